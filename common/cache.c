@@ -1,0 +1,87 @@
+#include "common/cache.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef COMMCOST_HAVE_HWLOC
+#include <hwloc.h>
+#endif
+
+#ifdef COMMCOST_HAVE_HWLOC
+static size_t llc_bytes_from_hwloc(void)
+{
+    size_t bytes = 0;
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0)
+        return 0;
+    if (hwloc_topology_load(topology) == 0) {
+        const hwloc_obj_type_t levels[] = {
+            HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+            HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE};
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+            const hwloc_obj_t cache =
+                hwloc_get_obj_by_type(topology, levels[i], 0);
+            if (cache != NULL && cache->attr->cache.size > bytes)
+                bytes = (size_t)cache->attr->cache.size;
+        }
+    }
+    hwloc_topology_destroy(topology);
+    return bytes;
+}
+#endif
+
+static size_t llc_bytes_from_sysconf(void)
+{
+    size_t bytes = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    const int levels[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                          _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        const long size = sysconf(levels[i]);
+        if (size > 0 && (size_t)size > bytes)
+            bytes = (size_t)size;
+    }
+#endif
+    return bytes;
+}
+
+size_t bc_cache_llc_bytes(void)
+{
+#ifdef COMMCOST_HAVE_HWLOC
+    const size_t bytes = llc_bytes_from_hwloc();
+    if (bytes > 0)
+        return bytes;
+#endif
+    return llc_bytes_from_sysconf();
+}
+
+bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
+{
+    *flush = (struct bc_cache_flush){.count = bytes / sizeof(double)};
+    if (flush->count == 0)
+        return true;
+    flush->values = malloc(flush->count * sizeof *flush->values);
+    if (flush->values == NULL) {
+        flush->count = 0;
+        return false;
+    }
+    flush->values[0] = 1.0;
+    bc_cache_flush_run(flush);
+    return true;
+}
+
+void bc_cache_flush_run(struct bc_cache_flush *flush)
+{
+    double *const values = flush->values;
+    for (size_t i = 1; i < flush->count; i++)
+        values[i] = values[i - 1] + 1.0;
+    /* The compiler must believe that somebody reads the buffer. */
+    __asm__ volatile("" : : "r"(values) : "memory");
+}
+
+void bc_cache_flush_destroy(struct bc_cache_flush *flush)
+{
+    free(flush->values);
+    *flush = (struct bc_cache_flush){0};
+}

@@ -1,0 +1,33 @@
+/*
+ * Cold caches on demand.
+ */
+#ifndef COMMCOST_COMMON_CACHE_H
+#define COMMCOST_COMMON_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The size that the message-rate specification flushes with. */
+#define BC_CACHE_DEFAULT_BYTES ((size_t)16 << 20)
+
+struct bc_cache_flush {
+    double *values;
+    size_t count; /* of values; 0: flushing does nothing */
+};
+
+/* The size of this processor's last-level cache in bytes, as hwloc (where
+   built in) or sysconf gives it; 0 where neither knows. Local. */
+size_t bc_cache_llc_bytes(void);
+
+/* Allocates the buffer, `bytes` rounded down to whole doubles, and touches it.
+   0 bytes makes a flush that does nothing. False if there is no memory. */
+bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes);
+
+/* Displaces what the caches hold: a[i] = a[i - 1] + 1 over the whole buffer,
+   as the specification gives it. Local; takes about a millisecond a MiB at
+   worst. */
+void bc_cache_flush_run(struct bc_cache_flush *flush);
+
+void bc_cache_flush_destroy(struct bc_cache_flush *flush);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * What job this is: ranks, nodes, processors, and what MPI and the scheduler
+ * say about themselves.
+ */
+#ifndef COMMCOST_COMMON_JOB_H
+#define COMMCOST_COMMON_JOB_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The same on every rank, but for the last four. */
+struct bc_job {
+    int rank, ranks;
+    int nodes;                            /* that share memory, as MPI says */
+    int least_per_node, most_per_node;    /* ranks on a node */
+    int least_processors;                 /* that a node's ranks may run on */
+    bool oversubscribed; /* on some node ranks must share a processor */
+    int node;            /* this rank's node, 0 to nodes - 1, in the order of
+                            their lowest ranks */
+    MPI_Comm node_comm;  /* the ranks of this node */
+    char *hosts;   /* on rank 0: each host with its ranks; else NULL */
+    char *binding; /* on rank 0: the processors that its node's ranks may run
+                      on; else NULL */
+};
+
+/* Finds out. Collective over MPI_COMM_WORLD. Rank 0 needs one word a rank and
+   one name a node. */
+void bc_job_describe(struct bc_job *job);
+
+/* The bytes that each rank of the fullest node may take of the memory that is
+   available now; the least over nodes. Collective over MPI_COMM_WORLD, the same
+   on every rank; INT64_MAX where the system doesn't say. */
+int64_t bc_job_memory_per_rank(const struct bc_job *job);
+
+/* Collective. */
+void bc_job_free(struct bc_job *job);
+
+/*
+ * Writes ascending ranks as ranges with strides: 0,1,2,3,8 becomes "0-3,8" and
+ * 0,4,8,12 "0-12/4". Returns the length that the whole text has, of which at
+ * most size - 1 characters are written. Local.
+ */
+size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size);
+
+#endif

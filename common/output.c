@@ -1,0 +1,197 @@
+#include "common/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bc_output {
+    FILE *stream;
+    enum bc_format format;
+    bool header;
+    bool lost; /* something could not be written */
+    const struct bc_table *table;
+};
+
+struct bc_output *bc_output_open(const char *path, enum bc_format format,
+                                 bool header, const struct bc_table *table)
+{
+    struct bc_output *const output = calloc(1, sizeof *output);
+    if (output == NULL)
+        return NULL;
+    output->stream = path == NULL ? stdout : fopen(path, "w");
+    if (output->stream == NULL) {
+        const int reason = errno;
+        free(output);
+        errno = reason;
+        return NULL;
+    }
+    output->format = format;
+    output->header = header;
+    output->table = table;
+    return output;
+}
+
+static void flush(struct bc_output *output)
+{
+    if (fflush(output->stream) != 0 || ferror(output->stream))
+        output->lost = true;
+}
+
+static void write_comment(struct bc_output *output, const char *word,
+                          const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *const text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text == NULL) {
+        output->lost = true;
+        return;
+    }
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+    fprintf(output->stream, "# %s: %s\n", word, text);
+    free(text);
+}
+
+void bc_output_meta(struct bc_output *output, const char *key,
+                    const char *format, ...)
+{
+    if (output == NULL || !output->header)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    write_comment(output, key, format, arguments);
+    va_end(arguments);
+}
+
+void bc_output_remark(struct bc_output *output, const char *word,
+                      const char *format, ...)
+{
+    if (output == NULL)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    write_comment(output, word, format, arguments);
+    va_end(arguments);
+    flush(output);
+}
+
+/* One line of cells. In a table a column is as wide as its name, and at least
+   wide enough for usual numbers; longer cells push the rest to the right. */
+static void write_cells(struct bc_output *output,
+                        const char *(*cell)(const void *, size_t),
+                        const void *source)
+{
+    enum { LEAST_WIDTH = 9 };
+    for (size_t i = 0; i < output->table->count; i++) {
+        const bool last = i + 1 == output->table->count;
+        const char *const text = cell(source, i);
+        if (output->format == BC_FORMAT_TSV) {
+            fprintf(output->stream, "%s%s", text, last ? "\n" : "\t");
+        } else {
+            const int name_width = (int)strlen(output->table->columns[i].name);
+            fprintf(output->stream, "%*s%s",
+                    name_width > LEAST_WIDTH ? name_width : LEAST_WIDTH, text,
+                    last ? "\n" : "  ");
+        }
+    }
+    flush(output);
+}
+
+static const char *name_cell(const void *table, size_t i)
+{
+    return ((const struct bc_table *)table)->columns[i].name;
+}
+
+static const char *row_cell(const void *row, size_t i)
+{
+    return ((const struct bc_row *)row)->cells[i];
+}
+
+void bc_output_header(struct bc_output *output)
+{
+    if (output == NULL)
+        return;
+    if (output->header)
+        write_cells(output, name_cell, output->table);
+}
+
+void bc_row_clear(struct bc_row *row, const struct bc_table *table)
+{
+    if (table->count > BC_COLUMNS_MAX)
+        abort(); /* a table that the program itself made up */
+    row->table = table;
+    for (size_t i = 0; i < table->count; i++)
+        strcpy(row->cells[i], "NA");
+}
+
+/* The number of the column called `name`. */
+static size_t find_column(const struct bc_row *row, const char *name)
+{
+    for (size_t i = 0; i < row->table->count; i++)
+        if (strcmp(row->table->columns[i].name, name) == 0)
+            return i;
+    fprintf(stderr, "commcost: no column is called %s\n", name);
+    abort();
+}
+
+void bc_row_text(struct bc_row *row, const char *name, const char *text)
+{
+    char *const cell = row->cells[find_column(row, name)];
+    snprintf(cell, BC_CELL_LENGTH, "%s", text);
+    for (char *c = cell; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == '#')
+            *c = '_';
+}
+
+void bc_row_integer(struct bc_row *row, const char *name, int64_t value)
+{
+    snprintf(row->cells[find_column(row, name)], BC_CELL_LENGTH, "%" PRId64,
+             value);
+}
+
+void bc_row_real(struct bc_row *row, const char *name, double value)
+{
+    const size_t column = find_column(row, name);
+    char *const cell = row->cells[column];
+    if (!isfinite(value)) {
+        strcpy(cell, "NA");
+        return;
+    }
+    const int decimals = row->table->columns[column].decimals;
+    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e",
+             decimals, value);
+    /* A tiny negative number that rounds to nothing is not "-0.00". */
+    if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
+        memmove(cell, cell + 1, strlen(cell));
+}
+
+void bc_output_row(struct bc_output *output, const struct bc_row *row)
+{
+    if (output != NULL)
+        write_cells(output, row_cell, row);
+}
+
+bool bc_output_good(const struct bc_output *output)
+{
+    return output == NULL || !output->lost;
+}
+
+bool bc_output_close(struct bc_output *output)
+{
+    if (output == NULL)
+        return true;
+    flush(output);
+    bool good = !output->lost;
+    if (output->stream != stdout && fclose(output->stream) != 0)
+        good = false;
+    free(output);
+    return good;
+}

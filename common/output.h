@@ -1,0 +1,88 @@
+/*
+ * The result of a run: metadata, one header row, rows (DESIGN: output
+ * contract). Tab-separated, or aligned for reading (`table`).
+ *
+ * Only the rank that reports opens an output; on all others the handle is NULL
+ * and every function does nothing, so that callers need no branch. All
+ * functions are local.
+ */
+#ifndef COMMCOST_COMMON_OUTPUT_H
+#define COMMCOST_COMMON_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What a column is to somebody who compares two results. */
+enum bc_role {
+    BC_KEY,  /* tells rows apart */
+    BC_LESS, /* a result; less is better */
+    BC_MORE, /* a result; more is better */
+    BC_INFO  /* neither: describes the measurement */
+};
+
+struct bc_column {
+    const char *name;
+    enum bc_role role;
+    int decimals; /* of a real number in this column */
+};
+
+struct bc_table {
+    const struct bc_column *columns;
+    size_t count; /* at most BC_COLUMNS_MAX */
+};
+
+#define BC_COLUMNS_MAX 48
+#define BC_CELL_LENGTH 64
+
+enum bc_format { BC_FORMAT_TSV, BC_FORMAT_TABLE };
+
+struct bc_output; /* an open result */
+
+/* Opens a result for the columns of `table`, which must stay as long as the
+   output: to the file `path`, or to stdout if NULL. NULL with errno set if it
+   can't be opened. With `header` false, metadata and header row are left out;
+   notes and warnings are not. */
+struct bc_output *bc_output_open(const char *path, enum bc_format format,
+                                 bool header, const struct bc_table *table);
+
+/* Writes `# key: value`. Line breaks in the value become spaces. */
+void bc_output_meta(struct bc_output *output, const char *key,
+                    const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Writes `# WORD: text`; the word is note, warning, verbose or debug. May
+   stand anywhere. */
+void bc_output_remark(struct bc_output *output, const char *word,
+                      const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Writes the header row and flushes. */
+void bc_output_header(struct bc_output *output);
+
+/* A row that is being filled. Cells that are not set are NA. */
+struct bc_row {
+    const struct bc_table *table;
+    char cells[BC_COLUMNS_MAX][BC_CELL_LENGTH];
+};
+
+void bc_row_clear(struct bc_row *row, const struct bc_table *table);
+
+/* Set the cell of the column called `name`, which must exist. A real number
+   that is not finite is NA; tabs, line breaks and `#` in a text become
+   underscores. */
+void bc_row_text(struct bc_row *row, const char *name, const char *text);
+void bc_row_integer(struct bc_row *row, const char *name, int64_t value);
+void bc_row_real(struct bc_row *row, const char *name, double value);
+
+/* Writes a row and flushes it, so that a run killed later keeps it. */
+void bc_output_row(struct bc_output *output, const struct bc_row *row);
+
+/* True if everything so far could be written; true for NULL. */
+bool bc_output_good(const struct bc_output *output);
+
+/* Flushes and closes. True if nothing was lost; true for NULL. */
+bool bc_output_close(struct bc_output *output);
+
+#endif

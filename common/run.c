@@ -1,0 +1,439 @@
+#include "common/run.h"
+
+#include "common/interrupt.h"
+#include "common/metadata.h"
+#include "common/mpi_check.h"
+
+#include "build_info.h"
+
+#include <errno.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* When the time is up, at least so many samples a row are taken if they can be
+   had within GRACE_SHARE of the row's time. */
+#define LEAST_SAMPLES 6
+#define GRACE_SHARE 1.0
+
+enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* ---- options ------------------------------------------------------------- */
+
+static void set_defaults(struct bc_settings *settings)
+{
+    *settings = (struct bc_settings){
+        .format = BC_FORMAT_TSV,
+        .precision_pct = 2.0,
+        .confidence_pct = 95.0,
+        .min_samples = 30,
+        .max_samples = 10000,
+        .max_time_s = 1.0,
+        .warmup = -1,
+        .timer = BC_CLOCK_MONOTONIC,
+        .estimator = BC_MEDIAN,
+    };
+}
+
+static bool make_options(struct bc_run *run)
+{
+    struct bc_settings *const s = &run->settings;
+    const struct bc_option common[] = {
+        {.long_name = "help", .short_name = 'h', .kind = BC_FLAG,
+         .value = &s->help, .internal = true,
+         .help = "print this help and exit"},
+        {.long_name = "version", .kind = BC_FLAG, .value = &s->version,
+         .internal = true, .help = "print the version and exit"},
+        {.long_name = "format", .kind = BC_CHOICE, .value = &s->format,
+         .choices = "tsv|table",
+         .help = "tab-separated values, or columns aligned for reading"},
+        {.long_name = "output", .kind = BC_TEXT, .value = &s->output,
+         .argument = "FILE", .help = "write the result to FILE, not stdout"},
+        {.long_name = "no-header", .kind = BC_FLAG, .value = &s->no_header,
+         .help = "leave out metadata and header row"},
+        {.long_name = "precision", .kind = BC_PERCENT,
+         .value = &s->precision_pct, .argument = "PERCENT", .min = 0.001,
+         .max = 100,
+         .help = "sample until the interval's half-width is within this "
+                 "share of the value"},
+        {.long_name = "confidence", .kind = BC_PERCENT,
+         .value = &s->confidence_pct, .argument = "PERCENT", .min = 50,
+         .max = 99.99, .help = "confidence of the intervals"},
+        {.long_name = "min-samples", .kind = BC_SIZE, .value = &s->min_samples,
+         .argument = "N", .min = 1, .max = 1e9,
+         .help = "samples of a row, at least, while there is time"},
+        {.long_name = "max-samples", .kind = BC_SIZE, .value = &s->max_samples,
+         .argument = "N", .min = 1, .max = 1e9,
+         .help = "samples of a row, at most"},
+        {.long_name = "samples", .kind = BC_SIZE, .value = &s->samples,
+         .argument = "N", .min = 1, .max = 1e9,
+         .help = "take exactly N samples, as long as that takes, unless "
+                 "--max-time is given too"},
+        {.long_name = "max-time", .kind = BC_REAL, .value = &s->max_time_s,
+         .argument = "SECONDS", .min = 1e-3, .max = 1e6,
+         .help = "time for a row"},
+        {.long_name = "warmup", .kind = BC_INTEGER, .value = &s->warmup,
+         .argument = "N", .min = -1, .max = 1e9,
+         .help = "operations before sampling; -1: until the median settles"},
+        {.long_name = "timer", .kind = BC_CHOICE, .value = &s->timer,
+         .choices = "monotonic|tsc|wtime",
+         .help = "clock: clock_gettime, the processor's time stamp counter, "
+                 "or MPI_Wtime"},
+        {.long_name = "estimator", .kind = BC_CHOICE, .value = &s->estimator,
+         .choices = "median|mean",
+         .help = "robust, or mean and standard deviation as the "
+                 "specification says"},
+        {.long_name = "check", .kind = BC_FLAG, .value = &s->check,
+         .help = "verify the data of every operation, outside the timing"},
+        {.long_name = "dump-samples", .kind = BC_TEXT,
+         .value = &s->dump_samples, .argument = "FILE",
+         .help = "write every sample to FILE"},
+    };
+    const size_t common_count = sizeof common / sizeof *common;
+    const size_t own_count = run->benchmark->option_count;
+    run->options.count = common_count + own_count;
+    run->options.rows =
+        malloc(run->options.count * sizeof *run->options.rows);
+    if (run->options.rows == NULL)
+        return false;
+    /* The benchmark's own options come first in --help and metadata. */
+    memcpy(run->options.rows, run->benchmark->options,
+           own_count * sizeof *run->options.rows);
+    memcpy(run->options.rows + own_count, common, sizeof common);
+    return true;
+}
+
+static void free_options(struct bc_run *run)
+{
+    bc_options_free(&run->options);
+    free(run->options.rows);
+    run->options.rows = NULL;
+}
+
+static bool validate(struct bc_run *run, struct bc_error *error)
+{
+    const struct bc_settings *const s = &run->settings;
+    if (s->min_samples > s->max_samples)
+        return bc_error_set(error,
+                            "--min-samples: %lld is more than --max-samples, "
+                            "%lld: lower the one or raise the other",
+                            (long long)s->min_samples,
+                            (long long)s->max_samples);
+    return run->benchmark->validate == NULL ||
+           run->benchmark->validate(run, error);
+}
+
+static const char *lookup_variable(const char *name)
+{
+    return getenv(name);
+}
+
+/* ---- help and version, without MPI ---------------------------------------- */
+
+/* Under a launcher every process runs this before MPI_Init; the one that the
+   launcher calls rank 0 prints. */
+static bool prints_before_init(void)
+{
+    static const char *const variables[] = {
+        "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
+        "SLURM_PROCID", "PALS_RANKID",
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const rank = getenv(variables[i]);
+        if (rank != NULL)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+/* True if help or version was asked for; then it has been printed. */
+static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
+{
+    bool help = false, version = false;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        help = help || strcmp(argv[i], "--help") == 0 ||
+               strcmp(argv[i], "-h") == 0;
+        version = version || strcmp(argv[i], "--version") == 0;
+    }
+    if (!help && !version)
+        return false;
+    if (!prints_before_init())
+        return true;
+    if (!help) {
+        printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
+        return true;
+    }
+    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
+           run->benchmark->name, run->benchmark->summary);
+    bc_options_help(stdout, &run->options);
+    return true;
+}
+
+/* ---- beginning ------------------------------------------------------------ */
+
+/* Agrees on whether all is well on rank 0, where `error` holds what is wrong
+   if not, and prints that. Collective. */
+static bool agree(const struct bc_run *run, bool good,
+                  const struct bc_error *error)
+{
+    int all_good = good;
+    BC_MPI(MPI_Bcast(&all_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (!all_good && run->job.rank == 0)
+        fprintf(stderr, "%s: %s\n", run->benchmark->name, error->text);
+    return all_good;
+}
+
+/* Parses on rank 0 and gives every rank the result. Collective. */
+static bool read_options(struct bc_run *run, int argc, char **argv)
+{
+    struct bc_error error = {""};
+    const bool root = run->job.rank == 0;
+    bool good = true;
+    if (root)
+        good = bc_options_parse(&run->options, argc, argv, lookup_variable,
+                                &error) &&
+               validate(run, &error);
+    if (!agree(run, good, &error))
+        return false;
+    char *text = root ? bc_options_encode(&run->options) : NULL;
+    int length = text != NULL ? (int)strlen(text) + 1 : 0;
+    BC_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (!root)
+        text = malloc((size_t)length);
+    if (text == NULL || length == 0)
+        bc_abort("no memory for the options");
+    BC_MPI(MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD));
+    if (!root && !bc_options_decode(&run->options, text))
+        bc_abort("could not read the options of rank 0");
+    free(text);
+    return true;
+}
+
+/* Collective. */
+static bool start_clock(struct bc_run *run)
+{
+    struct bc_error error = {""};
+    int good = bc_clock_select((enum bc_clock_kind)run->settings.timer);
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN,
+                         MPI_COMM_WORLD));
+    if (!good)
+        bc_error_set(&error, "--timer: this machine's time stamp counter is "
+                             "not invariant: use monotonic or wtime");
+    if (!agree(run, good, &error))
+        return false;
+    run->clock = bc_clock_measure();
+    double cost[2] = {run->clock.read_ns, run->clock.resolution_ns};
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, cost, 2, MPI_DOUBLE, MPI_MAX,
+                         MPI_COMM_WORLD));
+    run->clock = (struct bc_clock_cost){cost[0], cost[1]};
+    return true;
+}
+
+/* Opens what rank 0 writes. Collective. */
+static bool open_files(struct bc_run *run)
+{
+    struct bc_error error = {""};
+    bool good = true;
+    if (run->job.rank == 0) {
+        const struct bc_settings *const s = &run->settings;
+        run->output = bc_output_open(s->output, (enum bc_format)s->format,
+                                     !s->no_header, &run->benchmark->table);
+        if (run->output == NULL)
+            good = bc_error_set(&error, "--output: cannot write '%.200s': %s: "
+                                        "use a file that can be written",
+                                s->output, strerror(errno));
+        if (good && s->dump_samples != NULL) {
+            run->dump = fopen(s->dump_samples, "w");
+            if (run->dump == NULL)
+                good = bc_error_set(&error,
+                                    "--dump-samples: cannot write '%.200s': "
+                                    "%s: use a file that can be written",
+                                    s->dump_samples, strerror(errno));
+            else
+                fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
+        }
+        if (!good) {
+            bc_output_close(run->output);
+            run->output = NULL;
+        }
+    }
+    return agree(run, good, &error);
+}
+
+static void write_parameters(struct bc_run *run)
+{
+    char value[4096];
+    for (size_t i = 0; i < run->options.count; i++) {
+        const struct bc_option *const option = &run->options.rows[i];
+        if (option->internal)
+            continue;
+        bc_option_format(option, value, sizeof value);
+        bc_output_meta(run->output, option->long_name, "%s",
+                       value[0] != '\0' ? value : "NA");
+    }
+    for (size_t i = 0; i < run->options.count; i++) {
+        const struct bc_option *const option = &run->options.rows[i];
+        if (option->source != BC_FROM_ENVIRONMENT)
+            continue;
+        char variable[128];
+        snprintf(variable, sizeof variable, "%.*s",
+                 (int)option->variable_length, option->variable);
+        bc_output_meta(run->output, "environment", "%s=%s", variable,
+                       lookup_variable(variable));
+    }
+}
+
+static void write_head(struct bc_run *run, int argc, char **argv)
+{
+    if (run->output == NULL)
+        return;
+    static const char *const clocks[] = {"monotonic", "tsc", "wtime"};
+    int thread_level;
+    BC_MPI(MPI_Query_thread(&thread_level));
+    bc_metadata_write_program(run->output, run->benchmark->name, argc, argv);
+    bc_metadata_write(run->output, &run->job, thread_level);
+    bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
+    bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->clock.read_ns);
+    bc_output_meta(run->output, "clock_resolution_ns", "%.1f",
+                   run->clock.resolution_ns);
+    write_parameters(run);
+    bc_output_header(run->output);
+}
+
+bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
+                  int argc, char **argv, int *status)
+{
+    *run = (struct bc_run){.benchmark = benchmark};
+    set_defaults(&run->settings);
+    *status = EXIT_FAILED;
+    if (!make_options(run))
+        return false;
+    if (answered_without_mpi(run, argc, argv)) {
+        free_options(run);
+        *status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+        return false;
+    }
+    int provided;
+    MPI_Init_thread(&argc, &argv, benchmark->thread_level, &provided);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    run->start_s = bc_elapsed_s();
+    bc_job_describe(&run->job);
+    run->memory_per_rank = bc_job_memory_per_rank(&run->job);
+    if (!read_options(run, argc, argv) || !start_clock(run) ||
+        !open_files(run)) {
+        bc_job_free(&run->job);
+        free_options(run);
+        MPI_Finalize();
+        *status = EXIT_USAGE;
+        return false;
+    }
+    bc_interrupt_watch();
+    write_head(run, argc, argv);
+    return true;
+}
+
+/* ---- measuring ------------------------------------------------------------ */
+
+double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left)
+{
+    const bool time_given = bc_option_given(&run->options, "max-time");
+    if (time_given)
+        return run->settings.max_time_s;
+    if (run->settings.samples > 0)
+        return INFINITY;
+    const double left_s =
+        run->benchmark->run_budget_s - (bc_elapsed_s() - run->start_s);
+    const double share_s = left_s / (double)(rows_left > 0 ? rows_left : 1);
+    return fmax(0.0, fmin(run->settings.max_time_s, share_s));
+}
+
+struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
+{
+    const struct bc_settings *const s = &run->settings;
+    const bool fixed = s->samples > 0;
+    return (struct bc_plan){
+        .min_rounds = fixed ? s->samples : s->min_samples,
+        .max_rounds = fixed ? s->samples : s->max_samples,
+        .deadline_s = bc_elapsed_s() + seconds,
+        .least_rounds = LEAST_SAMPLES,
+        .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
+        .warmup_rounds = s->warmup,
+    };
+}
+
+bool bc_run_row(struct bc_run *run, const struct bc_row *row)
+{
+    run->rows++;
+    int flags[2] = {bc_interrupt_signal(), 0}; /* signal, output lost */
+    if (run->job.rank == 0) {
+        bc_output_row(run->output, row);
+        flags[1] = !bc_output_good(run->output);
+        for (size_t i = 0; i < row->table->count; i++)
+            if (strcmp(row->table->columns[i].name, "status") == 0 &&
+                strcmp(row->cells[i], "FAIL") == 0)
+                run->failed = true;
+    }
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX,
+                         MPI_COMM_WORLD));
+    if (flags[0] != 0) {
+        run->signal = flags[0];
+        bc_output_remark(run->output, "warning", "interrupted by %s",
+                         bc_interrupt_name(run->signal));
+    }
+    return flags[0] == 0 && flags[1] == 0;
+}
+
+void bc_run_dump(struct bc_run *run, const char *quantity,
+                 const double *values, size_t count)
+{
+    if (run->dump == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        fprintf(run->dump, "%lld\t%s\t%zu\t%.1f\n", (long long)run->rows + 1,
+                quantity, i + 1, values[i]);
+}
+
+void bc_row_time(struct bc_row *row, const char *quantity,
+                 const struct bc_summary *summary, double subtract_ns)
+{
+    const struct {
+        const char *suffix;
+        double ns;
+    } cells[] = {
+        {"us", summary->value},        {"lo_us", summary->interval.lo},
+        {"hi_us", summary->interval.hi}, {"p99_us", summary->p99},
+        {"max_us", summary->max},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char name[BC_CELL_LENGTH];
+        snprintf(name, sizeof name, "%s_%s", quantity, cells[i].suffix);
+        /* An operation that the clock can't see took no time, not less. */
+        const double us = (cells[i].ns - subtract_ns) * 1e-3;
+        bc_row_real(row, name, us < 0.0 ? 0.0 : us);
+    }
+}
+
+/* ---- the end -------------------------------------------------------------- */
+
+int bc_run_end(struct bc_run *run)
+{
+    int status = EXIT_DONE;
+    if (run->job.rank == 0) {
+        bool lost = !bc_output_close(run->output);
+        if (run->dump != NULL && (ferror(run->dump) != 0) |
+                                     (fclose(run->dump) != 0))
+            lost = true;
+        if (lost)
+            fprintf(stderr, "%s: output was lost: no space, or the file went "
+                            "away\n",
+                    run->benchmark->name);
+        if (lost || run->failed || run->signal != 0)
+            status = EXIT_FAILED;
+    }
+    BC_MPI(MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    bc_job_free(&run->job);
+    free_options(run);
+    MPI_Finalize();
+    return status;
+}

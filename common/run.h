@@ -1,0 +1,116 @@
+/*
+ * The life of a benchmark program, the same for all of them:
+ *
+ *     struct bc_run run;
+ *     int status;
+ *     if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
+ *         return status;
+ *     ... for each row: measure, fill a bc_row, bc_run_row() ...
+ *     return bc_run_end(&run);
+ *
+ * Exit status: 0 done; 1 a measurement or a data check failed, or output was
+ * lost, or a signal ended the run; 2 wrong usage.
+ */
+#ifndef COMMCOST_COMMON_RUN_H
+#define COMMCOST_COMMON_RUN_H
+
+#include "common/clock.h"
+#include "common/job.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/sampling.h"
+#include "common/stats.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The options that every benchmark has. */
+struct bc_settings {
+    bool help, version;
+    int format;                 /* enum bc_format */
+    const char *output;         /* NULL: stdout */
+    bool no_header;
+    double precision_pct, confidence_pct;
+    int64_t min_samples, max_samples;
+    int64_t samples;            /* 0: adaptive */
+    double max_time_s;          /* a row */
+    int64_t warmup;             /* -1: until the median settles */
+    int timer;                  /* enum bc_clock_kind */
+    int estimator;              /* enum bc_estimator */
+    bool check;
+    const char *dump_samples;   /* NULL: none */
+};
+
+struct bc_run;
+
+/* What a program says of itself. */
+struct bc_benchmark {
+    const char *name;
+    const char *summary;         /* what it measures, for --help */
+    struct bc_table table;       /* the columns of its rows */
+    struct bc_option *options;   /* its own, beside the common ones */
+    size_t option_count;
+    int thread_level;            /* that it asks MPI for */
+    double run_budget_s;         /* of a run with defaults */
+    /* Checks what no single option can (one against another, against the
+       job). Called on rank 0 after parsing; false with the error set ends the
+       run with exit status 2. NULL: nothing to check. May adjust values. */
+    bool (*validate)(struct bc_run *run, struct bc_error *error);
+};
+
+struct bc_run {
+    const struct bc_benchmark *benchmark;
+    struct bc_job job;
+    struct bc_settings settings;
+    struct bc_options options;   /* common and own */
+    struct bc_clock_cost clock;  /* the greatest over ranks */
+    int64_t memory_per_rank;     /* bytes; see bc_job_memory_per_rank */
+    struct bc_output *output;    /* NULL but on rank 0 */
+    FILE *dump;                  /* --dump-samples; NULL but on rank 0 */
+    double start_s;
+    int64_t rows;                /* written so far */
+    bool failed;                 /* on rank 0: a row's status was FAIL */
+    int signal;                  /* that ended the run, or 0 */
+};
+
+/*
+ * Initializes MPI, parses the command line and the environment on rank 0,
+ * broadcasts the values, describes the job, opens the output and writes the
+ * metadata and the header row. Collective. False if the program is to return
+ * *status at once (help, version, wrong usage); MPI is finalized then.
+ */
+bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
+                  int argc, char **argv, int *status);
+
+/* How long the next row may take, in seconds, if `rows_left` rows including it
+   are still to come: --max-time, or with defaults its share of what is left of
+   the run's budget if that is less. INFINITY where a number of samples was
+   asked for without a time. Use on rank 0. */
+double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left);
+
+/* The plan that the settings make for a row or a part of it that may take so
+   many seconds from now. Use on rank 0. */
+struct bc_plan bc_run_plan(const struct bc_run *run, double seconds);
+
+/* Writes a row, notes its status FAIL, and agrees with all ranks on whether to
+   go on: false after a signal, or when output is lost. Collective; only rank
+   0's row counts. */
+bool bc_run_row(struct bc_run *run, const struct bc_row *row);
+
+/* Writes samples to the file of --dump-samples, if any, under the number of
+   the row to come: row, quantity, sample, value. Local; rank 0. */
+void bc_run_dump(struct bc_run *run, const char *quantity,
+                 const double *values, size_t count);
+
+/* Sets the cells x_us, x_lo_us, x_hi_us, x_p99_us and x_max_us of a time `x`
+   that was measured in nanoseconds, from which `subtract_ns` (what the clock
+   adds) is taken. */
+void bc_row_time(struct bc_row *row, const char *quantity,
+                 const struct bc_summary *summary, double subtract_ns);
+
+/* Finalizes MPI and returns the exit status, the same on every rank.
+   Collective. */
+int bc_run_end(struct bc_run *run);
+
+#endif

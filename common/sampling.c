@@ -1,0 +1,290 @@
+#include "common/sampling.h"
+
+#include "common/mpi_check.h"
+#include "common/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Rounds in one reduction, at most. */
+#define BATCH_MAX 256
+
+/* Warm-up ends when no quantity's median has fallen by more than this share
+   from one batch of so many rounds to the next. */
+#define WARMUP_BATCH 5
+#define WARMUP_FALL 0.02
+#define WARMUP_BATCHES_MAX 20
+/* ... or when it has used this share of the time. */
+#define WARMUP_TIME_SHARE 0.1
+
+struct located_value { /* MPI_DOUBLE_INT */
+    double value;
+    int rank;
+};
+
+struct bc_sampler {
+    MPI_Comm comm;
+    int rank, size;
+    struct located_value *local;   /* BATCH_MAX rounds of all quantities */
+    struct located_value *slowest; /* the same, reduced; rank 0 */
+    struct bc_samples samples;     /* rank 0 */
+    size_t capacity;
+    int *slowest_counts; /* one a rank; rank 0 */
+};
+
+/* What rank 0 tells the others before each batch. */
+struct order {
+    int32_t rounds; /* 0: the run is over */
+    int32_t end;    /* enum bc_end */
+};
+
+/* Rank 0's view of a run under way. */
+struct controller {
+    const struct bc_plan *plan;
+    struct bc_sampler *sampler;
+    int quantities;
+    double start_s;
+    double round_s; /* what a round costs, barriers and all */
+    int64_t rounds_done; /* warm-up and samples */
+    bool warming;
+    int warmup_batches;
+    double warmup_medians[BC_QUANTITIES_MAX];
+    size_t next_look;
+    bool settled;
+};
+
+double bc_elapsed_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void *allocate(size_t count, size_t size)
+{
+    void *const memory = calloc(count, size);
+    if (memory == NULL)
+        bc_abort("no memory for %zu samples", count);
+    return memory;
+}
+
+struct bc_sampler *bc_sampler_create(MPI_Comm comm)
+{
+    struct bc_sampler *const sampler = allocate(1, sizeof *sampler);
+    const size_t pairs = (size_t)BATCH_MAX * BC_QUANTITIES_MAX;
+    sampler->comm = comm;
+    BC_MPI(MPI_Comm_rank(comm, &sampler->rank));
+    BC_MPI(MPI_Comm_size(comm, &sampler->size));
+    sampler->local = allocate(pairs, sizeof *sampler->local);
+    if (sampler->rank == 0) {
+        sampler->slowest = allocate(pairs, sizeof *sampler->slowest);
+        sampler->slowest_counts =
+            allocate((size_t)sampler->size, sizeof *sampler->slowest_counts);
+    }
+    return sampler;
+}
+
+void bc_sampler_destroy(struct bc_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    for (int q = 0; q < BC_QUANTITIES_MAX; q++)
+        free(sampler->samples.values[q]);
+    free(sampler->slowest_counts);
+    free(sampler->slowest);
+    free(sampler->local);
+    free(sampler);
+}
+
+/* ---- rank 0 decides ------------------------------------------------------ */
+
+static void make_room(struct bc_sampler *sampler, size_t count)
+{
+    if (count <= sampler->capacity)
+        return;
+    size_t capacity = sampler->capacity > 0 ? sampler->capacity : 1024;
+    while (capacity < count)
+        capacity *= 2;
+    for (int q = 0; q < BC_QUANTITIES_MAX; q++) {
+        double *const values =
+            realloc(sampler->samples.values[q], capacity * sizeof *values);
+        if (values == NULL)
+            bc_abort("no memory for %zu samples", capacity);
+        sampler->samples.values[q] = values;
+    }
+    sampler->capacity = capacity;
+}
+
+/* True if the batch that was just taken no longer got faster. */
+static bool has_warmed_up(struct controller *controller, int rounds)
+{
+    const struct bc_plan *const plan = controller->plan;
+    if (plan->warmup_rounds >= 0)
+        return controller->rounds_done >= plan->warmup_rounds;
+    bool falling = controller->warmup_batches == 0;
+    for (int q = 0; q < controller->quantities; q++) {
+        double batch[BATCH_MAX];
+        for (int i = 0; i < rounds; i++)
+            batch[i] =
+                controller->sampler->slowest[i * controller->quantities + q]
+                    .value;
+        const double median = bc_median(batch, (size_t)rounds);
+        if (median < controller->warmup_medians[q] * (1.0 - WARMUP_FALL))
+            falling = true;
+        controller->warmup_medians[q] = median;
+    }
+    controller->warmup_batches++;
+    const double now_s = bc_elapsed_s();
+    return !falling || controller->warmup_batches >= WARMUP_BATCHES_MAX ||
+           now_s - controller->start_s >
+               WARMUP_TIME_SHARE * (plan->deadline_s - controller->start_s);
+}
+
+static void keep_samples(struct controller *controller, int rounds,
+                         int slowest_of)
+{
+    struct bc_sampler *const sampler = controller->sampler;
+    struct bc_samples *const samples = &sampler->samples;
+    make_room(sampler, samples->count + (size_t)rounds);
+    for (int i = 0; i < rounds; i++)
+        for (int q = 0; q < controller->quantities; q++) {
+            const struct located_value *const slowest =
+                &sampler->slowest[i * controller->quantities + q];
+            samples->values[q][samples->count + (size_t)i] = slowest->value;
+            if (q == slowest_of)
+                sampler->slowest_counts[slowest->rank]++;
+        }
+    samples->count += (size_t)rounds;
+}
+
+static void take_in_batch(struct controller *controller, int rounds,
+                          int slowest_of)
+{
+    controller->rounds_done += rounds;
+    controller->round_s = (bc_elapsed_s() - controller->start_s) /
+                          (double)controller->rounds_done;
+    if (controller->warming) {
+        controller->warming = !has_warmed_up(controller, rounds);
+        return;
+    }
+    keep_samples(controller, rounds, slowest_of);
+    const struct bc_plan *const plan = controller->plan;
+    const struct bc_samples *const samples = &controller->sampler->samples;
+    if (plan->settled != NULL && samples->count >= controller->next_look) {
+        controller->next_look =
+            bc_next_look(samples->count, (size_t)plan->min_rounds);
+        controller->settled = samples->count >= (size_t)plan->min_rounds &&
+                              plan->settled(samples, plan->context);
+    }
+}
+
+static bool time_is_up(const struct controller *controller)
+{
+    const struct bc_plan *const plan = controller->plan;
+    const int64_t count = (int64_t)controller->sampler->samples.count;
+    const double now_s = bc_elapsed_s();
+    if (count < 1 || now_s < plan->deadline_s)
+        return false;
+    return count >= plan->least_rounds ||
+           now_s + controller->round_s > plan->deadline_s + plan->grace_s;
+}
+
+/* `wanted` rounds, but no more than a batch holds or the time allows. */
+static int32_t limit_batch(const struct controller *controller, int64_t wanted)
+{
+    if (controller->rounds_done == 0)
+        return 1; /* the first round shows what a round costs */
+    const double left_s = controller->plan->deadline_s - bc_elapsed_s();
+    if (wanted > BATCH_MAX)
+        wanted = BATCH_MAX;
+    if ((double)wanted * controller->round_s > left_s)
+        wanted = (int64_t)(left_s / controller->round_s);
+    return wanted < 1 ? 1 : (int32_t)wanted;
+}
+
+static struct order next_order(const struct controller *controller)
+{
+    const struct bc_plan *const plan = controller->plan;
+    const int64_t count = (int64_t)controller->sampler->samples.count;
+    if (controller->warming) {
+        const int64_t wanted = plan->warmup_rounds < 0
+                                   ? WARMUP_BATCH
+                                   : plan->warmup_rounds -
+                                         controller->rounds_done;
+        return (struct order){limit_batch(controller, wanted), 0};
+    }
+    if (controller->settled)
+        return (struct order){0, BC_END_SETTLED};
+    if (count >= plan->max_rounds)
+        return (struct order){0, plan->min_rounds >= plan->max_rounds
+                                     ? BC_END_SETTLED
+                                     : BC_END_MAX};
+    if (time_is_up(controller))
+        return (struct order){0, BC_END_TIME};
+    int64_t wanted = plan->max_rounds - count;
+    if (plan->settled != NULL &&
+        (int64_t)controller->next_look - count < wanted)
+        wanted = (int64_t)controller->next_look - count;
+    return (struct order){limit_batch(controller, wanted), 0};
+}
+
+/* ---- every rank follows -------------------------------------------------- */
+
+static void take_batch(struct bc_sampler *sampler,
+                       const struct bc_source *source, int rounds)
+{
+    double values[BATCH_MAX * BC_QUANTITIES_MAX];
+    const int pairs = rounds * source->quantities;
+    for (int i = 0; i < rounds; i++)
+        source->take(source->context, &values[i * source->quantities]);
+    for (int i = 0; i < pairs; i++)
+        sampler->local[i] = (struct located_value){values[i], sampler->rank};
+    BC_MPI(MPI_Reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT,
+                      MPI_MAXLOC, 0, sampler->comm));
+}
+
+enum bc_end bc_sampler_run(struct bc_sampler *sampler,
+                           const struct bc_source *source,
+                           const struct bc_plan *plan)
+{
+    struct controller controller = {
+        .plan = plan,
+        .sampler = sampler,
+        .quantities = source->quantities,
+        .start_s = bc_elapsed_s(),
+        .warming = plan->warmup_rounds != 0,
+        .next_look = (size_t)plan->min_rounds,
+    };
+    sampler->samples.count = 0;
+    if (sampler->rank == 0)
+        memset(sampler->slowest_counts, 0,
+               (size_t)sampler->size * sizeof *sampler->slowest_counts);
+    for (;;) {
+        struct order order = {0, 0};
+        if (sampler->rank == 0)
+            order = next_order(&controller);
+        BC_MPI(MPI_Bcast(&order, 2, MPI_INT32_T, 0, sampler->comm));
+        if (order.rounds == 0)
+            return (enum bc_end)order.end;
+        take_batch(sampler, source, order.rounds);
+        if (sampler->rank == 0)
+            take_in_batch(&controller, order.rounds, source->slowest_of);
+    }
+}
+
+const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler)
+{
+    return &sampler->samples;
+}
+
+int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
+{
+    if (sampler->samples.count == 0)
+        return -1;
+    int slowest = 0;
+    for (int rank = 1; rank < sampler->size; rank++)
+        if (sampler->slowest_counts[rank] > sampler->slowest_counts[slowest])
+            slowest = rank;
+    return slowest;
+}
