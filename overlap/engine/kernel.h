@@ -1,0 +1,36 @@
+/*
+ * The timed regions of the overlap suite, and the round that takes them in
+ * turn. These few lines are the claim: nothing but the operation, and the work
+ * where there is some, lies between two readings of the clock.
+ */
+#ifndef COMMCOST_OVERLAP_ENGINE_KERNEL_H
+#define COMMCOST_OVERLAP_ENGINE_KERNEL_H
+
+#include "common/sampling.h"
+#include "overlap/engine/operation.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The quantities of a round, in the order in which they are taken. */
+enum overlap_quantity {
+    OVERLAP_REFERENCE, /* post and wait */
+    OVERLAP_TOTAL,     /* post, work, wait */
+    OVERLAP_WORK,      /* the work alone */
+    OVERLAP_QUANTITIES
+};
+
+struct overlap_round {
+    struct overlap_operation *operation;
+    uint64_t units;     /* of work */
+    int64_t wrong;      /* operations on this rank with wrong data */
+};
+
+/* A source of the reference time alone, or of all three. With `check` every
+   operation's data is verified outside the timing, and counted in `wrong`.
+   The round must outlive the source. */
+struct bc_source overlap_reference_source(struct overlap_round *round,
+                                          bool check);
+struct bc_source overlap_round_source(struct overlap_round *round, bool check);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * One non-blocking collective operation: what it is (struct
+ * overlap_collective, one a program) and the buffers of one size of it.
+ *
+ * Amounts are counted in elements of double precision.
+ */
+#ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
+#define COMMCOST_OVERLAP_ENGINE_OPERATION_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Neighbours in the periodic 3D grid: down and up in each direction. */
+#define OVERLAP_NEIGHBOURS 6
+
+/* Who takes part and with how much. */
+struct overlap_shape {
+    int rank, ranks, root;
+    int64_t elements; /* the count argument; 0 where there is none */
+};
+
+struct overlap_operation;
+
+/* How a collective arranges more than one block in a buffer; this limits how
+   large they may get. */
+enum overlap_layout {
+    OVERLAP_EQUAL,        /* blocks of the same size, no displacements */
+    OVERLAP_VARYING,      /* v variants: displacements in elements */
+    OVERLAP_VARYING_BYTES /* w variant: displacements in bytes */
+};
+
+/* What a collective is. */
+struct overlap_collective {
+    const char *name; /* "iallreduce" */
+    bool no_elements; /* it has no count argument */
+    bool on_grid;     /* it needs the periodic 3D grid of neighbours */
+    enum overlap_layout layout;
+
+    /* Elements in this rank's buffers. NULL: no buffers. */
+    int64_t (*send_elements)(const struct overlap_shape *shape);
+    int64_t (*receive_elements)(const struct overlap_shape *shape);
+
+    /* Starts the operation. */
+    void (*post)(const struct overlap_operation *operation,
+                 MPI_Request *request);
+
+    /* The value that element i of this rank's send buffer has, and the one
+       that element i of its receive buffer must have afterwards (NAN: the
+       standard leaves it undefined). See shapes.h and values.h. */
+    double (*sent)(const struct overlap_operation *operation, int64_t i);
+    double (*expected)(const struct overlap_operation *operation, int64_t i);
+
+    /* Instead of comparing data: runs the operation once in a way that shows
+       whether it did what it must. Collective; the result is this rank's view.
+       NULL: data are compared. */
+    bool (*check)(struct overlap_operation *operation);
+};
+
+/* The operation at one size. */
+struct overlap_operation {
+    const struct overlap_collective *collective;
+    struct overlap_shape shape;
+    MPI_Comm comm; /* the world, or the grid */
+    int count;     /* shape.elements as MPI takes it */
+    double *send, *receive;
+    int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
+
+    /* Rank r's amount, which is `count` but in v and w variants, and where its
+       block starts; and equal blocks of this rank's own amount, one a
+       destination. In w variants displacements are in bytes. `types` are all
+       MPI_DOUBLE. */
+    int *amounts, *displacements;
+    int *own_amounts, *own_displacements;
+    MPI_Datatype *types;
+
+    int64_t checks;    /* used by `check` to take turns among ranks */
+    MPI_Win window;    /* used by `check`; freed with the operation */
+    int64_t *counter;  /* the window's memory on this rank */
+};
+
+/* Rank r's amount in v and w variants: the larger the higher r, and about
+   `elements` in the mean: the ceiling of 2 * elements * (r + 1) / (ranks + 1).
+ */
+int64_t overlap_amount(const struct overlap_shape *shape, int rank);
+
+/* The rank whose block holds element i, in the order of ranks: for equal
+   blocks, and for v and w variants. */
+int overlap_owner(const struct overlap_operation *operation, int64_t i);
+
+/* The index of element i within its block. */
+int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
+
+/* The bytes that the buffers of the neediest rank take, without allocating
+   any; and whether MPI's int arguments can hold the amounts. */
+double overlap_bytes(const struct overlap_collective *collective,
+                     const struct overlap_shape *shape);
+bool overlap_fits_int(const struct overlap_collective *collective,
+                      const struct overlap_shape *shape);
+
+/* Allocates and fills the buffers. Collective over MPI_COMM_WORLD. */
+void overlap_operation_create(struct overlap_operation *operation,
+                              const struct overlap_collective *collective,
+                              int root, int64_t elements);
+
+/* Overwrites the receive buffer, so that old data can't pass for new. Local. */
+void overlap_operation_poison(struct overlap_operation *operation);
+
+/* True if the receive buffer holds what it must. Local. */
+bool overlap_operation_verify(const struct overlap_operation *operation);
+
+/* Collective. */
+void overlap_operation_destroy(struct overlap_operation *operation);
+
+#endif

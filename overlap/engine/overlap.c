@@ -1,0 +1,338 @@
+#include "overlap/engine/overlap.h"
+
+#include "common/mpi_check.h"
+#include "common/run.h"
+#include "common/sampling.h"
+#include "common/work.h"
+#include "overlap/engine/measure.h"
+#include "overlap/engine/parameters.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+/* A run with defaults ends within this; start-up and growth included. */
+#define RUN_BUDGET_S 15.0
+
+/* The time-driven model looks for its size no longer than this. */
+#define GROWTH_S 2.0
+
+/* Of the memory that a rank may take, the buffers may take this share: the
+   library needs some for itself. */
+#define MEMORY_SHARE 0.5
+
+/* The work's rate may drift by so much before a result says so. */
+#define DRIFT_WARNING_PCT 2.0
+
+#define TIME_COLUMNS(quantity)                                                 \
+    {quantity "_lo_us", BC_INFO, 3}, {quantity "_hi_us", BC_INFO, 3},          \
+        {quantity "_p99_us", BC_INFO, 3}, {quantity "_max_us", BC_INFO, 3}
+
+/* Of the data-driven model, where the sizes are the same in every launch; the
+   time-driven one finds elements and size_bytes itself. */
+static const struct bc_column columns[] = {
+    {"collective", BC_KEY, 0},      {"model", BC_KEY, 0},
+    {"elements", BC_KEY, 0},        {"size_bytes", BC_KEY, 1},
+    {"ref_us", BC_LESS, 3},         {"ref_sd_us", BC_INFO, 3},
+    {"work_us", BC_INFO, 3},        {"total_us", BC_INFO, 3},
+    {"overlap_pct", BC_MORE, 2},    {"overlap_lo_pct", BC_INFO, 2},
+    {"overlap_hi_pct", BC_INFO, 2}, TIME_COLUMNS("ref"),
+    TIME_COLUMNS("work"),           TIME_COLUMNS("total"),
+    {"samples", BC_INFO, 0},        {"status", BC_INFO, 0},
+    {"slowest_rank", BC_INFO, 0},
+};
+
+/* The program's parameters and collective, for the callback that validates. */
+static struct overlap_parameters parameters;
+static const struct overlap_collective *validated_collective;
+
+/* ---- usage ------------------------------------------------------------------ */
+
+/* Data-driven where the collective has no size to find. */
+static bool is_data_driven(const struct overlap_collective *collective)
+{
+    return parameters.data_driven || collective->no_elements;
+}
+
+static bool fits_memory(const struct bc_run *run, int64_t elements)
+{
+    const struct overlap_shape shape = {.ranks = run->job.ranks,
+                                        .root = (int)parameters.root,
+                                        .elements = elements};
+    return overlap_fits_int(validated_collective, &shape) &&
+           overlap_bytes(validated_collective, &shape) <=
+               MEMORY_SHARE * (double)run->memory_per_rank;
+}
+
+static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
+{
+    if (validated_collective->no_elements)
+        return true;
+    if (parameters.min_elements > parameters.max_elements)
+        return bc_error_set(error,
+                            "--min-num-elts: %lld is more than --max-num-elts, "
+                            "%lld: lower the one or raise the other",
+                            (long long)parameters.min_elements,
+                            (long long)parameters.max_elements);
+    if (fits_memory(run, parameters.max_elements))
+        return true;
+    /* The largest power of two that fits is what would do. */
+    int64_t most = 1;
+    while (most <= INT_MAX / 2 && fits_memory(run, 2 * most))
+        most *= 2;
+    if (!bc_option_given(&run->options, "max-num-elts") &&
+        most >= parameters.min_elements) {
+        parameters.max_elements = most; /* said in a note with the result */
+        return true;
+    }
+    return bc_error_set(error,
+                        "--max-num-elts: %lld elements on %d ranks do not fit "
+                        "into memory or into MPI's int counts: use at most "
+                        "%lld",
+                        (long long)parameters.max_elements, run->job.ranks,
+                        (long long)most);
+}
+
+static bool validate(struct bc_run *run, struct bc_error *error)
+{
+    if (run->job.ranks < 2)
+        return bc_error_set(error, "a collective needs at least 2 processes, "
+                                   "got 1: use mpirun -np 2 or more");
+    if (parameters.root >= run->job.ranks)
+        return bc_error_set(error, "--root: %lld is not in the job: use 0 to "
+                                   "%d",
+                            (long long)parameters.root, run->job.ranks - 1);
+    if (parameters.max_iterations > 0 &&
+        parameters.default_iterations > parameters.max_iterations)
+        return bc_error_set(error,
+                            "--default-tdm-n-iters: %lld is more than "
+                            "--max-tdm-iters, %lld: lower the one or raise "
+                            "the other",
+                            (long long)parameters.default_iterations,
+                            (long long)parameters.max_iterations);
+    /* The specification's counts are sample counts under other names. */
+    if (parameters.default_iterations > 0 &&
+        !bc_option_given(&run->options, "samples"))
+        run->settings.samples = parameters.default_iterations;
+    if (parameters.max_iterations > 0) {
+        run->settings.max_samples = parameters.max_iterations;
+        if (run->settings.min_samples > run->settings.max_samples)
+            run->settings.min_samples = run->settings.max_samples;
+    }
+    return validate_sizes(run, error);
+}
+
+/* ---- rows ------------------------------------------------------------------- */
+
+/* The bytes of one block; the mean over ranks where they differ. */
+static double size_bytes(const struct overlap_operation *operation)
+{
+    const struct overlap_shape *const shape = &operation->shape;
+    if (operation->collective->layout == OVERLAP_EQUAL)
+        return (double)shape->elements * (double)sizeof(double);
+    return (double)overlap_all_amounts(shape) / shape->ranks *
+           (double)sizeof(double);
+}
+
+static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
+                     const struct overlap_operation *operation,
+                     const struct overlap_result *result, const char *status)
+{
+    bc_row_clear(row, &bench->run->benchmark->table);
+    bc_row_text(row, "collective", bench->collective->name);
+    bc_row_text(row, "model",
+                is_data_driven(bench->collective) ? "data" : "time");
+    if (!bench->collective->no_elements)
+        bc_row_integer(row, "elements", operation->shape.elements);
+    bc_row_real(row, "size_bytes", size_bytes(operation));
+    bc_row_time(row, "ref", &result->reference, 0.0);
+    bc_row_time(row, "work", &result->work, 0.0);
+    bc_row_time(row, "total", &result->total, 0.0);
+    bc_row_real(row, "ref_sd_us", result->reference_sd_ns * 1e-3);
+    bc_row_real(row, "overlap_pct", result->overlap_pct);
+    bc_row_real(row, "overlap_lo_pct", result->overlap_lo_pct);
+    bc_row_real(row, "overlap_hi_pct", result->overlap_hi_pct);
+    bc_row_integer(row, "samples", (int64_t)result->reference.count);
+    bc_row_text(row, "status", status);
+    bc_row_integer(row, "slowest_rank", result->slowest_rank);
+}
+
+/* All ranks' operations with wrong data, on rank 0. Collective. */
+static int64_t total_wrong(struct overlap_bench *bench)
+{
+    int64_t wrong = 0;
+    BC_MPI(MPI_Reduce(&bench->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
+                      MPI_COMM_WORLD));
+    bench->wrong = 0;
+    return wrong;
+}
+
+/* Measures and writes one row; `note` is its status unless something worse
+   happened. Collective; false if the run must end. */
+static bool measure_row(struct overlap_bench *bench, int64_t elements,
+                        int64_t rows_left, const char *note)
+{
+    struct overlap_operation operation;
+    struct overlap_result result;
+    overlap_operation_create(&operation, bench->collective,
+                             (int)parameters.root, elements);
+    overlap_measure(bench, &operation,
+                    bc_run_row_seconds(bench->run, rows_left), &result);
+    const int64_t wrong = total_wrong(bench);
+    struct bc_row row;
+    const char *status = result.in_time ? "ok" : "budget";
+    if (note != NULL)
+        status = note;
+    if (wrong > 0)
+        status = "FAIL";
+    fill_row(&row, bench, &operation, &result, status);
+    if (wrong > 0)
+        bc_output_remark(bench->run->output, "warning",
+                         "wrong data in %lld operations, counted over ranks",
+                         (long long)wrong);
+    overlap_operation_destroy(&operation);
+    return bc_run_row(bench->run, &row);
+}
+
+/* ---- the two models ------------------------------------------------------------ */
+
+/* The next size of a doubling sweep, which ends on the largest; 0 after it. */
+static int64_t next_elements(int64_t elements)
+{
+    if (elements >= parameters.max_elements)
+        return 0;
+    return elements > parameters.max_elements / 2 ? parameters.max_elements
+                                                  : 2 * elements;
+}
+
+static void run_data_driven(struct overlap_bench *bench)
+{
+    if (bench->collective->no_elements) {
+        measure_row(bench, 0, 1, NULL);
+        return;
+    }
+    int64_t rows_left = 0;
+    for (int64_t n = parameters.min_elements; n > 0; n = next_elements(n))
+        rows_left++;
+    for (int64_t n = parameters.min_elements; n > 0; n = next_elements(n))
+        if (!measure_row(bench, n, rows_left--, NULL))
+            return;
+}
+
+/* Grows the size until the operation takes the cutoff time. Collective; the
+   same on every rank. */
+static int64_t find_elements(struct overlap_bench *bench, const char **note)
+{
+    const double cutoff_ns = parameters.cutoff_ms * 1e6;
+    const double end_s = bc_elapsed_s() + GROWTH_S;
+    for (int64_t elements = parameters.min_elements;;) {
+        struct overlap_operation operation;
+        overlap_operation_create(&operation, bench->collective,
+                                 (int)parameters.root, elements);
+        const double reference_ns = overlap_quick_reference_ns(
+            bench, &operation, end_s - bc_elapsed_s());
+        overlap_operation_destroy(&operation);
+        if (parameters.verbose)
+            bc_output_remark(bench->run->output, "verbose",
+                             "%lld elements: %.3f us, cutoff %.3f us",
+                             (long long)elements, reference_ns * 1e-3,
+                             cutoff_ns * 1e-3);
+        int stop = reference_ns >= cutoff_ns;
+        if (!stop && bc_elapsed_s() >= end_s) {
+            stop = 1;
+            bc_output_remark(bench->run->output, "note",
+                             "the search for a size that takes the cutoff time "
+                             "ended after %g s", GROWTH_S);
+        }
+        BC_MPI(MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD));
+        if (stop)
+            return elements;
+        const int64_t larger = next_elements(elements);
+        if (larger == 0) {
+            *note = "max-size";
+            return elements;
+        }
+        elements = larger;
+    }
+}
+
+static void run_time_driven(struct overlap_bench *bench)
+{
+    const char *note = NULL;
+    const int64_t elements = find_elements(bench, &note);
+    measure_row(bench, elements, 1, note);
+}
+
+/* ---- main ------------------------------------------------------------------------ */
+
+static void write_notes(const struct overlap_bench *bench)
+{
+    struct bc_output *const output = bench->run->output;
+    bc_output_remark(output, "note", "work: %.4f ns a unit",
+                     bench->rate.ns_per_unit);
+    if (!bench->collective->no_elements &&
+        !bc_option_given(&bench->run->options, "max-num-elts") &&
+        parameters.max_elements < 131072)
+        bc_output_remark(output, "note",
+                         "the largest size is %lld elements: more do not fit "
+                         "into memory",
+                         (long long)parameters.max_elements);
+}
+
+/* Calibrates again and says so if the rate is not what it was. */
+static void recheck_rate(const struct bc_run *run,
+                         const struct bc_work_rate *before)
+{
+    const struct bc_work_rate after = bc_work_calibrate();
+    const double drift_pct =
+        100.0 * (after.ns_per_unit / before->ns_per_unit - 1.0);
+    if (fabs(drift_pct) > DRIFT_WARNING_PCT)
+        bc_output_remark(run->output, "warning",
+                         "the work's rate drifted by %.1f %% during the run: "
+                         "the processor's clock rate or its load changed",
+                         drift_pct);
+}
+
+int overlap_main(const struct overlap_collective *collective, int argc,
+                 char **argv)
+{
+    char name[64], summary[256];
+    struct bc_option rows[OVERLAP_OPTIONS_MAX];
+    snprintf(name, sizeof name, "overlap_%s", collective->name);
+    snprintf(summary, sizeof summary,
+             "Measures how much work fits under MPI_I%s without making it take "
+             "longer.\nNeeds at least 2 processes.",
+             collective->name + 1);
+    validated_collective = collective;
+    const struct bc_benchmark benchmark = {
+        .name = name,
+        .summary = summary,
+        .table = {columns, sizeof columns / sizeof *columns},
+        .options = rows,
+        .option_count = overlap_parameters_table(&parameters, rows),
+        .thread_level = MPI_THREAD_SINGLE,
+        .run_budget_s = RUN_BUDGET_S,
+        .validate = validate,
+    };
+    struct bc_run run;
+    int status;
+    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
+        return status;
+
+    struct overlap_bench bench = {
+        .run = &run,
+        .parameters = &parameters,
+        .collective = collective,
+        .sampler = bc_sampler_create(MPI_COMM_WORLD),
+        .rate = bc_work_calibrate(),
+    };
+    const struct bc_work_rate rate = bench.rate;
+    write_notes(&bench);
+    if (is_data_driven(collective))
+        run_data_driven(&bench);
+    else
+        run_time_driven(&bench);
+    recheck_rate(&run, &rate);
+    bc_sampler_destroy(bench.sampler);
+    return bc_run_end(&run);
+}

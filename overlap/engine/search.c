@@ -1,0 +1,146 @@
+#include "overlap/engine/search.h"
+
+#include <math.h>
+
+/* More trials than any search needs that converges: a bisection to one part in
+   a million with a handful of contradictions. */
+#define TRIALS_MAX 200
+
+double overlap_search_tolerance(const struct overlap_search *search,
+                                double work_ns)
+{
+    return fmax(search->rules.acceptance * work_ns, search->rules.floor_ns);
+}
+
+void overlap_search_begin(struct overlap_search *search,
+                          const struct overlap_search_rules *rules,
+                          double reference_ns)
+{
+    *search = (struct overlap_search){
+        .rules = *rules,
+        .reference_ns = reference_ns,
+        .next_ns = reference_ns,
+        .exceeds_ns = INFINITY,
+        .knee_ns = NAN,
+        .knee_lo_ns = NAN,
+        .knee_hi_ns = NAN,
+        .halving = true,
+        .last_width_ns = INFINITY,
+    };
+}
+
+/* Phase 3: the work did not fit; half of it may. A prediction saves trying
+   halves that are still well above the knee. */
+static void halve(struct overlap_search *search)
+{
+    const double least_ns = overlap_search_tolerance(search, 0.0);
+    search->done = search->exceeds_ns <= least_ns;
+    search->next_ns = search->exceeds_ns / 2.0;
+    while (search->rules.predict && search->next_ns > least_ns &&
+           search->next_ns > search->knee_hi_ns)
+        search->next_ns /= 2.0;
+}
+
+/* Above the reference time nothing fits; without prediction (and its
+   estimate of what is beyond) there is nothing to learn there. */
+static void raise_unbounded(struct overlap_search *search)
+{
+    if (!search->rules.predict) {
+        search->done = search->fits_ns >= search->reference_ns;
+        search->next_ns = search->reference_ns;
+        return;
+    }
+    const double step = overlap_search_tolerance(search, search->fits_ns);
+    search->next_ns = fmax(search->fits_ns, search->reference_ns) + step;
+    search->done = search->fits_ns >= 2.0 * search->reference_ns;
+}
+
+/* Between the bounds: beside the predicted knee, or halfway. */
+static double next_between(struct overlap_search *search)
+{
+    const double width = search->exceeds_ns - search->fits_ns;
+    const double middle = search->fits_ns + width / 2.0;
+    const double knee = search->knee_ns;
+    const bool shrinking = width <= search->last_width_ns / 2.0;
+    search->last_width_ns = width;
+    if (!search->rules.predict || !shrinking || !(knee < search->exceeds_ns))
+        return middle;
+    /* A little less than the tolerance apart, so that both together end the
+       search. */
+    const double beside = 0.45 * overlap_search_tolerance(search, knee);
+    if (knee - beside > search->fits_ns)
+        return knee - beside;
+    if (knee + beside > search->fits_ns && knee + beside < search->exceeds_ns)
+        return knee + beside;
+    return middle;
+}
+
+/* Phase 4. */
+static void raise(struct overlap_search *search)
+{
+    if (isinf(search->exceeds_ns)) {
+        raise_unbounded(search);
+        return;
+    }
+    const double width = search->exceeds_ns - search->fits_ns;
+    search->done =
+        width <= overlap_search_tolerance(search, search->exceeds_ns);
+    if (!search->done)
+        search->next_ns = next_between(search);
+}
+
+static void take_fit(struct overlap_search *search,
+                     const struct overlap_trial *trial)
+{
+    search->failures = 0;
+    search->halving = false;
+    if (trial->work_ns > search->fits_ns) {
+        search->fits_ns = trial->work_ns;
+        search->fits_slack_ns = fmax(0.0, trial->excess_hi_ns);
+        if (isnan(search->fits_slack_ns))
+            search->fits_slack_ns = 0.0;
+    }
+    /* What fits contradicts that less does not: look above again. */
+    if (search->exceeds_ns <= search->fits_ns)
+        search->exceeds_ns = INFINITY;
+    raise(search);
+}
+
+static void take_failure(struct overlap_search *search,
+                         const struct overlap_trial *trial)
+{
+    const bool validate =
+        !search->halving || search->rules.validate_halving;
+    search->failures++;
+    if (validate && search->failures <= search->rules.validation_steps)
+        return; /* the same work once more */
+    search->failures = 0;
+    if (trial->work_ns < search->exceeds_ns) {
+        search->exceeds_ns = trial->work_ns;
+        search->knee_ns = fmax(0.0, trial->work_ns - trial->excess_ns);
+        search->knee_lo_ns = fmax(0.0, trial->work_ns - trial->excess_hi_ns);
+        search->knee_hi_ns = trial->work_ns - trial->excess_lo_ns;
+    }
+    /* What doesn't fit contradicts that more does. */
+    if (search->fits_ns >= search->exceeds_ns) {
+        search->fits_ns = 0.0;
+        search->fits_slack_ns = 0.0;
+        search->last_width_ns = INFINITY;
+    }
+    if (search->halving)
+        halve(search);
+    else
+        raise(search);
+}
+
+void overlap_search_report(struct overlap_search *search,
+                           const struct overlap_trial *trial)
+{
+    search->trials++;
+    if (trial->fits)
+        take_fit(search, trial);
+    else
+        take_failure(search, trial);
+    if (search->trials >= TRIALS_MAX)
+        search->done = true;
+}

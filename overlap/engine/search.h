@@ -1,0 +1,74 @@
+/*
+ * The search for the most work that fits: which amount to try next, and when
+ * to stop. Pure logic: trials go in, amounts come out; the unit tests drive it
+ * with functions.
+ *
+ * The steps are the specification's. Start with as much work as the operation
+ * takes; halve it until it fits (phase 3); then raise it between the most that
+ * fits and the least that doesn't, and believe that an amount doesn't fit only
+ * after it failed every one of the validation steps (phase 4); stop when the
+ * two are within the acceptance threshold.
+ *
+ * "Raise it" leaves open by how much. Past the point up to which work fits (the
+ * knee), each unit of work makes the operation longer by one unit, so a trial
+ * that took `excess` too long says where the knee is: excess below the work
+ * that was tried. With `predict` the amounts on both sides of that point are
+ * tried first; halfway between is tried when this does not help, because the
+ * library's progress does not follow that line. Every amount that was tried is
+ * evidence of its own, so the bounds do not depend on the prediction.
+ */
+#ifndef COMMCOST_OVERLAP_ENGINE_SEARCH_H
+#define COMMCOST_OVERLAP_ENGINE_SEARCH_H
+
+#include <stdbool.h>
+
+struct overlap_search_rules {
+    double acceptance; /* share of the work, 0 to 1 */
+    double floor_ns;   /* a bracket narrower than this is narrow enough: the
+                          clock can't tell more */
+    int validation_steps;
+    bool predict;      /* see above; else bisect */
+    bool validate_halving; /* validation steps in phase 3, too */
+};
+
+/* What a trial of an amount of work said. */
+struct overlap_trial {
+    double work_ns;      /* the work's own time */
+    bool fits;
+    double excess_ns;    /* how much longer than without work it took */
+    double excess_lo_ns; /* interval of it */
+    double excess_hi_ns;
+};
+
+struct overlap_search {
+    struct overlap_search_rules rules;
+    double reference_ns;
+    double next_ns;  /* the work to try next */
+    bool done;
+
+    double fits_ns;         /* the most work that fits; 0 needs no trial */
+    double fits_slack_ns;   /* by how much even that may have been too long */
+    double exceeds_ns;      /* the least that doesn't; INFINITY: none yet */
+    double knee_ns;         /* predicted by the trial that exceeded */
+    double knee_lo_ns, knee_hi_ns; /* interval of the prediction */
+
+    bool halving;           /* phase 3 */
+    int failures;           /* of the same work, validation included */
+    double last_width_ns;   /* of the bracket, two trials before */
+    int trials;
+};
+
+/* Starts a search for an operation that takes reference_ns. */
+void overlap_search_begin(struct overlap_search *search,
+                          const struct overlap_search_rules *rules,
+                          double reference_ns);
+
+/* The width of the bracket that ends the search if the knee is at work_ns. */
+double overlap_search_tolerance(const struct overlap_search *search,
+                                double work_ns);
+
+/* Takes in the trial of next_ns; sets `done` or the next amount to try. */
+void overlap_search_report(struct overlap_search *search,
+                           const struct overlap_trial *trial);
+
+#endif

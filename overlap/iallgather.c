@@ -1,0 +1,24 @@
+/* MPI_Iallgather: every rank gets a block from every rank. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Iallgather(operation->send, operation->count, MPI_DOUBLE,
+                          operation->receive, operation->count, MPI_DOUBLE,
+                          operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective iallgather = {
+        .name = "iallgather",
+        .send_elements = overlap_one_block,
+        .receive_elements = overlap_block_per_rank,
+        .post = post,
+        .sent = overlap_sent_to_all,
+        .expected = overlap_from_each,
+    };
+    return overlap_main(&iallgather, argc, argv);
+}

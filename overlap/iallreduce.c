@@ -1,0 +1,23 @@
+/* MPI_Iallreduce: the sum over all ranks, on every rank. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Iallreduce(operation->send, operation->receive, operation->count,
+                          MPI_DOUBLE, MPI_SUM, operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective iallreduce = {
+        .name = "iallreduce",
+        .send_elements = overlap_one_block,
+        .receive_elements = overlap_one_block,
+        .post = post,
+        .sent = overlap_sent_to_all,
+        .expected = overlap_sum,
+    };
+    return overlap_main(&iallreduce, argc, argv);
+}

@@ -1,0 +1,24 @@
+/* MPI_Ialltoall: every rank sends another block to every rank. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Ialltoall(operation->send, operation->count, MPI_DOUBLE,
+                         operation->receive, operation->count, MPI_DOUBLE,
+                         operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective ialltoall = {
+        .name = "ialltoall",
+        .send_elements = overlap_block_per_rank,
+        .receive_elements = overlap_block_per_rank,
+        .post = post,
+        .sent = overlap_sent_to_each,
+        .expected = overlap_from_each_to_me,
+    };
+    return overlap_main(&ialltoall, argc, argv);
+}

@@ -1,0 +1,28 @@
+/* MPI_Ialltoallv: every rank sends another block to every rank, the larger the
+   higher the sender. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Ialltoallv(operation->send, operation->own_amounts,
+                          operation->own_displacements, MPI_DOUBLE,
+                          operation->receive, operation->amounts,
+                          operation->displacements, MPI_DOUBLE, operation->comm,
+                          request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective ialltoallv = {
+        .name = "ialltoallv",
+        .layout = OVERLAP_VARYING,
+        .send_elements = overlap_own_amount_per_rank,
+        .receive_elements = overlap_all_amounts,
+        .post = post,
+        .sent = overlap_sent_amount_to_each,
+        .expected = overlap_from_each_to_me,
+    };
+    return overlap_main(&ialltoallv, argc, argv);
+}

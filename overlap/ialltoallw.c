@@ -1,0 +1,28 @@
+/* MPI_Ialltoallw: as MPI_Ialltoallv, with a datatype for each rank and displacements
+   in bytes. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Ialltoallw(operation->send, operation->own_amounts,
+                          operation->own_displacements, operation->types,
+                          operation->receive, operation->amounts,
+                          operation->displacements, operation->types,
+                          operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective ialltoallw = {
+        .name = "ialltoallw",
+        .layout = OVERLAP_VARYING_BYTES,
+        .send_elements = overlap_own_amount_per_rank,
+        .receive_elements = overlap_all_amounts,
+        .post = post,
+        .sent = overlap_sent_amount_to_each,
+        .expected = overlap_from_each_to_me,
+    };
+    return overlap_main(&ialltoallw, argc, argv);
+}

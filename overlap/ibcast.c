@@ -1,0 +1,26 @@
+/* MPI_Ibcast: the root sends one block to all. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    double *const buffer = operation->shape.rank == operation->shape.root
+                               ? operation->send
+                               : operation->receive;
+    BC_MPI(MPI_Ibcast(buffer, operation->count, MPI_DOUBLE,
+                      operation->shape.root, operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective ibcast = {
+        .name = "ibcast",
+        .send_elements = overlap_one_block_at_root,
+        .receive_elements = overlap_one_block_but_at_root,
+        .post = post,
+        .sent = overlap_sent_to_all,
+        .expected = overlap_from_root,
+    };
+    return overlap_main(&ibcast, argc, argv);
+}

@@ -1,0 +1,28 @@
+/* MPI_Igatherv: the root gets a block from every rank, the larger the higher the
+   sender. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Igatherv(operation->send,
+                        operation->amounts[operation->shape.rank], MPI_DOUBLE,
+                        operation->receive, operation->amounts,
+                        operation->displacements, MPI_DOUBLE,
+                        operation->shape.root, operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective igatherv = {
+        .name = "igatherv",
+        .layout = OVERLAP_VARYING,
+        .send_elements = overlap_own_amount,
+        .receive_elements = overlap_all_amounts_at_root,
+        .post = post,
+        .sent = overlap_sent_to_all,
+        .expected = overlap_from_each,
+    };
+    return overlap_main(&igatherv, argc, argv);
+}

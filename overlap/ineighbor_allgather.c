@@ -1,0 +1,34 @@
+/* MPI_Ineighbor_allgather: every rank gets a block from each neighbour in the
+   periodic 3D grid. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Ineighbor_allgather(operation->send, operation->count,
+                                   MPI_DOUBLE, operation->receive,
+                                   operation->count, MPI_DOUBLE,
+                                   operation->comm, request));
+}
+
+static double expected(const struct overlap_operation *operation, int64_t i)
+{
+    const int64_t block = i / operation->shape.elements;
+    return overlap_value(operation->neighbours[block], 0,
+                         i % operation->shape.elements);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective ineighbor_allgather = {
+        .name = "ineighbor_allgather",
+        .on_grid = true,
+        .send_elements = overlap_one_block,
+        .receive_elements = overlap_block_per_neighbour,
+        .post = post,
+        .sent = overlap_sent_to_all,
+        .expected = expected,
+    };
+    return overlap_main(&ineighbor_allgather, argc, argv);
+}

@@ -1,0 +1,25 @@
+/* MPI_Ireduce_scatter: every rank gets its block of the sum over all ranks; the
+   counts are an array, here of equal ones. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Ireduce_scatter(operation->send, operation->receive,
+                               operation->amounts, MPI_DOUBLE, MPI_SUM,
+                               operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective ireduce_scatter = {
+        .name = "ireduce_scatter",
+        .send_elements = overlap_block_per_rank,
+        .receive_elements = overlap_one_block,
+        .post = post,
+        .sent = overlap_sent_to_each,
+        .expected = overlap_sum_to_me,
+    };
+    return overlap_main(&ireduce_scatter, argc, argv);
+}

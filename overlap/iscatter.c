@@ -1,0 +1,24 @@
+/* MPI_Iscatter: the root sends another block to every rank. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Iscatter(operation->send, operation->count, MPI_DOUBLE,
+                        operation->receive, operation->count, MPI_DOUBLE,
+                        operation->shape.root, operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective iscatter = {
+        .name = "iscatter",
+        .send_elements = overlap_block_per_rank_at_root,
+        .receive_elements = overlap_one_block,
+        .post = post,
+        .sent = overlap_sent_to_each,
+        .expected = overlap_from_root_to_me,
+    };
+    return overlap_main(&iscatter, argc, argv);
+}

@@ -1,0 +1,28 @@
+/* MPI_Iscatterv: the root sends another block to every rank, the larger the higher
+   the receiver. */
+#include "common/mpi_check.h"
+#include "overlap/engine/overlap.h"
+
+static void post(const struct overlap_operation *operation,
+                 MPI_Request *request)
+{
+    BC_MPI(MPI_Iscatterv(operation->send, operation->amounts,
+                         operation->displacements, MPI_DOUBLE,
+                         operation->receive,
+                         operation->amounts[operation->shape.rank], MPI_DOUBLE,
+                         operation->shape.root, operation->comm, request));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct overlap_collective iscatterv = {
+        .name = "iscatterv",
+        .layout = OVERLAP_VARYING,
+        .send_elements = overlap_all_amounts_at_root,
+        .receive_elements = overlap_own_amount,
+        .post = post,
+        .sent = overlap_sent_to_each,
+        .expected = overlap_from_root_to_me,
+    };
+    return overlap_main(&iscatterv, argc, argv);
+}
