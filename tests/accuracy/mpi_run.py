@@ -1,0 +1,69 @@
+"""Runs a benchmark under the model MPI and reads what both say."""
+
+import csv
+import math
+import os
+import subprocess
+import tempfile
+
+
+class Launcher:
+    """mpirun with its flags, and how it passes on environment variables."""
+
+    def __init__(self, command):
+        self.command = list(command)
+        self.is_openmpi = any("openmpi" in word or "oversubscribe" in word
+                              for word in self.command)
+
+    def line(self, ranks, environment, program):
+        words = self.command + ["-np", str(ranks)]
+        for name, value in environment.items():
+            words += (["-x", f"{name}={value}"] if self.is_openmpi
+                      else ["-genv", name, str(value)])
+        return words + [str(word) for word in program]
+
+
+class Failed(Exception):
+    """A program did not do what it must; the text says what it printed."""
+
+
+def read_tsv(text):
+    """The rows of a result as dictionaries, comments left out."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def number(cell):
+    """A cell's number; NAN for NA."""
+    return math.nan if cell == "NA" else float(cell)
+
+
+def run(launcher, ranks, program, environment=None, timeout_s=120, expect=(0,)):
+    """Runs a program; returns its exit status and its rows."""
+    line = launcher.line(ranks, environment or {}, program)
+    try:
+        done = subprocess.run(line, capture_output=True, text=True,
+                              timeout=timeout_s, stdin=subprocess.DEVNULL,
+                              check=False)
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"{' '.join(line)}: no end after {timeout_s} s") from error
+    if done.returncode not in expect:
+        raise Failed(f"{' '.join(line)}: exit status {done.returncode}\n"
+                     f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.returncode, read_tsv(done.stdout)
+
+
+def run_on_model(launcher, ranks, program, model, library, timeout_s=120,
+                 expect=(0,)):
+    """Runs a program on the model MPI. `model` holds the MODEL_ variables.
+    Returns exit status, rows, and the rows in which the model states the
+    truth."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "truth.tsv")
+        environment = {name: str(value) for name, value in model.items()}
+        environment["MODEL_REPORT"] = report
+        environment["LD_PRELOAD"] = library
+        status, rows = run(launcher, ranks, program, environment, timeout_s,
+                           expect)
+        with open(report, encoding="utf-8") as stream:
+            return status, rows, read_tsv(stream.read())

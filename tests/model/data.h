@@ -1,0 +1,42 @@
+/*
+ * The real operation behind a modelled one, for MODEL_DATA=1, and what goes wrong with it, for
+ * MODEL_CORRUPT=1. Without MODEL_DATA nothing here calls MPI.
+ */
+#ifndef MODEL_DATA_H
+#define MODEL_DATA_H
+
+#include "model.h"
+
+#include <mpi.h>
+
+struct data {
+    MPI_Request operation;        /* the real one */
+    MPI_Request vote_request;     /* the vote on who gets the wrong byte */
+    int vote;                     /* this rank if it receives anything, -1 otherwise */
+    int highest_receiver;         /* the vote's outcome */
+    unsigned char *received_byte; /* a byte that this rank receives; NULL for none */
+    bool leaves_early;            /* this rank doesn't wait for the barrier */
+};
+
+/* Before any other function here. */
+void data_start(void);
+
+/* Makes *data the state of an operation without a real one behind it. */
+void data_clear(struct data *data);
+
+/*
+ * Prepares the damage to the real operation that was just started in data->operation. Collective over comm, but
+ * returns at once. received_byte: where this rank receives some byte, NULL if it receives none.
+ */
+void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte);
+
+/* Whether data_wait would return at once. Gives MPI a chance to make progress. */
+bool data_arrived(struct data *data);
+
+/* Completes the real operation and does the damage; returns the real operation's error code. */
+int data_wait(struct data *data);
+
+/* Completes the barriers that this rank left early. Before MPI_Finalize. */
+void data_finish(void);
+
+#endif

@@ -1,0 +1,126 @@
+#!/bin/sh
+# One test of the model MPI.
+#
+#   run_case.sh CASE BUILD_DIRECTORY MPIRUN [FLAG ...]
+#
+# Only the program itself gets the library: mpirun and what it starts on the way are no MPI programs.
+set -u
+
+case_name=$1
+build=$2
+shift 2
+mpirun=$*
+
+model=$build/libmodelmpi.so
+front=$build/libmodelfront.so
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+report=$work/report.tsv
+
+# job RANKS LIBRARIES [VARIABLE=VALUE ...] PROGRAM [ARGUMENT ...]
+job() {
+    ranks=$1
+    libraries=$2
+    shift 2
+    echo "+ $mpirun -np $ranks env LD_PRELOAD=$libraries $*"
+    # The launcher is several words, and its flags have no blanks. shellcheck disable=SC2086
+    $mpirun -np "$ranks" env LD_PRELOAD="$libraries" "$@"
+}
+
+# A timing on a shared machine gets a second chance.
+timed_job() {
+    job "$@" && return
+    echo "once more:"
+    job "$@"
+}
+
+# costs DURATION_US FRACTION POST_US WAIT_US [VARIABLE=VALUE ...]
+costs() {
+    settings="MODEL_DURATION_US=$1 MODEL_FRACTION=$2 MODEL_POST_US=$3 MODEL_WAIT_US=$4"
+    shift 4
+    # shellcheck disable=SC2086
+    timed_job 2 "$model" $settings "$@" MODEL_REPORT="$report" "$build/model_cost_test" || exit 1
+}
+
+# expect_refusal MESSAGE JOB ...: the job fails and says so
+expect_refusal() {
+    message=$1
+    shift
+    if job "$@" >"$work/output" 2>&1; then
+        echo "FAIL not refused: $*"
+        exit 1
+    fi
+    if ! grep -q "$message" "$work/output"; then
+        cat "$work/output"
+        echo "FAIL no message \"$message\""
+        exit 1
+    fi
+    echo "ok   refused with \"$message\""
+}
+
+# passes_front EXPECTED LIBRARIES [VARIABLE=VALUE ...]: how many posts the second interposer sees
+passes_front() {
+    expected=$1
+    libraries=$2
+    shift 2
+    timed_job 2 "$libraries" MODEL_DURATION_US=20 MODEL_REPORT="$report" "$@" "$build/model_cost_test" >"$work/output"
+    if ! grep -q "^front: posts $expected " "$work/output"; then
+        cat "$work/output"
+        echo "FAIL the second interposer should have seen $expected posts"
+        exit 1
+    fi
+    echo "ok   $(grep '^front:' "$work/output")"
+}
+
+case $case_name in
+cost)
+    costs 5 0 0 0
+    costs 5 0.5 0.5 0
+    costs 5 1 0 0.5
+    costs 20 0 1 0.5
+    costs 20 0.5 1 0.5
+    costs 20 1 2 1
+    costs 200 0.25 0 0
+    costs 200 0.75 5 3
+    costs 200 1 1 10
+    ;;
+late)
+    costs 20 0.5 0.5 0.5 MODEL_LATE_SHARE=0.05 MODEL_LATE_US=200 MODEL_SEED=1
+    costs 20 1 0 0 MODEL_LATE_SHARE=0.2 MODEL_LATE_US=200 MODEL_SEED=2
+    ;;
+bytes)
+    costs 5 0.5 0.5 0 MODEL_PER_BYTE_NS=10
+    costs 0 1 0 0.5 MODEL_PER_BYTE_NS=25
+    ;;
+data)
+    job 4 "$model" MODEL_DATA=1 MODEL_DURATION_US=20 MODEL_FRACTION=0.5 "$build/model_data_test" right || exit 1
+    ;;
+corrupt)
+    job 4 "$model" MODEL_CORRUPT=1 MODEL_DURATION_US=20 MODEL_FRACTION=0.5 "$build/model_data_test" one-wrong || exit 1
+    ;;
+no_data)
+    job 4 "$model" MODEL_DURATION_US=20 MODEL_FRACTION=0.5 "$build/model_data_test" untouched || exit 1
+    ;;
+requests)
+    job 2 "$model" MODEL_DURATION_US=200 MODEL_FRACTION=0.5 "$build/model_request_test" || exit 1
+    job 2 "$model" MODEL_DURATION_US=200 MODEL_FRACTION=0.5 MODEL_DATA=1 "$build/model_request_test" || exit 1
+    expect_refusal "more than 1024 operations" 2 "$model" "$build/model_request_test" too-many
+    expect_refusal "MPI_Request_free" 2 "$model" "$build/model_request_test" free
+    ;;
+refusals)
+    for setting in MODEL_FRACTION=1.5 MODEL_DURATION_US=-1 MODEL_POST_US=1us MODEL_WAIT_US= MODEL_LATE_SHARE=nan \
+        MODEL_DATA=2 MODEL_SEED=0.5; do
+        expect_refusal "$setting: must be" 2 "$model" "$setting" "$build/model_cost_test"
+    done
+    expect_refusal "MODEL_REPORT" 2 "$model" MODEL_REPORT=/nonexistent/report.tsv "$build/model_cost_test"
+    ;;
+stacking)
+    passes_front 2000 "$front:$model"
+    passes_front 0 "$model:$front"
+    passes_front 2000 "$model:$front" MODEL_DATA=1
+    ;;
+*)
+    echo "run_case.sh: unknown case $case_name" >&2
+    exit 2
+    ;;
+esac
