@@ -22,6 +22,10 @@
 #define TRIAL_CONFIDENCE 0.99
 #define TRIAL_MIN_ROUNDS 10
 
+/* ... but when the time is up before that, the balance of evidence decides: a
+   few outliers among a few rounds say nothing about the rest. */
+#define BALANCE_CONFIDENCE 0.80
+
 /* A trial exceeds if it took longer by more than this share of the bracket
    that the search wants: with amounts tried half a bracket from the knee, half
    way between what fits and what doesn't. */
@@ -58,14 +62,15 @@ static struct bc_summary summarize(const struct overlap_bench *bench,
 }
 
 /* The median of total less reference, round by round. */
-static struct bc_summary summarize_excess(const struct bc_samples *samples)
+static struct bc_summary summarize_excess(const struct bc_samples *samples,
+                                          double confidence)
 {
     double *const excess =
         copy_values(samples->values[OVERLAP_TOTAL], samples->count);
     for (size_t i = 0; i < samples->count; i++)
         excess[i] -= samples->values[OVERLAP_REFERENCE][i];
     const struct bc_summary summary =
-        bc_summarize(excess, samples->count, BC_MEDIAN, TRIAL_CONFIDENCE);
+        bc_summarize(excess, samples->count, BC_MEDIAN, confidence);
     free(excess);
     return summary;
 }
@@ -167,18 +172,22 @@ struct verdict_rule {
 static bool verdict_is_clear(const struct bc_samples *samples, void *context)
 {
     const struct verdict_rule *const rule = context;
-    const struct bc_summary excess = summarize_excess(samples);
+    const struct bc_summary excess =
+        summarize_excess(samples, TRIAL_CONFIDENCE);
     return excess.interval.lo > rule->threshold_ns ||
            excess.interval.hi < rule->threshold_ns;
 }
 
 /* The robust verdict. Where the samples can't tell, work fits unless the
-   operation took significantly longer: noise must not pass for work. */
-static bool fits_robustly(const struct bc_summary *excess, double threshold_ns)
+   operation took longer by the balance of evidence: noise must not pass for
+   work. */
+static bool fits_robustly(const struct bc_samples *samples, double threshold_ns)
 {
-    if (isnan(excess->interval.lo))
-        return excess->value <= threshold_ns;
-    return !(excess->interval.lo > 0.0 && excess->value > threshold_ns);
+    const struct bc_summary excess =
+        summarize_excess(samples, BALANCE_CONFIDENCE);
+    if (isnan(excess.interval.lo))
+        return excess.value <= threshold_ns;
+    return !(excess.interval.lo > 0.0 && excess.value > threshold_ns);
 }
 
 /* The specification's verdict: the mean must not exceed the reference time
@@ -217,7 +226,8 @@ static struct overlap_trial try_work(struct overlap_bench *bench,
     const double clock_ns = bench->run->clock.read_ns;
     const struct bc_summary work = summarize(bench, samples, OVERLAP_WORK);
     const struct bc_summary total = summarize(bench, samples, OVERLAP_TOTAL);
-    const struct bc_summary excess = summarize_excess(samples);
+    const struct bc_summary excess =
+        summarize_excess(samples, TRIAL_CONFIDENCE);
     struct overlap_trial trial = {
         .work_ns = fmax(0.0, work.value - clock_ns),
         .excess_ns = excess.value,
@@ -226,7 +236,11 @@ static struct overlap_trial try_work(struct overlap_bench *bench,
     };
     trial.fits = estimator_of(bench) == BC_MEAN
                      ? fits_by_mean(&total, reference)
-                     : fits_robustly(&excess, threshold_ns);
+                     : fits_robustly(samples, threshold_ns);
+    /* Work that takes longer than the operation can't fit under it. */
+    if (estimator_of(bench) == BC_MEDIAN &&
+        work.value > reference->value + threshold_ns)
+        trial.fits = false;
     correct_rate(bench, round->units, trial.work_ns);
     if (bench->parameters->debug)
         bc_output_remark(bench->run->output, "debug",
@@ -260,7 +274,7 @@ static struct overlap_search search_work(struct overlap_bench *bench,
     const double acceptance = bench->parameters->acceptance_pct / 100.0;
     const struct overlap_search_rules rules = {
         .acceptance = acceptance,
-        .floor_ns = fmax(2.0 * clock_ns, acceptance * reference_ns / 4.0),
+        .floor_ns = fmax(3.0 * clock_ns, acceptance * reference_ns / 4.0),
         .validation_steps = (int)bench->parameters->validation_steps,
         .predict = robust,
         .validate_halving = robust,
@@ -320,12 +334,10 @@ static void set_interval(const struct overlap_bench *bench,
 {
     const double clock_ns = bench->run->clock.read_ns;
     const struct bc_interval *const reference = &result->reference.interval;
-    double lo_ns = search->fits_ns - search->fits_slack_ns;
-    double hi_ns = search->exceeds_ns;
-    if (estimator_of(bench) == BC_MEDIAN) {
-        lo_ns = fmin(lo_ns, search->knee_lo_ns);
-        hi_ns = fmax(hi_ns, search->knee_hi_ns);
-    }
+    const double knee_ns = answer_ns(bench, search);
+    const double lo_ns =
+        fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
+    const double hi_ns = fmax(search->exceeds_ns, knee_ns);
     result->overlap_lo_pct = percent_of(lo_ns - clock_ns, reference->hi);
     result->overlap_hi_pct = percent_of(hi_ns + clock_ns, reference->lo);
     if (isnan(reference->lo) || isnan(result->overlap_pct)) {
