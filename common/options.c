@@ -23,27 +23,26 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
 
 /* ---- one option's value ------------------------------------------------ */
 
-/* What an option of this kind takes, for errors. */
-static const char *kind_description(enum bc_option_kind kind)
+/* What a text is that an option of this kind can't take. */
+static const char *kind_mismatch(enum bc_option_kind kind)
 {
     switch (kind) {
-    case BC_FLAG:
-        return "yes or no";
     case BC_INTEGER:
-        return "a whole number";
+        return "not a whole number";
     case BC_REAL:
-        return "a number";
+        return "not a number";
     case BC_PERCENT:
-        return "a number in percent";
+        return "not a number in percent";
     case BC_SIZE:
-        return "a whole number, with K, M or G if you like";
+        return "not a whole number (K, M or G may follow it)";
     case BC_SIZE_LIST:
-        return "sizes (8,1K,1M), ranges (1:4M) or both (0,2:4M)";
+        return "not a list of sizes (8,1K,1M), ranges (1:4M) or both";
+    case BC_FLAG:
     case BC_CHOICE:
     case BC_TEXT:
         break;
     }
-    return "text";
+    return "not a value";
 }
 
 static bool in_range(const struct bc_option *option, double value)
@@ -51,14 +50,26 @@ static bool in_range(const struct bc_option *option, double value)
     return option->unbounded || (value >= option->min && value <= option->max);
 }
 
+/* Sets the error that `name` was given `text`: what is wrong, what would do. */
+static bool value_error(const struct bc_option *option, const char *name,
+                        const char *text, const char *wrong,
+                        struct bc_error *error)
+{
+    char use[128] = "";
+    if (option->range_hint != NULL)
+        snprintf(use, sizeof use, ": use %s", option->range_hint);
+    else if (option->kind == BC_CHOICE)
+        snprintf(use, sizeof use, ": use one of %s", option->choices);
+    else if (!option->unbounded)
+        snprintf(use, sizeof use, ": use %.15g to %.15g", option->min,
+                 option->max);
+    return bc_error_set(error, "%s: '%.80s' is %s%s", name, text, wrong, use);
+}
+
 static bool range_error(const struct bc_option *option, const char *name,
                         const char *text, struct bc_error *error)
 {
-    if (option->range_hint != NULL)
-        return bc_error_set(error, "%s: %.80s is out of range: use %s", name,
-                            text, option->range_hint);
-    return bc_error_set(error, "%s: %.80s is out of range: use %.15g to %.15g",
-                        name, text, option->min, option->max);
+    return value_error(option, name, text, "out of range", error);
 }
 
 /* The index of `text` in "a|b|c", or -1. */
@@ -131,9 +142,8 @@ static bool set_value(struct bc_option *option, const char *name,
     case BC_CHOICE: {
         const int index = choice_index(option->choices, text);
         if (index < 0)
-            return bc_error_set(error, "%s: '%.80s' is none of the choices: "
-                                       "use %s",
-                                name, text, option->choices);
+            return value_error(option, name, text, "none of the choices",
+                               error);
         *(int *)option->value = index;
         return true;
     }
@@ -141,10 +151,7 @@ static bool set_value(struct bc_option *option, const char *name,
         *(const char **)option->value = text;
         return true;
     }
-    return bc_error_set(error, "%s: '%.80s' is not %s%s%s", name, text,
-                        kind_description(option->kind),
-                        option->range_hint ? ": use " : "",
-                        option->range_hint ? option->range_hint : "");
+    return value_error(option, name, text, kind_mismatch(option->kind), error);
 }
 
 static void format_sizes(const struct bc_size_list *list, char *text,
@@ -336,31 +343,56 @@ bool bc_option_given(const struct bc_options *options, const char *long_name)
     return bc_options_find(options, long_name)->source != BC_FROM_DEFAULT;
 }
 
+/* Prints a text indented, its lines broken between words. */
+static void print_wrapped(FILE *stream, const char *text)
+{
+    enum { INDENT = 10, WIDTH = 78 };
+    int column = INDENT - 1;
+    fprintf(stream, "%*s", column, "");
+    while (*text != '\0') {
+        const int length = (int)strcspn(text, " ");
+        if (column + 1 + length > WIDTH) {
+            fprintf(stream, "\n%*s", INDENT, "");
+            column = INDENT;
+        } else {
+            fputc(' ', stream);
+            column++;
+        }
+        fprintf(stream, "%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', stream);
+}
+
+static void print_option(FILE *stream, const struct bc_option *option)
+{
+    if (option->short_name != 0)
+        fprintf(stream, "  -%c, ", option->short_name);
+    else
+        fputs("      ", stream);
+    fprintf(stream, "--%s", option->long_name);
+    if (option->kind == BC_CHOICE)
+        fprintf(stream, "=%s", option->choices);
+    else if (option->kind != BC_FLAG)
+        fprintf(stream, "=%s", option->argument);
+    if (option->alias != NULL)
+        fprintf(stream, ", --%s", option->alias);
+    fputc('\n', stream);
+    print_wrapped(stream, option->help);
+    char value[256];
+    bc_option_format(option, value, sizeof value);
+    if (option->kind != BC_FLAG && value[0] != '\0')
+        fprintf(stream, "          default: %s\n", value);
+    if (option->variables != NULL)
+        fprintf(stream, "          environment: %s\n", option->variables);
+}
+
 void bc_options_help(FILE *stream, const struct bc_options *options)
 {
-    for (size_t row = 0; row < options->count; row++) {
-        const struct bc_option *const option = &options->rows[row];
-        if (option->short_name != 0)
-            fprintf(stream, "  -%c, ", option->short_name);
-        else
-            fputs("      ", stream);
-        fprintf(stream, "--%s", option->long_name);
-        if (option->kind == BC_CHOICE)
-            fprintf(stream, "=%s", option->choices);
-        else if (option->kind != BC_FLAG)
-            fprintf(stream, "=%s", option->argument);
-        if (option->alias != NULL)
-            fprintf(stream, ", --%s", option->alias);
-        fprintf(stream, "\n          %s\n", option->help);
-        if (option->kind != BC_FLAG) {
-            char value[256];
-            bc_option_format(option, value, sizeof value);
-            if (value[0] != '\0')
-                fprintf(stream, "          default: %s\n", value);
-        }
-        if (option->variables != NULL)
-            fprintf(stream, "          environment: %s\n", option->variables);
-    }
+    for (size_t row = 0; row < options->count; row++)
+        print_option(stream, &options->rows[row]);
 }
 
 /* ---- to other ranks ----------------------------------------------------- */

@@ -202,8 +202,10 @@ bool overlap_operation_verify(const struct overlap_operation *operation)
 
 void overlap_operation_destroy(struct overlap_operation *operation)
 {
-    if (operation->window != MPI_WIN_NULL)
+    if (operation->window != MPI_WIN_NULL) {
+        BC_MPI(MPI_Win_unlock_all(operation->window));
         BC_MPI(MPI_Win_free(&operation->window));
+    }
     if (operation->comm != MPI_COMM_WORLD)
         BC_MPI(MPI_Comm_free(&operation->comm));
     free(operation->send);
@@ -213,4 +215,5 @@ void overlap_operation_destroy(struct overlap_operation *operation)
     free(operation->own_amounts);
     free(operation->own_displacements);
     free(operation->types);
+    free(operation->mark);
 }

@@ -75,8 +75,10 @@ struct overlap_operation {
     MPI_Datatype *types;
 
     int64_t checks;    /* used by `check` to take turns among ranks */
-    MPI_Win window;    /* used by `check`; freed with the operation */
-    int64_t *counter;  /* the window's memory on this rank */
+    MPI_Win window;    /* used by `check`: locked by all; freed with the
+                          operation */
+    int64_t *mark;     /* the window's memory on this rank; freed with the
+                          operation */
 };
 
 /* Rank r's amount in v and w variants: the larger the higher r, and about

@@ -38,17 +38,22 @@ def number(cell):
     return math.nan if cell == "NA" else float(cell)
 
 
-def run(launcher, ranks, program, environment=None, timeout_s=120, expect=(0,)):
-    """Runs a program; returns its exit status and its rows."""
+def run_raw(launcher, ranks, program, environment=None, timeout_s=120):
+    """Runs a program; returns the finished process with its texts."""
     line = launcher.line(ranks, environment or {}, program)
     try:
-        done = subprocess.run(line, capture_output=True, text=True,
+        return subprocess.run(line, capture_output=True, text=True,
                               timeout=timeout_s, stdin=subprocess.DEVNULL,
                               check=False)
     except subprocess.TimeoutExpired as error:
         raise Failed(f"{' '.join(line)}: no end after {timeout_s} s") from error
+
+
+def run(launcher, ranks, program, environment=None, timeout_s=120, expect=(0,)):
+    """Runs a program; returns its exit status and its rows."""
+    done = run_raw(launcher, ranks, program, environment, timeout_s)
     if done.returncode not in expect:
-        raise Failed(f"{' '.join(line)}: exit status {done.returncode}\n"
+        raise Failed(f"{' '.join(done.args)}: exit status {done.returncode}\n"
                      f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return done.returncode, read_tsv(done.stdout)
 
