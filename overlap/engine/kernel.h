@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The quantities of a round, in the order in which they are taken. */
+/* The quantities of a round. */
 enum overlap_quantity {
     OVERLAP_REFERENCE, /* post and wait */
     OVERLAP_TOTAL,     /* post, work, wait */

@@ -125,13 +125,19 @@ static bool validate(struct bc_run *run, struct bc_error *error)
 /* ---- rows ------------------------------------------------------------------- */
 
 /* The bytes of one block; the mean over ranks where they differ. */
-static double size_bytes(const struct overlap_operation *operation)
+static void set_size(struct bc_row *row,
+                     const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
-    if (operation->collective->layout == OVERLAP_EQUAL)
-        return (double)shape->elements * (double)sizeof(double);
-    return (double)overlap_all_amounts(shape) / shape->ranks *
-           (double)sizeof(double);
+    const int64_t bytes = (int64_t)sizeof(double);
+    const bool equal = operation->collective->layout == OVERLAP_EQUAL;
+    const int64_t all_bytes =
+        bytes * (equal ? shape->elements * shape->ranks
+                       : overlap_all_amounts(shape));
+    if (all_bytes % shape->ranks == 0)
+        bc_row_integer(row, "size_bytes", all_bytes / shape->ranks);
+    else
+        bc_row_real(row, "size_bytes", (double)all_bytes / shape->ranks);
 }
 
 static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
@@ -144,7 +150,7 @@ static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
                 is_data_driven(bench->collective) ? "data" : "time");
     if (!bench->collective->no_elements)
         bc_row_integer(row, "elements", operation->shape.elements);
-    bc_row_real(row, "size_bytes", size_bytes(operation));
+    set_size(row, operation);
     bc_row_time(row, "ref", &result->reference, 0.0);
     bc_row_time(row, "work", &result->work, 0.0);
     bc_row_time(row, "total", &result->total, 0.0);

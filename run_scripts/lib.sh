@@ -1,0 +1,66 @@
+# Shell functions that the project's scripts share. POSIX sh; sourced with
+# COMMCOST_TOP set to the top of the source tree.
+# shellcheck shell=sh
+
+# Prints a command, then runs it.
+run() {
+    echo "+ $*" >&2
+    "$@"
+}
+
+# Ends the script with a message.
+die() {
+    echo "$(basename "$0"): $*" >&2
+    exit 1
+}
+
+# Runs a command as root: directly, or with sudo where there is one.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        run "$@"
+    elif command -v sudo >/dev/null 2>&1; then
+        run sudo "$@"
+    else
+        die "need root to run: $*"
+    fi
+}
+
+# Installs those of the Debian packages given that are missing. On a system
+# without apt-get it does nothing: what is missing will be named by the build.
+install_missing() {
+    command -v apt-get >/dev/null 2>&1 || return 0
+    missing=
+    for package in "$@"; do
+        status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) || status=
+        [ "$status" = "install ok installed" ] || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    as_root apt-get update -q
+    # shellcheck disable=SC2086  # a list of words
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+        --no-install-recommends $missing
+}
+
+# The MPI compiler wrapper: $MPICC, MPICH's by its own name (Debian's mpicc may
+# be any MPI's), or whatever mpicc there is.
+find_mpicc() {
+    if [ -n "${MPICC:-}" ]; then
+        echo "$MPICC"
+    elif command -v mpicc.mpich >/dev/null 2>&1; then
+        echo mpicc.mpich
+    elif command -v mpicc >/dev/null 2>&1; then
+        echo mpicc
+    else
+        die "no mpicc: install an MPI library, or set MPICC"
+    fi
+}
+
+# Configures and builds the source tree: build_tree FOLDER [CMAKE OPTION]...
+build_tree() {
+    folder=$1
+    shift
+    mpicc=$(find_mpicc) || exit 1
+    run cmake -S "$COMMCOST_TOP" -B "$folder" "-DMPI_C_COMPILER=$mpicc" "$@" ||
+        return 1
+    run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
+}

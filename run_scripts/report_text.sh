@@ -1,0 +1,78 @@
+#!/bin/sh
+# Summarizes the TSV files of a results folder as Markdown on stdout.
+#
+# usage: report_text.sh RESULTS_FOLDER
+set -eu
+
+[ $# -eq 1 ] && [ -d "$1" ] || {
+    echo "usage: report_text.sh RESULTS_FOLDER" >&2
+    exit 2
+}
+cd "$1"
+
+first=$(find . -name '*.tsv' | sort | head -n 1)
+[ -n "$first" ] || {
+    echo "report_text.sh: no .tsv files in $1" >&2
+    exit 1
+}
+
+echo "# What communication costs here"
+echo
+for key in date processor cores kernel mpi_library mpi_device ranks nodes \
+    hosts binding commit; do
+    sed -n "s/^# $key: /- $key: /p" "$first"
+done
+
+# The rows of a model, as table rows: columns are found by name.
+rows() {
+    awk -F '\t' -v model="$1" '
+        /^#/ { next }
+        FNR == 1 || $1 == "collective" {
+            for (i = 1; i <= NF; i++) column[$i] = i
+            next
+        }
+        $column["model"] == model {
+            printf "| %s | %s | %s | %s | %s | %s to %s | %s |\n",
+                $column["collective"], $column["elements"],
+                $column["size_bytes"], $column["ref_us"],
+                $column["overlap_pct"], $column["overlap_lo_pct"],
+                $column["overlap_hi_pct"], $column["status"]
+        }' "$2"
+}
+
+table_head() {
+    echo
+    echo "| collective | elements | bytes | reference (us) | overlap (%) | interval (%) | status |"
+    echo "| --- | ---: | ---: | ---: | ---: | --- | --- |"
+}
+
+echo
+echo "## Work that fits under an operation of about a millisecond"
+echo
+echo "overlap: the share of the operation's own time in which the processor"
+echo "could do other work without making the operation take longer."
+table_head
+for file in overlap_*.tsv; do
+    case $file in
+    *_sweep.tsv) ;;
+    overlap_ibarrier.tsv) rows data "$file" ;;
+    *) rows time "$file" ;;
+    esac
+done
+
+echo
+echo "## The same over sizes"
+table_head
+for file in overlap_*_sweep.tsv; do
+    [ -e "$file" ] && rows data "$file"
+done
+
+echo
+echo "## Warnings"
+echo
+warnings=$(grep -h '^# warning: ' ./*.tsv | sort | uniq -c) || warnings=
+if [ -n "$warnings" ]; then
+    echo "$warnings" | sed 's/^ *\([0-9]*\) # warning: /- \1 x /'
+else
+    echo "None."
+fi
