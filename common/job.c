@@ -1,6 +1,3 @@
-/* sched_getaffinity */
-#define _GNU_SOURCE
-
 #include "common/job.h"
 
 #include "common/mpi_check.h"

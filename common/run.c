@@ -421,9 +421,10 @@ int bc_run_end(struct bc_run *run)
     int status = EXIT_DONE;
     if (run->job.rank == 0) {
         bool lost = !bc_output_close(run->output);
-        if (run->dump != NULL && (ferror(run->dump) != 0) |
-                                     (fclose(run->dump) != 0))
-            lost = true;
+        if (run->dump != NULL) {
+            const bool dump_lost = ferror(run->dump) != 0;
+            lost = fclose(run->dump) != 0 || dump_lost || lost;
+        }
         if (lost)
             fprintf(stderr, "%s: output was lost: no space, or the file went "
                             "away\n",
@@ -434,6 +435,9 @@ int bc_run_end(struct bc_run *run)
     BC_MPI(MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD));
     bc_job_free(&run->job);
     free_options(run);
+    /* MPICH 4.0.2 over TCP can wait in MPI_Finalize for ever when one rank
+       still has something to send and the other no longer makes progress. */
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
     MPI_Finalize();
     return status;
 }

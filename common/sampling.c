@@ -236,8 +236,9 @@ static void take_batch(struct bc_sampler *sampler,
 {
     double values[BATCH_MAX * BC_QUANTITIES_MAX];
     const int pairs = rounds * source->quantities;
-    for (int i = 0; i < rounds; i++)
-        source->take(source->context, &values[i * source->quantities]);
+    double *next = values;
+    for (int i = 0; i < rounds; i++, next += source->quantities)
+        source->take(source->context, next);
     for (int i = 0; i < pairs; i++)
         sampler->local[i] = (struct located_value){values[i], sampler->rank};
     BC_MPI(MPI_Reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT,

@@ -6,7 +6,7 @@
 /* Knuth's MMIX multiplier: any odd constant would do. */
 #define STEP_MULTIPLIER UINT64_C(6364136223846793005)
 
-__attribute__((noinline, noclone)) uint64_t bc_work(uint64_t units)
+__attribute__((noinline)) uint64_t bc_work(uint64_t units)
 {
     uint64_t value = units | 1;
     for (uint64_t i = 0; i < units; i++) {

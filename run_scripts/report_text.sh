@@ -4,17 +4,17 @@
 # usage: report_text.sh RESULTS_FOLDER
 set -eu
 
-[ $# -eq 1 ] && [ -d "$1" ] || {
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then
     echo "usage: report_text.sh RESULTS_FOLDER" >&2
     exit 2
-}
+fi
 cd "$1"
 
 first=$(find . -name '*.tsv' | sort | head -n 1)
-[ -n "$first" ] || {
+if [ -z "$first" ]; then
     echo "report_text.sh: no .tsv files in $1" >&2
     exit 1
-}
+fi
 
 echo "# What communication costs here"
 echo

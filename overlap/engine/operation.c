@@ -143,10 +143,10 @@ static void make_grid(struct overlap_operation *operation)
     BC_MPI(MPI_Dims_create(operation->shape.ranks, DIMENSIONS, sizes));
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, DIMENSIONS, sizes, periodic, 0,
                            &operation->comm));
-    for (int direction = 0; direction < DIMENSIONS; direction++)
-        BC_MPI(MPI_Cart_shift(operation->comm, direction, 1,
-                              &operation->neighbours[2 * direction],
-                              &operation->neighbours[2 * direction + 1]));
+    int *neighbour = operation->neighbours;
+    for (int direction = 0; direction < DIMENSIONS; direction++, neighbour += 2)
+        BC_MPI(MPI_Cart_shift(operation->comm, direction, 1, &neighbour[0],
+                              &neighbour[1]));
 }
 
 void overlap_operation_create(struct overlap_operation *operation,
@@ -193,8 +193,8 @@ bool overlap_operation_verify(const struct overlap_operation *operation)
     const int64_t count = collective->receive_elements(&operation->shape);
     for (int64_t i = 0; i < count; i++) {
         const double expected = collective->expected(operation, i);
-        if (!isnan(expected) &&
-            memcmp(&operation->receive[i], &expected, sizeof expected) != 0)
+        /* A wrong bit makes another number: all expected ones are whole. */
+        if (!isnan(expected) && !(operation->receive[i] == expected))
             return false;
     }
     return true;

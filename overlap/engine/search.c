@@ -50,8 +50,10 @@ static void raise_unbounded(struct overlap_search *search)
         search->next_ns = search->reference_ns;
         return;
     }
-    const double step = overlap_search_tolerance(search, search->fits_ns);
-    search->next_ns = fmax(search->fits_ns, search->reference_ns) + step;
+    /* Twice as far above each time. */
+    const double above_ns = fmax(0.0, search->fits_ns - search->reference_ns);
+    search->next_ns = search->reference_ns + 2.0 * above_ns +
+                      overlap_search_tolerance(search, search->fits_ns);
     search->done = search->fits_ns >= 2.0 * search->reference_ns;
 }
 

@@ -2,7 +2,7 @@
  * The data that collectives move, such that wrong data shows: each element
  * tells who sent it, to whom, and which one it is. All are whole numbers that
  * a double holds exactly, also when summed over many ranks, so results are
- * compared bit by bit.
+ * compared for equality.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_VALUES_H
 #define COMMCOST_OVERLAP_ENGINE_VALUES_H

@@ -220,7 +220,9 @@ static int ascending(const void *a, const void *b)
 static double median_us(int64_t *times_ns, uint64_t count)
 {
     qsort(times_ns, count, sizeof *times_ns, ascending);
-    return (double)(times_ns[(count - 1) / 2] + times_ns[count / 2]) / 2e3;
+    const int64_t lower_ns = times_ns[(count - 1) / 2];
+    const int64_t upper_ns = times_ns[count / 2];
+    return (double)(lower_ns + upper_ns) / 2e3;
 }
 
 static bool measure(int connection, uint64_t bytes, uint64_t repetitions, enum pattern pattern,

@@ -1,0 +1,10 @@
+#!/bin/sh
+# shellcheck over every shell script.
+#
+# usage: shellcheck.sh SOURCE
+set -eu
+cd "$1"
+{
+    git ls-files '*.sh'
+    echo .ci/run
+} | xargs shellcheck -x --source-path=SCRIPTDIR --source-path="$1"

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Installs what the tests need, builds, and runs them. The last lines say what
+# passed and what failed.
+#
+# usage: run.sh [--full] [CTEST OPTION]...
+#   --full   every case of the accuracy targets; takes about an hour, and writes
+#            the accuracy table to build-tests/accuracy.md
+set -eu
+
+COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+. "$COMMCOST_TOP/run_scripts/lib.sh"
+
+full=OFF
+if [ "${1:-}" = --full ]; then
+    full=ON
+    shift
+fi
+
+install_missing gcc g++ libc6-dev make cmake git mpich libmpich-dev libhwloc-dev \
+    libcmocka-dev openmpi-bin libopenmpi-dev iproute2 kmod procps shellcheck \
+    clang clang-tidy python3 python3-pandas r-base-core
+
+build=$COMMCOST_TOP/build-tests
+build_tree "$build" -DCOMMCOST_TESTS=ON -DCOMMCOST_VARIANT_TESTS=ON \
+    -DCOMMCOST_WERROR=ON "-DCOMMCOST_FULL_TESTS=$full"
+
+run ctest --test-dir "$build" --output-on-failure "$@"

@@ -1,0 +1,79 @@
+/*
+ * What the unit tests share: cmocka, comparing real numbers, and random numbers
+ * that are the same on every machine.
+ */
+#ifndef COMMCOST_TESTS_UNIT_HELPERS_H
+#define COMMCOST_TESTS_UNIT_HELPERS_H
+
+/* cmocka.h needs these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+/* Fails with both numbers unless they are within `tolerance`; a macro, so that
+   the failure is reported at the caller's line. */
+#define assert_near(actual, expected, tolerance)                               \
+    check_near((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
+
+static inline void check_near(double actual, double expected, double tolerance,
+                              const char *what, const char *file, int line)
+{
+    if (fabs(actual - expected) <= tolerance)
+        return;
+    print_error("%s is %.17g, not within %.3g of %.17g\n", what, actual,
+                tolerance, expected);
+    _fail(file, line);
+}
+
+/* splitmix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+   Generators", OOPSLA 2014. */
+struct random {
+    uint64_t state;
+    double spare_normal; /* NAN: none */
+};
+
+static inline struct random random_from(uint64_t seed)
+{
+    return (struct random){.state = seed, .spare_normal = NAN};
+}
+
+static inline uint64_t random_bits(struct random *random)
+{
+    uint64_t z = (random->state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Above 0 and below 1. */
+static inline double random_uniform(struct random *random)
+{
+    return ((double)(random_bits(random) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* A whole number from 0 to below - 1. */
+static inline size_t random_below(struct random *random, size_t below)
+{
+    return (size_t)(random_bits(random) % below);
+}
+
+/* Standard normal, by Box and Muller, which gives two at a time. */
+static inline double random_normal(struct random *random)
+{
+    if (!isnan(random->spare_normal)) {
+        const double spare = random->spare_normal;
+        random->spare_normal = NAN;
+        return spare;
+    }
+    const double radius = sqrt(-2.0 * log(random_uniform(random)));
+    const double angle = 2.0 * acos(-1.0) * random_uniform(random);
+    random->spare_normal = radius * sin(angle);
+    return radius * cos(angle);
+}
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * The flush of the caches.
+ */
+#include "helpers.h"
+
+#include "common/cache.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static void flush_writes_the_recurrence(void **state)
+{
+    (void)state;
+    struct bc_cache_flush flush;
+    assert_true(bc_cache_flush_create(&flush, BC_CACHE_DEFAULT_BYTES));
+    assert_int_equal(flush.count, 2097152); /* 16 MiB */
+    /* Each run writes anew, from the first value on. */
+    for (int run = 0; run < 2; run++) {
+        for (size_t i = 0; i < flush.count; i++)
+            flush.values[i] = -5.0 * run;
+        flush.values[0] = 3.0;
+        bc_cache_flush_run(&flush);
+        for (size_t i = 0; i < flush.count; i++)
+            assert_true(flush.values[i] == 3.0 + (double)i);
+    }
+    bc_cache_flush_destroy(&flush);
+    assert_null(flush.values);
+    assert_int_equal(flush.count, 0);
+}
+
+static void new_buffer_is_touched(void **state)
+{
+    (void)state;
+    struct bc_cache_flush flush;
+    assert_true(bc_cache_flush_create(&flush, 1000003));
+    assert_int_equal(flush.count, 125000); /* whole doubles */
+    for (size_t i = 1; i < flush.count; i++)
+        assert_true(flush.values[i] == flush.values[i - 1] + 1.0);
+    bc_cache_flush_destroy(&flush);
+}
+
+static void nothing_to_flush(void **state)
+{
+    (void)state;
+    for (size_t bytes = 0; bytes < sizeof(double); bytes++) {
+        struct bc_cache_flush flush;
+        assert_true(bc_cache_flush_create(&flush, bytes));
+        assert_int_equal(flush.count, 0);
+        bc_cache_flush_run(&flush);
+        bc_cache_flush_destroy(&flush);
+    }
+}
+
+static void one_value(void **state)
+{
+    (void)state;
+    struct bc_cache_flush flush;
+    assert_true(bc_cache_flush_create(&flush, sizeof(double)));
+    assert_int_equal(flush.count, 1);
+    bc_cache_flush_run(&flush);
+    bc_cache_flush_destroy(&flush);
+}
+
+static void memory_that_there_is_not(void **state)
+{
+    (void)state;
+    struct bc_cache_flush flush;
+    assert_false(bc_cache_flush_create(&flush, SIZE_MAX / 2));
+    bc_cache_flush_run(&flush); /* does nothing */
+    bc_cache_flush_destroy(&flush);
+}
+
+static void last_level_is_a_size(void **state)
+{
+    (void)state;
+    const size_t bytes = bc_cache_llc_bytes();
+    if (bytes == 0)
+        skip(); /* a machine that doesn't say */
+    assert_in_range(bytes, 16 << 10, UINT64_C(16) << 30);
+    assert_int_equal(bytes, bc_cache_llc_bytes());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flush_writes_the_recurrence),
+        cmocka_unit_test(new_buffer_is_touched),
+        cmocka_unit_test(nothing_to_flush),
+        cmocka_unit_test(one_value),
+        cmocka_unit_test(memory_that_there_is_not),
+        cmocka_unit_test(last_level_is_a_size),
+    };
+    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
+}

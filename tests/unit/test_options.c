@@ -1,0 +1,878 @@
+/*
+ * Options: tables of every kind, from the command line, the environment and
+ * another rank.
+ */
+#include "helpers.h"
+
+#include "common/options.h"
+#include "common/parse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- a table with a row of every kind ------------------------------------- */
+
+struct values {
+    bool flag, on;
+    int64_t integer, size, free_integer;
+    double real, percent;
+    struct bc_size_list list;
+    int choice;
+    const char *text, *file;
+};
+
+enum { ROWS = 11 };
+
+struct fixture {
+    struct values values;
+    struct bc_option rows[ROWS];
+    struct bc_options options;
+    struct bc_error error;
+};
+
+static void set_up_fixture(struct fixture *f)
+{
+    *f = (struct fixture){
+        .values = {.on = true, .integer = -3, .size = 4096, .real = 1.5,
+                   .percent = 2.0, .choice = 1, .text = "hello"},
+    };
+    struct values *const v = &f->values;
+    assert_true(bc_parse_size_list("1,2", &v->list));
+    const struct bc_option rows[ROWS] = {
+        {.long_name = "flag", .short_name = 'f', .kind = BC_FLAG,
+         .value = &v->flag, .variables = "T_FLAG", .help = "help-of-flag"},
+        {.long_name = "on", .kind = BC_FLAG, .value = &v->on,
+         .help = "help-of-on"},
+        {.long_name = "integer", .short_name = 'i', .kind = BC_INTEGER,
+         .value = &v->integer, .argument = "N", .min = -10, .max = 10,
+         .variables = "T_INTEGER", .help = "help-of-integer"},
+        {.long_name = "size", .short_name = 's', .alias = "message-size",
+         .kind = BC_SIZE, .value = &v->size, .argument = "BYTES", .min = 1,
+         .max = 1048576, .range_hint = "1 to 1M", .variables = "T_SIZE",
+         .help = "help-of-size"},
+        {.long_name = "free-integer", .kind = BC_INTEGER,
+         .value = &v->free_integer, .argument = "N", .unbounded = true,
+         .help = "help-of-free-integer"},
+        {.long_name = "real", .short_name = 'r', .kind = BC_REAL,
+         .value = &v->real, .argument = "SECONDS", .min = 0.5, .max = 100,
+         .variables = "T_REAL", .help = "help-of-real"},
+        {.long_name = "percent", .kind = BC_PERCENT, .value = &v->percent,
+         .argument = "PERCENT", .min = 0, .max = 100,
+         .variables = "T_PERCENT", .help = "help-of-percent"},
+        {.long_name = "list", .short_name = 'm', .kind = BC_SIZE_LIST,
+         .value = &v->list, .argument = "SIZES", .min = 0, .max = 8388608,
+         .variables = "T_LIST", .help = "help-of-list"},
+        {.long_name = "choice", .short_name = 'c', .kind = BC_CHOICE,
+         .value = &v->choice, .choices = "red|green|greenish",
+         .variables = "T_CHOICE", .help = "help-of-choice"},
+        {.long_name = "text", .alias = "words", .kind = BC_TEXT,
+         .value = &v->text, .argument = "TEXT",
+         .variables = "T_TEXT T_TEXT_OLD  T_TEXT_OLDEST",
+         .help = "help-of-text"},
+        {.long_name = "text-file", .short_name = 'o', .kind = BC_TEXT,
+         .value = &v->file, .argument = "FILE", .help = "help-of-text-file"},
+    };
+    memcpy(f->rows, rows, sizeof rows);
+    f->options = (struct bc_options){f->rows, ROWS};
+}
+
+/* The environment: name, value, ..., NULL. */
+static const char *const *environment;
+
+static const char *look_up(const char *name)
+{
+    for (const char *const *entry = environment;
+         entry != NULL && *entry != NULL; entry += 2)
+        if (strcmp(entry[0], name) == 0)
+            return entry[1];
+    return NULL;
+}
+
+enum { WORDS_MAX = 32 };
+
+/* Parses the words of an array that ends in NULL. */
+static bool parse(struct fixture *f, const char *const *words)
+{
+    char *argv[WORDS_MAX];
+    int argc = 0;
+    argv[argc++] = (char *)(uintptr_t) "program";
+    for (; *words != NULL; words++)
+        argv[argc++] = (char *)(uintptr_t)*words;
+    argv[argc] = NULL;
+    return bc_options_parse(&f->options, argc, argv, look_up, &f->error);
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+static const char *const nothing[] = {NULL};
+
+static int set_up(void **state)
+{
+    struct fixture *const f = malloc(sizeof *f);
+    if (f == NULL)
+        return -1;
+    environment = NULL;
+    set_up_fixture(f);
+    *state = f;
+    return 0;
+}
+
+static void renew(struct fixture *f)
+{
+    bc_options_free(&f->options);
+    set_up_fixture(f);
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *const f = *state;
+    bc_options_free(&f->options);
+    free(f);
+    return 0;
+}
+
+/* ---- where a value comes from -------------------------------------------------- */
+
+static void defaults_stay(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, nothing));
+    assert_false(f->values.flag);
+    assert_true(f->values.on);
+    assert_int_equal(f->values.integer, -3);
+    assert_int_equal(f->values.size, 4096);
+    assert_near(f->values.real, 1.5, 0.0);
+    assert_int_equal(f->values.list.count, 2);
+    assert_int_equal(f->values.choice, 1);
+    assert_string_equal(f->values.text, "hello");
+    assert_null(f->values.file);
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_int_equal(f->rows[i].source, BC_FROM_DEFAULT);
+        assert_false(bc_option_given(&f->options, f->rows[i].long_name));
+    }
+}
+
+static void every_kind_from_the_command_line(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, WORDS("--flag", "--on=no", "--integer=-7", "--size",
+                               "64K", "--real=2.25", "--percent=12.5%",
+                               "--list=0,2:16", "--choice=greenish",
+                               "--text=a b\tc", "--text-file=", "--free-integer",
+                               "-9223372036854775808")));
+    assert_true(f->values.flag);
+    assert_false(f->values.on);
+    assert_int_equal(f->values.integer, -7);
+    assert_int_equal(f->values.size, 65536);
+    assert_near(f->values.real, 2.25, 0.0);
+    assert_near(f->values.percent, 12.5, 0.0);
+    assert_int_equal(f->values.list.count, 5);
+    assert_int_equal(f->values.list.values[4], 16);
+    assert_int_equal(f->values.choice, 2);
+    assert_string_equal(f->values.text, "a b\tc");
+    assert_string_equal(f->values.file, "");
+    assert_true(f->values.free_integer == INT64_MIN);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_int_equal(f->rows[i].source, BC_FROM_ARGUMENT);
+}
+
+static void every_kind_from_the_environment(void **state)
+{
+    struct fixture *const f = *state;
+    environment = WORDS("T_FLAG", "1", "T_INTEGER", "5", "T_SIZE", "1k",
+                        "T_REAL", "3", "T_PERCENT", "4", "T_LIST", "7",
+                        "T_CHOICE", "red", "T_TEXT", "from outside");
+    assert_true(parse(f, nothing));
+    assert_true(f->values.flag);
+    assert_int_equal(f->values.integer, 5);
+    assert_int_equal(f->values.size, 1024);
+    assert_near(f->values.real, 3.0, 0.0);
+    assert_near(f->values.percent, 4.0, 0.0);
+    assert_int_equal(f->values.list.count, 1);
+    assert_int_equal(f->values.choice, 0);
+    assert_string_equal(f->values.text, "from outside");
+    assert_int_equal(bc_options_find(&f->options, "size")->source,
+                     BC_FROM_ENVIRONMENT);
+    assert_true(bc_option_given(&f->options, "size"));
+    assert_false(bc_option_given(&f->options, "text-file"));
+}
+
+static void command_line_beats_environment(void **state)
+{
+    struct fixture *const f = *state;
+    environment = WORDS("T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8",
+                        "T_TEXT", "outside");
+    assert_true(parse(f, WORDS("--flag=no", "-s", "2k", "-m1,2,3",
+                               "--text=inside")));
+    assert_false(f->values.flag);
+    assert_int_equal(f->values.size, 2048);
+    assert_int_equal(f->values.list.count, 3);
+    assert_string_equal(f->values.text, "inside");
+    assert_int_equal(bc_options_find(&f->options, "size")->source,
+                     BC_FROM_ARGUMENT);
+}
+
+static void first_variable_that_is_set_counts(void **state)
+{
+    struct fixture *const f = *state;
+    environment = WORDS("T_TEXT_OLD", "old", "T_TEXT_OLDEST", "oldest");
+    assert_true(parse(f, nothing));
+    assert_string_equal(f->values.text, "old");
+    const struct bc_option *const row = bc_options_find(&f->options, "text");
+    assert_int_equal(row->variable_length, strlen("T_TEXT_OLD"));
+    assert_memory_equal(row->variable, "T_TEXT_OLD", row->variable_length);
+
+    renew(f);
+    environment = WORDS("T_TEXT_OLDEST", "oldest", "T_TEXT", "new",
+                        "T_TEXT_OLD", "old");
+    assert_true(parse(f, nothing));
+    assert_string_equal(f->values.text, "new");
+
+    renew(f);
+    environment = WORDS("T_TEXT_OLDEST", "oldest");
+    assert_true(parse(f, nothing));
+    assert_string_equal(f->values.text, "oldest");
+
+    /* Set, but empty, is set. */
+    renew(f);
+    environment = WORDS("T_TEXT", "", "T_TEXT_OLD", "old");
+    assert_true(parse(f, nothing));
+    assert_string_equal(f->values.text, "");
+}
+
+static void boolean_variables(void **state)
+{
+    struct fixture *const f = *state;
+    static const struct {
+        const char *text;
+        bool on;
+    } cases[] = {{"", false},   {"0", false},  {"no", false}, {"False", false},
+                 {"1", true},   {"yes", true}, {"off", true}, {"00", true}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        renew(f);
+        f->values.flag = !cases[i].on;
+        environment = WORDS("T_FLAG", cases[i].text);
+        assert_true(parse(f, nothing));
+        assert_int_equal(f->values.flag, cases[i].on);
+    }
+}
+
+/* ---- how it may be written --------------------------------------------------------- */
+
+static void aliases_short_options_and_abbreviations(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, WORDS("--message-size=8", "--words", "x", "-fi4",
+                               "-o", "-", "-c", "red", "-r", "1e0")));
+    assert_int_equal(f->values.size, 8);
+    assert_string_equal(f->values.text, "x");
+    assert_true(f->values.flag);
+    assert_int_equal(f->values.integer, 4);
+    assert_string_equal(f->values.file, "-");
+    assert_int_equal(f->values.choice, 0);
+
+    renew(f);
+    assert_true(parse(f, WORDS("--mess=16", "--cho=red", "--text-f=y",
+                               "--int=-1", "--fl=false")));
+    assert_int_equal(f->values.size, 16);
+    assert_int_equal(f->values.choice, 0);
+    assert_string_equal(f->values.file, "y");
+    assert_int_equal(f->values.integer, -1);
+    assert_false(f->values.flag);
+
+    /* A flag that is on already stays on. */
+    renew(f);
+    assert_true(parse(f, WORDS("--on", "--flag", "--flag")));
+    assert_true(f->values.on);
+    assert_true(f->values.flag);
+
+    /* A whole name counts although another one starts so. */
+    renew(f);
+    assert_true(parse(f, WORDS("--text=z")));
+    assert_string_equal(f->values.text, "z");
+    assert_null(f->values.file);
+
+    /* A flag's value can't be a word of its own. */
+    renew(f);
+    assert_false(parse(f, WORDS("--flag", "no")));
+    assert_true(f->values.flag);
+}
+
+static void last_one_counts(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, WORDS("-s1", "--size=2", "-m1,2", "-m3", "--flag",
+                               "--flag=no", "--", NULL)));
+    assert_int_equal(f->values.size, 2);
+    assert_int_equal(f->values.list.count, 1);
+    assert_int_equal(f->values.list.values[0], 3);
+    assert_false(f->values.flag);
+}
+
+/* ---- errors --------------------------------------------------------------------------- */
+
+/* The error is one line of printable text and has all these words. */
+static void check_error(const struct bc_error *error, const char *const *words)
+{
+    const size_t length = strlen(error->text);
+    assert_in_range(length, 1, BC_ERROR_LENGTH - 1);
+    for (size_t i = 0; i < length; i++)
+        assert_true((unsigned char)error->text[i] >= ' ');
+    for (; *words != NULL; words++)
+        if (strstr(error->text, *words) == NULL)
+            fail_msg("'%s' is not in the error: %s", *words, error->text);
+}
+
+static void wrong_command_lines(void **state)
+{
+    struct fixture *const f = *state;
+    static const struct {
+        const char *words[4];    /* the command line */
+        const char *expected[5]; /* in the error */
+    } cases[] = {
+        {{"--integer=abc"}, {"--integer", "abc"}},
+        {{"--integer=11"}, {"--integer", "11", "-10", "10"}},
+        {{"--integer", "-11"}, {"--integer", "-11", "-10 to 10"}},
+        {{"-i", "99"}, {"-i:", "99", "-10 to 10"}},
+        {{"-i99"}, {"-i:", "99", "-10 to 10"}},
+        {{"-fi99"}, {"-i:", "99", "-10 to 10"}},
+        {{"--size=0"}, {"--size", "0", "1 to 1M"}},
+        {{"--size=2M"}, {"--size", "2M", "1 to 1M"}},
+        {{"--size=x"}, {"--size", "x", "1 to 1M"}},
+        {{"--message-size=x"}, {"size", "x", "1 to 1M"}},
+        {{"--size="}, {"--size", "1 to 1M"}},
+        {{"--size", ""}, {"--size", "1 to 1M"}},
+        {{"--free-integer=1.5"}, {"--free-integer", "1.5", "whole number"}},
+        {{"--real=0.4"}, {"--real", "0.4", "0.5 to 100"}},
+        {{"--real=1e3"}, {"--real", "1e3", "0.5 to 100"}},
+        {{"--real=nan"}, {"--real", "nan"}},
+        {{"--percent=101%"}, {"--percent", "101", "0 to 100"}},
+        {{"--percent=-1"}, {"--percent", "-1", "0 to 100"}},
+        {{"--list=1,,2"}, {"--list", "1,,2"}},
+        {{"--list=1,16M"}, {"--list", "1,16M", "8388608"}},
+        {{"--choice=blue"}, {"--choice", "blue", "red|green|greenish"}},
+        {{"--choice=gree"}, {"--choice", "gree", "red|green|greenish"}},
+        {{"--choice="}, {"--choice", "red|green|greenish"}},
+        {{"--choice=red|green"}, {"--choice", "red|green|greenish"}},
+        {{"--size"}, {"--size", "value", "--help"}},
+        {{"-s"}, {"-s", "value", "--help"}},
+        {{"-fs"}, {"s", "value", "--help"}},
+        {{"--nonsense"}, {"--nonsense", "no such", "--help"}},
+        {{"--nonsense=5"}, {"--nonsense", "--help"}},
+        {{"-z"}, {"-z", "no such", "--help"}},
+        {{"-fz"}, {"z", "--help"}},
+        {{"--f=1"}, {"--f", "--help"}},
+        {{"--te=1"}, {"--te", "--help"}},
+        {{"stray"}, {"stray", "--help"}},
+        {{"-f", "stray", "--size=8"}, {"stray", "--help"}},
+        /* The first thing that is wrong, in the order of the words. */
+        {{"stray", "--size=0"}, {"stray", "--help"}},
+        {{"--", "--flag"}, {"--flag", "--help"}},
+        {{"-"}, {"'-'", "--help"}},
+        {{""}, {"--help"}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        renew(f);
+        f->error.text[0] = '\0';
+        if (parse(f, cases[i].words))
+            fail_msg("'%s' was taken", cases[i].words[0]);
+        check_error(&f->error, cases[i].expected);
+    }
+    /* The error does not go by the name of an option that came before. */
+    renew(f);
+    assert_false(parse(f, WORDS("-f", "-s", "8", "--real=0")));
+    assert_null(strstr(f->error.text, "-s"));
+}
+
+static void wrong_variables(void **state)
+{
+    struct fixture *const f = *state;
+    static const struct {
+        const char *entry[3];
+        const char *expected[4];
+    } cases[] = {
+        {{"T_INTEGER", "11"}, {"T_INTEGER", "11", "-10 to 10"}},
+        {{"T_INTEGER", ""}, {"T_INTEGER"}},
+        {{"T_SIZE", "many"}, {"T_SIZE", "many", "1 to 1M"}},
+        {{"T_REAL", "1,5"}, {"T_REAL", "1,5"}},
+        {{"T_CHOICE", "blue"}, {"T_CHOICE", "blue", "red|green|greenish"}},
+        {{"T_LIST", "4:1"}, {"T_LIST", "4:1"}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        renew(f);
+        environment = cases[i].entry;
+        assert_false(parse(f, nothing));
+        check_error(&f->error, cases[i].expected);
+    }
+}
+
+/* A wrong value leaves the value that was there. */
+static void wrong_values_change_nothing(void **state)
+{
+    struct fixture *const f = *state;
+    assert_false(parse(f, WORDS("--size=2M")));
+    assert_int_equal(f->values.size, 4096);
+    assert_false(parse(f, WORDS("--list=1,16M")));
+    assert_int_equal(f->values.list.count, 2);
+    assert_false(parse(f, WORDS("--choice=blue")));
+    assert_int_equal(f->values.choice, 1);
+}
+
+static void hostile_values_make_one_line(void **state)
+{
+    struct fixture *const f = *state;
+    enum { LONG = 100000 };
+    static char value[LONG + 64];
+    static const char *const prefixes[] = {
+        "--integer=", "--size=", "--list=", "--real=", "--percent=",
+        "--choice=", "--", "-i", "-s", "-", "",
+    };
+    static const char *const names[] = {
+        "--integer", "--size", "--list", "--real", "--percent", "--choice",
+        "--", "-i", "-s", "-", "",
+    };
+    static const char fillings[] = {'x', '\n', '\t', '%', '\x1b', '\xff', '9'};
+    for (size_t i = 0; i < COUNT(prefixes); i++)
+        for (size_t j = 0; j < COUNT(fillings); j++) {
+            const size_t prefix = strlen(prefixes[i]);
+            memcpy(value, prefixes[i], prefix);
+            memset(value + prefix, fillings[j], LONG);
+            value[prefix + LONG] = '\0';
+            renew(f);
+            assert_false(parse(f, WORDS(value)));
+            check_error(&f->error, WORDS(names[i]));
+            /* What would do is not pushed out by the value. */
+            if (i == 1)
+                check_error(&f->error, WORDS("1 to 1M"));
+            if (i == 5)
+                check_error(&f->error, WORDS("red|green|greenish"));
+        }
+    renew(f);
+    assert_false(parse(f, WORDS("--size=a\nb\r\nc")));
+    check_error(&f->error, WORDS("--size", "a", "b", "c", "1 to 1M"));
+    renew(f);
+    assert_false(parse(f, WORDS("%s%n%s", "--%n")));
+    check_error(&f->error, WORDS("%s%n%s"));
+}
+
+static void error_is_cut_to_its_length(void **state)
+{
+    (void)state;
+    struct bc_error error;
+    assert_false(bc_error_set(&error, "%0600d", 1));
+    assert_int_equal(strlen(error.text), BC_ERROR_LENGTH - 1);
+    assert_false(bc_error_set(&error, "a\nb\tc\x01"));
+    assert_int_equal(strlen(error.text), 6);
+    assert_null(strpbrk(error.text, "\n\t\x01"));
+}
+
+/* ---- again and again -------------------------------------------------------------------- */
+
+/* getopt keeps state; none of it may leak from one command line to the next,
+   not even from the middle of a cluster of short options. */
+static void many_command_lines_in_one_process(void **state)
+{
+    struct fixture *const f = *state;
+    for (int i = 0; i < 1000; i++) {
+        renew(f);
+        assert_false(parse(f, WORDS("-fzf", "-s1")));
+        renew(f);
+        assert_false(parse(f, WORDS("-fi99f", "rest")));
+        renew(f);
+        assert_true(parse(f, WORDS("-s", "32", "-f")));
+        assert_int_equal(f->values.size, 32);
+        assert_true(f->values.flag);
+        renew(f);
+        assert_false(parse(f, WORDS("-f", "stray")));
+        renew(f);
+        assert_true(parse(f, nothing));
+        assert_int_equal(f->values.size, 4096);
+    }
+    /* No words at all, not even the program's name. */
+    char *const none[] = {NULL};
+    assert_true(bc_options_parse(&f->options, 0, none, look_up, &f->error));
+}
+
+/* ---- values as text ----------------------------------------------------------------------- */
+
+static void formatted_values_parse_back(void **state)
+{
+    struct fixture *const f = *state;
+    static const double reals[] = {0.1, 1.0 / 3.0, 1e-300, 12345.678901234567,
+                                   0.1 + 0.2, 2.0, 1e22, 99.99};
+    char text[64];
+    for (size_t i = 0; i < COUNT(reals); i++) {
+        double back = 0.0;
+        f->values.real = reals[i];
+        bc_option_format(bc_options_find(&f->options, "real"), text,
+                         sizeof text);
+        assert_true(bc_parse_real(text, &back));
+        /* To the last bit, or ranks disagree. */
+        assert_near(back, reals[i], 0.0);
+    }
+    /* Numbers that people write are written as they wrote them. */
+    f->values.percent = 0.1;
+    bc_option_format(bc_options_find(&f->options, "percent"), text,
+                     sizeof text);
+    assert_string_equal(text, "0.1");
+    bc_option_format(bc_options_find(&f->options, "choice"), text, sizeof text);
+    assert_string_equal(text, "green");
+    bc_option_format(bc_options_find(&f->options, "on"), text, sizeof text);
+    assert_string_equal(text, "yes");
+    bc_option_format(bc_options_find(&f->options, "flag"), text, sizeof text);
+    assert_string_equal(text, "no");
+    bc_option_format(bc_options_find(&f->options, "list"), text, sizeof text);
+    assert_string_equal(text, "1,2");
+    bc_option_format(bc_options_find(&f->options, "text"), text, 4);
+    assert_string_equal(text, "hel");
+    bc_option_format(bc_options_find(&f->options, "text-file"), text,
+                     sizeof text);
+    assert_string_equal(text, "");
+}
+
+/* A long list is cut between values. */
+static void formatted_lists_are_cut_between_values(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(bc_parse_size_list("1:8G,1:8G,1:8G", &f->values.list));
+    for (size_t size = 2; size < 600; size++) {
+        char text[600];
+        memset(text, 'x', sizeof text);
+        struct bc_size_list back = {0};
+        bc_option_format(bc_options_find(&f->options, "list"), text, size);
+        assert_true(strlen(text) < size);
+        assert_true(text[size] == 'x');
+        if (text[0] == '\0')
+            continue;
+        assert_true(bc_parse_size_list(text, &back));
+        for (size_t i = 0; i < back.count; i++)
+            assert_true(back.values[i] == f->values.list.values[i]);
+        bc_size_list_free(&back);
+    }
+}
+
+/* ---- to another rank ------------------------------------------------------------------------ */
+
+static void same_text(const char *left, const char *right)
+{
+    assert_int_equal(left == NULL, right == NULL);
+    if (left != NULL)
+        assert_string_equal(left, right);
+}
+
+static void check_same(const struct fixture *left, const struct fixture *right)
+{
+    const struct values *const a = &left->values;
+    const struct values *const b = &right->values;
+    assert_int_equal(a->flag, b->flag);
+    assert_int_equal(a->on, b->on);
+    assert_true(a->integer == b->integer && a->size == b->size &&
+                a->free_integer == b->free_integer);
+    assert_near(a->real, b->real, 0.0);
+    assert_near(a->percent, b->percent, 0.0);
+    assert_int_equal(a->choice, b->choice);
+    assert_int_equal(a->list.count, b->list.count);
+    for (size_t i = 0; i < a->list.count; i++)
+        assert_true(a->list.values[i] == b->list.values[i]);
+    same_text(a->text, b->text);
+    same_text(a->file, b->file);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_int_equal(left->rows[i].source, right->rows[i].source);
+}
+
+/* What `f` has arrives in a fresh table, and again in one that has already
+   taken other values. */
+static void check_round_trip(const struct fixture *f)
+{
+    struct fixture other;
+    set_up_fixture(&other);
+    char *const text = bc_options_encode(&f->options);
+    assert_non_null(text);
+    assert_true(bc_options_decode(&other.options, text));
+    check_same(f, &other);
+    assert_true(bc_options_decode(&other.options, text));
+    check_same(f, &other);
+    free(text);
+    bc_options_free(&other.options);
+}
+
+static void values_arrive_on_other_ranks(void **state)
+{
+    struct fixture *const f = *state;
+    check_round_trip(f);
+    environment = WORDS("T_SIZE", "1k", "T_TEXT_OLD", "2 1 two\nlines");
+    assert_true(parse(f, WORDS("--flag", "--on=no", "-i-9", "-m0,2:8M,7",
+                               "--real=1.2345678901234567", "--choice=greenish",
+                               "--percent=0.1%", "-o", " 3 0 # \t%s\xff ")));
+    check_round_trip(f);
+    f->values.free_integer = INT64_MIN;
+    f->values.file = "";
+    f->values.text = NULL;
+    check_round_trip(f);
+    f->values.file = NULL;
+    f->values.text = "";
+    check_round_trip(f);
+    f->values.text = "12 1 ";
+    check_round_trip(f);
+
+    static char large[200001];
+    memset(large, '7', sizeof large - 1);
+    f->values.text = large;
+    bc_size_list_free(&f->values.list);
+    f->values.list.values = malloc(4096 * sizeof(int64_t));
+    assert_non_null(f->values.list.values);
+    f->values.list.count = 4096;
+    for (size_t i = 0; i < 4096; i++)
+        f->values.list.values[i] = INT64_MAX - (int64_t)i;
+    check_round_trip(f);
+}
+
+/* An empty list has to replace one that has values. */
+static void empty_list_arrives(void **state)
+{
+    struct fixture *const f = *state;
+    bc_size_list_free(&f->values.list);
+    check_round_trip(f);
+}
+
+static bool decodes(const char *text)
+{
+    struct fixture other;
+    set_up_fixture(&other);
+    const bool good = bc_options_decode(&other.options, text);
+    bc_options_free(&other.options);
+    return good;
+}
+
+static void hostile_texts_are_refused(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, WORDS("--flag", "--text=some words", "-m1:64")));
+    char *const text = bc_options_encode(&f->options);
+    assert_non_null(text);
+    assert_true(decodes(text));
+    const size_t length = strlen(text);
+    for (size_t cut = 0; cut < length; cut++) {
+        char *const part = malloc(cut + 1);
+        assert_non_null(part);
+        memcpy(part, text, cut);
+        part[cut] = '\0';
+        assert_false(decodes(part));
+        free(part);
+    }
+    char *const longer = malloc(length + 2);
+    assert_non_null(longer);
+    sprintf(longer, "%sx", text);
+    assert_false(decodes(longer));
+    free(longer);
+    free(text);
+    assert_false(decodes(""));
+    assert_false(decodes("yes"));
+    assert_false(decodes("18446744073709551615 0 no"));
+    assert_false(decodes("99999999999999999999999999 0 no"));
+    assert_false(decodes("-1 0 no"));
+    assert_false(decodes("3000000000 0 no"));
+}
+
+/* True if a value that came from `source` arrives. */
+static bool source_arrives(int source)
+{
+    bool flag = true;
+    struct bc_option row = {.long_name = "flag", .kind = BC_FLAG,
+                            .value = &flag,
+                            .source = (enum bc_option_source)source};
+    struct bc_options options = {&row, 1};
+    char *const text = bc_options_encode(&options);
+    assert_non_null(text);
+    flag = false;
+    row.source = BC_FROM_DEFAULT;
+    const bool good = bc_options_decode(&options, text);
+    free(text);
+    if (good) {
+        assert_true(flag);
+        assert_int_equal(row.source, source);
+    }
+    return good;
+}
+
+static void sources_are_checked(void **state)
+{
+    (void)state;
+    assert_true(source_arrives(BC_FROM_DEFAULT));
+    assert_true(source_arrives(BC_FROM_ENVIRONMENT));
+    assert_true(source_arrives(BC_FROM_ARGUMENT));
+    assert_false(source_arrives(BC_FROM_ARGUMENT + 1));
+    assert_false(source_arrives(-1));
+    assert_false(source_arrives(INT32_MAX));
+}
+
+static void mutated_texts_never_crash(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, WORDS("--flag", "--text=some words", "-m1:64",
+                               "--real=2.5", "-o", "file")));
+    char *const text = bc_options_encode(&f->options);
+    assert_non_null(text);
+    const size_t length = strlen(text);
+    struct random random = random_from(5);
+    int taken = 0;
+    for (int i = 0; i < 20000; i++) {
+        char *const mutant = malloc(length + 1);
+        assert_non_null(mutant);
+        memcpy(mutant, text, length + 1);
+        const size_t changes = 1 + random_below(&random, 4);
+        for (size_t change = 0; change < changes; change++) {
+            const size_t at = random_below(&random, length);
+            switch (random_below(&random, 4)) {
+            case 0:
+                mutant[at] = (char)('0' + random_below(&random, 10));
+                break;
+            case 1:
+                mutant[at] = ' ';
+                break;
+            case 2:
+                mutant[at] = (char)random_below(&random, 256);
+                break;
+            case 3: /* exchanges two */
+                mutant[at] = text[random_below(&random, length)];
+                break;
+            }
+        }
+        struct fixture other;
+        set_up_fixture(&other);
+        const bool good = bc_options_decode(&other.options, mutant);
+        taken += good;
+        if (good) { /* whatever arrived is whole and can be used */
+            char *const again = bc_options_encode(&other.options);
+            assert_non_null(again);
+            free(again);
+            assert_in_range(other.values.choice, 0, 2);
+            assert_true(isfinite(other.values.real));
+        }
+        bc_options_free(&other.options);
+        free(mutant);
+    }
+    free(text);
+    /* Some mutants are good texts, most are not; otherwise the mutations or
+       the check above test nothing. */
+    assert_in_range(taken, 100, 10000);
+}
+
+static void random_texts_never_crash(void **state)
+{
+    (void)state;
+    struct random random = random_from(6);
+    for (int i = 0; i < 20000; i++) {
+        char text[65];
+        const size_t length = random_below(&random, sizeof text);
+        for (size_t j = 0; j < length; j++)
+            text[j] = i % 2 == 0 ? (char)random_below(&random, 256)
+                                 : "0123 -\n"[random_below(&random, 7)];
+        text[length] = '\0';
+        assert_false(decodes(text));
+    }
+}
+
+/* ---- help ------------------------------------------------------------------------------------- */
+
+/* The part of the help that is about one option. */
+static const char *help_of(const char *help, const char *name, char *part,
+                           size_t size)
+{
+    char heading[64];
+    snprintf(heading, sizeof heading, "--%s", name);
+    const char *start = help;
+    const size_t length = strlen(heading);
+    do {
+        start = strstr(start, heading);
+        if (start == NULL)
+            fail_msg("%s is not in the help", heading);
+        start += length;
+    } while (*start != '=' && *start != ',' && *start != '\n');
+    const char *end = strstr(start, "\n  -");
+    const char *const end_long = strstr(start, "\n      --");
+    if (end == NULL || (end_long != NULL && end_long < end))
+        end = end_long;
+    const size_t used = end != NULL ? (size_t)(end - start) : strlen(start);
+    assert_true(used < size);
+    memcpy(part, start, used);
+    part[used] = '\0';
+    return part;
+}
+
+static void help_lists_every_option(void **state)
+{
+    struct fixture *const f = *state;
+    static char help[16384], part[4096];
+    FILE *const stream = fmemopen(help, sizeof help, "w");
+    assert_non_null(stream);
+    bc_options_help(stream, &f->options);
+    fclose(stream);
+    static const struct {
+        const char *name;
+        const char *expected[5];
+    } cases[] = {
+        {"flag", {"help-of-flag", "T_FLAG"}},
+        {"on", {"help-of-on"}},
+        {"integer", {"=N", "help-of-integer", "default: -3", "T_INTEGER"}},
+        {"size", {"=BYTES", "--message-size", "default: 4096", "T_SIZE"}},
+        {"free-integer", {"help-of-free-integer", "default: 0"}},
+        {"real", {"=SECONDS", "help-of-real", "default: 1.5", "T_REAL"}},
+        {"percent", {"=PERCENT", "default: 2", "T_PERCENT"}},
+        {"list", {"=SIZES", "help-of-list", "default: 1,2", "T_LIST"}},
+        {"choice", {"=red|green|greenish", "default: green", "T_CHOICE"}},
+        {"text", {"--words", "default: hello", "T_TEXT", "T_TEXT_OLDEST"}},
+        {"text-file", {"=FILE", "help-of-text-file"}},
+    };
+    assert_int_equal(COUNT(cases), ROWS);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        help_of(help, cases[i].name, part, sizeof part);
+        for (size_t j = 0; j < 5 && cases[i].expected[j] != NULL; j++)
+            if (strstr(part, cases[i].expected[j]) == NULL)
+                fail_msg("the help of %s lacks '%s': %s", cases[i].name,
+                         cases[i].expected[j], part);
+    }
+    assert_non_null(strstr(help, "-f, --flag"));
+    assert_non_null(strstr(help, "-m, --list"));
+    /* No default, no line that says so. */
+    help_of(help, "text-file", part, sizeof part);
+    assert_null(strstr(part, "default"));
+    /* A flag that is on unless switched off has to say so. */
+    help_of(help, "on", part, sizeof part);
+    if (strstr(part, "yes") == NULL)
+        fail_msg("the help of a flag does not say that it is on: %s", part);
+}
+
+#define OPTIONS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        OPTIONS_TEST(defaults_stay),
+        OPTIONS_TEST(every_kind_from_the_command_line),
+        OPTIONS_TEST(every_kind_from_the_environment),
+        OPTIONS_TEST(command_line_beats_environment),
+        OPTIONS_TEST(first_variable_that_is_set_counts),
+        OPTIONS_TEST(boolean_variables),
+        OPTIONS_TEST(aliases_short_options_and_abbreviations),
+        OPTIONS_TEST(last_one_counts),
+        OPTIONS_TEST(wrong_command_lines),
+        OPTIONS_TEST(wrong_variables),
+        OPTIONS_TEST(wrong_values_change_nothing),
+        OPTIONS_TEST(hostile_values_make_one_line),
+        OPTIONS_TEST(error_is_cut_to_its_length),
+        OPTIONS_TEST(many_command_lines_in_one_process),
+        OPTIONS_TEST(formatted_values_parse_back),
+        OPTIONS_TEST(formatted_lists_are_cut_between_values),
+        OPTIONS_TEST(values_arrive_on_other_ranks),
+        OPTIONS_TEST(empty_list_arrives),
+        OPTIONS_TEST(hostile_texts_are_refused),
+        OPTIONS_TEST(sources_are_checked),
+        OPTIONS_TEST(mutated_texts_never_crash),
+        OPTIONS_TEST(random_texts_never_crash),
+        OPTIONS_TEST(help_lists_every_option),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}

@@ -1,0 +1,401 @@
+/*
+ * Values as users write them, and as they should not.
+ */
+#include "helpers.h"
+
+#include "common/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* What no number may be: for every function that parses one. */
+static const char *const never_numbers[] = {
+    "", " ", "\t", "\n", " 1", "1 ", "1\n", "\n1", "\v1", "+", "-", "--1",
+    "+-1", "1-", "1+1", "0x10", "0X1F", "x", "abc", "inf", "INF", "nan",
+    "infinity", "-inf", "NaN", "1;2", "1_000", "\xff", "1\xff",
+    "\xc3\xbc", "\xe2\x88\x9e", "\xd9\xa1", "1\x7f", "%", "%1", "K", "1KK",
+    "1KB", "1 K", "1T", "--", "e5", ".", "1e", "1e+", "-.", "0x", "1d5",
+};
+
+/* The last value; a parser that fails must leave it alone. */
+#define UNTOUCHED 7777
+
+static const char *shown(const char *text)
+{
+    return text != NULL ? text : "(NULL)";
+}
+
+static void reject_integer(const char *text)
+{
+    int64_t value = UNTOUCHED;
+    if (bc_parse_integer(text, &value))
+        fail_msg("integer '%.40s' was taken as %lld", shown(text),
+                 (long long)value);
+    assert_int_equal(value, UNTOUCHED);
+}
+
+static void reject_real(const char *text)
+{
+    double value = UNTOUCHED;
+    if (bc_parse_real(text, &value))
+        fail_msg("real '%.40s' was taken as %g", shown(text), value);
+    assert_near(value, UNTOUCHED, 0.0);
+}
+
+static void reject_percent(const char *text)
+{
+    double value = UNTOUCHED;
+    if (bc_parse_percent(text, &value))
+        fail_msg("percentage '%.40s' was taken as %g", shown(text), value);
+    assert_near(value, UNTOUCHED, 0.0);
+}
+
+static void reject_size(const char *text)
+{
+    int64_t value = UNTOUCHED;
+    if (bc_parse_size(text, &value))
+        fail_msg("size '%.40s' was taken as %lld", shown(text),
+                 (long long)value);
+    assert_int_equal(value, UNTOUCHED);
+}
+
+/* A list that fails keeps its earlier values. */
+static void reject_list(const char *text)
+{
+    struct bc_size_list list = {0};
+    assert_true(bc_parse_size_list("3,4", &list));
+    int64_t *const before = list.values;
+    if (bc_parse_size_list(text, &list))
+        fail_msg("list '%.40s' was taken as %zu values", shown(text),
+                 list.count);
+    assert_ptr_equal(list.values, before);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.values[0], 3);
+    assert_int_equal(list.values[1], 4);
+    bc_size_list_free(&list);
+}
+
+/* `count` times `unit`, then `end`; freed by the caller. */
+static char *repeated(const char *unit, size_t count, const char *end)
+{
+    const size_t length = strlen(unit);
+    char *const text = malloc(length * count + strlen(end) + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < count; i++)
+        memcpy(text + i * length, unit, length);
+    strcpy(text + count * length, end);
+    return text;
+}
+
+static void bad_numbers_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(never_numbers); i++) {
+        const char *const text = never_numbers[i];
+        reject_integer(text);
+        reject_real(text);
+        reject_percent(text);
+        /* A size may end in K. */
+        reject_size(text);
+        reject_list(text);
+    }
+    reject_integer(NULL);
+    reject_real(NULL);
+    reject_percent(NULL);
+    reject_size(NULL);
+    reject_list(NULL);
+}
+
+static void long_texts_are_refused(void **state)
+{
+    (void)state;
+    char *const digits = repeated("9", 100000, "");
+    char *const spaces = repeated(" ", 100000, "1");
+    char *const letters = repeated("x", 1000000, "");
+    char *const commas = repeated(",", 100000, "");
+    char *const *const texts[] = {&digits, &spaces, &letters, &commas};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        reject_integer(*texts[i]);
+        reject_size(*texts[i]);
+        reject_list(*texts[i]);
+        reject_real(*texts[i]); /* 10^100000 is not finite */
+        reject_percent(*texts[i]);
+        free(*texts[i]);
+    }
+    /* Long, but a number: leading zeros. */
+    char *const zeros = repeated("0", 100000, "12");
+    int64_t whole = 0;
+    double real = 0.0;
+    assert_true(bc_parse_integer(zeros, &whole) && whole == 12);
+    assert_true(bc_parse_size(zeros, &whole) && whole == 12);
+    assert_true(bc_parse_real(zeros, &real));
+    assert_near(real, 12.0, 0.0);
+    free(zeros);
+}
+
+static void integers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value;
+    } good[] = {
+        {"0", 0},     {"-0", 0},   {"+7", 7},          {"-7", -7},
+        {"007", 7},   {"123456", 123456},
+        {"9223372036854775807", INT64_MAX},
+        {"-9223372036854775808", INT64_MIN},
+    };
+    for (size_t i = 0; i < COUNT(good); i++) {
+        int64_t value = UNTOUCHED;
+        assert_true(bc_parse_integer(good[i].text, &value));
+        assert_true(value == good[i].value);
+    }
+    reject_integer("9223372036854775808");
+    reject_integer("-9223372036854775809");
+    reject_integer("1.0");
+    reject_integer("1e3");
+    reject_integer("1K");
+    reject_integer("1%");
+    reject_integer("1,5");
+}
+
+static void reals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {
+        {"0", 0.0},       {"-0.5", -0.5}, {"+2", 2.0},   {".5", 0.5},
+        {"5.", 5.0},      {"1e3", 1000},  {"1E-3", 1e-3}, {"1.5e+2", 150.0},
+        {"1e308", 1e308}, {"0.1", 0.1},
+    };
+    for (size_t i = 0; i < COUNT(good); i++) {
+        double value = UNTOUCHED;
+        assert_true(bc_parse_real(good[i].text, &value));
+        assert_near(value, good[i].value, 0.0);
+    }
+    reject_real("1e309");
+    reject_real("-1e309");
+    reject_real("1.5.2");
+    reject_real("1e2.5");
+    reject_real("1%");
+    reject_real("1K");
+    reject_real("1,5");
+    reject_real("0x1p3");
+}
+
+static void percentages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {
+        {"2", 2.0}, {"2%", 2.0}, {"0.5%", 0.5}, {"-1%", -1.0}, {"1e2%", 100.0},
+    };
+    for (size_t i = 0; i < COUNT(good); i++) {
+        double value = UNTOUCHED;
+        assert_true(bc_parse_percent(good[i].text, &value));
+        assert_near(value, good[i].value, 0.0);
+    }
+    reject_percent("2%%");
+    reject_percent("2 %");
+    reject_percent("2%3");
+    reject_percent("1e309%");
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value;
+    } good[] = {
+        {"0", 0},
+        {"8", 8},
+        {"1K", 1024},
+        {"1k", 1024},
+        {"3M", 3 * 1048576},
+        {"3m", 3 * 1048576},
+        {"8G", INT64_C(8) << 30},
+        {"2g", INT64_C(2) << 30},
+        {"0G", 0},
+        {"9223372036854775807", INT64_MAX},
+        /* The most of each suffix: INT64_MAX over 2^10, 2^20, 2^30. */
+        {"9007199254740991K", INT64_C(9007199254740991) << 10},
+        {"8796093022207M", INT64_C(8796093022207) << 20},
+        {"8589934591G", INT64_C(8589934591) << 30},
+    };
+    for (size_t i = 0; i < COUNT(good); i++) {
+        int64_t value = UNTOUCHED;
+        assert_true(bc_parse_size(good[i].text, &value));
+        assert_true(value == good[i].value);
+    }
+    reject_size("9223372036854775808");
+    reject_size("9007199254740992K");
+    reject_size("8796093022208M");
+    reject_size("8589934592G");
+    reject_size("18446744073709551617"); /* 2^64 + 1 must not be 1 */
+    reject_size("+1");
+    reject_size("-1");
+    reject_size("1.5K");
+    reject_size("1e3");
+    reject_size("1,2");
+    reject_size("1:2");
+    reject_size("8B");
+    reject_size("8Ki");
+}
+
+static void booleans(void **state)
+{
+    (void)state;
+    static const char *const off[] = {"", "0", "no", "No", "NO",
+                                      "false", "False", "FALSE"};
+    static const char *const on[] = {"1", "yes", "true", "on", "off", "00",
+                                     "n", "f", " ", "no ", "\xff", "0.0"};
+    for (size_t i = 0; i < COUNT(off); i++) {
+        bool value = true;
+        assert_true(bc_parse_boolean(off[i], &value));
+        assert_false(value);
+    }
+    for (size_t i = 0; i < COUNT(on); i++) {
+        bool value = false;
+        assert_true(bc_parse_boolean(on[i], &value));
+        assert_true(value);
+    }
+    bool value = true;
+    assert_false(bc_parse_boolean(NULL, &value));
+    assert_true(value);
+}
+
+static void check_list(const char *text, const int64_t *values, size_t count)
+{
+    struct bc_size_list list = {0};
+    if (!bc_parse_size_list(text, &list))
+        fail_msg("list '%s' was refused", text);
+    assert_int_equal(list.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(list.values[i] == values[i]);
+    bc_size_list_free(&list);
+    assert_null(list.values);
+    assert_int_equal(list.count, 0);
+}
+
+static void lists(void **state)
+{
+    (void)state;
+    check_list("8,1K,1M", (int64_t[]){8, 1024, 1048576}, 3);
+    check_list("0", (int64_t[]){0}, 1);
+    check_list("5,5,3", (int64_t[]){5, 5, 3}, 3);
+    check_list("1:8", (int64_t[]){1, 2, 4, 8}, 4);
+    check_list("3:13", (int64_t[]){3, 6, 12}, 3);
+    check_list("7:7", (int64_t[]){7}, 1);
+    check_list("0,2:16,1", (int64_t[]){0, 2, 4, 8, 16, 1}, 6);
+    check_list("1K:4k", (int64_t[]){1024, 2048, 4096}, 3);
+    static const char *const bad[] = {
+        ",", "1,", ",1", "1,,2", "1, 2", "1 ,2", "0:4", "4:2", "1:", ":4", ":",
+        "1:2:3", "1::2", "-1:4", "1:-4", "1:x", "x:4", "1:4,", "1:0",
+        "1K:1", "1:4 ", "9223372036854775807,9223372036854775808",
+    };
+    for (size_t i = 0; i < COUNT(bad); i++)
+        reject_list(bad[i]);
+}
+
+static void ranges_up_to_the_largest(void **state)
+{
+    (void)state;
+    struct bc_size_list list = {0};
+    assert_true(bc_parse_size_list("1:8G", &list));
+    assert_int_equal(list.count, 34);
+    for (size_t i = 0; i < list.count; i++)
+        assert_true(list.values[i] == INT64_C(1) << i);
+    /* Doubling must stop before it overflows; the earlier values are freed. */
+    assert_true(bc_parse_size_list("1:9223372036854775807", &list));
+    assert_int_equal(list.count, 63);
+    assert_true(list.values[62] == INT64_C(1) << 62);
+    assert_true(
+        bc_parse_size_list("9223372036854775807:9223372036854775807", &list));
+    assert_int_equal(list.count, 1);
+    bc_size_list_free(&list);
+}
+
+static void lists_have_a_limit(void **state)
+{
+    (void)state;
+    struct bc_size_list list = {0};
+    char *const most = repeated("1,", 4095, "2");
+    char *const too_many = repeated("1,", 4096, "2");
+    char *const far_too_many = repeated("1:8G,", 100000, "1");
+    assert_true(bc_parse_size_list(most, &list));
+    assert_int_equal(list.count, 4096);
+    assert_int_equal(list.values[4095], 2);
+    bc_size_list_free(&list);
+    reject_list(too_many);
+    reject_list(far_too_many);
+    free(most);
+    free(too_many);
+    free(far_too_many);
+}
+
+/* Whatever the bytes, a parser takes all or nothing, and a size that it takes
+   is one that a careful reader would read the same way. */
+static void random_bytes_are_harmless(void **state)
+{
+    (void)state;
+    static const char alphabet[] = "0123456789KkMmGg,:.-+eE% \n\xff\xc3x";
+    struct random random = random_from(4);
+    for (int trial = 0; trial < 200000; trial++) {
+        char text[16];
+        const size_t length = random_below(&random, sizeof text);
+        for (size_t i = 0; i < length; i++)
+            text[i] = trial % 2 == 0
+                          ? alphabet[random_below(&random, sizeof alphabet)]
+                          : (char)random_below(&random, 256);
+        text[length] = '\0';
+        int64_t whole = UNTOUCHED;
+        double real = UNTOUCHED;
+        struct bc_size_list list = {0};
+        if (!bc_parse_integer(text, &whole))
+            assert_int_equal(whole, UNTOUCHED);
+        whole = UNTOUCHED;
+        if (bc_parse_size(text, &whole))
+            assert_true(whole >= 0);
+        else
+            assert_int_equal(whole, UNTOUCHED);
+        if (bc_parse_real(text, &real))
+            assert_true(isfinite(real));
+        else
+            assert_near(real, UNTOUCHED, 0.0);
+        real = UNTOUCHED;
+        if (bc_parse_percent(text, &real))
+            assert_true(isfinite(real));
+        else
+            assert_near(real, UNTOUCHED, 0.0);
+        if (bc_parse_size_list(text, &list))
+            assert_in_range(list.count, 1, 4096);
+        else
+            assert_null(list.values);
+        bc_size_list_free(&list);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_numbers_are_refused),
+        cmocka_unit_test(long_texts_are_refused),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(reals),
+        cmocka_unit_test(percentages),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(booleans),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(ranges_up_to_the_largest),
+        cmocka_unit_test(lists_have_a_limit),
+        cmocka_unit_test(random_bytes_are_harmless),
+    };
+    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
+}

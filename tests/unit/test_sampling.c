@@ -1,0 +1,448 @@
+/*
+ * Sampling across ranks; run on 2 and on 4.
+ *
+ * Each test makes all its collective calls first and looks at what came of them
+ * afterwards, so that a rank on which a check fails leaves no other waiting.
+ */
+#include "helpers.h"
+
+#include "common/sampling.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int rank, ranks;
+static struct bc_sampler *sampler;
+
+/* ---- a source whose values and durations are known --------------------------- */
+
+struct script {
+    double (*value)(int round, int quantity); /* on this rank */
+    double round_s;   /* how long a round takes */
+    int sleeps;       /* rounds that take so long; the others take none */
+    int quantities;
+    int rounds;       /* taken so far */
+};
+
+static void take(void *context, double *values)
+{
+    struct script *const script = context;
+    for (int q = 0; q < script->quantities; q++)
+        values[q] = script->value(script->rounds, q);
+    if (script->rounds < script->sleeps) {
+        const struct timespec pause = {
+            .tv_nsec = (long)(script->round_s * 1e9)};
+        nanosleep(&pause, NULL);
+    }
+    script->rounds++;
+}
+
+static enum bc_end run(struct script *script, const struct bc_plan *plan,
+                       int slowest_of)
+{
+    script->rounds = 0;
+    const struct bc_source source = {
+        .quantities = script->quantities,
+        .take = take,
+        .context = script,
+        .slowest_of = slowest_of,
+    };
+    return bc_sampler_run(sampler, &source, plan);
+}
+
+/* The same on every rank. Collective. */
+static bool same_everywhere(int value)
+{
+    int least, most;
+    MPI_Allreduce(&value, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return least == most;
+}
+
+static struct bc_plan fixed_plan(int64_t rounds)
+{
+    return (struct bc_plan){
+        .min_rounds = rounds,
+        .max_rounds = rounds,
+        .deadline_s = INFINITY,
+    };
+}
+
+/* A different rank is slowest in each round; its value is the round's number
+   in thousands and the most that there are of ranks below. */
+static double rotating(int round, int quantity)
+{
+    return 1000.0 * round + (rank + round) % ranks + 0.25 * quantity;
+}
+
+static double constant(int round, int quantity)
+{
+    (void)round;
+    return 5.0 + quantity;
+}
+
+/* Quantity 0 is slow on the last rank in two rounds of three, else on the
+   first; quantity 1 the other way round. */
+static double mostly_last(int round, int quantity)
+{
+    const bool last = (round % 3 != 0) != (quantity == 1);
+    return rank == (last ? ranks - 1 : 0) ? 10.0 : 1.0;
+}
+
+/* ---- samples ---------------------------------------------------------------------- */
+
+static void slowest_value_is_the_sample(void **state)
+{
+    (void)state;
+    struct script script = {.value = rotating, .quantities = 3};
+    const struct bc_plan plan = fixed_plan(600);
+    run(&script, &plan, 0);
+    const struct bc_samples *const samples = bc_sampler_samples(sampler);
+    if (rank != 0) {
+        assert_int_equal(samples->count, 0);
+        return;
+    }
+    assert_int_equal(samples->count, 600);
+    for (int i = 0; i < 600; i++)
+        for (int q = 0; q < 3; q++)
+            assert_near(samples->values[q][i],
+                        1000.0 * i + ranks - 1 + 0.25 * q, 0.0);
+}
+
+static void slowest_rank_is_named(void **state)
+{
+    (void)state;
+    struct script script = {.value = mostly_last, .quantities = 2};
+    const struct bc_plan plan = fixed_plan(300);
+    run(&script, &plan, 0);
+    const int of_first = bc_sampler_slowest_rank(sampler);
+    run(&script, &plan, 1);
+    const int of_second = bc_sampler_slowest_rank(sampler);
+    /* The run before does not count. */
+    const struct bc_plan two = fixed_plan(2);
+    run(&script, &two, 0);
+    const int tie = bc_sampler_slowest_rank(sampler);
+    assert_int_equal(of_first, rank == 0 ? ranks - 1 : -1);
+    assert_int_equal(of_second, rank == 0 ? 0 : -1);
+    assert_int_equal(tie, rank == 0 ? 0 : -1);
+}
+
+static void new_sampler_has_nothing(void **state)
+{
+    (void)state;
+    struct bc_sampler *const fresh = bc_sampler_create(MPI_COMM_WORLD);
+    assert_int_equal(bc_sampler_samples(fresh)->count, 0);
+    assert_int_equal(bc_sampler_slowest_rank(fresh), -1);
+    bc_sampler_destroy(fresh);
+    bc_sampler_destroy(NULL);
+}
+
+/* ---- how many ------------------------------------------------------------------------ */
+
+static void fixed_number_is_exact(void **state)
+{
+    (void)state;
+    static const int numbers[] = {1, 2, 7, 255, 256, 257, 1000, 5000};
+    enum { CASES = sizeof numbers / sizeof *numbers };
+    int taken[CASES];
+    size_t kept[CASES];
+    enum bc_end ends[CASES];
+    for (int i = 0; i < CASES; i++) {
+        struct script script = {.value = rotating,
+                                .quantities = BC_QUANTITIES_MAX};
+        const struct bc_plan plan = fixed_plan(numbers[i]);
+        ends[i] = run(&script, &plan, 0);
+        taken[i] = script.rounds;
+        kept[i] = bc_sampler_samples(sampler)->count;
+    }
+    for (int i = 0; i < CASES; i++) {
+        assert_int_equal(taken[i], numbers[i]);
+        assert_int_equal(kept[i], rank == 0 ? numbers[i] : 0);
+        assert_int_equal(ends[i], BC_END_SETTLED);
+    }
+}
+
+struct looks {
+    size_t counts[64];
+    int number;
+    int stop_at; /* the look that is content; 0: none */
+};
+
+static bool look(const struct bc_samples *samples, void *context)
+{
+    struct looks *const looks = context;
+    if (looks->number < 64)
+        looks->counts[looks->number] = samples->count;
+    looks->number++;
+    return looks->number == looks->stop_at;
+}
+
+static void settled_is_asked_at_growing_counts(void **state)
+{
+    (void)state;
+    struct looks looks = {.stop_at = 0};
+    struct script script = {.value = rotating, .quantities = 1};
+    struct bc_plan plan = {.min_rounds = 30, .max_rounds = 2000,
+                           .deadline_s = INFINITY, .settled = look,
+                           .context = &looks};
+    const enum bc_end end = run(&script, &plan, 0);
+    const bool same = same_everywhere((int)end);
+    assert_true(same);
+    assert_int_equal(end, BC_END_MAX);
+    assert_int_equal(script.rounds, 2000);
+    if (rank != 0) {
+        assert_int_equal(looks.number, 0);
+        return;
+    }
+    assert_int_equal(bc_sampler_samples(sampler)->count, 2000);
+    /* log(2000 / 30) / log(1.25) = 18.8 */
+    assert_in_range(looks.number, 15, 20);
+    assert_int_equal(looks.counts[0], 30);
+    for (int i = 1; i < looks.number; i++) {
+        assert_true(4 * looks.counts[i] >= 5 * looks.counts[i - 1]);
+        assert_true(looks.counts[i] <= looks.counts[i - 1] * 5 / 4 + 1);
+    }
+}
+
+static void settled_ends_the_run(void **state)
+{
+    (void)state;
+    struct looks looks = {.stop_at = 3};
+    struct script script = {.value = rotating, .quantities = 1};
+    const struct bc_plan plan = {.min_rounds = 10, .max_rounds = 100000,
+                                 .deadline_s = INFINITY, .settled = look,
+                                 .context = &looks};
+    const enum bc_end end = run(&script, &plan, 0);
+    const bool same =
+        same_everywhere((int)end) && same_everywhere(script.rounds);
+    assert_true(same);
+    assert_int_equal(end, BC_END_SETTLED);
+    /* 10, 13, 17 */
+    assert_int_equal(script.rounds, 17);
+    if (rank == 0)
+        assert_int_equal(looks.number, 3);
+}
+
+static void rank_0_has_the_plan(void **state)
+{
+    (void)state;
+    struct looks looks = {.stop_at = rank == 0 ? 2 : 1};
+    struct script script = {.value = rotating, .quantities = 2};
+    struct bc_plan plan = {.min_rounds = 40, .max_rounds = 1000,
+                           .deadline_s = INFINITY, .warmup_rounds = 3,
+                           .settled = look, .context = &looks};
+    if (rank != 0)
+        plan = (struct bc_plan){.min_rounds = 1, .max_rounds = 1 + rank,
+                                .deadline_s = 0.0, .warmup_rounds = -1,
+                                .settled = look, .context = &looks};
+    const enum bc_end end = run(&script, &plan, 0);
+    const bool same =
+        same_everywhere((int)end) && same_everywhere(script.rounds);
+    assert_true(same);
+    assert_int_equal(end, BC_END_SETTLED);
+    assert_int_equal(script.rounds, 3 + 50);
+    if (rank != 0)
+        assert_int_equal(looks.number, 0);
+}
+
+/* ---- how long ---------------------------------------------------------------------------- */
+
+static void deadline_is_obeyed(void **state)
+{
+    (void)state;
+    static const double rounds_s[] = {0.0, 0.001, 0.004, 0.02};
+    enum { CASES = sizeof rounds_s / sizeof *rounds_s };
+    double took_s[CASES];
+    enum bc_end ends[CASES];
+    bool same = true;
+    int taken[CASES];
+    for (int i = 0; i < CASES; i++) {
+        struct script script = {.value = constant, .quantities = 1,
+                                .round_s = rounds_s[i],
+                                .sleeps = rounds_s[i] > 0.0 ? 1000000 : 0};
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double start_s = bc_elapsed_s();
+        const struct bc_plan plan = {.min_rounds = 30,
+                                     .max_rounds = INT64_C(1) << 40,
+                                     .deadline_s = start_s + 0.2};
+        ends[i] = run(&script, &plan, 0);
+        took_s[i] = bc_elapsed_s() - start_s;
+        taken[i] = script.rounds;
+        same = same && same_everywhere((int)ends[i]) &&
+               same_everywhere(script.rounds);
+    }
+    assert_true(same);
+    for (int i = 0; i < CASES; i++) {
+        assert_int_equal(ends[i], BC_END_TIME);
+        if (rank == 0)
+            assert_true(took_s[i] >= 0.2);
+        /* One more round, and what a busy machine adds to it. */
+        assert_true(took_s[i] < 0.2 + rounds_s[i] + 0.1);
+        assert_in_range(taken[i], 4, 100000000);
+    }
+}
+
+static int rounds_after_deadline(int64_t least_rounds, double grace_s)
+{
+    struct script script = {.value = constant, .quantities = 1,
+                            .round_s = 0.01, .sleeps = 1000};
+    const struct bc_plan plan = {.min_rounds = 30, .max_rounds = 1000,
+                                 .deadline_s = bc_elapsed_s() - 1.0,
+                                 .least_rounds = least_rounds,
+                                 .grace_s = 1.0 + grace_s};
+    return run(&script, &plan, 0) == BC_END_TIME ? script.rounds : -1;
+}
+
+static void least_rounds_within_grace(void **state)
+{
+    (void)state;
+    const int none = rounds_after_deadline(0, 0.0);
+    const int one = rounds_after_deadline(1, 10.0);
+    const int six = rounds_after_deadline(6, 10.0);
+    const int few = rounds_after_deadline(50, 0.055);
+    const int no_grace = rounds_after_deadline(6, -1.0);
+    assert_int_equal(none, 1);
+    assert_int_equal(one, 1);
+    assert_int_equal(six, 6);
+    /* Rounds of 10 ms in 55 ms. */
+    assert_in_range(few, 2, 5);
+    assert_int_equal(no_grace, 1);
+}
+
+/* ---- warming up ----------------------------------------------------------------------------- */
+
+/* 20 rounds that get faster and faster, then a steady state. */
+static double warming(int round, int quantity)
+{
+    return (round < 20 ? 1000.0 * pow(0.9, round) : 100.0) + quantity;
+}
+
+static double ever_falling(int round, int quantity)
+{
+    return 1e9 * pow(0.97, round) + quantity;
+}
+
+static void warmup_is_not_counted(void **state)
+{
+    (void)state;
+    struct script script = {.value = rotating, .quantities = 1};
+    struct bc_plan plan = fixed_plan(20);
+    plan.warmup_rounds = 10;
+    run(&script, &plan, 0);
+    assert_int_equal(script.rounds, 30);
+    if (rank != 0)
+        return;
+    const struct bc_samples *const samples = bc_sampler_samples(sampler);
+    assert_int_equal(samples->count, 20);
+    for (int i = 0; i < 20; i++)
+        assert_near(samples->values[0][i], 1000.0 * (10 + i) + ranks - 1, 0.0);
+}
+
+static void warmup_until_the_median_settles(void **state)
+{
+    (void)state;
+    struct script script = {.value = warming, .quantities = 2};
+    struct bc_plan plan = fixed_plan(20);
+    plan.warmup_rounds = -1;
+    run(&script, &plan, 0);
+    const int until_steady = script.rounds;
+    double first = 100.0;
+    if (rank == 0)
+        first = bc_sampler_samples(sampler)->values[0][0];
+    script.value = constant;
+    run(&script, &plan, 0);
+    const int when_steady = script.rounds;
+    script.value = ever_falling;
+    run(&script, &plan, 0);
+    const int when_falling = script.rounds;
+    assert_near(first, 100.0, 0.0);
+    assert_in_range(until_steady, 20 + 20, 20 + 40);
+    /* A steady source needs two looks of a few rounds to be known as one. */
+    assert_in_range(when_steady, 20 + 2, 20 + 12);
+    /* One that never settles does not warm up for ever. */
+    assert_in_range(when_falling, 20 + 20, 20 + 200);
+}
+
+/* Warm-up has to obey the time as well (the later rounds take no time, so that
+   the test ends either way). */
+static void warmup_obeys_the_deadline(void **state)
+{
+    (void)state;
+    struct script script = {.value = constant, .quantities = 1,
+                            .round_s = 0.001, .sleeps = 400};
+    struct bc_plan plan = fixed_plan(10);
+    plan.warmup_rounds = 600;
+    plan.deadline_s = bc_elapsed_s() + 0.1;
+    const enum bc_end end = run(&script, &plan, 0);
+    const bool same = same_everywhere((int)end);
+    assert_true(same);
+    assert_int_equal(end, BC_END_TIME);
+    assert_in_range(script.rounds, 1, 300);
+    if (rank == 0)
+        assert_in_range(bc_sampler_samples(sampler)->count, 1, 10);
+}
+
+/* The same for warm-up that looks for a steady state: it gets a share of the
+   time, not all of it. */
+static void automatic_warmup_leaves_time(void **state)
+{
+    (void)state;
+    struct script script = {.value = ever_falling, .quantities = 1,
+                            .round_s = 0.005, .sleeps = 1000};
+    const struct bc_plan plan = {.min_rounds = 1000, .max_rounds = 1000,
+                                 .deadline_s = bc_elapsed_s() + 0.3,
+                                 .warmup_rounds = -1};
+    run(&script, &plan, 0);
+    if (rank == 0)
+        assert_true(bc_sampler_samples(sampler)->count * 2 >
+                    (size_t)script.rounds);
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
+static int create_sampler(void **state)
+{
+    (void)state;
+    sampler = bc_sampler_create(MPI_COMM_WORLD);
+    return 0;
+}
+
+static int destroy_sampler(void **state)
+{
+    (void)state;
+    bc_sampler_destroy(sampler);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    /* One report is enough; failures show on stderr from every rank. */
+    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slowest_value_is_the_sample),
+        cmocka_unit_test(slowest_rank_is_named),
+        cmocka_unit_test(new_sampler_has_nothing),
+        cmocka_unit_test(fixed_number_is_exact),
+        cmocka_unit_test(settled_is_asked_at_growing_counts),
+        cmocka_unit_test(settled_ends_the_run),
+        cmocka_unit_test(rank_0_has_the_plan),
+        cmocka_unit_test(deadline_is_obeyed),
+        cmocka_unit_test(least_rounds_within_grace),
+        cmocka_unit_test(warmup_is_not_counted),
+        cmocka_unit_test(warmup_until_the_median_settles),
+        cmocka_unit_test(warmup_obeys_the_deadline),
+        cmocka_unit_test(automatic_warmup_leaves_time),
+    };
+    int failures = cmocka_run_group_tests_name("sampling", tests,
+                                               create_sampler, destroy_sampler);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures != 0;
+}

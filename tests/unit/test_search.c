@@ -1,0 +1,912 @@
+/*
+ * The search for the most work that fits, driven by functions whose knee is
+ * known; and the shapes and values of the collectives' buffers.
+ */
+#include "helpers.h"
+
+#include "overlap/engine/search.h"
+#include "overlap/engine/shapes.h"
+#include "overlap/engine/values.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- an operation that is a function ------------------------------------------- */
+
+#define REFERENCE_NS 200e3
+#define TRIALS_MOST 60
+
+struct machine {
+    double fraction;  /* of the reference time, that work fits under */
+    double slope;     /* of the total time beyond the knee */
+    double step_ns;   /* progress is made in steps of so much work; 0: none */
+    double noise_ns;  /* standard deviation of an excess as it is measured */
+    double liar;      /* share of the verdicts that are the wrong way round */
+    struct random random;
+};
+
+static struct machine ideal(double fraction)
+{
+    return (struct machine){.fraction = fraction, .slope = 1.0,
+                            .random = random_from(7)};
+}
+
+/* How much longer than without work the operation takes: total(W) is
+   max(R, W + (1 - f) R). */
+static double true_excess_ns(const struct machine *machine, double work_ns)
+{
+    const double knee_ns = machine->fraction * REFERENCE_NS;
+    double beyond_ns = work_ns - knee_ns;
+    if (beyond_ns <= 0.0)
+        return 0.0;
+    if (machine->step_ns > 0.0)
+        beyond_ns = ceil(beyond_ns / machine->step_ns) * machine->step_ns;
+    return machine->slope * beyond_ns;
+}
+
+static struct overlap_trial try_work(struct machine *machine, double work_ns,
+                                     double threshold_ns)
+{
+    double excess_ns = true_excess_ns(machine, work_ns);
+    if (machine->noise_ns > 0.0)
+        excess_ns += machine->noise_ns * random_normal(&machine->random);
+    struct overlap_trial trial = {
+        .work_ns = work_ns,
+        .excess_ns = excess_ns,
+        .excess_lo_ns = excess_ns - 2.0 * machine->noise_ns,
+        .excess_hi_ns = excess_ns + 2.0 * machine->noise_ns,
+        /* As measure.c has it: noise must not pass for work. */
+        .fits = !(excess_ns - 1.28 * machine->noise_ns > 0.0 &&
+                  excess_ns > threshold_ns),
+    };
+    if (machine->liar > 0.0 &&
+        random_uniform(&machine->random) < machine->liar)
+        trial.fits = !trial.fits;
+    return trial;
+}
+
+static const struct overlap_search_rules robust_rules = {
+    .acceptance = 0.005,
+    .floor_ns = 250.0, /* a quarter of the acceptance, as measure.c has it */
+    .validation_steps = 2,
+    .predict = true,
+    .validate_halving = true,
+};
+
+static const struct overlap_search_rules plain_rules = {
+    .acceptance = 0.005,
+    .floor_ns = 250.0,
+    .validation_steps = 2,
+};
+
+static struct overlap_search run_search(const struct overlap_search_rules *rules,
+                                        struct machine *machine)
+{
+    struct overlap_search search;
+    overlap_search_begin(&search, rules, REFERENCE_NS);
+    while (!search.done) {
+        assert_true(search.next_ns >= 0.0 && isfinite(search.next_ns));
+        const double threshold_ns =
+            0.25 * overlap_search_tolerance(&search, search.next_ns);
+        const struct overlap_trial trial =
+            try_work(machine, search.next_ns, threshold_ns);
+        overlap_search_report(&search, &trial);
+        if (search.trials >= TRIALS_MOST)
+            fail_msg("no end after %d trials: fits %g, exceeds %g",
+                     search.trials, search.fits_ns, search.exceeds_ns);
+    }
+    return search;
+}
+
+/* The bounds enclose the knee and are as near as the rules ask; `blur_ns` is
+   what noise and the verdict's threshold may move them. */
+static void check_bounds(const struct overlap_search *search, double knee_ns,
+                         double blur_ns)
+{
+    const double tolerance =
+        overlap_search_tolerance(search, search->exceeds_ns);
+    if (!(search->fits_ns <= knee_ns + blur_ns &&
+          search->exceeds_ns >= knee_ns - blur_ns))
+        fail_msg("the knee %g is not within %g and %g", knee_ns,
+                 search->fits_ns, search->exceeds_ns);
+    if (isfinite(search->exceeds_ns))
+        assert_true(search->exceeds_ns - search->fits_ns <= tolerance);
+    else
+        assert_true(search->fits_ns >= REFERENCE_NS);
+}
+
+/* ---- exact verdicts ----------------------------------------------------------------- */
+
+static void tolerance_has_a_floor(void **state)
+{
+    (void)state;
+    struct overlap_search search;
+    overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
+    assert_near(overlap_search_tolerance(&search, 100e3), 500.0, 1e-9);
+    assert_near(overlap_search_tolerance(&search, 1e3), 250.0, 1e-9);
+    assert_near(overlap_search_tolerance(&search, 0.0), 250.0, 1e-9);
+}
+
+static void search_starts_with_the_reference_time(void **state)
+{
+    (void)state;
+    struct overlap_search search;
+    overlap_search_begin(&search, &plain_rules, REFERENCE_NS);
+    assert_false(search.done);
+    assert_near(search.next_ns, REFERENCE_NS, 0.0);
+    assert_near(search.fits_ns, 0.0, 0.0);
+    assert_true(isinf(search.exceeds_ns) && search.exceeds_ns > 0.0);
+}
+
+static void exact_verdicts_enclose_the_knee(void **state)
+{
+    (void)state;
+    const struct overlap_search_rules *const all[] = {&robust_rules,
+                                                      &plain_rules};
+    for (size_t r = 0; r < COUNT(all); r++)
+        for (double fraction = 0.005; fraction < 1.0; fraction += 0.0123) {
+            struct machine machine = ideal(fraction);
+            const struct overlap_search search = run_search(all[r], &machine);
+            const double knee_ns = fraction * REFERENCE_NS;
+            check_bounds(&search, knee_ns,
+                         0.25 * overlap_search_tolerance(&search, knee_ns));
+            if (!all[r]->predict)
+                continue;
+            /* The prediction of exact trials is exact: the reference time, a
+               half that fits, and both sides of the knee, with validation. */
+            assert_near(search.knee_ns, knee_ns, 1e-3);
+            assert_in_range(search.trials, 1, 10);
+        }
+}
+
+static void nothing_fits(void **state)
+{
+    (void)state;
+    struct machine robust = ideal(0.0), plain = ideal(0.0);
+    struct overlap_search search = run_search(&robust_rules, &robust);
+    check_bounds(&search, 0.0, 0.25 * robust_rules.floor_ns);
+    assert_near(search.knee_ns, 0.0, 1e-6);
+    assert_true(search.exceeds_ns <= 2.0 * robust_rules.floor_ns);
+    search = run_search(&plain_rules, &plain);
+    assert_near(search.fits_ns, 0.0, 0.0);
+    assert_true(search.exceeds_ns <= 2.0 * robust_rules.floor_ns);
+}
+
+static void everything_fits(void **state)
+{
+    (void)state;
+    /* A knee at the reference time: more work is longer than the operation. */
+    struct machine machine = ideal(1.0);
+    struct overlap_search search = run_search(&robust_rules, &machine);
+    check_bounds(&search, REFERENCE_NS, 500.0);
+    assert_near(search.knee_ns, REFERENCE_NS, 500.0);
+    /* By the specification that is the end: 100 %. */
+    struct machine plain = ideal(1.0);
+    search = run_search(&plain_rules, &plain);
+    assert_int_equal(search.trials, 1);
+    assert_near(search.fits_ns, REFERENCE_NS, 0.0);
+    /* A machine on which no amount ever exceeds: the search ends all the same
+       and says that at least the reference time fits. */
+    struct machine endless = ideal(INFINITY);
+    search = run_search(&robust_rules, &endless);
+    assert_true(search.fits_ns >= REFERENCE_NS);
+    assert_in_range(search.trials, 1, 20);
+}
+
+static void slope_below_one(void **state)
+{
+    (void)state;
+    static const double slopes[] = {0.2, 0.5, 0.8, 1.5, 3.0};
+    for (size_t i = 0; i < COUNT(slopes); i++)
+        for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
+            struct machine machine = ideal(fraction);
+            machine.slope = slopes[i];
+            const struct overlap_search search =
+                run_search(&robust_rules, &machine);
+            const double knee_ns = fraction * REFERENCE_NS;
+            check_bounds(&search, knee_ns,
+                         0.25 *
+                             overlap_search_tolerance(&search, knee_ns) /
+                             slopes[i]);
+            /* Predictions that don't help give way to bisection. */
+            assert_in_range(search.trials, 1, 50);
+        }
+}
+
+static void stepwise_progress(void **state)
+{
+    (void)state;
+    static const double steps[] = {1e3, 5e3, 20e3, 60e3, 150e3};
+    for (size_t i = 0; i < COUNT(steps); i++)
+        for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
+            struct machine machine = ideal(fraction);
+            machine.step_ns = steps[i];
+            const struct overlap_search search =
+                run_search(&robust_rules, &machine);
+            check_bounds(&search, fraction * REFERENCE_NS, 1e-6);
+        }
+}
+
+/* ---- noise ------------------------------------------------------------------------- */
+
+static void noisy_verdicts(void **state)
+{
+    (void)state;
+    static const double fractions[] = {0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0};
+    static const double noises_ns[] = {20.0, 100.0, 400.0, 2000.0};
+    const struct overlap_search_rules *const all[] = {&robust_rules,
+                                                      &plain_rules};
+    for (size_t r = 0; r < COUNT(all); r++)
+        for (size_t i = 0; i < COUNT(fractions); i++)
+            for (size_t j = 0; j < COUNT(noises_ns); j++) {
+                const double knee_ns = fractions[i] * REFERENCE_NS;
+                double errors[101];
+                for (int trial = 0; trial < 101; trial++) {
+                    struct machine machine = ideal(fractions[i]);
+                    machine.noise_ns = noises_ns[j];
+                    machine.random = random_from((uint64_t)trial + 100);
+                    const struct overlap_search search =
+                        run_search(all[r], &machine);
+                    const double found_ns =
+                        fmin(isinf(search.exceeds_ns)
+                                 ? search.fits_ns
+                                 : (search.fits_ns + search.exceeds_ns) / 2.0,
+                             REFERENCE_NS);
+                    errors[trial] = fabs(found_ns - knee_ns);
+                }
+                int wrong = 0;
+                for (int trial = 0; trial < 101; trial++)
+                    wrong += errors[trial] > 4.0 * noises_ns[j] + 1000.0;
+                /* Without validation in phase 3, which the specification does
+                   not have, one wrong verdict there is believed for good. */
+                if (wrong > (all[r]->validate_halving ? 5 : 25))
+                    fail_msg("%d of 101 searches are far off: fraction %g, "
+                             "noise %g ns, %s",
+                             wrong, fractions[i], noises_ns[j],
+                             all[r]->predict ? "predicting" : "bisecting");
+            }
+}
+
+/* Verdicts that contradict each other: the search ends, with bounds in order,
+   and one lie in twenty does not lead it far astray. */
+static void contradictory_verdicts(void **state)
+{
+    (void)state;
+    static const double shares[] = {0.05, 0.2, 0.5, 0.9, 1.0};
+    const struct overlap_search_rules *const all[] = {&robust_rules,
+                                                      &plain_rules};
+    for (size_t r = 0; r < COUNT(all); r++)
+        for (size_t i = 0; i < COUNT(shares); i++) {
+            int near = 0;
+            for (int trial = 0; trial < 200; trial++) {
+                struct machine machine = ideal(0.5);
+                machine.liar = shares[i];
+                machine.random = random_from((uint64_t)trial + 500);
+                struct overlap_search search;
+                overlap_search_begin(&search, all[r], REFERENCE_NS);
+                while (!search.done) {
+                    const struct overlap_trial next =
+                        try_work(&machine, search.next_ns, 50.0);
+                    overlap_search_report(&search, &next);
+                    assert_true(isfinite(search.next_ns) &&
+                                search.next_ns >= 0.0);
+                    assert_true(search.fits_ns < search.exceeds_ns);
+                    assert_true(search.trials <= 200);
+                }
+                near += fabs(search.fits_ns - 0.5 * REFERENCE_NS) <
+                        0.1 * REFERENCE_NS;
+            }
+            if (i == 0 && near < 120)
+                fail_msg("only %d of 200 searches came near (%s)", near,
+                         all[r]->predict ? "predicting" : "bisecting");
+        }
+}
+
+static void report_work(struct overlap_search *search, double work_ns,
+                        bool fits)
+{
+    const struct overlap_trial trial = {
+        .work_ns = work_ns,
+        .fits = fits,
+        .excess_ns = fits ? 0.0 : 1e3,
+        .excess_lo_ns = fits ? -10.0 : 900.0,
+        .excess_hi_ns = fits ? 10.0 : 1100.0,
+    };
+    overlap_search_report(search, &trial);
+}
+
+/* Bounds of 256 and 512 us, found without validation. */
+static void find_bounds(struct overlap_search *search)
+{
+    struct overlap_search_rules rules = plain_rules;
+    rules.validation_steps = 0;
+    overlap_search_begin(search, &rules, 1024e3);
+    report_work(search, 512e3, false);
+    report_work(search, 256e3, true);
+    assert_near(search->fits_ns, 256e3, 0.0);
+    assert_near(search->exceeds_ns, 512e3, 0.0);
+}
+
+/* The work that was done need not lie between the bounds, whatever was asked
+   for. */
+static void trials_outside_of_the_bounds(void **state)
+{
+    (void)state;
+    struct overlap_search search;
+    /* Less that fits, or more that doesn't, says nothing new. */
+    find_bounds(&search);
+    report_work(&search, 100e3, true);
+    report_work(&search, 900e3, false);
+    assert_near(search.fits_ns, 256e3, 0.0);
+    assert_near(search.exceeds_ns, 512e3, 0.0);
+    /* More that fits takes back that less didn't, and the other way round. */
+    find_bounds(&search);
+    report_work(&search, 600e3, true);
+    assert_near(search.fits_ns, 600e3, 0.0);
+    assert_true(isinf(search.exceeds_ns));
+    assert_true(search.done || search.next_ns > 600e3);
+    find_bounds(&search);
+    report_work(&search, 200e3, false);
+    assert_near(search.exceeds_ns, 200e3, 0.0);
+    assert_near(search.fits_ns, 0.0, 0.0);
+    assert_near(search.fits_slack_ns, 0.0, 0.0);
+    assert_near(search.next_ns, 100e3, 0.0);
+}
+
+/* Work that never gets done: no trial says anything, but the search ends. */
+static void trials_that_say_nothing(void **state)
+{
+    (void)state;
+    const struct overlap_search_rules *const all[] = {&robust_rules,
+                                                      &plain_rules};
+    for (size_t r = 0; r < COUNT(all); r++) {
+        struct overlap_search search;
+        overlap_search_begin(&search, all[r], REFERENCE_NS);
+        int trials = 0;
+        while (!search.done && trials < 1000) {
+            report_work(&search, 0.0, true);
+            trials++;
+        }
+        assert_in_range(trials, 1, 200);
+    }
+}
+
+/* Too few samples for an interval: the numbers are NAN, the search goes on. */
+static void intervals_may_not_exist(void **state)
+{
+    (void)state;
+    for (double fraction = 0.0; fraction <= 1.0; fraction += 0.1) {
+        struct machine machine = ideal(fraction);
+        struct overlap_search search;
+        overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
+        while (!search.done) {
+            struct overlap_trial trial =
+                try_work(&machine, search.next_ns, 50.0);
+            trial.excess_lo_ns = trial.excess_hi_ns = NAN;
+            overlap_search_report(&search, &trial);
+            assert_in_range(search.trials, 1, TRIALS_MOST);
+        }
+        check_bounds(&search, fraction * REFERENCE_NS, 50.0);
+        assert_near(search.fits_slack_ns, 0.0, 0.0);
+    }
+}
+
+/* The work that was done is not quite the work that was asked for. */
+static void work_comes_in_units(void **state)
+{
+    (void)state;
+    for (double fraction = 0.0; fraction <= 1.0; fraction += 0.093) {
+        struct machine machine = ideal(fraction);
+        struct overlap_search search;
+        overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
+        while (!search.done) {
+            const double off =
+                1.0 + 0.002 * random_normal(&machine.random);
+            const struct overlap_trial trial =
+                try_work(&machine, search.next_ns * off, 50.0);
+            overlap_search_report(&search, &trial);
+            assert_in_range(search.trials, 1, TRIALS_MOST);
+        }
+        check_bounds(&search, fraction * REFERENCE_NS, 50.0);
+    }
+}
+
+/* ---- the specification's steps ------------------------------------------------------- */
+
+static void report(struct overlap_search *search, bool fits)
+{
+    report_work(search, search->next_ns, fits);
+}
+
+static void bisection_follows_the_specification(void **state)
+{
+    (void)state;
+    struct overlap_search search;
+    overlap_search_begin(&search, &plain_rules, 1024e3);
+    /* Phase 3 halves at once, without validation. */
+    report(&search, false);
+    assert_near(search.next_ns, 512e3, 0.0);
+    report(&search, false);
+    assert_near(search.next_ns, 256e3, 0.0);
+    /* It fits: phase 4 raises to halfway. */
+    report(&search, true);
+    assert_near(search.fits_ns, 256e3, 0.0);
+    assert_near(search.next_ns, 384e3, 0.0);
+    /* A failure is believed after both validation steps failed, too ... */
+    report(&search, false);
+    assert_near(search.next_ns, 384e3, 0.0);
+    report(&search, false);
+    assert_near(search.next_ns, 384e3, 0.0);
+    assert_near(search.exceeds_ns, 512e3, 0.0);
+    report(&search, false);
+    assert_near(search.exceeds_ns, 384e3, 0.0);
+    assert_near(search.next_ns, 320e3, 0.0);
+    /* ... and one validation step that fits raises. */
+    report(&search, false);
+    report(&search, false);
+    report(&search, true);
+    assert_near(search.fits_ns, 320e3, 0.0);
+    assert_near(search.next_ns, 352e3, 0.0);
+    /* The count of failures starts afresh with each amount. */
+    report(&search, false);
+    report(&search, false);
+    assert_near(search.next_ns, 352e3, 0.0);
+    report(&search, false);
+    assert_near(search.next_ns, 336e3, 0.0);
+    assert_int_equal(search.trials, 12);
+    assert_false(search.done);
+}
+
+static void no_validation_steps(void **state)
+{
+    (void)state;
+    struct overlap_search_rules rules = plain_rules;
+    rules.validation_steps = 0;
+    struct overlap_search search;
+    overlap_search_begin(&search, &rules, 1024e3);
+    report(&search, false);
+    report(&search, true);
+    assert_near(search.next_ns, 768e3, 0.0);
+    report(&search, false);
+    assert_near(search.exceeds_ns, 768e3, 0.0);
+    assert_near(search.next_ns, 640e3, 0.0);
+}
+
+static void halving_may_be_validated(void **state)
+{
+    (void)state;
+    struct overlap_search search;
+    struct overlap_search_rules rules = plain_rules;
+    rules.validate_halving = true;
+    overlap_search_begin(&search, &rules, 1024e3);
+    report(&search, false);
+    report(&search, false);
+    assert_near(search.next_ns, 1024e3, 0.0);
+    assert_true(isinf(search.exceeds_ns));
+    report(&search, false);
+    assert_near(search.next_ns, 512e3, 0.0);
+    assert_near(search.exceeds_ns, 1024e3, 0.0);
+}
+
+static void bisection_stops_within_the_acceptance(void **state)
+{
+    (void)state;
+    static const double acceptances[] = {0.05, 0.01, 0.005, 0.001};
+    for (size_t i = 0; i < COUNT(acceptances); i++)
+        for (double fraction = 0.02; fraction < 1.0; fraction += 0.0417) {
+            struct overlap_search_rules rules = plain_rules;
+            rules.acceptance = acceptances[i];
+            rules.floor_ns = 1.0;
+            struct machine machine = ideal(fraction);
+            const struct overlap_search search = run_search(&rules, &machine);
+            const double width = search.exceeds_ns - search.fits_ns;
+            assert_true(width <= acceptances[i] * search.exceeds_ns);
+            /* Not one halving more than that takes. */
+            assert_true(2.0 * width > acceptances[i] * search.fits_ns);
+        }
+}
+
+static void slack_is_of_the_most_that_fits(void **state)
+{
+    (void)state;
+    struct overlap_search search;
+    overlap_search_begin(&search, &plain_rules, 1024e3);
+    report(&search, false);
+    report(&search, true);
+    assert_near(search.fits_slack_ns, 10.0, 0.0);
+}
+
+/* ---- amounts of the v variants ------------------------------------------------------- */
+
+/* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), another way. */
+static int64_t expected_amount(int64_t elements, int rank, int ranks)
+{
+    const int64_t total = 2 * elements * (rank + 1);
+    return total / (ranks + 1) + (total % (ranks + 1) != 0);
+}
+
+static void amounts_grow_with_the_rank(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 2, 3, 7, 8, 1000, 131072, 1 << 20};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (int ranks = 1; ranks <= 40; ranks++) {
+            struct overlap_shape shape = {.ranks = ranks, .elements = sizes[i]};
+            int64_t sum = 0, last = 1;
+            for (int rank = 0; rank < ranks; rank++) {
+                const int64_t amount = overlap_amount(&shape, rank);
+                assert_int_equal(amount,
+                                 expected_amount(sizes[i], rank, ranks));
+                assert_true(amount >= last);
+                last = amount;
+                sum += amount;
+                shape.rank = rank;
+                assert_int_equal(overlap_own_amount(&shape), amount);
+                assert_int_equal(overlap_own_amount_per_rank(&shape),
+                                 amount * ranks);
+            }
+            assert_int_equal(overlap_all_amounts(&shape), sum);
+            const double mean = (double)sum / ranks;
+            assert_true(mean >= (double)sizes[i] &&
+                        mean < (double)sizes[i] + 1.0);
+        }
+}
+
+static void blocks_of_the_shapes(void **state)
+{
+    (void)state;
+    const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2,
+                                       .elements = 10};
+    struct overlap_shape other = root;
+    other.rank = 3;
+    assert_int_equal(overlap_one_block(&root), 10);
+    assert_int_equal(overlap_block_per_rank(&root), 50);
+    assert_int_equal(overlap_block_per_neighbour(&root), 60);
+    assert_int_equal(overlap_one_block_at_root(&root), 10);
+    assert_int_equal(overlap_one_block_at_root(&other), 0);
+    assert_int_equal(overlap_one_block_but_at_root(&root), 0);
+    assert_int_equal(overlap_one_block_but_at_root(&other), 10);
+    assert_int_equal(overlap_block_per_rank_at_root(&root), 50);
+    assert_int_equal(overlap_block_per_rank_at_root(&other), 0);
+    /* Amounts 4, 7, 10, 14, 17. */
+    assert_int_equal(overlap_all_amounts_at_root(&root), 52);
+    assert_int_equal(overlap_all_amounts_at_root(&other), 0);
+}
+
+/* ---- where an element is ---------------------------------------------------------------- */
+
+/* An operation with the arrays of a layout, without MPI. */
+static void make_operation(struct overlap_operation *operation,
+                           struct overlap_collective *collective, int rank,
+                           int ranks, int64_t elements)
+{
+    const bool equal = collective->layout == OVERLAP_EQUAL;
+    const int unit = collective->layout == OVERLAP_VARYING_BYTES ? 8 : 1;
+    *operation = (struct overlap_operation){
+        .collective = collective,
+        .shape = {.rank = rank, .ranks = ranks, .root = ranks - 1,
+                  .elements = elements},
+    };
+    operation->displacements = malloc((size_t)ranks * sizeof(int));
+    operation->amounts = malloc((size_t)ranks * sizeof(int));
+    operation->own_amounts = malloc((size_t)ranks * sizeof(int));
+    assert_non_null(operation->displacements);
+    assert_non_null(operation->amounts);
+    assert_non_null(operation->own_amounts);
+    int start = 0;
+    for (int r = 0; r < ranks; r++) {
+        operation->amounts[r] =
+            equal ? (int)elements
+                  : (int)overlap_amount(&operation->shape, r);
+        operation->own_amounts[r] =
+            equal ? (int)elements
+                  : (int)overlap_amount(&operation->shape, rank);
+        operation->displacements[r] = start * unit;
+        start += operation->amounts[r];
+    }
+}
+
+static void free_operation(struct overlap_operation *operation)
+{
+    free(operation->displacements);
+    free(operation->amounts);
+    free(operation->own_amounts);
+}
+
+static void owner_and_index_invert_displacements(void **state)
+{
+    (void)state;
+    static const enum overlap_layout layouts[] = {
+        OVERLAP_EQUAL, OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
+    static const int64_t sizes[] = {1, 2, 5, 64};
+    for (size_t l = 0; l < COUNT(layouts); l++)
+        for (size_t s = 0; s < COUNT(sizes); s++)
+            for (int ranks = 1; ranks <= 17; ranks++) {
+                struct overlap_collective collective = {.layout = layouts[l]};
+                struct overlap_operation operation;
+                make_operation(&operation, &collective, 0, ranks, sizes[s]);
+                int64_t i = 0;
+                for (int rank = 0; rank < ranks; rank++)
+                    for (int64_t index = 0; index < operation.amounts[rank];
+                         index++, i++) {
+                        assert_int_equal(overlap_owner(&operation, i), rank);
+                        assert_int_equal(overlap_index(&operation, i), index);
+                    }
+                free_operation(&operation);
+            }
+}
+
+static void int_limits(void **state)
+{
+    (void)state;
+    static const int ranks[] = {1, 2, 5, 6, 7, 8, 100, 4096};
+    for (size_t i = 0; i < COUNT(ranks); i++) {
+        const int64_t p = ranks[i];
+        struct overlap_shape shape = {.ranks = ranks[i]};
+        struct overlap_collective equal = {.layout = OVERLAP_EQUAL};
+        struct overlap_collective varying = {.layout = OVERLAP_VARYING};
+        struct overlap_collective bytes = {.layout = OVERLAP_VARYING_BYTES};
+        shape.elements = 1;
+        assert_true(overlap_fits_int(&equal, &shape));
+        assert_true(overlap_fits_int(&varying, &shape));
+        assert_true(overlap_fits_int(&bytes, &shape));
+        /* All blocks together are one too many. */
+        shape.elements = INT_MAX / p + 1;
+        assert_false(overlap_fits_int(&equal, &shape));
+        shape.elements = INT64_C(2147483647);
+        assert_false(overlap_fits_int(&equal, &shape) && p > 1);
+        assert_false(overlap_fits_int(&varying, &shape));
+        assert_false(overlap_fits_int(&bytes, &shape));
+        shape.elements = INT64_MAX / 4;
+        assert_false(overlap_fits_int(&varying, &shape));
+        /* Six neighbours even where there are fewer ranks. */
+        shape.elements = INT_MAX / 6 + 1;
+        assert_false(overlap_fits_int(&equal, &shape));
+    }
+}
+
+/* Of the largest size that is let through, no amount and no displacement
+   exceeds an int, neither of the blocks by rank nor of a rank's own blocks; and
+   the limit is not needlessly low. */
+static void largest_size_fits(void **state)
+{
+    (void)state;
+    static const enum overlap_layout layouts[] = {OVERLAP_VARYING,
+                                                  OVERLAP_VARYING_BYTES};
+    static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
+    for (size_t l = 0; l < COUNT(layouts); l++)
+        for (size_t c = 0; c < COUNT(counts); c++) {
+            const int ranks = counts[c];
+            const int64_t unit = layouts[l] == OVERLAP_VARYING ? 1 : 8;
+            struct overlap_collective collective = {.layout = layouts[l]};
+            struct overlap_shape shape = {.ranks = ranks};
+            int64_t low = 0, high = INT64_C(1) << 32;
+            while (low < high) {
+                const int64_t middle = low + (high - low + 1) / 2;
+                shape.elements = middle;
+                if (overlap_fits_int(&collective, &shape))
+                    low = middle;
+                else
+                    high = middle - 1;
+            }
+            shape.elements = low;
+            const int64_t last = overlap_amount(&shape, ranks - 1);
+            const int64_t start =
+                overlap_all_amounts(&shape) - last; /* of the last block */
+            assert_true(start * unit <= INT_MAX);
+            assert_true(last <= INT_MAX);
+            assert_true(last * (ranks - 1) * unit <= INT_MAX);
+            assert_true(low * unit * (ranks + 1) >= INT_MAX / 4);
+        }
+}
+
+static void bytes_of_the_neediest_rank(void **state)
+{
+    (void)state;
+    struct overlap_collective gather = {
+        .layout = OVERLAP_VARYING,
+        .send_elements = overlap_own_amount,
+        .receive_elements = overlap_all_amounts_at_root,
+    };
+    const struct overlap_shape shape = {.rank = 0, .ranks = 5, .root = 2,
+                                        .elements = 10};
+    /* The root has 10 of its own and all 52. */
+    assert_near(overlap_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
+    gather.receive_elements = overlap_one_block;
+    /* The last rank has 17 of its own. */
+    assert_near(overlap_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
+    const struct overlap_collective none = {.name = "ibarrier"};
+    assert_near(overlap_bytes(&none, &shape), 0.0, 0.0);
+    /* As much as no machine has must not overflow. */
+    struct overlap_collective all = {
+        .send_elements = overlap_block_per_rank,
+        .receive_elements = overlap_block_per_rank,
+    };
+    const struct overlap_shape huge = {.ranks = 1 << 20,
+                                       .elements = 2147483647};
+    assert_near(overlap_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0),
+                1.0, 1e-12);
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+static void sums_are_exact(void **state)
+{
+    (void)state;
+    static const int counts[] = {1, 2, 3, 17, 1000, 4096};
+    static const int64_t elements[] = {0, 1, 1019, 1020, 1021, 131071};
+    for (size_t c = 0; c < COUNT(counts); c++)
+        for (size_t e = 0; e < COUNT(elements); e++)
+            for (int to = 0; to < 4096; to += 1365) {
+                /* In any order, every partial sum is exact: whole numbers. */
+                int64_t exact = 0;
+                double up = 0.0, down = 0.0;
+                for (int from = 0; from < counts[c]; from++) {
+                    const double value =
+                        overlap_value(from, to, elements[e]);
+                    exact += (int64_t)value;
+                    up += value;
+                    down += overlap_value(counts[c] - 1 - from, to,
+                                          elements[e]);
+                }
+                const double sum =
+                    overlap_value_sum(counts[c], to, elements[e]);
+                assert_true(exact < INT64_C(1) << 53);
+                assert_true(sum == (double)exact);
+                assert_true(up == sum && down == sum);
+            }
+}
+
+/* Data from another rank, for another rank or of a neighbouring element is
+   different data. */
+static void values_tell_their_place(void **state)
+{
+    (void)state;
+    for (int from = 0; from < 64; from++)
+        for (int to = 0; to < 64; to += 7)
+            for (int64_t i = 0; i < 1021; i += 17) {
+                const double value = overlap_value(from, to, i);
+                assert_true(value != overlap_value(from + 1, to, i));
+                assert_true(value != overlap_value(from, to + 1, i));
+                assert_true(value != overlap_value(from, to, i + 1));
+                assert_true(value > 0.0); /* poison is -1, fresh memory 0 */
+            }
+}
+
+static void what_is_sent_is_what_is_expected(void **state)
+{
+    (void)state;
+    enum { RANKS = 5, ELEMENTS = 6 };
+    static const enum overlap_layout layouts[] = {
+        OVERLAP_EQUAL, OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
+    for (size_t l = 0; l < COUNT(layouts); l++) {
+        struct overlap_collective collective = {.layout = layouts[l]};
+        struct overlap_operation all[RANKS];
+        for (int rank = 0; rank < RANKS; rank++)
+            make_operation(&all[rank], &collective, rank, RANKS, ELEMENTS);
+        const bool equal = layouts[l] == OVERLAP_EQUAL;
+        const struct overlap_operation *const root = &all[RANKS - 1];
+        for (int me = 0; me < RANKS; me++) {
+            const struct overlap_operation *const mine = &all[me];
+            const int unit = layouts[l] == OVERLAP_VARYING_BYTES ? 8 : 1;
+            /* From the root: broadcast and scatter. */
+            for (int64_t i = 0; i < mine->amounts[me]; i++) {
+                assert_true(overlap_from_root(mine, i) ==
+                            overlap_sent_to_all(root, i));
+                const int64_t at = root->displacements[me] / unit + i;
+                assert_true(overlap_from_root_to_me(mine, i) ==
+                            overlap_sent_to_each(root, at));
+            }
+            /* From each: gather (blocks of the sender's amount), and
+               all-to-all. */
+            for (int from = 0; from < RANKS; from++)
+                for (int64_t i = 0; i < mine->amounts[from]; i++) {
+                    const int64_t at = mine->displacements[from] / unit + i;
+                    assert_true(overlap_from_each(mine, at) ==
+                                overlap_sent_to_all(&all[from], i));
+                    const int64_t own = all[from].own_amounts[0];
+                    const double sent =
+                        equal ? overlap_sent_to_each(&all[from], me * own + i)
+                              : overlap_sent_amount_to_each(&all[from],
+                                                            me * own + i);
+                    assert_true(overlap_from_each_to_me(mine, at) == sent);
+                }
+            /* Sums. */
+            for (int64_t i = 0; i < ELEMENTS; i++) {
+                double total = 0.0, to_me = 0.0, below = 0.0, up_to = 0.0;
+                for (int from = 0; from < RANKS; from++) {
+                    const double value = overlap_sent_to_all(&all[from], i);
+                    total += value;
+                    below += from < me ? value : 0.0;
+                    up_to += from <= me ? value : 0.0;
+                    to_me += overlap_value(from, me, i);
+                }
+                assert_true(overlap_sum(mine, i) == total);
+                assert_true(overlap_sum_to_me(mine, i) == to_me);
+                assert_true(overlap_sum_up_to_me(mine, i) == up_to);
+                if (me == 0)
+                    assert_true(isnan(overlap_sum_below_me(mine, i)));
+                else
+                    assert_true(overlap_sum_below_me(mine, i) == below);
+            }
+        }
+        for (int rank = 0; rank < RANKS; rank++)
+            free_operation(&all[rank]);
+    }
+}
+
+static void verify_finds_one_wrong_element(void **state)
+{
+    (void)state;
+    enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
+    struct overlap_collective collective = {
+        .layout = OVERLAP_EQUAL,
+        .send_elements = overlap_one_block,
+        .receive_elements = overlap_block_per_rank,
+        .expected = overlap_from_each,
+    };
+    struct overlap_operation operation;
+    double receive[TOTAL];
+    make_operation(&operation, &collective, 1, RANKS, ELEMENTS);
+    operation.receive = receive;
+    for (int64_t i = 0; i < TOTAL; i++)
+        receive[i] = overlap_from_each(&operation, i);
+    assert_true(overlap_operation_verify(&operation));
+    for (int64_t i = 0; i < TOTAL; i++) {
+        const double right = receive[i];
+        receive[i] = nextafter(right, INFINITY);
+        assert_false(overlap_operation_verify(&operation));
+        receive[i] = -right;
+        assert_false(overlap_operation_verify(&operation));
+        receive[i] = right + 1.0;
+        assert_false(overlap_operation_verify(&operation));
+        receive[i] = right;
+    }
+    assert_true(overlap_operation_verify(&operation));
+    overlap_operation_poison(&operation);
+    for (int64_t i = 0; i < TOTAL; i++)
+        assert_true(receive[i] != overlap_from_each(&operation, i));
+    /* Where the standard leaves the value open, any will do. */
+    collective.expected = overlap_sum_below_me;
+    operation.shape.rank = 0;
+    assert_true(overlap_operation_verify(&operation));
+    free_operation(&operation);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tolerance_has_a_floor),
+        cmocka_unit_test(search_starts_with_the_reference_time),
+        cmocka_unit_test(exact_verdicts_enclose_the_knee),
+        cmocka_unit_test(nothing_fits),
+        cmocka_unit_test(everything_fits),
+        cmocka_unit_test(slope_below_one),
+        cmocka_unit_test(stepwise_progress),
+        cmocka_unit_test(noisy_verdicts),
+        cmocka_unit_test(contradictory_verdicts),
+        cmocka_unit_test(trials_outside_of_the_bounds),
+        cmocka_unit_test(trials_that_say_nothing),
+        cmocka_unit_test(intervals_may_not_exist),
+        cmocka_unit_test(work_comes_in_units),
+        cmocka_unit_test(bisection_follows_the_specification),
+        cmocka_unit_test(no_validation_steps),
+        cmocka_unit_test(halving_may_be_validated),
+        cmocka_unit_test(bisection_stops_within_the_acceptance),
+        cmocka_unit_test(slack_is_of_the_most_that_fits),
+        cmocka_unit_test(amounts_grow_with_the_rank),
+        cmocka_unit_test(blocks_of_the_shapes),
+        cmocka_unit_test(owner_and_index_invert_displacements),
+        cmocka_unit_test(int_limits),
+        cmocka_unit_test(largest_size_fits),
+        cmocka_unit_test(bytes_of_the_neediest_rank),
+        cmocka_unit_test(sums_are_exact),
+        cmocka_unit_test(values_tell_their_place),
+        cmocka_unit_test(what_is_sent_is_what_is_expected),
+        cmocka_unit_test(verify_finds_one_wrong_element),
+    };
+    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Builds the project another way and runs the tests that this way is about.
+#
+# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|openmpi MPICC
+set -eu
+
+source=$1
+build=$2/$3
+variant=$3
+mpicc=$4
+here=$(cd "$(dirname "$0")" && pwd)
+
+run() {
+    echo "+ $*"
+    "$@"
+}
+
+configure_and_build() {
+    run cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$mpicc" \
+        -DCOMMCOST_TESTS=ON -DCOMMCOST_WERROR=ON "$@"
+    run cmake --build "$build" -j 2
+}
+
+case $variant in
+sanitizers)
+    # The unit tests, and one short checked run of every collective. Memory
+    # that the MPI library keeps until the end is not ours to free.
+    configure_and_build -DCOMMCOST_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
+        "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
+    LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
+    ASAN_OPTIONS="detect_stack_use_after_return=1"
+    UBSAN_OPTIONS="print_stacktrace=1"
+    export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
+    run ctest --test-dir "$build" --output-on-failure -L unit -LE slow
+    for program in "$build"/overlap/overlap_*; do
+        [ -x "$program" ] && [ -f "$program" ] || continue
+        run mpirun.mpich -np 2 "$program" --check --max-time=0.1 \
+            --max-num-elts=4096 --no-header --verbose --debug >/dev/null
+    done
+    ;;
+openmpi)
+    configure_and_build
+    run ctest --test-dir "$build" --output-on-failure \
+        -R '^(model_.*|overlap_(usage|contract|data|defaults|accuracy)|unit_(sampling|job).*)$'
+    ;;
+*)
+    echo "variant.sh: no such variant: $variant" >&2
+    exit 2
+    ;;
+esac
