@@ -164,6 +164,15 @@ static void format_sizes(const struct bc_size_list *list, char *text,
                                  i > 0 ? "," : "", list->values[i]);
 }
 
+/* As people write it where that is exact, else to the last bit. */
+static void format_real(double value, char *text, size_t size)
+{
+    double back;
+    snprintf(text, size, "%.15g", value);
+    if (!bc_parse_real(text, &back) || back != value)
+        snprintf(text, size, "%.17g", value);
+}
+
 void bc_option_format(const struct bc_option *option, char *text, size_t size)
 {
     switch (option->kind) {
@@ -176,7 +185,7 @@ void bc_option_format(const struct bc_option *option, char *text, size_t size)
         break;
     case BC_REAL:
     case BC_PERCENT:
-        snprintf(text, size, "%.15g", *(double *)option->value);
+        format_real(*(double *)option->value, text, size);
         break;
     case BC_SIZE_LIST:
         format_sizes(option->value, text, size);
@@ -383,7 +392,9 @@ static void print_option(FILE *stream, const struct bc_option *option)
     print_wrapped(stream, option->help);
     char value[256];
     bc_option_format(option, value, sizeof value);
-    if (option->kind != BC_FLAG && value[0] != '\0')
+    const bool says_nothing =
+        option->kind == BC_FLAG ? !*(bool *)option->value : value[0] == '\0';
+    if (!says_nothing)
         fprintf(stream, "          default: %s\n", value);
     if (option->variables != NULL)
         fprintf(stream, "          environment: %s\n", option->variables);
@@ -397,8 +408,14 @@ void bc_options_help(FILE *stream, const struct bc_options *options)
 
 /* ---- to other ranks ----------------------------------------------------- */
 
-/* A row is "SOURCE VALUE" behind its length: texts may hold anything. */
-#define ROW_FORMAT "%zu %d "
+/* A row is "LENGTH SOURCE MISSING VALUE": texts may hold anything, so the length
+   of the value stands first; it is missing if it is a text that is NULL. */
+#define ROW_FORMAT "%zu %d %d "
+
+static bool is_missing(const struct bc_option *option)
+{
+    return option->kind == BC_TEXT && *(const char **)option->value == NULL;
+}
 
 static size_t value_length(const struct bc_option *option)
 {
@@ -429,54 +446,66 @@ char *bc_options_encode(const struct bc_options *options)
         const struct bc_option *const option = &options->rows[row];
         bc_option_format(option, value, size);
         used += (size_t)snprintf(text + used, size - used, ROW_FORMAT "%s",
-                                 strlen(value), (int)option->source, value);
+                                 strlen(value), (int)option->source,
+                                 is_missing(option), value);
     }
     free(value);
     return text;
 }
 
-/* A value as it was formatted, not as a user writes it: no limits apply, and
-   an empty text or list is one. */
-static bool take_value(struct bc_option *option, char *text)
+/* Takes a value as it was formatted, not as a user writes it: no limits apply,
+   and an empty text or list is one. `text` becomes the table's. */
+static bool take_value(struct bc_option *option, char *text, bool missing)
 {
     if (option->kind == BC_TEXT) {
-        const bool was_null = *(const char **)option->value == NULL;
         free(option->owned);
         option->owned = text;
-        if (!(was_null && *text == '\0'))
-            *(const char **)option->value = text;
+        *(const char **)option->value = missing ? NULL : text;
         return true;
     }
     struct bc_option unlimited = *option;
     struct bc_error ignored;
     unlimited.unbounded = true;
-    const bool good =
-        (option->kind == BC_SIZE_LIST && *text == '\0') ||
-        set_value(&unlimited, option->long_name, text, &ignored);
+    bool good = true;
+    if (option->kind == BC_SIZE_LIST && *text == '\0')
+        bc_size_list_free(option->value);
+    else
+        good = set_value(&unlimited, option->long_name, text, &ignored);
     free(text);
     return good;
+}
+
+/* A number from 0 to `max` and the space behind it, from *text, which is moved
+   on. */
+static bool take_number(const char **text, unsigned long max,
+                        unsigned long *number)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    *number = strtoul(*text, &end, 10);
+    if (*end != ' ' || *number > max)
+        return false;
+    *text = end + 1;
+    return true;
 }
 
 bool bc_options_decode(struct bc_options *options, const char *text)
 {
     for (size_t row = 0; row < options->count; row++) {
         struct bc_option *const option = &options->rows[row];
-        char *end;
-        const size_t length = strtoul(text, &end, 10);
-        if (end == text || *end != ' ')
+        unsigned long length, source, missing;
+        if (!take_number(&text, SIZE_MAX / 2, &length) ||
+            !take_number(&text, BC_FROM_ARGUMENT, &source) ||
+            !take_number(&text, 1, &missing) || strlen(text) < length)
             return false;
-        text = end + 1;
-        const long source = strtol(text, &end, 10);
-        if (end == text || *end != ' ' || strlen(end + 1) < length)
-            return false;
-        text = end + 1;
         char *const value = malloc(length + 1);
         if (value == NULL)
             return false;
         memcpy(value, text, length);
         value[length] = '\0';
         text += length;
-        if (!take_value(option, value))
+        if (!take_value(option, value, missing))
             return false;
         option->source = (enum bc_option_source)source;
     }

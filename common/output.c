@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ struct bc_output *bc_output_open(const char *path, enum bc_format format,
     struct bc_output *const output = calloc(1, sizeof *output);
     if (output == NULL)
         return NULL;
+    /* Whatever a library has chosen: numbers have a decimal point. */
+    setlocale(LC_NUMERIC, "C");
     output->stream = path == NULL ? stdout : fopen(path, "w");
     if (output->stream == NULL) {
         const int reason = errno;

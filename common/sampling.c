@@ -120,8 +120,10 @@ static void make_room(struct bc_sampler *sampler, size_t count)
 static bool has_warmed_up(struct controller *controller, int rounds)
 {
     const struct bc_plan *const plan = controller->plan;
+    const double now_s = bc_elapsed_s();
     if (plan->warmup_rounds >= 0)
-        return controller->rounds_done >= plan->warmup_rounds;
+        return controller->rounds_done >= plan->warmup_rounds ||
+               now_s >= plan->deadline_s;
     bool falling = controller->warmup_batches == 0;
     for (int q = 0; q < controller->quantities; q++) {
         double batch[BATCH_MAX];
@@ -135,7 +137,6 @@ static bool has_warmed_up(struct controller *controller, int rounds)
         controller->warmup_medians[q] = median;
     }
     controller->warmup_batches++;
-    const double now_s = bc_elapsed_s();
     return !falling || controller->warmup_batches >= WARMUP_BATCHES_MAX ||
            now_s - controller->start_s >
                WARMUP_TIME_SHARE * (plan->deadline_s - controller->start_s);

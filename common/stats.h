@@ -86,8 +86,8 @@ double bc_student_quantile(double p, double degrees);
  * happens to be narrow makes intervals that cover less often than they say.
  * Two things hold this down: the samples are looked at only when their number
  * has grown by a quarter (bc_next_look), and the interval must be narrow
- * enough at two looks in a row. The unit tests measure the coverage that is
- * left.
+ * enough at several looks in a row. The unit tests measure the coverage that
+ * is left.
  */
 struct bc_stopping {
     double precision;  /* half-width of the interval over its centre's value */

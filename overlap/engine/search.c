@@ -26,6 +26,7 @@ void overlap_search_begin(struct overlap_search *search,
         .knee_hi_ns = NAN,
         .halving = true,
         .last_width_ns = INFINITY,
+        .earlier_width_ns = INFINITY,
     };
 }
 
@@ -63,7 +64,10 @@ static double next_between(struct overlap_search *search)
     const double width = search->exceeds_ns - search->fits_ns;
     const double middle = search->fits_ns + width / 2.0;
     const double knee = search->knee_ns;
-    const bool shrinking = width <= search->last_width_ns / 2.0;
+    /* A prediction is used up after its two sides were tried: by then the
+       bracket must have shrunk. */
+    const bool shrinking = width <= search->earlier_width_ns / 2.0;
+    search->earlier_width_ns = search->last_width_ns;
     search->last_width_ns = width;
     if (!search->rules.predict || !shrinking || !(knee < search->exceeds_ns))
         return middle;
@@ -128,6 +132,7 @@ static void take_failure(struct overlap_search *search,
         search->fits_ns = 0.0;
         search->fits_slack_ns = 0.0;
         search->last_width_ns = INFINITY;
+        search->earlier_width_ns = INFINITY;
     }
     if (search->halving)
         halve(search);

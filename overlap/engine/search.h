@@ -54,7 +54,8 @@ struct overlap_search {
 
     bool halving;           /* phase 3 */
     int failures;           /* of the same work, validation included */
-    double last_width_ns;   /* of the bracket, two trials before */
+    double last_width_ns, earlier_width_ns; /* of the bracket, one and two
+                                               amounts before */
     int trials;
 };
 

@@ -7,7 +7,10 @@
 #include "common/stats.h"
 
 #include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static const enum bc_clock_kind kinds[] = {BC_CLOCK_MONOTONIC, BC_CLOCK_TSC,
@@ -84,6 +87,41 @@ static void default_is_monotonic(void **state)
     assert_true(now_ns >= before_ns && now_ns <= system_ns());
 }
 
+static void wtime_is_that_of_mpi(void **state)
+{
+    (void)state;
+    assert_true(bc_clock_select(BC_CLOCK_WTIME));
+    const double before_s = MPI_Wtime();
+    const double now_s = (double)bc_now_ns() * 1e-9;
+    const double after_s = MPI_Wtime();
+    /* A double holds a time since 1970 to about 240 ns. */
+    assert_true(now_s >= before_s - 1e-6 && now_s <= after_s + 1e-6);
+}
+
+/* Where the processor says that its counter is invariant it must be taken, or
+   the tests above test one clock less. */
+static void tsc_is_taken_where_invariant(void **state)
+{
+    (void)state;
+    char line[8192];
+    bool invariant = false;
+    FILE *const info = fopen("/proc/cpuinfo", "r");
+    if (info == NULL)
+        skip();
+    while (fgets(line, sizeof line, info) != NULL)
+        if (strncmp(line, "flags", 5) == 0)
+            invariant = strstr(line, " constant_tsc ") != NULL &&
+                        strstr(line, " nonstop_tsc ") != NULL &&
+                        strstr(line, " rdtscp ") != NULL;
+    fclose(info);
+    const bool taken = bc_clock_select(BC_CLOCK_TSC);
+    assert_true(bc_clock_select(BC_CLOCK_MONOTONIC));
+    if (!invariant && !taken)
+        skip();
+    assert_true(taken);
+    assert_true(invariant);
+}
+
 static void unknown_clock_changes_nothing(void **state)
 {
     (void)state;
@@ -151,6 +189,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(clocks_never_go_back),
         cmocka_unit_test(clocks_agree),
         cmocka_unit_test(default_is_monotonic),
+        cmocka_unit_test(wtime_is_that_of_mpi),
+        cmocka_unit_test(tsc_is_taken_where_invariant),
         cmocka_unit_test(unknown_clock_changes_nothing),
         cmocka_unit_test(cost_is_that_of_a_loop),
         cmocka_unit_test(resolution_is_a_step),

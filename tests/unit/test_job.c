@@ -3,7 +3,6 @@
  *
  * Collective calls come first, checks afterwards (see test_sampling.c).
  */
-#define _GNU_SOURCE /* sched_setaffinity */
 #include "helpers.h"
 
 #include "common/job.h"
@@ -19,7 +18,7 @@
 static int rank, ranks;
 static cpu_set_t all_processors; /* that this rank could run on at start */
 
-/* ---- texts ------------------------------------------------------------------------ */
+/* ---- texts --------------------------------------------------------------- */
 
 static void ranks_as_ranges(void **state)
 {
@@ -116,7 +115,7 @@ static void ranges_say_what_was_written(void **state)
     }
 }
 
-/* ---- the job --------------------------------------------------------------------------- */
+/* ---- the job ------------------------------------------------------------- */
 
 static void all_ranks_are_on_this_host(void **state)
 {
@@ -159,7 +158,7 @@ static void all_ranks_are_on_this_host(void **state)
     assert_true(memory <= installed / ranks);
 }
 
-/* ---- processors ------------------------------------------------------------------------- */
+/* ---- processors ---------------------------------------------------------- */
 
 /* The processor that is `index`-th of those that this rank may have. */
 static int processor_number(int index)

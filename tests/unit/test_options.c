@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- a table with a row of every kind ------------------------------------- */
+/* ---- a table with a row of every kind ------------------------------------ */
 
 struct values {
     bool flag, on;
@@ -133,7 +133,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- where a value comes from -------------------------------------------------- */
+/* ---- where a value comes from -------------------------------------------- */
 
 static void defaults_stay(void **state)
 {
@@ -160,8 +160,8 @@ static void every_kind_from_the_command_line(void **state)
     assert_true(parse(f, WORDS("--flag", "--on=no", "--integer=-7", "--size",
                                "64K", "--real=2.25", "--percent=12.5%",
                                "--list=0,2:16", "--choice=greenish",
-                               "--text=a b\tc", "--text-file=", "--free-integer",
-                               "-9223372036854775808")));
+                               "--text=a b\tc", "--text-file=",
+                               "--free-integer", "-9223372036854775808")));
     assert_true(f->values.flag);
     assert_false(f->values.on);
     assert_int_equal(f->values.integer, -7);
@@ -259,7 +259,7 @@ static void boolean_variables(void **state)
     }
 }
 
-/* ---- how it may be written --------------------------------------------------------- */
+/* ---- how it may be written ----------------------------------------------- */
 
 static void aliases_short_options_and_abbreviations(void **state)
 {
@@ -311,7 +311,7 @@ static void last_one_counts(void **state)
     assert_false(f->values.flag);
 }
 
-/* ---- errors --------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------- */
 
 /* The error is one line of printable text and has all these words. */
 static void check_error(const struct bc_error *error, const char *const *words)
@@ -468,7 +468,7 @@ static void error_is_cut_to_its_length(void **state)
     assert_null(strpbrk(error.text, "\n\t\x01"));
 }
 
-/* ---- again and again -------------------------------------------------------------------- */
+/* ---- again and again ----------------------------------------------------- */
 
 /* getopt keeps state; none of it may leak from one command line to the next,
    not even from the middle of a cluster of short options. */
@@ -495,7 +495,7 @@ static void many_command_lines_in_one_process(void **state)
     assert_true(bc_options_parse(&f->options, 0, none, look_up, &f->error));
 }
 
-/* ---- values as text ----------------------------------------------------------------------- */
+/* ---- values as text ------------------------------------------------------ */
 
 static void formatted_values_parse_back(void **state)
 {
@@ -553,7 +553,7 @@ static void formatted_lists_are_cut_between_values(void **state)
     }
 }
 
-/* ---- to another rank ------------------------------------------------------------------------ */
+/* ---- to another rank ----------------------------------------------------- */
 
 static void same_text(const char *left, const char *right)
 {
@@ -775,7 +775,7 @@ static void random_texts_never_crash(void **state)
     }
 }
 
-/* ---- help ------------------------------------------------------------------------------------- */
+/* ---- help ---------------------------------------------------------------- */
 
 /* The part of the help that is about one option. */
 static const char *help_of(const char *help, const char *name, char *part,
@@ -845,7 +845,8 @@ static void help_lists_every_option(void **state)
         fail_msg("the help of a flag does not say that it is on: %s", part);
 }
 
-#define OPTIONS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define OPTIONS_TEST(name)                                                     \
+    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

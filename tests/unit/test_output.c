@@ -161,7 +161,7 @@ static void long_values_are_whole(void **state)
     assert_int_equal(strlen(contents(f)), 5000 + strlen("# long: \n"));
 }
 
-/* ---- cells --------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------- */
 
 static void check_real(double value, const char *expected)
 {
@@ -192,7 +192,8 @@ static void real_cells(void **state)
 static void decimals_are_the_columns(void **state)
 {
     (void)state;
-    static const struct bc_column own[] = {{"a", BC_INFO, 0}, {"b", BC_INFO, 6}};
+    static const struct bc_column own[] = {{"a", BC_INFO, 0},
+                                           {"b", BC_INFO, 6}};
     static const struct bc_table own_table = {own, 2};
     struct bc_row row;
     bc_row_clear(&row, &own_table);
@@ -285,7 +286,7 @@ static void widest_table_fits(void **state)
     }
 }
 
-/* ---- the table format ------------------------------------------------------------- */
+/* ---- the table format ---------------------------------------------------- */
 
 /* Where each word of a line ends. */
 static size_t word_ends(const char *line, size_t *ends)
@@ -344,7 +345,7 @@ static void table_keeps_cells_apart(void **state)
     assert_int_equal(word_ends(contents(f), ends), 4);
 }
 
-/* ---- locale ------------------------------------------------------------------------- */
+/* ---- locale -------------------------------------------------------------- */
 
 /* A locale with a decimal comma; made by the build where localedef can. */
 static bool choose_decimal_comma(void)
@@ -389,7 +390,7 @@ static void decimal_points_in_any_environment(void **state)
     assert_string_equal(contents(f), "iallreduce\t1048576\t12.346\tok\n");
 }
 
-/* ---- stdout, errors, nothing ------------------------------------------------------- */
+/* ---- stdout, errors, nothing --------------------------------------------- */
 
 /* Puts another file behind stdout; returns what was there. */
 static int divert_stdout(const char *path)
@@ -538,7 +539,8 @@ static void no_output_does_nothing(void **state)
     assert_string_equal(contents(f), "");
 }
 
-#define OUTPUT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define OUTPUT_TEST(name)                                                      \
+    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

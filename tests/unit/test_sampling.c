@@ -17,7 +17,7 @@
 static int rank, ranks;
 static struct bc_sampler *sampler;
 
-/* ---- a source whose values and durations are known --------------------------- */
+/* ---- a source whose values and durations are known ----------------------- */
 
 struct script {
     double (*value)(int round, int quantity); /* on this rank */
@@ -92,7 +92,7 @@ static double mostly_last(int round, int quantity)
     return rank == (last ? ranks - 1 : 0) ? 10.0 : 1.0;
 }
 
-/* ---- samples ---------------------------------------------------------------------- */
+/* ---- samples ------------------------------------------------------------- */
 
 static void slowest_value_is_the_sample(void **state)
 {
@@ -121,12 +121,16 @@ static void slowest_rank_is_named(void **state)
     const int of_first = bc_sampler_slowest_rank(sampler);
     run(&script, &plan, 1);
     const int of_second = bc_sampler_slowest_rank(sampler);
-    /* The run before does not count. */
+    /* The runs before do not count. */
+    const struct bc_plan three = fixed_plan(3);
+    run(&script, &three, 0);
+    const int of_three = bc_sampler_slowest_rank(sampler);
     const struct bc_plan two = fixed_plan(2);
     run(&script, &two, 0);
     const int tie = bc_sampler_slowest_rank(sampler);
     assert_int_equal(of_first, rank == 0 ? ranks - 1 : -1);
     assert_int_equal(of_second, rank == 0 ? 0 : -1);
+    assert_int_equal(of_three, rank == 0 ? ranks - 1 : -1);
     assert_int_equal(tie, rank == 0 ? 0 : -1);
 }
 
@@ -140,7 +144,7 @@ static void new_sampler_has_nothing(void **state)
     bc_sampler_destroy(NULL);
 }
 
-/* ---- how many ------------------------------------------------------------------------ */
+/* ---- how many ------------------------------------------------------------ */
 
 static void fixed_number_is_exact(void **state)
 {
@@ -248,7 +252,7 @@ static void rank_0_has_the_plan(void **state)
         assert_int_equal(looks.number, 0);
 }
 
-/* ---- how long ---------------------------------------------------------------------------- */
+/* ---- how long ------------------------------------------------------------ */
 
 static void deadline_is_obeyed(void **state)
 {
@@ -312,7 +316,7 @@ static void least_rounds_within_grace(void **state)
     assert_int_equal(no_grace, 1);
 }
 
-/* ---- warming up ----------------------------------------------------------------------------- */
+/* ---- warming up ---------------------------------------------------------- */
 
 /* 20 rounds that get faster and faster, then a steady state. */
 static double warming(int round, int quantity)
@@ -401,7 +405,7 @@ static void automatic_warmup_leaves_time(void **state)
                     (size_t)script.rounds);
 }
 
-/* ------------------------------------------------------------------------------------------------ */
+/* -------------------------------------------------------------------------- */
 
 static int create_sampler(void **state)
 {
