@@ -103,8 +103,6 @@ static void take_fit(struct overlap_search *search,
     if (trial->work_ns > search->fits_ns) {
         search->fits_ns = trial->work_ns;
         search->fits_slack_ns = fmax(0.0, trial->excess_hi_ns);
-        if (isnan(search->fits_slack_ns))
-            search->fits_slack_ns = 0.0;
     }
     /* What fits contradicts that less does not: look above again. */
     if (search->exceeds_ns <= search->fits_ns)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# shellcheck over every shell script.
+# Runs shellcheck over every shell script.
 #
 # usage: shellcheck.sh SOURCE
 set -eu

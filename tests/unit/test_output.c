@@ -263,7 +263,7 @@ static void widest_table_fits(void **state)
 {
     struct fixture *const f = *state;
     static struct bc_column many[BC_COLUMNS_MAX];
-    static char names[BC_COLUMNS_MAX][8];
+    static char names[BC_COLUMNS_MAX][16];
     for (int i = 0; i < BC_COLUMNS_MAX; i++) {
         snprintf(names[i], sizeof names[i], "c%d", i);
         many[i] = (struct bc_column){names[i], BC_INFO, 0};

@@ -32,8 +32,8 @@ sanitizers)
     UBSAN_OPTIONS="print_stacktrace=1"
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
     run ctest --test-dir "$build" --output-on-failure -L unit -LE slow
-    for program in "$build"/overlap/overlap_*; do
-        [ -x "$program" ] && [ -f "$program" ] || continue
+    for source_file in "$source"/overlap/i*.c; do
+        program=$build/overlap/overlap_$(basename "$source_file" .c)
         run mpirun.mpich -np 2 "$program" --check --max-time=0.1 \
             --max-num-elts=4096 --no-header --verbose --debug >/dev/null
     done
