@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The same on every rank, but for the last four. */
+/* The same on every rank, but for rank and the last four. */
 struct bc_job {
     int rank, ranks;
     int nodes;                            /* that share memory, as MPI says */

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,19 +66,18 @@ static const char *thread_level_name(int level)
 static void write_processor(struct bc_output *output)
 {
     char line[256];
+    const char *name = NULL;
     FILE *const cpuinfo = fopen("/proc/cpuinfo", "r");
-    if (cpuinfo == NULL)
-        return;
-    while (fgets(line, sizeof line, cpuinfo) != NULL) {
+    while (cpuinfo != NULL && name == NULL &&
+           fgets(line, sizeof line, cpuinfo) != NULL) {
         const char *const colon = strchr(line, ':');
-        if (colon == NULL || strncmp(line, "model name", 10) != 0)
-            continue;
         line[strcspn(line, "\n")] = '\0';
-        bc_output_meta(output, "processor", "%s",
-                       colon + 1 + strspn(colon + 1, " "));
-        break;
+        if (colon != NULL && strncmp(line, "model name", 10) == 0)
+            name = colon + 1 + strspn(colon + 1, " ");
     }
-    fclose(cpuinfo);
+    bc_output_meta(output, "processor", "%s", name != NULL ? name : "NA");
+    if (cpuinfo != NULL)
+        fclose(cpuinfo);
 }
 
 /* MPICH's version text has many lines: the first tells which library it is,
@@ -104,6 +104,20 @@ static void write_library(struct bc_output *output)
     }
 }
 
+/* What a launcher tells its processes is not what a user chose. */
+static bool is_of_launcher(const char *variable)
+{
+    static const char *const prefixes[] = {
+        "OMPI_MCA_orte_",    "OMPI_MCA_ess_",  "OMPI_MCA_pmix",
+        "OMPI_MCA_initial_", "OMPI_MCA_plm=",  "OMPI_MCA_rmaps=",
+        "OMPI_MCA_mpi_oversubscribe=",
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
 /* The variables that choose a transport or tune the library. */
 static void write_mpi_variables(struct bc_output *output)
 {
@@ -114,7 +128,8 @@ static void write_mpi_variables(struct bc_output *output)
     };
     for (char **variable = environ; *variable != NULL; variable++)
         for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0)
+            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0 &&
+                !is_of_launcher(*variable))
                 bc_output_meta(output, "mpi_variable", "%s", *variable);
 }
 

@@ -88,7 +88,8 @@ static bool make_options(struct bc_run *run)
          .help = "verify the data of every operation, outside the timing"},
         {.long_name = "dump-samples", .kind = BC_TEXT,
          .value = &s->dump_samples, .argument = "FILE",
-         .help = "write every sample to FILE"},
+         .help = "write the samples behind every row to FILE, in nanoseconds, "
+                 "with the clock's cost still in them"},
     };
     const size_t common_count = sizeof common / sizeof *common;
     const size_t own_count = run->benchmark->option_count;
@@ -113,7 +114,10 @@ static void free_options(struct bc_run *run)
 
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
-    const struct bc_settings *const s = &run->settings;
+    struct bc_settings *const s = &run->settings;
+    if (s->min_samples > s->max_samples &&
+        !bc_option_given(&run->options, "min-samples"))
+        s->min_samples = s->max_samples;
     if (s->min_samples > s->max_samples)
         return bc_error_set(error,
                             "--min-samples: %lld is more than --max-samples, "
@@ -147,6 +151,18 @@ static bool prints_before_init(void)
     return true;
 }
 
+/* Prints the help, or the version. */
+static void print_answer(const struct bc_run *run, bool help)
+{
+    if (!help) {
+        printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
+        return;
+    }
+    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
+           run->benchmark->name, run->benchmark->summary);
+    bc_options_help(stdout, &run->options);
+}
+
 /* True if help or version was asked for; then it has been printed. */
 static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 {
@@ -158,16 +174,22 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
     }
     if (!help && !version)
         return false;
-    if (!prints_before_init())
-        return true;
-    if (!help) {
-        printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
-        return true;
-    }
-    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
-           run->benchmark->name, run->benchmark->summary);
-    bc_options_help(stdout, &run->options);
+    if (prints_before_init())
+        print_answer(run, help);
     return true;
+}
+
+/* ---- leaving ---------------------------------------------------------------- */
+
+/* Frees what bc_run_begin made and finalizes MPI. Collective. */
+static void leave(struct bc_run *run)
+{
+    bc_job_free(&run->job);
+    free_options(run);
+    /* MPICH 4.0.2 over TCP can wait in MPI_Finalize for ever when one rank
+       still has something to send and the other no longer makes progress. */
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI_Finalize();
 }
 
 /* ---- beginning ------------------------------------------------------------ */
@@ -193,7 +215,8 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
     if (root)
         good = bc_options_parse(&run->options, argc, argv, lookup_variable,
                                 &error) &&
-               validate(run, &error);
+               (run->settings.help || run->settings.version ||
+                validate(run, &error));
     if (!agree(run, good, &error))
         return false;
     char *text = root ? bc_options_encode(&run->options) : NULL;
@@ -237,12 +260,12 @@ static bool open_files(struct bc_run *run)
     bool good = true;
     if (run->job.rank == 0) {
         const struct bc_settings *const s = &run->settings;
-        run->output = bc_output_open(s->output, (enum bc_format)s->format,
-                                     !s->no_header, &run->benchmark->table);
-        if (run->output == NULL)
-            good = bc_error_set(&error, "--output: cannot write '%.200s': %s: "
-                                        "use a file that can be written",
-                                s->output, strerror(errno));
+        if (s->output != NULL && s->dump_samples != NULL &&
+            strcmp(s->output, s->dump_samples) == 0)
+            good = bc_error_set(&error, "--dump-samples: '%.200s' is --output, "
+                                        "too: use another file",
+                                s->output);
+        /* The result last: an error must not have emptied an old one. */
         if (good && s->dump_samples != NULL) {
             run->dump = fopen(s->dump_samples, "w");
             if (run->dump == NULL)
@@ -253,10 +276,15 @@ static bool open_files(struct bc_run *run)
             else
                 fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
         }
-        if (!good) {
-            bc_output_close(run->output);
-            run->output = NULL;
-        }
+        if (good)
+            run->output = bc_output_open(s->output, (enum bc_format)s->format,
+                                         !s->no_header, &run->benchmark->table);
+        if (good && run->output == NULL)
+            good = bc_error_set(&error, "--output: cannot write '%.200s': %s: "
+                                        "use a file that can be written",
+                                s->output, strerror(errno));
+        if (!good && run->dump != NULL)
+            fclose(run->dump);
     }
     return agree(run, good, &error);
 }
@@ -320,12 +348,16 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);
     run->memory_per_rank = bc_job_memory_per_rank(&run->job);
-    if (!read_options(run, argc, argv) || !start_clock(run) ||
-        !open_files(run)) {
-        bc_job_free(&run->job);
-        free_options(run);
-        MPI_Finalize();
-        *status = EXIT_USAGE;
+    const bool usable = read_options(run, argc, argv);
+    /* Asked for by an abbreviation, or in a bundle of short options. */
+    const bool asked = usable && (run->settings.help || run->settings.version);
+    if (!usable || asked || !start_clock(run) || !open_files(run)) {
+        const bool help = run->settings.help;
+        run->settings.help = run->settings.version = false; /* the defaults */
+        if (asked && run->job.rank == 0)
+            print_answer(run, help);
+        *status = asked ? EXIT_DONE : EXIT_USAGE;
+        leave(run);
         return false;
     }
     bc_interrupt_watch();
@@ -433,11 +465,6 @@ int bc_run_end(struct bc_run *run)
             status = EXIT_FAILED;
     }
     BC_MPI(MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    bc_job_free(&run->job);
-    free_options(run);
-    /* MPICH 4.0.2 over TCP can wait in MPI_Finalize for ever when one rank
-       still has something to send and the other no longer makes progress. */
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    MPI_Finalize();
+    leave(run);
     return status;
 }

@@ -63,8 +63,8 @@ enum bc_end {
 
 struct bc_sampler; /* the batches and the samples of one communicator */
 
-/* Seconds since the process started measuring, on a clock that is of use for
-   budgets, not for measuring. Local. */
+/* Seconds since an arbitrary origin, on a clock for budgets, not for measuring.
+   Local. */
 double bc_elapsed_s(void);
 
 /* Collective over `comm`, which must outlive the sampler. */

@@ -1,8 +1,8 @@
 /*
  * Statistics of samples, robust first.
  *
- * All functions are local and pure but for bc_sort and bc_median, which
- * reorder their argument. Arrays named `sorted` must be in ascending order.
+ * All functions are local and without side effects, but that bc_sort, bc_median
+ * and bc_summarize reorder their argument and bc_stopping_look counts. Arrays named `sorted` must be in ascending order.
  * A value that does not exist for so few samples is NAN.
  */
 #ifndef COMMCOST_COMMON_STATS_H
@@ -90,9 +90,8 @@ double bc_student_quantile(double p, double degrees);
  * is left.
  */
 struct bc_stopping {
-    double precision;  /* half-width of the interval over its centre's value */
-    double confidence; /* 0 to 1 */
-    int narrow_looks;  /* internal: looks in a row that were narrow enough */
+    double precision; /* half-width of the interval over its centre's value */
+    int narrow_looks; /* internal: looks in a row that were narrow enough */
 };
 
 /* True if sampling may stop after this look. `summary` is of all the samples

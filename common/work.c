@@ -30,8 +30,13 @@ struct bc_work_rate bc_work_calibrate(void)
     uint64_t large = 1024;
     double large_ns[REPEATS];
     double small_ns[REPEATS];
-    while (time_work_ns(large) < 200e3 && large < UINT64_C(1) << 28)
+    double first_ns = time_work_ns(large);
+    while (first_ns < 200e3 && large < UINT64_C(1) << 28) {
+        if (large >= UINT64_C(1) << 20 && first_ns <= 0.0)
+            return (struct bc_work_rate){0.0, 0.0}; /* time stands still */
         large *= 2;
+        first_ns = time_work_ns(large);
+    }
     const uint64_t small = large / 10;
     for (int i = 0; i < REPEATS; i++) {
         small_ns[i] = time_work_ns(small);

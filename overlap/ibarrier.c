@@ -14,37 +14,57 @@ static void post(const struct overlap_operation *operation,
 /* How long the rank whose turn it is to be late waits before it enters. */
 #define LATE_NS 200000
 
-/* Opens this rank's mark to all for as long as the operation exists. Its memory
-   is ours and on a boundary of its own because MPICH 4.0.2 (ch4:ucx) writes to
-   the wrong place both in a window of MPI_Win_allocate of less than a page, and
-   in one of MPI_Win_create that starts off a boundary of 16 bytes. */
-static void create_window(struct overlap_operation *operation)
+/* What the check keeps: a mark on each rank that all can write. */
+struct marks {
+    int64_t round;
+    int64_t *mark;
+    MPI_Win window; /* of the mark, locked by all */
+};
+
+/* The mark's memory is ours and on a boundary of its own because MPICH 4.0.2
+   (ch4:ucx) writes to the wrong place both in a window of MPI_Win_allocate of
+   less than a page, and in one of MPI_Win_create that starts off a boundary of
+   16 bytes. */
+static struct marks *create_marks(const struct overlap_operation *operation)
 {
     enum { BOUNDARY = 64 };
-    operation->mark = aligned_alloc(BOUNDARY, BOUNDARY);
-    if (operation->mark == NULL)
+    struct marks *const marks = calloc(1, sizeof *marks);
+    if (marks == NULL ||
+        (marks->mark = aligned_alloc(BOUNDARY, BOUNDARY)) == NULL)
         bc_abort("no memory for a mark");
-    *operation->mark = 0;
-    BC_MPI(MPI_Win_create(operation->mark, (MPI_Aint)sizeof *operation->mark,
-                          (int)sizeof *operation->mark, MPI_INFO_NULL,
-                          operation->comm, &operation->window));
-    BC_MPI(MPI_Win_lock_all(0, operation->window));
+    *marks->mark = 0;
+    BC_MPI(MPI_Win_create(marks->mark, (MPI_Aint)sizeof *marks->mark,
+                          (int)sizeof *marks->mark, MPI_INFO_NULL,
+                          operation->comm, &marks->window));
+    BC_MPI(MPI_Win_lock_all(0, marks->window));
     BC_MPI(MPI_Barrier(operation->comm));
+    return marks;
+}
+
+static void end_check(struct overlap_operation *operation)
+{
+    struct marks *const marks = operation->check_state;
+    BC_MPI(MPI_Win_unlock_all(marks->window));
+    BC_MPI(MPI_Win_free(&marks->window));
+    free(marks->mark);
+    free(marks);
+    operation->check_state = NULL;
 }
 
 /* Comes late, and before it enters leaves its mark on all other ranks. The
    flush returns when the marks are there; the others, who wait in the barrier,
    make progress for it. */
-static void come_late(const struct overlap_operation *operation, int64_t mark)
+static void come_late(const struct overlap_operation *operation,
+                      const struct marks *marks)
 {
     const int64_t start_ns = bc_now_ns();
     while (bc_now_ns() - start_ns < LATE_NS)
         ;
     for (int rank = 0; rank < operation->shape.ranks; rank++)
         if (rank != operation->shape.rank)
-            BC_MPI(MPI_Put(&mark, 1, MPI_INT64_T, rank, 0, 1, MPI_INT64_T,
-                           operation->window));
-    BC_MPI(MPI_Win_flush_all(operation->window));
+            BC_MPI(MPI_Put(&marks->round, 1, MPI_INT64_T, rank, 0, 1,
+                           MPI_INT64_T, marks->window));
+    BC_MPI(MPI_Win_flush_all(marks->window));
 }
 
 /* One rank in turn comes late; whoever has left the barrier must find the mark
@@ -52,20 +72,22 @@ static void come_late(const struct overlap_operation *operation, int64_t mark)
    a rank that was let out early can't be held up until the mark is there. */
 static bool check(struct overlap_operation *operation)
 {
-    if (operation->window == MPI_WIN_NULL)
-        create_window(operation);
-    const int64_t mark = ++operation->checks;
-    const bool late = mark % operation->shape.ranks == operation->shape.rank;
+    if (operation->check_state == NULL)
+        operation->check_state = create_marks(operation);
+    struct marks *const marks = operation->check_state;
+    marks->round++;
+    const bool late =
+        marks->round % operation->shape.ranks == operation->shape.rank;
     if (late)
-        come_late(operation, mark);
+        come_late(operation, marks);
     MPI_Request request;
     post(operation, &request);
     BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    BC_MPI(MPI_Win_sync(operation->window));
-    const int64_t found = *(volatile const int64_t *)operation->mark;
+    BC_MPI(MPI_Win_sync(marks->window));
+    const int64_t found = *(volatile const int64_t *)marks->mark;
     /* Nobody starts the next round before all have looked. */
     BC_MPI(MPI_Barrier(operation->comm));
-    return late || found == mark;
+    return late || found == marks->round;
 }
 
 int main(int argc, char **argv)
@@ -75,6 +97,7 @@ int main(int argc, char **argv)
         .no_elements = true,
         .post = post,
         .check = check,
+        .end_check = end_check,
     };
     return overlap_main(&ibarrier, argc, argv);
 }

@@ -60,6 +60,13 @@ build_tree() {
     folder=$1
     shift
     mpicc=$(find_mpicc) || exit 1
+    command -v "$mpicc" >/dev/null 2>&1 || die "no such compiler wrapper: $mpicc"
+    # What CMake found out about another MPI doesn't hold for this one.
+    if [ -e "$folder/mpicc" ] && [ "$(cat "$folder/mpicc")" != "$mpicc" ]; then
+        run rm -rf "$folder"
+    fi
+    mkdir -p "$folder"
+    echo "$mpicc" >"$folder/mpicc"
     run cmake -S "$COMMCOST_TOP" -B "$folder" "-DMPI_C_COMPILER=$mpicc" "$@" ||
         return 1
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"

@@ -1,10 +1,13 @@
 #!/bin/sh
 # Installs what is missing, builds commcost and measures this machine: how much
 # work fits under every non-blocking collective, first at the size whose
-# operation takes about a millisecond, then over all sizes. Takes about three
+# operation takes about a millisecond, then over all sizes. Takes one to three
 # minutes on two cores; leaves TSV files and a report in a results folder.
 #
 # usage: quickstart.sh [RESULTS_FOLDER]
+#
+# Interrupted, it leaves the files that are done; report_text.sh summarizes any
+# such folder.
 #
 # Environment: MPICC (compiler wrapper), RANKS (default: the cores, 2 to 8).
 set -eu
@@ -12,16 +15,32 @@ set -eu
 COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
+case ${1:-} in
+-*)
+    echo "usage: quickstart.sh [RESULTS_FOLDER]" >&2
+    exit 2
+    ;;
+esac
+case ${RANKS:-2} in
+*[!0-9]* | 0 | 1)
+    echo "quickstart.sh: RANKS: '$RANKS' is not a number of at least 2" >&2
+    exit 2
+    ;;
+esac
+
 results=${1:-$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)}
 build=$COMMCOST_TOP/build
 
 if [ -z "${MPICC:-}" ]; then
     install_missing gcc libc6-dev make cmake git mpich libmpich-dev libhwloc-dev
 fi
-build_tree "$build"
+build_tree "$build" >&2
 
 # The launcher that goes with the library, as the build found it.
 launcher=$(sed -n 's/^COMMCOST_MPIRUN_PROGRAM:[A-Z]*=//p' "$build/CMakeCache.txt")
+case $launcher in
+"" | *-NOTFOUND) launcher=mpirun ;;
+esac
 flags=
 case $("$launcher" --version 2>&1) in
 *"Open MPI"* | *OpenRTE*) flags="--allow-run-as-root --oversubscribe" ;;
@@ -34,12 +53,15 @@ if [ -z "${RANKS:-}" ]; then
 fi
 
 mkdir -p "$results"
+results=$(cd "$results" && pwd)
 echo "Measuring with $ranks ranks; results go to $results" >&2
 
 programs=$(find "$build/overlap" -maxdepth 1 -type f -name 'overlap_*' \
     -perm -100 | sort)
+# Every program once, and once more over its sizes but for the barrier.
 total=$(echo "$programs" | wc -l)
-total=$((2 * total))
+singles=$total
+total=$((2 * total - 1))
 start=$(date +%s)
 done_count=0
 failed=0
@@ -50,14 +72,17 @@ measure() {
     shift
     done_count=$((done_count + 1))
     elapsed=$(($(date +%s) - start))
-    left="?"
-    # Sweeps take longer than single sizes: the first half says little.
-    if [ "$done_count" -gt $((total / 2 + 1)) ]; then
-        since=$(($(date +%s) - half_time))
-        left=$((since * (total - done_count + 1) / (done_count - 1 - total / 2)))
+    # A sweep takes about three times as long as a single size.
+    if [ "$done_count" -le "$singles" ]; then
+        did=$((done_count - 1))
+    else
+        did=$((singles + 3 * (done_count - 1 - singles)))
     fi
-    printf '[%2d/%d] %-36s %4d s so far, %s s left\n' "$done_count" "$total" \
-        "$name" "$elapsed" "$left" >&2
+    left="?"
+    [ "$did" -eq 0 ] ||
+        left=$((elapsed * (singles + 3 * (total - singles) - did) / did))
+    printf '[%2d/%d] %-36s %4d s so far, about %s s left\n' "$done_count" \
+        "$total" "$name" "$elapsed" "$left" >&2
     # shellcheck disable=SC2086  # flags are words
     if ! "$launcher" $flags -np "$ranks" "$@" "--output=$results/$name.tsv" \
         </dev/null; then
@@ -69,16 +94,16 @@ measure() {
 for program in $programs; do
     measure "$(basename "$program")" "$program"
 done
-half_time=$(date +%s)
 for program in $programs; do
     case $program in
-    */overlap_ibarrier) done_count=$((done_count + 1)) ;; # has no sizes
+    */overlap_ibarrier) ;; # has no sizes
     *) measure "$(basename "$program")_sweep" "$program" --data-driven ;;
     esac
 done
 
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
-echo >&2
-cat "$results/report.md"
-echo "Done in $(($(date +%s) - start)) s: $results/report.md and one .tsv file a program" >&2
+# The first part: the machine and one row a program.
+sed '/^## The same over sizes/,$d' "$results/report.md"
+echo "Done in $(($(date +%s) - start)) s. $results has report.md, with all sizes and" >&2
+echo "the warnings, and one .tsv file a program." >&2
 exit "$failed"

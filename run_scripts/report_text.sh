@@ -47,10 +47,13 @@ table_head() {
 }
 
 echo
-echo "## Work that fits under an operation of about a millisecond"
+echo "## Work that fits under each operation"
 echo
 echo "overlap: the share of the operation's own time in which the processor"
 echo "could do other work without making the operation take longer."
+echo "status: ok; budget: the time was up before the interval was as narrow as"
+echo "asked; max-size: no size up to the largest took a millisecond, so the"
+echo "largest was measured. Intervals hold for one launch; others may differ."
 table_head
 for file in overlap_*.tsv; do
     case $file in
@@ -70,9 +73,9 @@ done
 echo
 echo "## Warnings"
 echo
-warnings=$(grep -h '^# warning: ' ./*.tsv | sort | uniq -c) || warnings=
+warnings=$(grep '^# warning: ' -- *.tsv | sort) || warnings=
 if [ -n "$warnings" ]; then
-    echo "$warnings" | sed 's/^ *\([0-9]*\) # warning: /- \1 x /'
+    echo "$warnings" | sed 's/^\(.*\)\.tsv:# warning: /- \1: /'
 else
     echo "None."
 fi

@@ -52,6 +52,12 @@ static void take_reference(void *context, double *values)
     values[OVERLAP_REFERENCE] = time_reference(round->operation);
 }
 
+static void take_total(void *context, double *values)
+{
+    const struct overlap_round *const round = context;
+    values[0] = time_total(round->operation, round->units);
+}
+
 static void take_round(void *context, double *values)
 {
     const struct overlap_round *const round = context;
@@ -86,6 +92,15 @@ static void take_reference_checked(void *context, double *values)
     run_own_check(round);
 }
 
+static void take_total_checked(void *context, double *values)
+{
+    struct overlap_round *const round = context;
+    overlap_operation_poison(round->operation);
+    take_total(context, values);
+    count_wrong(round);
+    run_own_check(round);
+}
+
 static void take_round_checked(void *context, double *values)
 {
     struct overlap_round *const round = context;
@@ -108,6 +123,15 @@ struct bc_source overlap_reference_source(struct overlap_round *round,
         .take = check ? take_reference_checked : take_reference,
         .context = round,
         .slowest_of = OVERLAP_REFERENCE,
+    };
+}
+
+struct bc_source overlap_total_source(struct overlap_round *round, bool check)
+{
+    return (struct bc_source){
+        .quantities = 1,
+        .take = check ? take_total_checked : take_total,
+        .context = round,
     };
 }
 

@@ -1,12 +1,10 @@
 #include "overlap/engine/measure.h"
 
 #include "common/mpi_check.h"
-#include "overlap/engine/kernel.h"
 #include "overlap/engine/search.h"
+#include "overlap/engine/trial.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* How a row's time is shared: the reference (phase 1), the search (phases 3
    and 4), the rest for measuring the answer. */
@@ -17,99 +15,31 @@
    that a search needs when the work is hard to tell apart. */
 #define TRIAL_SHARE (1.0 / 12.0)
 
-/* A trial's verdict must be right more often than a reported interval, since
-   many trials make one result. */
-#define TRIAL_CONFIDENCE 0.99
-#define TRIAL_MIN_ROUNDS 10
-
-/* ... but when the time is up before that, the balance of evidence decides: a
-   few outliers among a few rounds say nothing about the rest. */
-#define BALANCE_CONFIDENCE 0.80
-
 /* A trial exceeds if it took longer by more than this share of the bracket
    that the search wants: with amounts tried half a bracket from the knee, half
    way between what fits and what doesn't. */
 #define VERDICT_SHARE 0.25
 
-/* ---- summaries of samples, on rank 0 --------------------------------------- */
+/* A round takes about so many times as long as the operation: twice the work,
+   the operation, and the operation with work. */
+#define ROUND_OPERATIONS 5
 
-static double *copy_values(const double *values, size_t count)
+/* The answer gets the time for so many rounds, if there is that much. */
+#define ANSWER_ROUNDS 6
+
+/* Below this, work is as precise as its clock. */
+#define SHORT_WORK_NS 1000.0
+
+/* ---- precision ---------------------------------------------------------------- */
+
+static bool is_precise(const struct overlap_bench *bench,
+                       const struct bc_summary *summary)
 {
-    double *const copy = malloc((count > 0 ? count : 1) * sizeof *copy);
-    if (copy == NULL)
-        bc_abort("no memory for %zu samples", count);
-    if (count > 0)
-        memcpy(copy, values, count * sizeof *copy);
-    return copy;
+    const double half_width =
+        (summary->interval.hi - summary->interval.lo) / 2.0;
+    return half_width <= bench->run->settings.precision_pct / 100.0 *
+                             fabs(summary->value);
 }
-
-static enum bc_estimator estimator_of(const struct overlap_bench *bench)
-{
-    return (enum bc_estimator)bench->run->settings.estimator;
-}
-
-static struct bc_summary summarize(const struct overlap_bench *bench,
-                                   const struct bc_samples *samples,
-                                   int quantity)
-{
-    double *const values =
-        copy_values(samples->values[quantity], samples->count);
-    const struct bc_summary summary =
-        bc_summarize(values, samples->count, estimator_of(bench),
-                     bench->run->settings.confidence_pct / 100.0);
-    free(values);
-    return summary;
-}
-
-/* The median of total less reference, round by round. */
-static struct bc_summary summarize_excess(const struct bc_samples *samples,
-                                          double confidence)
-{
-    double *const excess =
-        copy_values(samples->values[OVERLAP_TOTAL], samples->count);
-    for (size_t i = 0; i < samples->count; i++)
-        excess[i] -= samples->values[OVERLAP_REFERENCE][i];
-    const struct bc_summary summary =
-        bc_summarize(excess, samples->count, BC_MEDIAN, confidence);
-    free(excess);
-    return summary;
-}
-
-/* ---- running rounds ---------------------------------------------------------- */
-
-/* Runs the source and keeps count of wrong data. Collective. */
-static enum bc_end run_rounds(struct overlap_bench *bench,
-                              struct overlap_round *round,
-                              const struct bc_source *source,
-                              const struct bc_plan *plan)
-{
-    const enum bc_end end = bc_sampler_run(bench->sampler, source, plan);
-    bench->wrong += round->wrong;
-    round->wrong = 0;
-    return end;
-}
-
-/* The units of work that take so long; the same on every rank. Collective. */
-static uint64_t agree_on_units(const struct overlap_bench *bench,
-                               double work_ns)
-{
-    uint64_t units = bc_work_units(&bench->rate, work_ns);
-    BC_MPI(MPI_Bcast(&units, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD));
-    return units;
-}
-
-/* The work's own time as it was just measured corrects the rate for the next
-   amount: the processor's clock rate may have changed. */
-static void correct_rate(struct overlap_bench *bench, uint64_t units,
-                         double work_ns)
-{
-    const double expected_ns = bc_work_ns(&bench->rate, units);
-    const double correction = work_ns / expected_ns;
-    if (expected_ns > 1000.0 && correction > 0.1 && correction < 10.0)
-        bench->rate.ns_per_unit *= correction;
-}
-
-/* ---- phase 1: the reference time ---------------------------------------------- */
 
 struct precision_rule {
     const struct overlap_bench *bench;
@@ -122,10 +52,8 @@ static struct precision_rule make_precision_rule(
 {
     struct precision_rule rule = {.bench = bench, .quantities = quantities};
     for (int q = 0; q < quantities; q++)
-        rule.stopping[q] = (struct bc_stopping){
-            .precision = bench->run->settings.precision_pct / 100.0,
-            .confidence = bench->run->settings.confidence_pct / 100.0,
-        };
+        rule.stopping[q].precision =
+            bench->run->settings.precision_pct / 100.0;
     return rule;
 }
 
@@ -134,127 +62,61 @@ static bool precise_enough(const struct bc_samples *samples, void *context)
     struct precision_rule *const rule = context;
     bool enough = true;
     for (int q = 0; q < rule->quantities; q++) {
-        const struct bc_summary summary = summarize(rule->bench, samples, q);
-        /* Work of no length is as precise as it gets. */
-        const bool counts = q != OVERLAP_WORK || summary.value > 1000.0;
+        const struct bc_summary summary =
+            overlap_summarize(rule->bench, samples, q);
+        const bool counts =
+            q != OVERLAP_WORK || summary.value > SHORT_WORK_NS;
         if (!bc_stopping_look(&rule->stopping[q], &summary) && counts)
             enough = false;
     }
     return enough;
 }
 
+/* A plan for a part of a row that ends when all quantities are precise. */
+static struct bc_plan precise_plan(const struct overlap_bench *bench,
+                                   struct precision_rule *rule, double seconds)
+{
+    struct bc_plan plan = bc_run_plan(bench->run, seconds);
+    if (plan.min_rounds < plan.max_rounds) {
+        plan.settled = precise_enough;
+        plan.context = rule;
+    }
+    return plan;
+}
+
+/* ---- phase 1: the reference time ---------------------------------------------- */
+
 /* Collective; the summary is on rank 0. */
 static struct bc_summary measure_reference(struct overlap_bench *bench,
                                            struct overlap_round *round,
-                                           double seconds, bool *in_time)
+                                           double seconds)
 {
     struct precision_rule rule = make_precision_rule(bench, 1);
-    struct bc_plan plan = bc_run_plan(bench->run, seconds);
-    plan.settled = precise_enough;
-    plan.context = &rule;
+    struct bc_plan plan = precise_plan(bench, &rule, seconds);
     const struct bc_source source =
         overlap_reference_source(round, bench->run->settings.check);
-    const enum bc_end end = run_rounds(bench, round, &source, &plan);
-    if (end != BC_END_SETTLED)
-        *in_time = false;
-    const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
+    const struct bc_samples *const samples =
+        overlap_run_rounds(bench, round, &source, &plan);
     bc_run_dump(bench->run, "reference_phase", samples->values[0],
                 samples->count);
-    return summarize(bench, samples, OVERLAP_REFERENCE);
+    return overlap_summarize(bench, samples, OVERLAP_REFERENCE);
 }
 
-/* ---- phases 3 and 4: trials ------------------------------------------------------ */
+/* ---- phases 2 to 4: the search ------------------------------------------------- */
 
-struct verdict_rule {
-    double threshold_ns; /* a longer excess doesn't fit */
-};
-
-static bool verdict_is_clear(const struct bc_samples *samples, void *context)
+static struct overlap_search_rules make_rules(const struct overlap_bench *bench,
+                                              double reference_ns)
 {
-    const struct verdict_rule *const rule = context;
-    const struct bc_summary excess =
-        summarize_excess(samples, TRIAL_CONFIDENCE);
-    return excess.interval.lo > rule->threshold_ns ||
-           excess.interval.hi < rule->threshold_ns;
-}
-
-/* The robust verdict. Where the samples can't tell, work fits unless the
-   operation took longer by the balance of evidence: noise must not pass for
-   work. */
-static bool fits_robustly(const struct bc_samples *samples, double threshold_ns)
-{
-    const struct bc_summary excess =
-        summarize_excess(samples, BALANCE_CONFIDENCE);
-    if (isnan(excess.interval.lo))
-        return excess.value <= threshold_ns;
-    return !(excess.interval.lo > 0.0 && excess.value > threshold_ns);
-}
-
-/* The specification's verdict: the mean must not exceed the reference time
-   plus its standard deviation. */
-static bool fits_by_mean(const struct bc_summary *total,
-                         const struct bc_summary *reference)
-{
-    const double sd = isnan(reference->sd) ? 0.0 : reference->sd;
-    return total->value <= reference->value + sd;
-}
-
-/* Tries an amount of work. Collective; the trial is on rank 0. */
-static struct overlap_trial try_work(struct overlap_bench *bench,
-                                     struct overlap_round *round,
-                                     const struct bc_summary *reference,
-                                     double threshold_ns, double seconds)
-{
-    struct verdict_rule rule = {.threshold_ns = threshold_ns};
-    struct bc_plan plan = bc_run_plan(bench->run, seconds);
-    if (bench->run->settings.samples == 0 &&
-        estimator_of(bench) == BC_MEDIAN) {
-        if (plan.min_rounds > TRIAL_MIN_ROUNDS)
-            plan.min_rounds = TRIAL_MIN_ROUNDS;
-        plan.settled = verdict_is_clear;
-        plan.context = &rule;
-    } else {
-        plan.max_rounds = plan.min_rounds;
-    }
-    plan.warmup_rounds = 0;
-    plan.grace_s = 0.0;
-    const struct bc_source source =
-        overlap_round_source(round, bench->run->settings.check);
-    run_rounds(bench, round, &source, &plan);
-
-    const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
-    const double clock_ns = bench->run->clock.read_ns;
-    const struct bc_summary alone =
-        summarize(bench, samples, OVERLAP_REFERENCE);
-    const struct bc_summary work = summarize(bench, samples, OVERLAP_WORK);
-    const struct bc_summary total = summarize(bench, samples, OVERLAP_TOTAL);
-    const struct bc_summary excess =
-        summarize_excess(samples, TRIAL_CONFIDENCE);
-    struct overlap_trial trial = {
-        .work_ns = fmax(0.0, work.value - clock_ns),
-        .excess_ns = excess.value,
-        .excess_lo_ns = excess.interval.lo,
-        .excess_hi_ns = excess.interval.hi,
+    const double acceptance = bench->parameters->acceptance_pct / 100.0;
+    const bool robust = overlap_is_robust(bench);
+    return (struct overlap_search_rules){
+        .acceptance = acceptance,
+        .floor_ns = fmax(3.0 * bench->run->clock.read_ns,
+                         acceptance * reference_ns / 4.0),
+        .validation_steps = (int)bench->parameters->validation_steps,
+        .predict = robust,
+        .validate_halving = robust,
     };
-    trial.fits = estimator_of(bench) == BC_MEAN
-                     ? fits_by_mean(&total, reference)
-                     : fits_robustly(samples, threshold_ns);
-    /* Work that takes longer than the operation can't fit under it. */
-    if (estimator_of(bench) == BC_MEDIAN &&
-        work.value > alone.value + threshold_ns)
-        trial.fits = false;
-    correct_rate(bench, round->units, trial.work_ns);
-    if (bench->parameters->debug)
-        bc_output_remark(bench->run->output, "debug",
-                         "trial: %llu units, work %.3f us, total %.3f us, "
-                         "excess %.3f (%.3f to %.3f) us, threshold %.3f us, "
-                         "%zu rounds: %s",
-                         (unsigned long long)round->units, trial.work_ns * 1e-3,
-                         (total.value - clock_ns) * 1e-3, excess.value * 1e-3,
-                         excess.interval.lo * 1e-3, excess.interval.hi * 1e-3,
-                         threshold_ns * 1e-3, samples->count,
-                         trial.fits ? "fits" : "does not fit");
-    return trial;
 }
 
 /* What rank 0 tells the others before each trial. */
@@ -263,35 +125,24 @@ struct next_trial {
     uint64_t goes_on; /* 0: the search is over */
 };
 
-/* Finds the most work that fits. Collective; the search is on rank 0. */
+/* Finds the most work that fits; at least one amount is tried, however little
+   time there is. Collective; the search is on rank 0. */
 static struct overlap_search search_work(struct overlap_bench *bench,
                                          struct overlap_round *round,
                                          const struct bc_summary *reference,
-                                         double seconds, bool *in_time)
+                                         double seconds)
 {
     const bool root = bench->run->job.rank == 0;
-    const bool robust = estimator_of(bench) == BC_MEDIAN;
-    const double clock_ns = bench->run->clock.read_ns;
-    const double reference_ns = fmax(0.0, reference->value - clock_ns);
-    const double acceptance = bench->parameters->acceptance_pct / 100.0;
-    const struct overlap_search_rules rules = {
-        .acceptance = acceptance,
-        .floor_ns = fmax(3.0 * clock_ns, acceptance * reference_ns / 4.0),
-        .validation_steps = (int)bench->parameters->validation_steps,
-        .predict = robust,
-        .validate_halving = robust,
-    };
+    const double reference_ns = overlap_without_clock(bench, *reference).value;
+    const struct overlap_search_rules rules = make_rules(bench, reference_ns);
     struct overlap_search search;
     overlap_search_begin(&search, &rules, reference_ns);
     const double deadline_s = bc_elapsed_s() + seconds;
     for (;;) {
         struct next_trial next = {0, 0};
         if (root) {
-            const bool time_left =
-                search.trials == 0 || bc_elapsed_s() < deadline_s;
-            if (!search.done && !time_left)
-                *in_time = false;
-            next.goes_on = !search.done && time_left;
+            next.goes_on = search.trials == 0 ||
+                           (!search.done && bc_elapsed_s() < deadline_s);
             next.units = bc_work_units(&bench->rate, search.next_ns);
         }
         BC_MPI(MPI_Bcast(&next, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD));
@@ -300,7 +151,7 @@ static struct overlap_search search_work(struct overlap_bench *bench,
         round->units = next.units;
         const double threshold_ns =
             VERDICT_SHARE * overlap_search_tolerance(&search, search.next_ns);
-        const struct overlap_trial trial = try_work(
+        const struct overlap_trial trial = overlap_try(
             bench, round, reference, threshold_ns, seconds * TRIAL_SHARE);
         if (root)
             overlap_search_report(&search, &trial);
@@ -314,21 +165,24 @@ static struct overlap_search search_work(struct overlap_bench *bench,
 static double answer_ns(const struct overlap_bench *bench,
                         const struct overlap_search *search)
 {
-    if (estimator_of(bench) == BC_MEAN || isnan(search->knee_ns))
+    if (!overlap_is_robust(bench) || isnan(search->knee_ns))
         return search->fits_ns;
-    return search->knee_ns;
+    return fmin(search->knee_ns, search->exceeds_ns);
 }
 
 static double percent_of(double part, double whole)
 {
-    return whole > 0.0 ? fmin(100.0, fmax(0.0, 100.0 * part / whole)) : NAN;
+    if (!(whole > 0.0))
+        return part > 0.0 ? 100.0 : 0.0;
+    return fmin(100.0, fmax(0.0, 100.0 * part / whole));
 }
 
 /*
  * The interval: from the most work that fitted, less what it may have been too
  * much, to the least that did not, both over the reference time at the end of
  * its own interval that is farther away; and never narrower than what one
- * reading of the clock is worth. It exists only where the trials had intervals.
+ * reading of the clock is worth. It exists only where both trials and the
+ * reference have intervals.
  */
 static void set_interval(const struct overlap_bench *bench,
                          const struct overlap_search *search,
@@ -340,59 +194,176 @@ static void set_interval(const struct overlap_bench *bench,
     const double lo_ns =
         fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
     const double hi_ns = fmax(search->exceeds_ns, knee_ns);
+    if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure ||
+        isnan(reference->lo)) {
+        result->overlap_lo_pct = NAN;
+        result->overlap_hi_pct = NAN;
+        return;
+    }
     /* The value was measured after the bounds were found: where the operation
        itself drifted in between, the interval takes in both. */
     result->overlap_lo_pct = fmin(
         result->overlap_pct, percent_of(lo_ns - clock_ns, reference->hi));
     result->overlap_hi_pct = fmax(
         result->overlap_pct, percent_of(hi_ns + clock_ns, reference->lo));
-    if (isnan(reference->lo) || isnan(result->overlap_pct)) {
-        result->overlap_lo_pct = NAN;
-        result->overlap_hi_pct = NAN;
-    }
 }
 
-/* Takes off what the clock adds to each sample. */
-static struct bc_summary without_clock(struct bc_summary summary,
-                                       double clock_ns)
+/* With no time left for rounds of its own the answer comes from those of the
+   only trial: the reference time, and where the knee must then be. */
+static void take_answer_from_trial(struct overlap_bench *bench,
+                                   const struct overlap_search *search,
+                                   struct overlap_result *result)
 {
-    summary.value = fmax(0.0, summary.value - clock_ns);
-    summary.interval.lo -= clock_ns;
-    summary.interval.hi -= clock_ns;
-    summary.p99 -= clock_ns;
-    summary.max -= clock_ns;
-    return summary;
-}
-
-static void measure_answer(struct overlap_bench *bench,
-                           struct overlap_round *round,
-                           const struct overlap_search *search, double seconds,
-                           struct overlap_result *result)
-{
-    round->units = agree_on_units(bench, answer_ns(bench, search));
-    struct precision_rule rule =
-        make_precision_rule(bench, OVERLAP_QUANTITIES);
-    struct bc_plan plan = bc_run_plan(bench->run, seconds);
-    plan.settled = precise_enough;
-    plan.context = &rule;
-    plan.warmup_rounds = 0;
-    const struct bc_source source =
-        overlap_round_source(round, bench->run->settings.check);
-    if (run_rounds(bench, round, &source, &plan) != BC_END_SETTLED)
-        result->in_time = false;
     if (bench->run->job.rank != 0)
         return;
-
-    static const char *const names[] = {"reference", "total", "work"};
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
-    const double clock_ns = bench->run->clock.read_ns;
-    struct bc_summary *const summaries[] = {&result->reference, &result->total,
-                                            &result->work};
-    for (int q = 0; q < OVERLAP_QUANTITIES; q++) {
-        *summaries[q] = without_clock(summarize(bench, samples, q), clock_ns);
-        bc_run_dump(bench->run, names[q], samples->values[q], samples->count);
-    }
+    const struct bc_summary none = {samples->count, NAN, NAN, {NAN, NAN},
+                                    NAN,            NAN};
+    result->reference = overlap_without_clock(
+        bench, overlap_summarize(bench, samples, OVERLAP_REFERENCE));
+    result->total = result->work = none;
+    result->work.value = answer_ns(bench, search);
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
+}
+
+static void take_answer(struct overlap_bench *bench,
+                        const struct bc_samples *samples,
+                        struct overlap_result *result)
+{
+    struct bc_summary *const summaries[] = {
+        [OVERLAP_REFERENCE] = &result->reference,
+        [OVERLAP_TOTAL] = &result->total,
+        [OVERLAP_WORK] = &result->work,
+    };
+    for (int q = 0; q < OVERLAP_QUANTITIES; q++)
+        *summaries[q] = overlap_without_clock(
+            bench, overlap_summarize(bench, samples, q));
+    result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
+}
+
+/* By how much the answer's work is too much after all: if the operation took
+   significantly longer with it, and by more than the search's tolerance. */
+static double answer_excess_ns(const struct overlap_bench *bench,
+                               const struct overlap_search *search,
+                               const struct bc_samples *samples,
+                               double work_ns)
+{
+    const struct bc_summary excess = overlap_summarize_difference(
+        samples, OVERLAP_TOTAL, OVERLAP_REFERENCE,
+        bench->run->settings.confidence_pct / 100.0);
+    const double tolerance_ns = overlap_search_tolerance(search, work_ns);
+    const bool sure = isnan(excess.interval.lo) || excess.interval.lo > 0.0;
+    return sure && excess.value > tolerance_ns ? excess.value : 0.0;
+}
+
+static void dump_answer(const struct overlap_bench *bench,
+                        const struct bc_samples *samples)
+{
+    static const char *const names[] = {
+        [OVERLAP_REFERENCE] = "reference",
+        [OVERLAP_TOTAL] = "total",
+        [OVERLAP_WORK] = "work",
+    };
+    for (int q = 0; q < OVERLAP_QUANTITIES; q++)
+        bc_run_dump(bench->run, names[q], samples->values[q], samples->count);
+}
+
+/* Measures at the answer. Where the machine has changed since the search, and
+   the work no longer fits, less of it is measured, as often as there is time.
+   Collective; the rest of the excess is on rank 0. */
+static double measure_answer(struct overlap_bench *bench,
+                             struct overlap_round *round,
+                             const struct overlap_search *search,
+                             double seconds, struct overlap_result *result)
+{
+    enum { ATTEMPTS = 4 };
+    const bool root = bench->run->job.rank == 0;
+    const struct bc_source source =
+        overlap_round_source(round, bench->run->settings.check);
+    const double start_s = bc_elapsed_s();
+    double work_ns = answer_ns(bench, search);
+    double excess_ns = 0.0;
+    for (int attempt = 1;; attempt++) {
+        uint64_t order[2] = {bc_work_units(&bench->rate, work_ns), 0};
+        BC_MPI(MPI_Bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+        round->units = order[0];
+        const double left_s = seconds - (bc_elapsed_s() - start_s);
+        struct precision_rule rule =
+            make_precision_rule(bench, OVERLAP_QUANTITIES);
+        struct bc_plan plan = precise_plan(bench, &rule, fmax(0.0, left_s));
+        plan.warmup_rounds = 0;
+        const struct bc_samples *const samples =
+            overlap_run_rounds(bench, round, &source, &plan);
+        if (root) {
+            take_answer(bench, samples, result);
+            if (overlap_is_robust(bench))
+                excess_ns = answer_excess_ns(bench, search, samples,
+                                             result->work.value);
+            order[1] = excess_ns > 0.0 && attempt < ATTEMPTS &&
+                       bc_elapsed_s() - start_s < seconds;
+            work_ns = fmax(0.0, result->work.value - excess_ns);
+        }
+        BC_MPI(MPI_Bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+        if (!order[1]) {
+            if (root)
+                dump_answer(bench, samples);
+            return excess_ns;
+        }
+    }
+}
+
+/* True if the overlap's interval is as narrow as the precision asks, in points,
+   or as the clock allows. */
+static bool is_narrow(const struct overlap_bench *bench,
+                      const struct overlap_search *search,
+                      const struct overlap_result *result)
+{
+    const double half_width =
+        (result->overlap_hi_pct - result->overlap_lo_pct) / 2.0;
+    const double clock_limit = percent_of(
+        2.0 * search->rules.floor_ns, result->reference.value);
+    return half_width <=
+           fmax(bench->run->settings.precision_pct, clock_limit);
+}
+
+/* True if the row is what was asked for: a number of samples, or the search's
+   end and the precision. */
+static bool is_complete(const struct overlap_bench *bench,
+                        const struct overlap_search *search,
+                        const struct overlap_result *result)
+{
+    if (!search->converged)
+        return false;
+    if (bench->run->settings.samples > 0)
+        return true;
+    return (is_narrow(bench, search, result) || !overlap_is_robust(bench)) &&
+           is_precise(bench, &result->reference) &&
+           is_precise(bench, &result->total) &&
+           (result->work.value < SHORT_WORK_NS ||
+            is_precise(bench, &result->work));
+}
+
+static void tell_phases(const struct overlap_bench *bench, int64_t elements,
+                        const struct bc_summary *reference,
+                        const struct overlap_search *search)
+{
+    if (bench->parameters->verbose)
+        bc_output_remark(
+            bench->run->output, "verbose",
+            "%lld elements: phase 1: reference %.3f us, sd %.3f us; phases 3 "
+            "and 4: %d trials, %.3f us fits, %.3f us does not, knee at %.3f us",
+            (long long)elements,
+            overlap_without_clock(bench, *reference).value * 1e-3,
+            reference->sd * 1e-3, search->trials, search->fits_ns * 1e-3,
+            search->exceeds_ns * 1e-3, search->knee_ns * 1e-3);
+}
+
+/* About how long a round takes if the operation takes as long as this. */
+static double round_seconds(const struct overlap_bench *bench,
+                            const struct bc_summary *reference)
+{
+    return ROUND_OPERATIONS *
+           overlap_without_clock(bench, *reference).value * 1e-9;
 }
 
 void overlap_measure(struct overlap_bench *bench,
@@ -400,42 +371,43 @@ void overlap_measure(struct overlap_bench *bench,
                      struct overlap_result *result)
 {
     struct overlap_round round = {.operation = operation};
-    *result = (struct overlap_result){.in_time = true};
-    const bool root = bench->run->job.rank == 0;
+    *result = (struct overlap_result){0};
     const double start_s = bc_elapsed_s();
 
-    const struct bc_summary reference = measure_reference(
-        bench, &round, seconds * REFERENCE_SHARE, &result->in_time);
+    const struct bc_summary reference =
+        measure_reference(bench, &round, seconds * REFERENCE_SHARE);
+    const double after_reference_s = seconds - (bc_elapsed_s() - start_s);
+    const double search_s =
+        fmin(seconds * SEARCH_SHARE,
+             after_reference_s -
+                 ANSWER_ROUNDS * round_seconds(bench, &reference));
     const struct overlap_search search =
-        search_work(bench, &round, &reference, seconds * SEARCH_SHARE,
-                    &result->in_time);
+        search_work(bench, &round, &reference, fmax(0.0, search_s));
     const double left_s = seconds - (bc_elapsed_s() - start_s);
-    measure_answer(bench, &round, &search,
-                   fmax(left_s, seconds * (1.0 - REFERENCE_SHARE -
-                                           SEARCH_SHARE) / 2.0),
-                   result);
-    if (!root)
+    int rushed = overlap_is_robust(bench) && search.trials == 1 &&
+                 left_s < round_seconds(bench, &reference);
+    BC_MPI(MPI_Bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    double excess_ns = 0.0; /* of the answer's work */
+    if (rushed)
+        take_answer_from_trial(bench, &search, result);
+    else
+        excess_ns = measure_answer(bench, &round, &search, fmax(0.0, left_s),
+                                   result);
+    if (bench->run->job.rank != 0)
         return;
+
     result->reference_sd_ns = result->reference.sd;
-    if (estimator_of(bench) == BC_MEAN) {
+    if (!overlap_is_robust(bench)) {
         /* The specification measures the reference once, at the beginning. */
-        result->reference = without_clock(reference, bench->run->clock.read_ns);
+        result->reference = overlap_without_clock(bench, reference);
         result->reference_sd_ns = reference.sd;
     }
-    result->overlap_pct =
-        percent_of(result->work.value, result->reference.value);
+    result->overlap_pct = percent_of(result->work.value - excess_ns,
+                                     result->reference.value);
     set_interval(bench, &search, result);
-    if (bench->parameters->verbose)
-        bc_output_remark(
-            bench->run->output, "verbose",
-            "%lld elements: phase 1: reference %.3f us, sd %.3f us; phases 3 "
-            "and 4: %d trials, %.3f us fits, %.3f us does not, knee at %.3f "
-            "us; answer from %zu rounds",
-            (long long)operation->shape.elements,
-            (reference.value - bench->run->clock.read_ns) * 1e-3,
-            reference.sd * 1e-3, search.trials, search.fits_ns * 1e-3,
-            search.exceeds_ns * 1e-3, search.knee_ns * 1e-3,
-            result->reference.count);
+    result->in_time =
+        excess_ns == 0.0 && is_complete(bench, &search, result);
+    tell_phases(bench, operation->shape.elements, &reference, &search);
 }
 
 double overlap_quick_reference_ns(struct overlap_bench *bench,
@@ -452,13 +424,14 @@ double overlap_quick_reference_ns(struct overlap_bench *bench,
         .least_rounds = 1,
         .warmup_rounds = 1,
     };
-    bc_sampler_run(bench->sampler, &source, &plan);
+    const struct bc_samples *const samples =
+        overlap_run_rounds(bench, &round, &source, &plan);
     double reference_ns = 0.0;
     if (bench->run->job.rank == 0)
-        reference_ns = summarize(bench, bc_sampler_samples(bench->sampler),
-                                 OVERLAP_REFERENCE)
-                           .value -
-                       bench->run->clock.read_ns;
+        reference_ns =
+            overlap_without_clock(
+                bench, overlap_summarize(bench, samples, OVERLAP_REFERENCE))
+                .value;
     BC_MPI(MPI_Bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD));
     return reference_ns;
 }

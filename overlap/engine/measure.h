@@ -5,23 +5,9 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_MEASURE_H
 #define COMMCOST_OVERLAP_ENGINE_MEASURE_H
 
-#include "common/run.h"
-#include "common/sampling.h"
-#include "common/work.h"
-#include "overlap/engine/operation.h"
-#include "overlap/engine/parameters.h"
+#include "overlap/engine/bench.h"
 
 #include <stdbool.h>
-
-/* What all measurements of a run share. */
-struct overlap_bench {
-    struct bc_run *run;
-    const struct overlap_parameters *parameters;
-    const struct overlap_collective *collective;
-    struct bc_sampler *sampler; /* over MPI_COMM_WORLD */
-    struct bc_work_rate rate;   /* of rank 0; corrected as it is used */
-    int64_t wrong; /* operations with wrong data on this rank so far */
-};
 
 /* What a row says; times in nanoseconds with the clock's cost taken off.
    Filled on rank 0 only. */

@@ -46,46 +46,49 @@ int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
                    displacement_unit(operation);
 }
 
-/* The elements of both buffers on one rank. */
-static double buffer_elements(const struct overlap_collective *collective,
-                              struct overlap_shape shape, int rank)
+/* The elements of each buffer on the neediest rank. Rooted operations need most
+   on the root, varying ones on the last rank; the first stands for all others.
+ */
+struct need {
+    double send, receive, both;
+};
+
+static struct need most_elements(const struct overlap_collective *collective,
+                                 struct overlap_shape shape)
 {
-    shape.rank = rank;
+    const int ranks[] = {shape.root, 0, shape.ranks - 1};
+    struct need most = {0.0, 0.0, 0.0};
     if (collective->send_elements == NULL)
-        return 0.0;
-    return (double)collective->send_elements(&shape) +
-           (double)collective->receive_elements(&shape);
+        return most;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        shape.rank = ranks[i];
+        const double send = (double)collective->send_elements(&shape);
+        const double receive = (double)collective->receive_elements(&shape);
+        most.send = fmax(most.send, send);
+        most.receive = fmax(most.receive, receive);
+        most.both = fmax(most.both, send + receive);
+    }
+    return most;
 }
 
 double overlap_bytes(const struct overlap_collective *collective,
                      const struct overlap_shape *shape)
 {
-    /* Rooted operations need most on the root, varying ones on the last rank;
-       the first rank stands for all others. */
-    const double root = buffer_elements(collective, *shape, shape->root);
-    const double first = buffer_elements(collective, *shape, 0);
-    const double last = buffer_elements(collective, *shape, shape->ranks - 1);
-    return (double)sizeof(double) * fmax(root, fmax(first, last));
+    return (double)sizeof(double) * most_elements(collective, *shape).both;
 }
 
 bool overlap_fits_int(const struct overlap_collective *collective,
                       const struct overlap_shape *shape)
 {
-    const int64_t per_rank = shape->elements;
-    const int64_t most = INT_MAX;
-    switch (collective->layout) {
-    case OVERLAP_EQUAL:
-        /* Libraries count all blocks together in an int. */
-        return per_rank <= most / (shape->ranks > OVERLAP_NEIGHBOURS
-                                       ? shape->ranks
-                                       : OVERLAP_NEIGHBOURS);
-    case OVERLAP_VARYING:
-        return per_rank <= most / 2 / (shape->ranks + 1);
-    case OVERLAP_VARYING_BYTES:
-        return per_rank <=
-               most / 2 / (int64_t)sizeof(double) / (shape->ranks + 1);
-    }
-    return false;
+    /* Blocks have int counts and displacements; and libraries count all blocks
+       of an operation together in an int. */
+    const double unit = collective->layout == OVERLAP_VARYING_BYTES
+                            ? (double)sizeof(double)
+                            : 1.0;
+    if (shape->elements > INT_MAX)
+        return false;
+    const struct need most = most_elements(collective, *shape);
+    return unit * fmax(most.send, most.receive) <= (double)INT_MAX;
 }
 
 static void *allocate(int64_t count, size_t size)
@@ -110,14 +113,18 @@ static double *allocate_doubles(int64_t count)
     return memory;
 }
 
-/* The arrays of v and w variants; the amounts serve others too. */
-static void make_amounts(struct overlap_operation *operation)
+static void make_equal_amounts(struct overlap_operation *operation)
+{
+    operation->amounts = allocate(operation->shape.ranks, sizeof(int));
+    for (int rank = 0; rank < operation->shape.ranks; rank++)
+        operation->amounts[rank] = operation->count;
+}
+
+static void make_varying_amounts(struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
-    const bool equal = operation->collective->layout == OVERLAP_EQUAL;
     const int unit = displacement_unit(operation);
-    const int own = equal ? operation->count
-                          : (int)overlap_amount(shape, shape->rank);
+    const int own = (int)overlap_amount(shape, shape->rank);
     operation->amounts = allocate(shape->ranks, sizeof(int));
     operation->displacements = allocate(shape->ranks, sizeof(int));
     operation->own_amounts = allocate(shape->ranks, sizeof(int));
@@ -125,8 +132,7 @@ static void make_amounts(struct overlap_operation *operation)
     operation->types = allocate(shape->ranks, sizeof(MPI_Datatype));
     int start = 0;
     for (int rank = 0; rank < shape->ranks; rank++) {
-        operation->amounts[rank] =
-            equal ? operation->count : (int)overlap_amount(shape, rank);
+        operation->amounts[rank] = (int)overlap_amount(shape, rank);
         operation->displacements[rank] = start * unit;
         operation->own_amounts[rank] = own;
         operation->own_displacements[rank] = rank * own * unit;
@@ -158,12 +164,14 @@ void overlap_operation_create(struct overlap_operation *operation,
         .shape = {.root = root, .elements = elements},
         .comm = MPI_COMM_WORLD,
         .count = (int)elements,
-        .window = MPI_WIN_NULL,
     };
     struct overlap_shape *const shape = &operation->shape;
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape->rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape->ranks));
-    make_amounts(operation);
+    if (collective->layout == OVERLAP_EQUAL)
+        make_equal_amounts(operation);
+    else
+        make_varying_amounts(operation);
     if (collective->on_grid)
         make_grid(operation);
     if (collective->send_elements == NULL)
@@ -202,10 +210,8 @@ bool overlap_operation_verify(const struct overlap_operation *operation)
 
 void overlap_operation_destroy(struct overlap_operation *operation)
 {
-    if (operation->window != MPI_WIN_NULL) {
-        BC_MPI(MPI_Win_unlock_all(operation->window));
-        BC_MPI(MPI_Win_free(&operation->window));
-    }
+    if (operation->check_state != NULL)
+        operation->collective->end_check(operation);
     if (operation->comm != MPI_COMM_WORLD)
         BC_MPI(MPI_Comm_free(&operation->comm));
     free(operation->send);
@@ -215,5 +221,4 @@ void overlap_operation_destroy(struct overlap_operation *operation)
     free(operation->own_amounts);
     free(operation->own_displacements);
     free(operation->types);
-    free(operation->mark);
 }

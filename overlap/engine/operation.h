@@ -53,8 +53,10 @@ struct overlap_collective {
 
     /* Instead of comparing data: runs the operation once in a way that shows
        whether it did what it must. Collective; the result is this rank's view.
-       NULL: data are compared. */
+       NULL: data are compared. What it keeps from one call to the next is in
+       check_state, which end_check frees (collective). */
     bool (*check)(struct overlap_operation *operation);
+    void (*end_check)(struct overlap_operation *operation);
 };
 
 /* The operation at one size. */
@@ -66,19 +68,16 @@ struct overlap_operation {
     double *send, *receive;
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
 
-    /* Rank r's amount, which is `count` but in v and w variants, and where its
-       block starts; and equal blocks of this rank's own amount, one a
-       destination. In w variants displacements are in bytes. `types` are all
-       MPI_DOUBLE. */
-    int *amounts, *displacements;
+    /* Rank r's amount, which is `count` but in v and w variants. */
+    int *amounts;
+    /* v and w variants: where rank r's block starts; and equal blocks of this
+       rank's own amount, one a destination. In w variants displacements are in
+       bytes. `types` are all MPI_DOUBLE. */
+    int *displacements;
     int *own_amounts, *own_displacements;
     MPI_Datatype *types;
 
-    int64_t checks;    /* used by `check` to take turns among ranks */
-    MPI_Win window;    /* used by `check`: locked by all; freed with the
-                          operation */
-    int64_t *mark;     /* the window's memory on this rank; freed with the
-                          operation */
+    void *check_state; /* of `check`, freed by `end_check`; NULL: none yet */
 };
 
 /* Rank r's amount in v and w variants: the larger the higher r, and about

@@ -22,7 +22,7 @@
 #define MEMORY_SHARE 0.5
 
 /* The work's rate may drift by so much before a result says so. */
-#define DRIFT_WARNING_PCT 2.0
+#define DRIFT_WARNING_PCT 5.0
 
 #define TIME_COLUMNS(quantity)                                                 \
     {quantity "_lo_us", BC_INFO, 3}, {quantity "_hi_us", BC_INFO, 3},          \
@@ -45,6 +45,7 @@ static const struct bc_column columns[] = {
 /* The program's parameters and collective, for the callback that validates. */
 static struct overlap_parameters parameters;
 static const struct overlap_collective *validated_collective;
+static bool shrunk; /* the largest size is smaller than the default */
 
 /* ---- usage ------------------------------------------------------------------ */
 
@@ -82,7 +83,8 @@ static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
         most *= 2;
     if (!bc_option_given(&run->options, "max-num-elts") &&
         most >= parameters.min_elements) {
-        parameters.max_elements = most; /* said in a note with the result */
+        parameters.max_elements = most;
+        shrunk = true;
         return true;
     }
     return bc_error_set(error,
@@ -245,12 +247,14 @@ static int64_t find_elements(struct overlap_bench *bench, const char **note)
                              cutoff_ns * 1e-3);
         int stop = reference_ns >= cutoff_ns;
         if (!stop && bc_elapsed_s() >= end_s) {
-            stop = 1;
+            stop = 2;
             bc_output_remark(bench->run->output, "note",
                              "the search for a size that takes the cutoff time "
                              "ended after %g s", GROWTH_S);
         }
         BC_MPI(MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD));
+        if (stop == 2)
+            *note = "max-size";
         if (stop)
             return elements;
         const int64_t larger = next_elements(elements);
@@ -276,27 +280,31 @@ static void write_notes(const struct overlap_bench *bench)
     struct bc_output *const output = bench->run->output;
     bc_output_remark(output, "note", "work: %.4f ns a unit",
                      bench->rate.ns_per_unit);
-    if (!bench->collective->no_elements &&
-        !bc_option_given(&bench->run->options, "max-num-elts") &&
-        parameters.max_elements < 131072)
+    if (shrunk)
         bc_output_remark(output, "note",
                          "the largest size is %lld elements: more do not fit "
-                         "into memory",
+                         "into memory or into MPI's int counts",
                          (long long)parameters.max_elements);
 }
 
-/* Calibrates again and says so if the rate is not what it was. */
+/* Calibrates again and says so if the rate is not what it was. Collective. */
 static void recheck_rate(const struct bc_run *run,
                          const struct bc_work_rate *before)
 {
     const struct bc_work_rate after = bc_work_calibrate();
-    const double drift_pct =
-        100.0 * (after.ns_per_unit / before->ns_per_unit - 1.0);
-    if (fabs(drift_pct) > DRIFT_WARNING_PCT)
+    double drift_pct = 0.0;
+    if (before->ns_per_unit > 0.0)
+        drift_pct =
+            100.0 * fabs(after.ns_per_unit / before->ns_per_unit - 1.0);
+    double most_pct = 0.0;
+    BC_MPI(MPI_Reduce(&drift_pct, &most_pct, 1, MPI_DOUBLE, MPI_MAX, 0,
+                      MPI_COMM_WORLD));
+    if (most_pct > DRIFT_WARNING_PCT)
         bc_output_remark(run->output, "warning",
-                         "the work's rate drifted by %.1f %% during the run: "
-                         "the processor's clock rate or its load changed",
-                         drift_pct);
+                         "the work's rate drifted by %.1f %% on a rank during "
+                         "the run: the processor's clock rate or its load "
+                         "changed",
+                         most_pct);
 }
 
 int overlap_main(const struct overlap_collective *collective, int argc,

@@ -10,8 +10,10 @@
  *   shapes.h      how much a rank sends and receives, and which values
  *   values.h      the values
  *   parameters.h  options and environment variables
+ *   bench.h       what the measurements of a run share
  *   kernel.h      the timed regions
  *   search.h      which amount of work to try next, and when it is enough
+ *   trial.h       whether one amount fits
  *   measure.h     one row: the four phases
  *   overlap.c     the whole run, data-driven or time-driven
  */

@@ -22,7 +22,6 @@ void overlap_search_begin(struct overlap_search *search,
         .next_ns = reference_ns,
         .exceeds_ns = INFINITY,
         .knee_ns = NAN,
-        .knee_lo_ns = NAN,
         .knee_hi_ns = NAN,
         .halving = true,
         .last_width_ns = INFINITY,
@@ -35,7 +34,7 @@ void overlap_search_begin(struct overlap_search *search,
 static void halve(struct overlap_search *search)
 {
     const double least_ns = overlap_search_tolerance(search, 0.0);
-    search->done = search->exceeds_ns <= least_ns;
+    search->done = search->converged = search->exceeds_ns <= least_ns;
     search->next_ns = search->exceeds_ns / 2.0;
     while (search->rules.predict && search->next_ns > least_ns &&
            search->next_ns > search->knee_hi_ns)
@@ -47,7 +46,10 @@ static void halve(struct overlap_search *search)
 static void raise_unbounded(struct overlap_search *search)
 {
     if (!search->rules.predict) {
-        search->done = search->fits_ns >= search->reference_ns;
+        search->done = search->converged =
+            search->fits_ns >=
+            search->reference_ns -
+                overlap_search_tolerance(search, search->reference_ns);
         search->next_ns = search->reference_ns;
         return;
     }
@@ -89,7 +91,7 @@ static void raise(struct overlap_search *search)
         return;
     }
     const double width = search->exceeds_ns - search->fits_ns;
-    search->done =
+    search->done = search->converged =
         width <= overlap_search_tolerance(search, search->exceeds_ns);
     if (!search->done)
         search->next_ns = next_between(search);
@@ -102,7 +104,8 @@ static void take_fit(struct overlap_search *search,
     search->halving = false;
     if (trial->work_ns > search->fits_ns) {
         search->fits_ns = trial->work_ns;
-        search->fits_slack_ns = fmax(0.0, trial->excess_hi_ns);
+        search->fits_slack_ns =
+            trial->excess_hi_ns < 0.0 ? 0.0 : trial->excess_hi_ns;
     }
     /* What fits contradicts that less does not: look above again. */
     if (search->exceeds_ns <= search->fits_ns)
@@ -116,14 +119,17 @@ static void take_failure(struct overlap_search *search,
     const bool validate =
         !search->halving || search->rules.validate_halving;
     search->failures++;
+    /* The best guess there is, should the time be up before validation. */
+    if (isnan(search->knee_ns))
+        search->knee_ns = fmax(0.0, trial->work_ns - trial->excess_ns);
     if (validate && search->failures <= search->rules.validation_steps)
         return; /* the same work once more */
     search->failures = 0;
     if (trial->work_ns < search->exceeds_ns) {
         search->exceeds_ns = trial->work_ns;
         search->knee_ns = fmax(0.0, trial->work_ns - trial->excess_ns);
-        search->knee_lo_ns = fmax(0.0, trial->work_ns - trial->excess_hi_ns);
         search->knee_hi_ns = trial->work_ns - trial->excess_lo_ns;
+        search->exceeds_is_sure = !isnan(trial->excess_lo_ns);
     }
     /* What doesn't fit contradicts that more does. */
     if (search->fits_ns >= search->exceeds_ns) {

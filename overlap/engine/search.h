@@ -45,12 +45,15 @@ struct overlap_search {
     double reference_ns;
     double next_ns;  /* the work to try next */
     bool done;
+    bool converged;  /* done because the bracket is narrow enough */
 
     double fits_ns;         /* the most work that fits; 0 needs no trial */
-    double fits_slack_ns;   /* by how much even that may have been too long */
+    double fits_slack_ns;   /* by how much even that may have been too much;
+                               NAN: its trial had no interval */
     double exceeds_ns;      /* the least that doesn't; INFINITY: none yet */
+    bool exceeds_is_sure;   /* its trial had an interval */
     double knee_ns;         /* predicted by the trial that exceeded */
-    double knee_lo_ns, knee_hi_ns; /* interval of the prediction */
+    double knee_hi_ns;      /* as far up as its interval allows */
 
     bool halving;           /* phase 3 */
     int failures;           /* of the same work, validation included */

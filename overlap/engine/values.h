@@ -1,8 +1,8 @@
 /*
- * The data that collectives move, such that wrong data shows: each element
- * tells who sent it, to whom, and which one it is. All are whole numbers that
- * a double holds exactly, also when summed over many ranks, so results are
- * compared for equality.
+ * The data that collectives move. A value depends on who sent it, to whom, and
+ * on its index, so that blocks and elements that are missing, old, or in each
+ * other's place show. All are whole numbers that a double holds exactly, also
+ * when summed over many ranks, so results are compared for equality.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_VALUES_H
 #define COMMCOST_OVERLAP_ENGINE_VALUES_H

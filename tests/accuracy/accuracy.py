@@ -38,6 +38,8 @@ LATE_SHARE = 0.05
 POOLED = 0.93
 SINGLE = 0.85
 SIGNIFICANCE = 0.01
+# A run that has no interval claims nothing; so many must have one.
+INTERVALS = 0.6
 
 
 @dataclass
@@ -80,8 +82,6 @@ def measure(case, seed, options):
                         ("overlap_lo_pct", "overlap_pct", "overlap_hi_pct"))
     case.truth = truth
     case.errors.append(found - truth)
-    # An interval that the time did not suffice for claims nothing; but only a
-    # case that never has one could hide behind that.
     if not math.isnan(low):
         case.inside.append(low <= truth <= high)
 
@@ -153,8 +153,9 @@ def check_coverage(cases):
         wrong.append(f"intervals contain the truth in {inside / total:.1%}")
     for case in robust:
         count = len(case.inside)
-        if count == 0:
-            wrong.append(f"{case}: no interval at all")
+        if count < INTERVALS * len(case.errors):
+            wrong.append(f"{case}: {count} intervals in "
+                         f"{len(case.errors)} runs")
         elif binomial_at_most(sum(case.inside), count, SINGLE) < SIGNIFICANCE:
             wrong.append(f"{case}: {sum(case.inside)} of {count} intervals")
     return wrong

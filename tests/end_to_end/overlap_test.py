@@ -5,6 +5,7 @@ environment variables, the data checks, the defaults, signals."""
 import argparse
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -133,6 +134,9 @@ class Usage(unittest.TestCase):
             self.assertLessEqual(
                 max(len(line) for line in done.stdout.splitlines()
                     if "environment:" not in line), 80)
+            abbreviated = launch([program("igatherv"), "--hel"])
+            self.assertEqual((abbreviated.returncode, abbreviated.stdout),
+                             (0, done.stdout))
             done = launch([program("igatherv"), "--version"])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout,
@@ -404,6 +408,30 @@ class Defaults(unittest.TestCase):
         self.assertEqual([row["elements"] for row in rows],
                          [str(2 ** i) for i in range(18)])
 
+    def slow(self, arguments, ranks, environment, seconds):
+        """Rows are never dropped, however slow the operation is."""
+        start_s = time.monotonic()
+        environment = dict(environment, LD_PRELOAD=OPTIONS.model)
+        _, rows = run(OPTIONS.launcher, ranks,
+                      [program("iallreduce"), "--data-driven"] + arguments,
+                      environment)
+        self.assertLess(time.monotonic() - start_s, seconds)
+        self.assertEqual(len(rows), 18)
+        self.assertEqual({row["status"] for row in rows}, {"budget"})
+        for row in rows:
+            self.assertGreaterEqual(int(row["samples"]), 1)
+            if int(row["samples"]) < 6:
+                self.assertEqual((row["overlap_lo_pct"],
+                                  row["overlap_hi_pct"]), ("NA", "NA"))
+        return rows
+
+    def test_slow_operations(self):
+        rows = self.slow([], 2, {"MODEL_DURATION_US": 90000,
+                                 "MODEL_FRACTION": 0.5}, 20.0)
+        for row in rows:
+            self.assertAlmostEqual(number(row["ref_us"]), 90000, delta=900)
+            self.assertAlmostEqual(number(row["overlap_pct"]), 50, delta=5)
+
 
 def read_if_there(path):
     try:
@@ -411,6 +439,40 @@ def read_if_there(path):
             return stream.read()
     except FileNotFoundError:
         return ""
+
+
+class Mean(unittest.TestCase):
+    """--estimator=mean is the specification to the letter."""
+
+    def samples(self, environment):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "samples")
+            environment = dict(environment, MODEL_DURATION_US=200)
+            _, rows, _ = run_on_model(
+                OPTIONS.launcher, 2,
+                [program("iallreduce"), "--estimator=mean", "--data-driven",
+                 "--max-num-elts=1", "--samples=400",
+                 "--dump-samples=" + path], environment, OPTIONS.model)
+            with open(path, encoding="utf-8") as stream:
+                reference = [float(sample["value_ns"]) / 1000
+                             for sample in read_tsv(stream.read())
+                             if sample["quantity"] == "reference_phase"]
+        return rows[0], reference
+
+    def test_mean_and_deviation_of_the_first_phase(self):
+        row, reference = self.samples({"MODEL_FRACTION": 0.5})
+        self.assertEqual(len(reference), 400)
+        self.assertAlmostEqual(number(row["ref_us"]),
+                               statistics.mean(reference), delta=0.1)
+        self.assertAlmostEqual(number(row["ref_sd_us"]),
+                               statistics.stdev(reference), delta=0.01)
+
+    def test_outliers_make_any_work_fit(self):
+        row, reference = self.samples({"MODEL_FRACTION": 0,
+                                       "MODEL_LATE_SHARE": 0.05,
+                                       "MODEL_LATE_US": 2000})
+        self.assertGreater(statistics.stdev(reference), 200)
+        self.assertEqual(number(row["overlap_pct"]), 100.0)
 
 
 class Signals(unittest.TestCase):

@@ -316,7 +316,7 @@ static struct bc_summary summary_with(double value, double half_width)
 static void stopping_needs_narrow_looks_in_a_row(void **state)
 {
     (void)state;
-    struct bc_stopping stopping = {.precision = 0.02, .confidence = 0.95};
+    struct bc_stopping stopping = {.precision = 0.02};
     const struct bc_summary narrow = summary_with(100.0, 1.99);
     const struct bc_summary wide = summary_with(100.0, 2.01);
     const struct bc_summary none = summary_with(100.0, NAN);
@@ -334,7 +334,7 @@ static void stopping_needs_narrow_looks_in_a_row(void **state)
 static void stopping_takes_any_sign(void **state)
 {
     (void)state;
-    struct bc_stopping below = {.precision = 0.02, .confidence = 0.95};
+    struct bc_stopping below = {.precision = 0.02};
     struct bc_stopping zero = below;
     struct bc_stopping still = below;
     const struct bc_summary negative = summary_with(-100.0, 1.0);
@@ -471,7 +471,7 @@ static size_t sample_until_settled(const struct distribution *d,
                                    struct random *random, double *values,
                                    struct bc_summary *summary)
 {
-    struct bc_stopping stopping = {.precision = 0.02, .confidence = 0.95};
+    struct bc_stopping stopping = {.precision = 0.02};
     size_t count = 0;
     for (;;) {
         size_t look = bc_next_look(count, MIN_SAMPLES);
