@@ -168,8 +168,10 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     bool help = false, version = false;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char usage[] = {'-', run->benchmark->usage_option, '\0'};
         help = help || strcmp(argv[i], "--help") == 0 ||
-               strcmp(argv[i], "-h") == 0;
+               strcmp(argv[i], "-h") == 0 ||
+               (usage[1] != '\0' && strcmp(argv[i], usage) == 0);
         version = version || strcmp(argv[i], "--version") == 0;
     }
     if (!help && !version)

@@ -53,6 +53,8 @@ struct bc_benchmark {
     size_t option_count;
     int thread_level;            /* that it asks MPI for */
     double run_budget_s;         /* of a run with defaults */
+    char usage_option;           /* a short option that asks for help beside
+                                    -h, or 0 */
     /* Checks what no single option can (one against another, against the
        job). Called on rank 0 after parsing; false with the error set ends the
        run with exit status 2. NULL: nothing to check. May adjust values. */

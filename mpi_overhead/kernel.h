@@ -1,0 +1,54 @@
+/*
+ * The timed loops of the post-work-wait method.
+ *
+ * Ranks work in pairs: one measures, its partner does the other end of the
+ * message. In each loop an iteration ends with a barrier of the two, so that no
+ * message starts before the last one has arrived; loops with and without a
+ * message have it alike, and it cancels in their difference.
+ */
+#ifndef COMMCOST_MPI_OVERHEAD_KERNEL_H
+#define COMMCOST_MPI_OVERHEAD_KERNEL_H
+
+#include "common/sampling.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum overhead_direction { OVERHEAD_SEND, OVERHEAD_RECEIVE };
+
+/* One end of a message, on every rank. */
+struct overhead_exchange {
+    enum overhead_direction direction; /* what the measuring rank does */
+    bool measures;   /* this rank measures; else it is a partner */
+    bool reports;    /* its times are the samples; at least one rank's are */
+    MPI_Comm pair;   /* the two ranks: 0 measures, 1 is the partner */
+    int count;       /* bytes of the message */
+    unsigned char *buffer;
+    bool check;      /* verify the data after each loop */
+    int64_t wrong;   /* loops on this rank that ended with wrong data */
+};
+
+/* The quantities of a round, in nanoseconds an iteration. */
+enum overhead_quantity {
+    OVERHEAD_BASE,  /* post and wait, no work */
+    OVERHEAD_EMPTY, /* neither message nor work: the barrier */
+    OVERHEAD_ITER,  /* post, work, wait */
+    OVERHEAD_WORK,  /* the work, without a message */
+    OVERHEAD_QUANTITIES
+};
+
+struct overhead_round {
+    struct overhead_exchange *exchange;
+    uint64_t units;      /* of work */
+    int64_t iterations;  /* in each loop */
+};
+
+/* A source of all four quantities, or of the last two alone (as 0 and 1). */
+struct bc_source overhead_full_source(struct overhead_round *round);
+struct bc_source overhead_work_source(struct overhead_round *round);
+
+/* Fills the buffer with what is sent, or with what never is. Local. */
+void overhead_prepare_data(struct overhead_exchange *exchange);
+
+#endif

@@ -1,0 +1,366 @@
+#include "mpi_overhead/measure.h"
+
+#include "common/mpi_check.h"
+#include "mpi_overhead/knee.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An adaptive run times loops of about this length: long against the clock and
+   against what starts and ends a loop. */
+#define LOOP_NS 20000.0
+#define LOOP_ITERATIONS_MAX 1000
+
+/* Rounds for each amount of work on the way to the knee. */
+#define POINT_ROUNDS 7
+
+/* How a row's time is shared between finding the knee and measuring there. */
+#define POINTS_SHARE 0.4
+
+/* The overhead need not be known better than this: the clock can't tell. */
+#define OVERHEAD_RESOLUTION_NS 5.0
+
+/* ---- summaries, on rank 0 ----------------------------------------------------- */
+
+static double *copy_values(const double *values, size_t count)
+{
+    double *const copy = malloc((count > 0 ? count : 1) * sizeof *copy);
+    if (copy == NULL)
+        bc_abort("no memory for %zu samples", count);
+    if (count > 0)
+        memcpy(copy, values, count * sizeof *copy);
+    return copy;
+}
+
+static struct bc_summary summarize(const struct overhead_bench *bench,
+                                   double *values, size_t count)
+{
+    return bc_summarize(values, count,
+                        (enum bc_estimator)bench->run->settings.estimator,
+                        bench->run->settings.confidence_pct / 100.0);
+}
+
+static struct bc_summary summarize_quantity(const struct overhead_bench *bench,
+                                            const struct bc_samples *samples,
+                                            int quantity)
+{
+    double *const values =
+        copy_values(samples->values[quantity], samples->count);
+    const struct bc_summary summary =
+        summarize(bench, values, samples->count);
+    free(values);
+    return summary;
+}
+
+/* Of one quantity less another, round by round. */
+static struct bc_summary summarize_difference(
+    const struct overhead_bench *bench, const struct bc_samples *samples,
+    int quantity, int subtrahend)
+{
+    double *const values =
+        copy_values(samples->values[quantity], samples->count);
+    for (size_t i = 0; i < samples->count; i++)
+        values[i] -= samples->values[subtrahend][i];
+    const struct bc_summary summary =
+        summarize(bench, values, samples->count);
+    free(values);
+    return summary;
+}
+
+static struct overhead_value as_value(const struct bc_summary *summary)
+{
+    return (struct overhead_value){summary->value, summary->interval.lo,
+                                   summary->interval.hi};
+}
+
+/* ---- common to both ways -------------------------------------------------------- */
+
+/* Tells all ranks rank 0's order for the next loops: units of work and
+   iterations a loop; 0 iterations end the search. Collective. */
+static bool agree_on_round(struct overhead_round *round)
+{
+    uint64_t order[2] = {round->units, (uint64_t)round->iterations};
+    BC_MPI(MPI_Bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+    round->units = order[0];
+    round->iterations = (int64_t)order[1];
+    return round->iterations > 0;
+}
+
+static void say_point(const struct overhead_bench *bench, uint64_t units,
+                      double iter_ns, double base_ns)
+{
+    if (bench->parameters->verbose)
+        bc_output_remark(bench->run->output, "verbose",
+                         "%-10llu %-12.3f %-12.3f", (unsigned long long)units,
+                         iter_ns * 1e-3, base_ns * 1e-3);
+}
+
+/* The next amount of work of the specification: 1, 2, 4 ... */
+static uint64_t next_units(uint64_t units)
+{
+    return units == 0 ? 1 : 2 * units;
+}
+
+static void set_availability(struct overhead_result *result,
+                             const struct overhead_value *transfer_ns)
+{
+    const struct overhead_value *const o = &result->overhead_ns;
+    const struct overhead_value *const t = transfer_ns;
+    result->available_pct = (struct overhead_value){
+        100.0 * (1.0 - o->value / t->value),
+        100.0 * (1.0 - o->hi / t->lo),
+        100.0 * (1.0 - o->lo / t->hi),
+    };
+}
+
+/* ---- -b auto ------------------------------------------------------------------- */
+
+/* The points on the way to the knee and beyond. Rank 0. */
+struct points {
+    struct knee_point points[KNEE_POINTS_MAX];
+    uint64_t units[KNEE_POINTS_MAX];
+    size_t count;
+};
+
+/* Loops of about LOOP_NS, or with -i all iterations in about 30 loops. */
+static int64_t iterations_for(const struct overhead_bench *bench,
+                              double iteration_ns)
+{
+    enum { LOOPS = 30 };
+    const int64_t asked = bench->parameters->iterations;
+    if (asked > 0)
+        return asked < LOOPS ? 1 : asked / LOOPS;
+    const double iterations = LOOP_NS / fmax(iteration_ns, 1.0);
+    if (iterations > LOOP_ITERATIONS_MAX)
+        return LOOP_ITERATIONS_MAX;
+    return iterations < 1.0 ? 1 : (int64_t)iterations;
+}
+
+/* Measures one point. Collective; the point is on rank 0. */
+static struct knee_point take_point(struct overhead_bench *bench,
+                                    struct overhead_round *round,
+                                    double deadline_s)
+{
+    const struct bc_source source = overhead_work_source(round);
+    const struct bc_plan plan = {
+        .min_rounds = POINT_ROUNDS,
+        .max_rounds = POINT_ROUNDS,
+        .deadline_s = deadline_s,
+        .least_rounds = 1,
+        .warmup_rounds = 1,
+    };
+    bc_sampler_run(bench->sampler, &source, &plan);
+    const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
+    return (struct knee_point){
+        .work_ns = summarize_quantity(bench, samples, 1).value,
+        .iter_ns = summarize_quantity(bench, samples, 0).value,
+    };
+}
+
+/* Raises the work until an iteration takes `thresh` times what it takes without
+   work. Collective; the points are on rank 0, the return value on all ranks:
+   whether the work got that far. */
+static bool find_points(struct overhead_bench *bench,
+                        struct overhead_round *round, double seconds,
+                        struct points *points)
+{
+    const bool root = bench->run->job.rank == 0;
+    const double deadline_s = bc_elapsed_s() + seconds;
+    *points = (struct points){.count = 0};
+    round->units = 0;
+    round->iterations = iterations_for(bench, 1000.0);
+    bool beyond = false;
+    while (agree_on_round(round)) {
+        const struct knee_point point = take_point(bench, round, deadline_s);
+        if (!root)
+            continue;
+        points->points[points->count] = point;
+        points->units[points->count++] = round->units;
+        const double base_ns = points->points[0].iter_ns;
+        say_point(bench, round->units, point.iter_ns, base_ns);
+        beyond = point.iter_ns > bench->parameters->threshold * base_ns &&
+                 points->count > 1;
+        const bool ends = beyond || points->count == KNEE_POINTS_MAX ||
+                          bc_elapsed_s() >= deadline_s;
+        round->units = next_units(round->units);
+        round->iterations = ends ? 0 : iterations_for(bench, point.iter_ns);
+    }
+    int found = beyond;
+    BC_MPI(MPI_Bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    return found;
+}
+
+/* Overhead and base are known well enough. */
+struct precision_rule {
+    const struct overhead_bench *bench;
+    struct bc_stopping overhead, transfer;
+};
+
+static bool precise_enough(const struct bc_samples *samples, void *context)
+{
+    struct precision_rule *const rule = context;
+    struct bc_summary overhead = summarize_difference(
+        rule->bench, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    const struct bc_summary transfer = summarize_difference(
+        rule->bench, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
+    const double half_width =
+        (overhead.interval.hi - overhead.interval.lo) / 2.0;
+    if (half_width < OVERHEAD_RESOLUTION_NS)
+        overhead.interval.lo = overhead.interval.hi = overhead.value;
+    const bool a = bc_stopping_look(&rule->overhead, &overhead);
+    const bool b = bc_stopping_look(&rule->transfer, &transfer);
+    return a && b;
+}
+
+/* Measures at no work and beyond the knee, in turn. Collective. */
+static enum bc_end measure_ends(struct overhead_bench *bench,
+                                struct overhead_round *round, double seconds)
+{
+    const struct bc_stopping stopping = {
+        .precision = bench->run->settings.precision_pct / 100.0,
+    };
+    struct precision_rule rule = {bench, stopping, stopping};
+    struct bc_plan plan = bc_run_plan(bench->run, seconds);
+    const int64_t asked = bench->parameters->iterations;
+    if (asked > 0)
+        plan.min_rounds = plan.max_rounds =
+            (asked + round->iterations - 1) / round->iterations;
+    if (plan.min_rounds < plan.max_rounds) {
+        plan.settled = precise_enough;
+        plan.context = &rule;
+    }
+    const struct bc_source source = overhead_full_source(round);
+    return bc_sampler_run(bench->sampler, &source, &plan);
+}
+
+static void measure_by_fit(struct overhead_bench *bench,
+                           struct overhead_exchange *exchange, double seconds,
+                           struct overhead_result *result)
+{
+    const bool root = bench->run->job.rank == 0;
+    struct overhead_round round = {.exchange = exchange};
+    struct points points;
+    const double start_s = bc_elapsed_s();
+    result->knee =
+        find_points(bench, &round, seconds * POINTS_SHARE, &points);
+    struct knee_fit fit = {.found = false};
+    if (root) {
+        const size_t last = points.count - 1;
+        fit = knee_fit(points.points, points.count,
+                       0.02 * points.points[0].iter_ns);
+        round.units = points.units[last];
+        round.iterations =
+            iterations_for(bench, points.points[last].iter_ns);
+    }
+    agree_on_round(&round);
+    const double left_s = seconds - (bc_elapsed_s() - start_s);
+    result->in_time =
+        measure_ends(bench, &round, fmax(left_s, 0.0)) == BC_END_SETTLED;
+    if (!root)
+        return;
+
+    const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
+    result->samples = samples->count;
+    result->iterations = (int64_t)samples->count * round.iterations;
+    result->base_ns =
+        summarize_quantity(bench, samples, OVERHEAD_BASE).value;
+    result->iter_ns = summarize_quantity(bench, samples, OVERHEAD_ITER).value;
+    result->work_ns = summarize_quantity(bench, samples, OVERHEAD_WORK).value;
+    const struct bc_summary transfer = summarize_difference(
+        bench, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
+    const struct bc_summary overhead = summarize_difference(
+        bench, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    result->transfer_ns = as_value(&transfer);
+    result->overhead_ns = (struct overhead_value){NAN, NAN, NAN};
+    if (result->knee)
+        result->overhead_ns = as_value(&overhead);
+    set_availability(result, &result->transfer_ns);
+    if (bench->parameters->verbose && fit.found)
+        bc_output_remark(bench->run->output, "verbose",
+                         "fit: plateau %.3f us over %zu points, overhead %.3f "
+                         "us over %zu points",
+                         fit.plateau_ns * 1e-3, fit.plateau,
+                         fit.overhead_ns * 1e-3, points.count - fit.line);
+}
+
+/* ---- -b NUMBER: the specification to the letter --------------------------------- */
+
+static int64_t specified_iterations(const struct overhead_bench *bench,
+                                    int64_t bytes)
+{
+    if (bench->parameters->iterations > 0)
+        return bench->parameters->iterations;
+    if (bytes >= INT64_C(8) << 20)
+        return 10;
+    return bytes >= INT64_C(64) << 10 ? 100 : 1000;
+}
+
+/* One loop for each amount of work; base_t is the running average of iter_t
+   until that exceeds the base threshold. */
+static void measure_by_threshold(struct overhead_bench *bench,
+                                 struct overhead_exchange *exchange,
+                                 double seconds,
+                                 struct overhead_result *result)
+{
+    const bool root = bench->run->job.rank == 0;
+    const double deadline_s = bc_elapsed_s() + seconds;
+    struct overhead_round round = {
+        .exchange = exchange,
+        .units = 1,
+        .iterations = specified_iterations(bench, exchange->count),
+    };
+    const struct bc_source source = overhead_work_source(&round);
+    const struct bc_plan plan = {
+        .min_rounds = 1,
+        .max_rounds = 1,
+        .deadline_s = INFINITY,
+        .least_rounds = 1,
+    };
+    double base_sum_ns = 0.0;
+    int base_count = 0;
+    bool on_plateau = true;
+    result->iterations = round.iterations;
+    while (agree_on_round(&round)) {
+        bc_sampler_run(bench->sampler, &source, &plan);
+        if (!root)
+            continue;
+        const struct bc_samples *const samples =
+            bc_sampler_samples(bench->sampler);
+        result->iter_ns = samples->values[0][0];
+        result->work_ns = samples->values[1][0];
+        if (base_count > 0 &&
+            result->iter_ns > bench->parameters->base_threshold *
+                                  result->base_ns)
+            on_plateau = false;
+        if (on_plateau) {
+            base_sum_ns += result->iter_ns;
+            result->base_ns = base_sum_ns / ++base_count;
+        }
+        say_point(bench, round.units, result->iter_ns, result->base_ns);
+        result->knee = result->iter_ns >
+                       bench->parameters->threshold * result->base_ns;
+        round.units = next_units(round.units);
+        if (result->knee || bc_elapsed_s() >= deadline_s)
+            round.iterations = 0;
+    }
+    const struct overhead_value none = {NAN, NAN, NAN};
+    result->samples = 1;
+    result->in_time = true;
+    result->transfer_ns = result->overhead_ns = none;
+    if (result->knee)
+        result->overhead_ns.value = result->iter_ns - result->work_ns;
+    const struct overhead_value base = {result->base_ns, NAN, NAN};
+    set_availability(result, &base);
+}
+
+void overhead_measure(struct overhead_bench *bench,
+                      struct overhead_exchange *exchange, double seconds,
+                      struct overhead_result *result)
+{
+    *result = (struct overhead_result){.knee = false};
+    if (bench->parameters->base_threshold > 0.0)
+        measure_by_threshold(bench, exchange, seconds, result);
+    else
+        measure_by_fit(bench, exchange, seconds, result);
+}

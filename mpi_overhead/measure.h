@@ -1,0 +1,47 @@
+/*
+ * One row of mpi_overhead: the host overhead of a message of one size in one
+ * direction.
+ */
+#ifndef COMMCOST_MPI_OVERHEAD_MEASURE_H
+#define COMMCOST_MPI_OVERHEAD_MEASURE_H
+
+#include "common/run.h"
+#include "common/sampling.h"
+#include "common/work.h"
+#include "mpi_overhead/kernel.h"
+#include "mpi_overhead/parameters.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct overhead_bench {
+    struct bc_run *run;
+    const struct overhead_parameters *parameters;
+    struct bc_sampler *sampler; /* over MPI_COMM_WORLD */
+    struct bc_work_rate rate;   /* of rank 0 */
+};
+
+/* A value and its interval; NAN where there is none. */
+struct overhead_value {
+    double value, lo, hi;
+};
+
+/* Times in nanoseconds an iteration, the barrier between two iterations in all
+   but overhead and transfer. Filled on rank 0 only. */
+struct overhead_result {
+    int64_t iterations;     /* at the amount of work that gave the overhead */
+    double iter_ns, work_ns, base_ns;
+    struct overhead_value overhead_ns, transfer_ns, available_pct;
+    size_t samples;
+    bool knee;    /* the knee was found before the time was up */
+    bool in_time; /* the precision was reached before the time was up */
+};
+
+/* Measures within so many seconds (significant on rank 0), by the fit of a
+   plateau and a line to all points (-b auto), or with the thresholds of the
+   specification (-b NUMBER). Collective over MPI_COMM_WORLD. */
+void overhead_measure(struct overhead_bench *bench,
+                      struct overhead_exchange *exchange, double seconds,
+                      struct overhead_result *result);
+
+#endif
