@@ -9,6 +9,8 @@
 #define COLLECTIVE(Name, name, parameters, arguments, bytes, received_byte)                                     \
     INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Request *request)                                          \
     {                                                                                                           \
+        if (model.coll == 0)                                                                                    \
+            return next.Name(UNWRAP arguments, request);                                                        \
         const int64_t post_ns = clock_now_ns();                                                                 \
         struct operation *operation = operation_take(request);                                                  \
         if (model.data != 0) {                                                                                  \

@@ -6,28 +6,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct model_parameters model;
+struct model_parameters model = {
+    .coll = 1,
+    .fraction = NAN,
+    .corrupt_every = 1,
+};
 
 /* One row a variable: its value times scale is stored in *target. Meanings and units: model.h. */
 struct variable {
     const char *name;
     double *target;
     double scale;
-    double largest; /* the smallest is always 0 */
+    double smallest;
+    double largest;
     bool integer;
 };
 
 static const struct variable variables[] = {
-    {"MODEL_DURATION_US", &model.duration_ns, 1e3, 1e9, false},
-    {"MODEL_PER_BYTE_NS", &model.per_byte_ns, 1, 1e9, false},
-    {"MODEL_FRACTION", &model.fraction, 1, 1, false},
-    {"MODEL_POST_US", &model.post_ns, 1e3, 1e9, false},
-    {"MODEL_WAIT_US", &model.wait_ns, 1e3, 1e9, false},
-    {"MODEL_LATE_SHARE", &model.late_share, 1, 1, false},
-    {"MODEL_LATE_US", &model.late_ns, 1e3, 1e9, false},
-    {"MODEL_SEED", &model.seed, 1, 0x1p53, true},
-    {"MODEL_DATA", &model.data, 1, 1, true},
-    {"MODEL_CORRUPT", &model.corrupt, 1, 1, true},
+    {"MODEL_COLL", &model.coll, 1, 0, 1, true},
+    {"MODEL_P2P", &model.p2p, 1, 0, 1, true},
+    {"MODEL_RMA", &model.rma, 1, 0, 1, true},
+    {"MODEL_DURATION_US", &model.duration_ns, 1e3, 0, 1e9, false},
+    {"MODEL_LATENCY_US", &model.latency_ns, 1e3, 0, 1e9, false},
+    {"MODEL_GAP_US", &model.gap_ns, 1e3, 0, 1e9, false},
+    {"MODEL_PER_BYTE_NS", &model.per_byte_ns, 1, 0, 1e9, false},
+    {"MODEL_FRACTION", &model.fraction, 1, 0, 1, false},
+    {"MODEL_POST_US", &model.post_ns, 1e3, 0, 1e9, false},
+    {"MODEL_WAIT_US", &model.wait_ns, 1e3, 0, 1e9, false},
+    {"MODEL_SYNC_US", &model.sync_ns, 1e3, 0, 1e9, false},
+    {"MODEL_LATE_SHARE", &model.late_share, 1, 0, 1, false},
+    {"MODEL_LATE_US", &model.late_ns, 1e3, 0, 1e9, false},
+    {"MODEL_SEED", &model.seed, 1, 0, 0x1p53, true},
+    {"MODEL_DATA", &model.data, 1, 0, 1, true},
+    {"MODEL_CORRUPT", &model.corrupt, 1, 0, 1, true},
+    {"MODEL_CORRUPT_EVERY", &model.corrupt_every, 1, 1, 1e9, true},
 };
 
 static const char *environment(const char *name)
@@ -55,10 +67,11 @@ static void read_variable(const struct variable *variable)
     errno = 0;
     const double value = strtod(text, &end);
     const bool is_number = end != text && *end == '\0' && errno == 0 && isfinite(value);
-    if (!is_number || value < 0 || value > variable->largest || (variable->integer && value != floor(value))) {
+    if (!is_number || value < variable->smallest || value > variable->largest ||
+        (variable->integer && value != floor(value))) {
         char message[256];
-        (void)snprintf(message, sizeof message, "%s=%s: must be %s from 0 to %g", variable->name, text,
-                       variable->integer ? "an integer" : "a number", variable->largest);
+        (void)snprintf(message, sizeof message, "%s=%s: must be %s from %g to %g", variable->name, text,
+                       variable->integer ? "an integer" : "a number", variable->smallest, variable->largest);
         model_abort(message);
     }
     *variable->target = value * variable->scale;

@@ -3,12 +3,9 @@
  * itself and then over work that is longer than the autonomous part, and compares the medians with the
  * report. To be run under the model, on 2 ranks, with MODEL_REPORT set; the environment says what to expect.
  */
-#include "check.h"
+#include "measure.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <mpi.h>
-#include <string.h>
 
 enum { ITERATIONS = 1000, SIZES = 3 };
 
@@ -48,57 +45,23 @@ struct claimed {
 
 static double clock_cost_us;
 
-static double number_in_environment(const char *name, double otherwise)
-{
-    const char *text = getenv(name); /* before any thread. NOLINT(concurrency-mt-unsafe) */
-    return text != NULL ? strtod(text, NULL) : otherwise;
-}
-
 static struct asked read_asked(void)
 {
     return (struct asked){
-        .duration = number_in_environment("MODEL_DURATION_US", 0),
-        .per_byte = number_in_environment("MODEL_PER_BYTE_NS", 0) / 1e3,
-        .fraction = number_in_environment("MODEL_FRACTION", 0),
-        .post = number_in_environment("MODEL_POST_US", 0),
-        .wait = number_in_environment("MODEL_WAIT_US", 0),
-        .late_share = number_in_environment("MODEL_LATE_SHARE", 0),
-        .late = number_in_environment("MODEL_LATE_US", 0),
+        .duration = measure_asked("MODEL_DURATION_US", 0),
+        .per_byte = measure_asked("MODEL_PER_BYTE_NS", 0) / 1e3,
+        .fraction = measure_asked("MODEL_FRACTION", 0),
+        .post = measure_asked("MODEL_POST_US", 0),
+        .wait = measure_asked("MODEL_WAIT_US", 0),
+        .late_share = measure_asked("MODEL_LATE_SHARE", 0),
+        .late = measure_asked("MODEL_LATE_US", 0),
     };
-}
-
-static double measure_clock_cost_us(void)
-{
-    enum { BATCHES = 50, READINGS = 1000 };
-    double least = INFINITY;
-    for (int batch = 0; batch < BATCHES; batch++) {
-        const double begin = check_now_us();
-        for (int reading = 1; reading < READINGS; reading++)
-            (void)check_now_us();
-        least = fmin(least, (check_now_us() - begin) / READINGS);
-    }
-    return least;
-}
-
-static int compare_double(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return (left > right) - (left < right);
 }
 
 /* The median interval, as it would be with a clock that costs nothing. Sorts. */
 static double median_interval_us(double intervals[ITERATIONS])
 {
-    qsort(intervals, ITERATIONS, sizeof intervals[0], compare_double);
-    return intervals[ITERATIONS / 2] - clock_cost_us;
-}
-
-static void work_for(double duration_us)
-{
-    const double begin = check_now_us();
-    while (check_now_us() - begin < duration_us)
-        ;
+    return measure_median(intervals, ITERATIONS) - clock_cost_us;
 }
 
 /* Fills alone[] with the time of each operation as it came, too. */
@@ -124,7 +87,7 @@ static struct measured measure(int count, double work_us, double alone[ITERATION
         const double begin = check_now_us();
         MPI_Iallreduce(send, receive, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
         const double posted = check_now_us();
-        work_for(work_us);
+        measure_work(work_us);
         const double worked = check_now_us();
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         const double end = check_now_us();
@@ -177,22 +140,14 @@ static void check_late(const struct asked *asked, double duration_us, const doub
 /* Reads the row for this size. */
 static struct claimed read_claimed(const char *path, int64_t bytes)
 {
-    struct claimed claimed = {NAN, NAN, NAN, NAN, NAN, NAN};
-    FILE *file = fopen(path, "r");
-    char line[256];
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        char name[64];
-        int64_t row_bytes;
-        struct claimed row;
-        /* The model's own file; what doesn't convert isn't a row. NOLINTNEXTLINE(cert-err34-c) */
-        const int converted = sscanf(line, "%63s %" SCNd64 " %lf %lf %lf %lf %lf %*s %lf", name, &row_bytes, &row.duration,
-                                     &row.fraction, &row.host, &row.extra, &row.late_share, &row.overlap_pct);
-        if (converted == 8 && strcmp(name, "iallreduce") == 0 && row_bytes == bytes)
-            claimed = row;
-    }
-    if (file != NULL)
-        (void)fclose(file);
-    return claimed;
+    return (struct claimed){
+        .duration = measure_claim(path, "iallreduce", bytes, "duration_us"),
+        .fraction = measure_claim(path, "iallreduce", bytes, "fraction"),
+        .host = measure_claim(path, "iallreduce", bytes, "host_us"),
+        .extra = measure_claim(path, "iallreduce", bytes, "extra_us"),
+        .late_share = measure_claim(path, "iallreduce", bytes, "late_share"),
+        .overlap_pct = measure_claim(path, "iallreduce", bytes, "overlap_pct"),
+    };
 }
 
 static void check_claims(const struct asked *asked, const struct measured *measured, const struct claimed *claimed,

@@ -11,10 +11,12 @@
 
 struct data {
     MPI_Request operation;        /* the real one */
+    MPI_Status status;            /* its status, once it is complete */
     MPI_Request vote_request;     /* the vote on who gets the wrong byte */
     int vote;                     /* this rank if it receives anything, -1 otherwise */
     int highest_receiver;         /* the vote's outcome */
     unsigned char *received_byte; /* a byte that this rank receives; NULL for none */
+    bool may_be_empty;            /* received_byte is only received if the message has any */
     bool leaves_early;            /* this rank doesn't wait for the barrier */
 };
 
@@ -29,6 +31,15 @@ void data_clear(struct data *data);
  * returns at once. received_byte: where this rank receives some byte, NULL if it receives none.
  */
 void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte);
+
+/* Counts one more operation that may be damaged, and says whether it is to be. */
+bool data_damage_is_due(void);
+
+/* Prepares the damage to an operation of which this rank alone decides: the completion makes the byte wrong. */
+void data_plan_local_damage(struct data *data, unsigned char *received_byte);
+
+/* Prepares the damage to the real receive that was just started in data->operation, if it is this one's turn. */
+void data_plan_message_damage(struct data *data, unsigned char *received_byte);
 
 /* Whether data_wait would return at once. Gives MPI a chance to make progress. */
 bool data_arrived(struct data *data);

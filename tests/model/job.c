@@ -2,11 +2,13 @@
 #include "data.h"
 #include "model.h"
 #include "next.h"
+#include "requests.h"
 
 static void start(void)
 {
     config_load();
     data_start();
+    requests_start();
     timing_start();
 }
 

@@ -4,12 +4,33 @@
  *
  * An operation of duration D, of which the fraction f proceeds without the host, posted at t_post:
  *
- *   post    spins until t_post + o, then returns;
- *   wait    called at t_wait: the autonomous part has ended at a = max(t_wait, t_post + f D + late);
+ *   post    spins until t_post + o, then returns; the operation starts at s (see below);
+ *   wait    called at t_wait: the autonomous part has ended at a = max(t_wait, s + f D + late);
  *           the rest needs the host and is spun: the operation completes at c = a + (1 - f) D;
  *           then w more passes before the wait returns;
+ *   waitall waits for all autonomous parts, then spins all host parts, then all w's: its completion is
+ *           c = max(t_wait, every s + f D + late) + the sum of (1 - f) D, and it returns at c + n w;
  *   test    while the autonomous part lasts: not complete. After it: as wait, so the call that
  *           reports completion takes (1 - f) D + w.
+ *
+ * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes MODEL_PER_BYTE_NS.
+ *
+ * A message (MODEL_P2P=1; p2p.def) starts at s = max(t_post, s' + g), s' being the start of this process's
+ * message before it in the same direction, and takes T = L + G bytes, which is its D. Sends have one such gap
+ * clock a process, receives another; all threads share them. A blocking call is the post and the wait of the
+ * non-blocking one, Sendrecv two posts and a waitall. Sender and receiver are modelled each by itself: when no data
+ * moves, a receive completes whether or not anything was sent. Messages to and from MPI_PROC_NULL,
+ * persistent requests and probes are the real ones.
+ *
+ * A one-sided operation (MODEL_RMA=1; rma.def) starts and lasts as a message, by a third gap clock. It is complete when a
+ * synchronisation of its window (and target, where one is named) says so, in this process's view:
+ *
+ *   synchronisation, called at t: completes at c = max(t, every s + f T + late) + the sum of (1 - f) T + MODEL_SYNC_US over
+ *           the operations that it completes, and returns after w more, once. Those that complete none (lock,
+ *           lock_all, start, post, wait) take MODEL_SYNC_US + w all the same. The real one is called too, when the
+ *           operations are complete, where leaving it out could deadlock or break an epoch, that is all but the flushes;
+ *           what it takes longer than MODEL_SYNC_US + w is in x. Rput and Rget have a request besides, whose wait
+ *           is a message's.
  *
  * Time modelled says nothing about time spent: the library's own host time is real, so it is measured,
  * per operation, and stated with the truth. With one clock reading's cost added to each, because a
@@ -18,27 +39,39 @@
  *   h = time inside the post          (o is part of it)
  *   x = end of the wait less c        (w is part of it)
  *
- * and the true overlap is max(0, f D - h) / (D + x).
+ * and the true overlap is max(0, f D - h) / (D + x). A stream of posts goes at max(h, g) a message.
  *
  * Parameters, all from the environment of rank 0, read in MPI_Init; anything else than a number in
  * the range given ends the job with a message.
  *
  *   variable            default  range         meaning
- *   MODEL_DURATION_US   0        0 .. 1e9      duration of an operation of no bytes
- *   MODEL_PER_BYTE_NS   0        0 .. 1e9      added to the duration for each byte (see collectives.def)
- *   MODEL_FRACTION      0        0 .. 1        f, the share of D that proceeds without the host
+ *   MODEL_COLL          1        0, 1          1: non-blocking collectives are modelled; 0: they are the real ones
+ *   MODEL_P2P           0        0, 1          1: point-to-point is modelled
+ *   MODEL_RMA           0        0, 1          1: one-sided communication is modelled
+ *   MODEL_DURATION_US   0        0 .. 1e9      duration of a collective of no bytes
+ *   MODEL_LATENCY_US    0        0 .. 1e9      L, duration of a message of no bytes
+ *   MODEL_GAP_US        0        0 .. 1e9      g, least time between the starts of two messages
+ *   MODEL_PER_BYTE_NS   0        0 .. 1e9      G, added to the duration for each byte (see collectives.def)
+ *   MODEL_FRACTION      see      0 .. 1        f, the share of D that proceeds without the host; unset, it is
+ *                       there                  0 for collectives and 1 for all else
  *   MODEL_POST_US       0        0 .. 1e9      o, time spent in the post
  *   MODEL_WAIT_US       0        0 .. 1e9      w, time spent in the wait after completion
+ *   MODEL_SYNC_US       0        0 .. 1e9      duration of a one-sided synchronisation by itself
  *   MODEL_LATE_SHARE    0        0 .. 1        share of the operations whose autonomous part is delayed ...
- *   MODEL_LATE_US       0        0 .. 1e9      ... by this much; it isn't part of D
+ *   MODEL_LATE_US       0        0 .. 1e9      ... by this much; it isn't part of D and delays no other operation
  *   MODEL_SEED          0        integer       chooses the late operations, together with an operation's
  *                                0 .. 2^53     number in its process: the same operations on all ranks as
  *                                              long as all ranks post the same sequence
  *   MODEL_DATA          0        0, 1          1: the real operation runs too, started in the post and
  *                                              completed in the wait. Its host time is in h and x.
- *   MODEL_CORRUPT       0        0, 1          1: implies MODEL_DATA=1; of every operation the highest rank
+ *   MODEL_CORRUPT       0        0, 1          1: implies MODEL_DATA=1; of every collective the highest rank
  *                                              that receives anything gets one byte wrong; from a barrier
- *                                              the highest rank is let out at once (see data.c)
+ *                                              the highest rank is let out at once (see data.c); of messages
+ *                                              received and one-sided operations, every
+ *                                              MODEL_CORRUPT_EVERY-th has one byte wrong
+ *   MODEL_CORRUPT_EVERY 1        1 .. 1e9      counted in each process, over all receives
+ *                                              into buffers of some bytes and all one-sided
+ *                                              operations of some, in the order of their posts
  *   MODEL_REPORT        none     file name     rank 0 writes the truth here in MPI_Finalize (see report.c)
  *
  * Intracommunicators and the C interface only. An operation's request must not be converted for Fortran.
@@ -50,25 +83,57 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The operations that the model knows. Point-to-point and one-sided ones would be further .def files. */
+/* The operations that the model knows. */
 enum operation_kind {
 #define COLLECTIVE(Name, ...) OPERATION_##Name,
 #include "collectives.def"
+#define MESSAGE_ROWS 1
+#define MESSAGE(Name, ...) OPERATION_##Name,
+#include "p2p.def"
+#define ONE_SIDED(Name, ...) OPERATION_##Name,
+#define ONE_SIDED_REQUEST(Name, ...) OPERATION_##Name,
+#define SYNCHRONISATION(Name, ...) OPERATION_##Name,
+#include "rma.def"
     OPERATION_KINDS
 };
 
+/* Decides when an operation starts and which parameters it has. */
+enum operation_class {
+    CLASS_COLLECTIVE,
+    CLASS_SEND,
+    CLASS_RECEIVE,
+    CLASS_ONE_SIDED,
+    CLASS_SYNCHRONISATION,
+    OPERATION_CLASSES
+};
+
+/* kinds.c */
+struct operation_traits {
+    const char *name; /* in the report */
+    enum operation_class class;
+};
+
+extern const struct operation_traits operation_traits[OPERATION_KINDS];
+
 /* The parameters above, in the units used inside. Written once, in MPI_Init. */
 struct model_parameters {
+    double coll;
+    double p2p;
+    double rma;
     double duration_ns;
+    double latency_ns;
+    double gap_ns;
     double per_byte_ns;
-    double fraction;
+    double fraction; /* NaN if unset: see timing_fraction */
     double post_ns;
     double wait_ns;
+    double sync_ns;
     double late_share;
     double late_ns;
     double seed;
     double data;
     double corrupt;
+    double corrupt_every;
 };
 
 extern struct model_parameters model;
@@ -92,8 +157,19 @@ static inline int64_t clock_now_ns(void)
 /* timing.c: when an operation completes. */
 struct timing {
     struct series *series;     /* where its measurements go */
-    int64_t autonomous_end_ns; /* t_post + f D + late */
+    int64_t autonomous_end_ns; /* s + f D + late */
     int64_t host_ns;           /* (1 - f) D */
+};
+
+/* One call that completes operations; its measurement goes to all series that these are of. */
+enum { COMPLETION_SERIES_MAX = 8 }; /* further ones get none */
+
+struct completion {
+    int64_t autonomous_end_ns; /* the latest, and not before the call */
+    int64_t host_ns;           /* the sum */
+    int64_t wait_ns;           /* the w's */
+    int series_count;
+    struct series *series[COMPLETION_SERIES_MAX];
 };
 
 /* Measures the clock. Before any other function here. */
@@ -105,11 +181,26 @@ double timing_clock_cost_ns(void);
 /* The post of an operation whose first clock reading was post_ns. The last thing a post does. */
 void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns);
 
+/* The same in two steps, for what has to be done between: plan decides, spend is the last thing. */
+void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns);
+void timing_spend(const struct timing *timing, int64_t post_ns);
+
+/* Returns the last clock reading, which is at least end_ns. Reads the clock at least once. */
+int64_t timing_spin_until(int64_t end_ns);
+
 /* Whether the autonomous part has ended. */
 bool timing_autonomous_done(const struct timing *timing, int64_t now_ns);
 
-/* The wait of an operation, called at wait_ns. The last thing a wait does. */
-void timing_complete(const struct timing *timing, int64_t wait_ns);
+/* f, T or D, and g of this kind of operation. */
+double timing_fraction(enum operation_kind kind);
+int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes);
+double timing_gap_ns(enum operation_kind kind);
+
+/* A call that completes operations, entered at wait_ns: begun, given each operation, then spun to its end, which
+   is the last thing the call does. Without any operation it ends at once. */
+void completion_begin(struct completion *completion, int64_t wait_ns);
+void completion_add(struct completion *completion, const struct timing *timing);
+void completion_end(const struct completion *completion);
 
 /* report.c. Collective over MPI_COMM_WORLD. */
 void report_write(void);

@@ -25,4 +25,11 @@ __attribute__((constructor)) static void find_next_definitions(void)
     NEXT_FUNCTIONS(FIND_NEXT)
 #define COLLECTIVE(Name, ...) FIND_NEXT(Name)
 #include "collectives.def"
+#define MESSAGE_ROWS 1
+#define MESSAGE(Name, ...) FIND_NEXT(Name)
+#include "p2p.def"
+#define ONE_SIDED(Name, ...) FIND_NEXT(Name)
+#define ONE_SIDED_REQUEST(Name, ...) FIND_NEXT(Name)
+#define SYNCHRONISATION(Name, ...) FIND_NEXT(Name)
+#include "rma.def"
 }

@@ -23,6 +23,9 @@
     X(Testall)            \
     X(Testany)            \
     X(Testsome)           \
+    X(Sendrecv)           \
+    X(Cancel)             \
+    X(Win_free)           \
     X(Request_free)       \
     X(Request_get_status)
 
@@ -33,6 +36,13 @@ struct next_mpi {
     NEXT_FUNCTIONS(NEXT_MEMBER)
 #define COLLECTIVE(Name, ...) NEXT_MEMBER(Name)
 #include "collectives.def"
+#define MESSAGE_ROWS 1
+#define MESSAGE(Name, ...) NEXT_MEMBER(Name)
+#include "p2p.def"
+#define ONE_SIDED(Name, ...) NEXT_MEMBER(Name)
+#define ONE_SIDED_REQUEST(Name, ...) NEXT_MEMBER(Name)
+#define SYNCHRONISATION(Name, ...) NEXT_MEMBER(Name)
+#include "rma.def"
 #undef NEXT_MEMBER
 };
 

@@ -1,15 +1,22 @@
 /*
- * The truth, as a table: a row for each kind of operation and duration that rank 0 has seen.
+ * The truth, as a table: a row for each series that rank 0 has: each kind of collective and duration, each other kind
+ * of operation and number of bytes. What doesn't apply is NA.
  *
- *   operation     e.g. iallreduce
- *   bytes         of one operation on rank 0; NA when operations of this duration differ in it
- *   duration_us   D, without what made some operations late
- *   fraction      f
- *   host_us       h \ mean, over the ranks that have seen this operation and duration,
- *   extra_us      x / of the rank's median
- *   late_share    of the operations that were late, as it came out
- *   operations    number posted on rank 0
- *   overlap_pct   100 max(0, f D - h) / (D + x)
+ *   operation       e.g. iallreduce, isend
+ *   bytes           of one operation on rank 0; NA when collectives of this duration differ in it
+ *   duration_us     D, without what made some operations late
+ *   fraction        f
+ *   host_us         h \ mean, over the ranks that have this row, of what is usual on the rank (series_middle);
+ *   extra_us        x / x is that of a wait, which may have completed several operations, also of several
+ *                     rows, and has a w for each of them. One-sided operations have no x, since the
+ *                     synchronisation has it, and a synchronisation no h
+ *   late_share      of the operations that were late, as it came out
+ *   operations      number posted on rank 0
+ *   overlap_pct     100 max(0, f D - h) / (D + x)
+ *   waits           number of waits on rank 0 that completed operations of this row
+ *   transfer_us     T of a message or one-sided operation, which is its duration
+ *   gap_us          g of these
+ *   per_message_us  max(h, g): what a message takes in a stream of posts
  */
 #include "statistics.h"
 
@@ -18,12 +25,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-static const char *const kind_names[OPERATION_KINDS] = {
-#define COLLECTIVE(Name, name, ...) [OPERATION_##Name] = name,
-#include "collectives.def"
-};
-
-/* What the ranks' medians are summed into; reduced as doubles. */
+/* What the ranks' usual costs are summed into; reduced as doubles. */
 struct cost_sum {
     double host_ns;
     double extra_ns;
@@ -32,16 +34,30 @@ struct cost_sum {
 
 enum { COST_SUM_DOUBLES = sizeof(struct cost_sum) / sizeof(double) };
 
-static struct cost_sum own_cost(enum operation_kind kind, int64_t duration_ns)
+static double middle_or_nan(const int64_t samples[], uint64_t count)
 {
-    const struct series *series = series_lookup(kind, duration_ns);
-    if (series == NULL || series->completed == 0)
+    return count > 0 ? series_middle(samples, count) + timing_clock_cost_ns() : NAN;
+}
+
+static struct cost_sum own_cost(enum operation_kind kind, int64_t key)
+{
+    const struct series *series = series_lookup(kind, key);
+    if (series == NULL || (series->waits == 0 && operation_traits[kind].class != CLASS_ONE_SIDED))
         return (struct cost_sum){0, 0, 0};
     return (struct cost_sum){
-        .host_ns = series_median(series->post_ns, series->posted) + timing_clock_cost_ns(),
-        .extra_ns = series_median(series->extra_ns, series->completed) + timing_clock_cost_ns(),
+        .host_ns = middle_or_nan(series->post_ns, series->posted),
+        .extra_ns = middle_or_nan(series->extra_ns, series->waits),
         .ranks = 1,
     };
+}
+
+/* Format must be for one double. */
+static void print_number(FILE *file, const char *format, double number)
+{
+    if (isnan(number))
+        (void)fprintf(file, "\tNA");
+    else
+        (void)fprintf(file, format, number);
 }
 
 static void print_row(FILE *file, const struct series *series, struct cost_sum sum)
@@ -52,16 +68,32 @@ static void print_row(FILE *file, const struct series *series, struct cost_sum s
     const double host_ns = sum.host_ns / sum.ranks;
     const double extra_ns = sum.extra_ns / sum.ranks;
     const double duration_ns = (double)series->duration_ns;
-    const double overlap_pct = 100 * fmax(0, model.fraction * duration_ns - host_ns) / (duration_ns + extra_ns);
+    const double fraction = timing_fraction(series->kind);
+    const double overlap_pct =
+        isnan(host_ns) ? NAN : 100 * fmax(0, fraction * duration_ns - host_ns) / (duration_ns + extra_ns);
 
-    (void)fprintf(file, "%s\t", kind_names[series->kind]);
+    const double late_share = (double)series->late / (double)series->posted;
+    const enum operation_class class = operation_traits[series->kind].class;
+    const bool is_transfer = class != CLASS_COLLECTIVE && class != CLASS_SYNCHRONISATION;
+    const double gap_ns = is_transfer ? timing_gap_ns(series->kind) : NAN;
+
+    (void)fprintf(file, "%s\t", operation_traits[series->kind].name);
     if (series->bytes == SERIES_BYTES_VARY)
         (void)fprintf(file, "NA");
     else
         (void)fprintf(file, "%" PRId64, series->bytes);
-    (void)fprintf(file, "\t%.3f\t%g\t%.4f\t%.4f\t%.6f\t%" PRIuFAST64 "\t%.4f\n", duration_ns / 1e3, model.fraction,
-                  host_ns / 1e3, extra_ns / 1e3, (double)series->late / (double)series->posted, series->posted,
-                  overlap_pct);
+    print_number(file, "\t%.3f", duration_ns / 1e3);
+    print_number(file, "\t%g", class != CLASS_SYNCHRONISATION ? fraction : NAN);
+    print_number(file, "\t%.4f", host_ns / 1e3);
+    print_number(file, "\t%.4f", extra_ns / 1e3);
+    print_number(file, "\t%.6f", late_share);
+    (void)fprintf(file, "\t%" PRIuFAST64, class != CLASS_SYNCHRONISATION ? series->posted : series->waits);
+    print_number(file, "\t%.4f", overlap_pct);
+    (void)fprintf(file, "\t%" PRIuFAST64, series->waits);
+    print_number(file, "\t%.3f", is_transfer ? duration_ns / 1e3 : NAN);
+    print_number(file, "\t%g", gap_ns / 1e3);
+    print_number(file, "\t%.4f", is_transfer ? (host_ns > gap_ns ? host_ns : gap_ns) / 1e3 : NAN);
+    (void)fprintf(file, "\n");
 }
 
 static void print_table(const char *path, const struct cost_sum sums[], int rows)
@@ -69,7 +101,8 @@ static void print_table(const char *path, const struct cost_sum sums[], int rows
     FILE *file = fopen(path, "w");
     if (file == NULL)
         model_abort("can't open the file that MODEL_REPORT names");
-    (void)fprintf(file, "operation\tbytes\tduration_us\tfraction\thost_us\textra_us\tlate_share\toperations\toverlap_pct\n");
+    (void)fprintf(file, "operation\tbytes\tduration_us\tfraction\thost_us\textra_us\tlate_share\toperations\t"
+                        "overlap_pct\twaits\ttransfer_us\tgap_us\tper_message_us\n");
     for (int row = 0; row < rows; row++)
         print_row(file, series_at(row), sums[row]);
     const bool failed = ferror(file) != 0;
@@ -90,7 +123,7 @@ void report_write(void)
     if (rank == 0) {
         for (int row = 0; row < rows; row++) {
             keys[row][0] = series_at(row)->kind;
-            keys[row][1] = series_at(row)->duration_ns;
+            keys[row][1] = series_key(series_at(row));
         }
     }
     PMPI_Bcast(keys, 2 * rows, MPI_INT64_T, 0, MPI_COMM_WORLD);

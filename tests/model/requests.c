@@ -1,14 +1,15 @@
 /*
  * The calls that complete requests. Real requests go to the next definition, modelled ones are completed here; in
- * an array with both, the real ones go first, so that the last thing the call does is a modelled wait, which
- * accounts for its own time.
+ * an array with both, the real ones go first, so that the last thing the call does is the modelled wait, which
+ * accounts for its own time. A call that completes several modelled requests waits once, for all of them.
  */
 #include "requests.h"
 #include "next.h"
+#include "statistics.h"
 
 /* ---- Handles ---- */
 
-enum { OPERATIONS_MAX = 1024 }; /* in flight at a time */
+enum { OPERATIONS_MAX = 8192 }; /* in flight at a time */
 
 static struct operation operations[OPERATIONS_MAX];
 
@@ -31,7 +32,7 @@ static struct operation *operation_of(MPI_Request request)
 /* A request is an integer whose top two bits say where the object lies; 00 stands for an invalid handle, so no
    object has such a one. The null handles have 00 too, so the bits below are none of theirs (MPI_REQUEST_NULL is
    0x2c000000). */
-enum { HANDLE_MAGIC = 0x1d0e6400, HANDLE_INDEX_MASK = OPERATIONS_MAX - 1 };
+enum { HANDLE_MAGIC = 0x1d0e6000, HANDLE_INDEX_MASK = OPERATIONS_MAX - 1 };
 _Static_assert((OPERATIONS_MAX & HANDLE_INDEX_MASK) == 0, "OPERATIONS_MAX is a power of two");
 _Static_assert((HANDLE_MAGIC & HANDLE_INDEX_MASK) == 0, "the magic number leaves room for the index");
 
@@ -51,27 +52,52 @@ static struct operation *operation_of(MPI_Request request)
 
 /* ---- Operations ---- */
 
-/* Where to look first: the operation given back last, whose memory is in the cache. */
-static atomic_uint first_try;
+/*
+ * The operations not in use, the one given back last on top, whose memory is in the cache. The lower half is its index,
+ * the upper half counts changes: without it, a thread that was interrupted between reading the top and taking it
+ * could not tell that others have taken it and given it back meanwhile, and what was below may be in use.
+ */
+static _Atomic uint64_t free_top;
+
+void requests_start(void)
+{
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
+        atomic_store_explicit(&operations[i].next_free, i + 1, memory_order_relaxed);
+    atomic_store(&free_top, 0);
+}
+
+static uint64_t changed_top(uint64_t top, uint32_t index)
+{
+    return ((top >> 32) + 1) << 32 | index;
+}
 
 struct operation *operation_take(MPI_Request *request)
 {
-    const unsigned first = atomic_load_explicit(&first_try, memory_order_relaxed);
-    for (unsigned i = 0; i < OPERATIONS_MAX; i++) {
-        struct operation *operation = &operations[(first + i) % OPERATIONS_MAX];
-        if (!atomic_exchange_explicit(&operation->taken, true, memory_order_acquire)) {
-            data_clear(&operation->data);
-            *request = request_of(operation);
-            return operation;
-        }
-    }
-    model_abort("more than 1024 operations in flight");
+    uint64_t top = atomic_load_explicit(&free_top, memory_order_acquire);
+    struct operation *operation;
+    do {
+        const uint32_t index = (uint32_t)top;
+        if (index == OPERATIONS_MAX)
+            model_abort("more than 8192 operations in flight");
+        operation = &operations[index];
+    } while (!atomic_compare_exchange_weak_explicit(
+        &free_top, &top, changed_top(top, atomic_load_explicit(&operation->next_free, memory_order_relaxed)),
+        memory_order_acquire, memory_order_acquire));
+
+    data_clear(&operation->data);
+    operation->envelope = (struct envelope){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    *request = request_of(operation);
+    return operation;
 }
 
 static void give_back(struct operation *operation)
 {
-    atomic_store_explicit(&operation->taken, false, memory_order_release);
-    atomic_store_explicit(&first_try, (unsigned)(operation - operations), memory_order_relaxed);
+    const uint32_t index = (uint32_t)(operation - operations);
+    uint64_t top = atomic_load_explicit(&free_top, memory_order_relaxed);
+    do
+        atomic_store_explicit(&operation->next_free, (uint32_t)top, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&free_top, &top, changed_top(top, index), memory_order_release,
+                                                  memory_order_relaxed));
 }
 
 int operation_cancel(struct operation *operation, MPI_Request *request, int error)
@@ -89,11 +115,29 @@ static bool is_ready(struct operation *operation, int64_t now_ns)
     return operation->data.leaves_early || timing_autonomous_done(&operation->timing, now_ns);
 }
 
-/* MPI's empty status, which is what a completed collective has. */
+static const MPI_Status empty_status = {
+    .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};
+
+static void set_status(MPI_Status *status, const struct operation *operation)
+{
+    const struct envelope *envelope = &operation->envelope;
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    if (envelope->received && model.data != 0) {
+        *status = operation->data.status;
+        return;
+    }
+    *status = empty_status;
+    status->MPI_SOURCE = envelope->source;
+    status->MPI_TAG = envelope->tag;
+    if (envelope->bytes > 0)
+        PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)envelope->bytes); /* local, and no more than stores */
+}
+
 static void set_empty(MPI_Status *status)
 {
     if (status != MPI_STATUS_IGNORE)
-        *status = (MPI_Status){.MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};
+        *status = empty_status;
 }
 
 static MPI_Status *status_at(MPI_Status statuses[], int index)
@@ -101,19 +145,39 @@ static MPI_Status *status_at(MPI_Status statuses[], int index)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[index];
 }
 
-/* Completes the operation behind *request by a wait called at wait_ns. All is done before the modelled wait, so that
-   it is inside what that measures. */
-static int complete(struct operation *operation, MPI_Request *request, MPI_Status *status, int64_t wait_ns)
+/* Does all that completes the operation behind *request but the modelled wait, which is left to the end of completion,
+   so that this is inside what that measures. */
+static int finish(struct operation *operation, MPI_Request *request, MPI_Status *status,
+                  struct completion *completion)
 {
     const int error = data_wait(&operation->data);
-    const bool leaves_early = operation->data.leaves_early;
-    const struct timing timing = operation->timing;
+    set_status(status, operation);
+    if (!operation->data.leaves_early)
+        completion_add(completion, &operation->timing);
     *request = MPI_REQUEST_NULL;
-    set_empty(status);
     give_back(operation);
-    if (!leaves_early)
-        timing_complete(&timing, wait_ns);
     return error;
+}
+
+/* Completes the operation behind *request by a wait called at wait_ns. */
+static int complete(struct operation *operation, MPI_Request *request, MPI_Status *status, int64_t wait_ns)
+{
+    struct completion completion;
+    completion_begin(&completion, wait_ns);
+    const int error = finish(operation, request, status, &completion);
+    completion_end(&completion);
+    return error;
+}
+
+int operation_wait(MPI_Request *request, MPI_Status *status)
+{
+    return complete(operation_of(*request), request, status, clock_now_ns());
+}
+
+/* Whether this is a message; anything else may neither be cancelled nor freed before it is complete. */
+static bool is_message(const struct operation *operation)
+{
+    return operation_traits[operation->timing.series->kind].class != CLASS_COLLECTIVE;
 }
 
 /* ---- One request ---- */
@@ -143,15 +207,33 @@ INTERPOSED int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status
         return next.Request_get_status(request, flag, status);
     *flag = is_ready(operation, clock_now_ns());
     if (*flag)
-        set_empty(status);
+        set_status(status, operation);
     return MPI_SUCCESS;
 }
 
 INTERPOSED int MPI_Request_free(MPI_Request *request)
 {
-    if (operation_of(*request) != NULL)
+    struct operation *operation = operation_of(*request);
+    if (operation == NULL)
+        return next.Request_free(request);
+    if (!is_message(operation))
         model_abort("MPI_Request_free of a collective's request is erroneous (MPI 3.1, section 5.12)");
-    return next.Request_free(request);
+    const int error = operation->data.operation != MPI_REQUEST_NULL ? next.Request_free(&operation->data.operation)
+                                                                    : MPI_SUCCESS;
+    *request = MPI_REQUEST_NULL;
+    give_back(operation);
+    return error;
+}
+
+/* Without data, or after it has arrived, there is nothing to cancel, and the message completes. */
+INTERPOSED int MPI_Cancel(MPI_Request *request)
+{
+    struct operation *operation = operation_of(*request);
+    if (operation == NULL)
+        return next.Cancel(request);
+    if (!is_message(operation))
+        model_abort("MPI_Cancel of a collective's request is erroneous (MPI 3.1, section 5.12)");
+    return operation->data.operation != MPI_REQUEST_NULL ? next.Cancel(&operation->data.operation) : MPI_SUCCESS;
 }
 
 /* ---- Arrays of requests ---- */
@@ -208,51 +290,73 @@ static void set_all_empty(int count, MPI_Status statuses[])
             set_empty(&statuses[i]);
 }
 
-/* Completes all operations in the list, one after the other; returns the first error, or error if that is one. */
-static int complete_all(struct operation *hidden, MPI_Request requests[], MPI_Status statuses[], int error)
+/* Completes all operations in the list, by a call that began to wait for them at wait_ns; returns the first error, or
+   error if that is one. */
+static int complete_all(struct operation *hidden, MPI_Request requests[], MPI_Status statuses[], int64_t wait_ns,
+                        int error)
 {
+    struct completion completion;
+    completion_begin(&completion, wait_ns);
     while (hidden != NULL) {
         struct operation *operation = hidden;
         const int i = operation->hidden_index;
         hidden = operation->next_hidden; /* before the operation is given back */
-        const int own_error = complete(operation, &requests[i], status_at(statuses, i), clock_now_ns());
+        const int own_error = finish(operation, &requests[i], status_at(statuses, i), &completion);
         error = error != MPI_SUCCESS ? error : own_error;
     }
+    completion_end(&completion);
     return error;
+}
+
+int requests_wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    if (!any_modelled(count, requests))
+        return next.Waitall(count, requests, statuses);
+
+    int64_t wait_ns = clock_now_ns();
+    struct operation *hidden = hide_modelled(count, requests);
+    int error = MPI_SUCCESS;
+    if (any_left(count, requests)) {
+        error = next.Waitall(count, requests, statuses);
+        wait_ns = clock_now_ns(); /* real operations' time isn't modelled */
+    } else {
+        set_all_empty(count, statuses);
+    }
+    return complete_all(hidden, requests, statuses, wait_ns, error);
 }
 
 INTERPOSED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    struct operation *hidden = hide_modelled(count, requests);
-    if (hidden == NULL)
-        return next.Waitall(count, requests, statuses);
+    return requests_wait_all(count, requests, statuses);
+}
 
-    int error = MPI_SUCCESS;
-    if (any_left(count, requests))
-        error = next.Waitall(count, requests, statuses);
-    else
-        set_all_empty(count, statuses);
-    return complete_all(hidden, requests, statuses, error);
+static bool all_ready(struct operation *hidden, int64_t now_ns)
+{
+    for (; hidden != NULL; hidden = hidden->next_hidden)
+        if (!is_ready(hidden, now_ns))
+            return false;
+    return true;
 }
 
 INTERPOSED int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    struct operation *hidden = hide_modelled(count, requests);
-    if (hidden == NULL)
+    if (!any_modelled(count, requests))
         return next.Testall(count, requests, flag, statuses);
 
-    *flag = true;
-    for (struct operation *operation = hidden; operation != NULL; operation = operation->next_hidden)
-        *flag &= is_ready(operation, clock_now_ns());
+    int64_t test_ns = clock_now_ns();
+    struct operation *hidden = hide_modelled(count, requests);
+    *flag = all_ready(hidden, test_ns);
 
     int error = MPI_SUCCESS;
-    if (*flag && any_left(count, requests))
+    if (*flag && any_left(count, requests)) {
         error = next.Testall(count, requests, flag, statuses);
-    else if (*flag)
+        test_ns = clock_now_ns(); /* as in MPI_Waitall */
+    } else if (*flag) {
         set_all_empty(count, statuses);
+    }
 
     if (*flag)
-        return complete_all(hidden, requests, statuses, error);
+        return complete_all(hidden, requests, statuses, test_ns, error);
     restore(hidden, requests);
     return error;
 }
@@ -272,8 +376,9 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag, MP
     if (*flag || error != MPI_SUCCESS)
         return error;
 
+    const int64_t now_ns = clock_now_ns();
     for (struct operation *operation = hidden; operation != NULL; operation = operation->next_hidden) {
-        if (is_ready(operation, clock_now_ns())) {
+        if (is_ready(operation, now_ns)) {
             *index = operation->hidden_index;
             *flag = true;
             return complete(operation, &requests[*index], status, wait_ns);
@@ -316,19 +421,21 @@ static int test_some(int count, MPI_Request requests[], int *outcount, int indic
         *outcount = 0;
     restore(hidden, requests);
 
+    const int64_t now_ns = clock_now_ns();
+    struct completion completion;
+    completion_begin(&completion, wait_ns);
     while (hidden != NULL) {
         struct operation *operation = hidden;
         hidden = operation->next_hidden; /* before the operation is given back */
-        if (!is_ready(operation, clock_now_ns()))
+        if (!is_ready(operation, now_ns))
             continue;
         const int i = operation->hidden_index;
         const int out = (*outcount)++;
         indices[out] = i;
-        /* What completed before this one has kept the host until now. */
-        const int64_t start_ns = out == 0 ? wait_ns : clock_now_ns();
-        const int own_error = complete(operation, &requests[i], status_at(statuses, out), start_ns);
+        const int own_error = finish(operation, &requests[i], status_at(statuses, out), &completion);
         error = error != MPI_SUCCESS ? error : own_error;
     }
+    completion_end(&completion);
     return error;
 }
 

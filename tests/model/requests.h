@@ -10,19 +10,39 @@
 
 #include <stdatomic.h>
 
+/* What the status of a completed operation says. Operations that receive nothing have MPI's empty status. */
+struct envelope {
+    int source; /* MPI_ANY_SOURCE and MPI_ANY_TAG if nobody knows */
+    int tag;
+    int64_t bytes;
+    bool received; /* if data moves, the real status has it all */
+};
+
 struct operation {
-    atomic_bool taken;
     struct timing timing;
+    struct envelope envelope;
     struct data data;
     /* While an array of requests is handed to the next definition: see hide_modelled. */
     struct operation *next_hidden;
     int hidden_index;
+    /* While the operation isn't in use. */
+    _Atomic uint32_t next_free;
 };
 
-/* An operation without real data, and its request. Aborts the job when too many are in flight. Any thread may call. */
+/* Before any other function here. */
+void requests_start(void);
+
+/* An operation without real data and with an empty envelope, and its request. Aborts the job when too many are in
+   flight. Any thread may call. */
 struct operation *operation_take(MPI_Request *request);
 
 /* Gives an operation back whose post failed; returns error. */
 int operation_cancel(struct operation *operation, MPI_Request *request, int error);
+
+/* MPI_Wait for a request that is modelled. */
+int operation_wait(MPI_Request *request, MPI_Status *status);
+
+/* MPI_Waitall, of any requests. */
+int requests_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]);
 
 #endif

@@ -42,6 +42,38 @@ costs() {
     timed_job 2 "$model" $settings "$@" MODEL_REPORT="$report" "$build/model_cost_test" || exit 1
 }
 
+# p2p_costs LATENCY_US POST_US WAIT_US [VARIABLE=VALUE ...]
+p2p_costs() {
+    settings="MODEL_P2P=1 MODEL_LATENCY_US=$1 MODEL_POST_US=$2 MODEL_WAIT_US=$3"
+    shift 3
+    # shellcheck disable=SC2086
+    timed_job 2 "$model" $settings "$@" MODEL_REPORT="$report" "$build/model_p2p_cost_test" || exit 1
+}
+
+# p2p_delivers "VARIABLE=VALUE ..." OUTCOME ...
+p2p_delivers() {
+    settings="MODEL_P2P=1 MODEL_LATENCY_US=200 MODEL_DURATION_US=200 $1"
+    shift
+    # shellcheck disable=SC2086
+    job 2 "$model" $settings "$build/model_p2p_data_test" "$@" || exit 1
+}
+
+# rma_costs LATENCY_US POST_US WAIT_US SYNC_US [VARIABLE=VALUE ...]
+rma_costs() {
+    settings="MODEL_RMA=1 MODEL_LATENCY_US=$1 MODEL_POST_US=$2 MODEL_WAIT_US=$3 MODEL_SYNC_US=$4"
+    shift 4
+    # shellcheck disable=SC2086
+    timed_job 2 "$model" $settings "$@" MODEL_REPORT="$report" "$build/model_rma_test" cost || exit 1
+}
+
+# rma_delivers "VARIABLE=VALUE ..." OUTCOME ...
+rma_delivers() {
+    settings="MODEL_RMA=1 MODEL_LATENCY_US=20 MODEL_SYNC_US=5 $1"
+    shift
+    # shellcheck disable=SC2086
+    job 2 "$model" $settings "$build/model_rma_test" "$@" || exit 1
+}
+
 # expect_refusal MESSAGE JOB ...: the job fails and says so
 expect_refusal() {
     message=$1
@@ -104,7 +136,7 @@ no_data)
 requests)
     job 2 "$model" MODEL_DURATION_US=200 MODEL_FRACTION=0.5 "$build/model_request_test" || exit 1
     job 2 "$model" MODEL_DURATION_US=200 MODEL_FRACTION=0.5 MODEL_DATA=1 "$build/model_request_test" || exit 1
-    expect_refusal "more than 1024 operations" 2 "$model" "$build/model_request_test" too-many
+    expect_refusal "more than 8192 operations" 2 "$model" "$build/model_request_test" too-many
     expect_refusal "MPI_Request_free" 2 "$model" "$build/model_request_test" free
     ;;
 refusals)
@@ -118,6 +150,50 @@ stacking)
     passes_front 2000 "$front:$model"
     passes_front 0 "$model:$front"
     passes_front 2000 "$model:$front" MODEL_DATA=1
+    ;;
+p2p_cost)
+    p2p_costs 20 0 0
+    p2p_costs 10 1 0
+    p2p_costs 50 5 4
+    p2p_costs 20 2 0.5 MODEL_FRACTION=0.5
+    p2p_costs 10 1 0 MODEL_FRACTION=0
+    ;;
+p2p_gap)
+    p2p_costs 20 0 0 MODEL_GAP_US=0.5
+    p2p_costs 20 0.2 0.1 MODEL_GAP_US=1
+    p2p_costs 20 0 0 MODEL_GAP_US=5
+    p2p_costs 20 2 0 MODEL_GAP_US=0.5
+    ;;
+p2p_bytes)
+    p2p_costs 5 0.5 0.5 MODEL_PER_BYTE_NS=1
+    p2p_costs 0 0 0 MODEL_PER_BYTE_NS=2.5 MODEL_FRACTION=0.5
+    ;;
+p2p_late)
+    p2p_costs 20 0.5 0.5 MODEL_LATE_SHARE=0.05 MODEL_LATE_US=200 MODEL_SEED=1
+    ;;
+p2p_data)
+    p2p_delivers MODEL_DATA=0 untouched
+    p2p_delivers MODEL_DATA=1 right
+    p2p_delivers MODEL_CORRUPT=1 wrong 1
+    p2p_delivers "MODEL_CORRUPT=1 MODEL_CORRUPT_EVERY=3" wrong 3
+    p2p_delivers "MODEL_DATA=1 MODEL_COLL=0" right
+    ;;
+p2p_requests)
+    expect_refusal "more than 8192 operations" 2 "$model" MODEL_P2P=1 "$build/model_p2p_data_test" too-many
+    expect_refusal "MODEL_CORRUPT_EVERY=0: must be" 2 "$model" MODEL_CORRUPT_EVERY=0 "$build/model_p2p_data_test" right
+    ;;
+rma_cost)
+    rma_costs 20 1 0 0
+    rma_costs 20 0 0.5 2 MODEL_GAP_US=0.5
+    rma_costs 10 0.2 0 5 MODEL_GAP_US=1 MODEL_PER_BYTE_NS=100
+    rma_costs 20 2 1 1 MODEL_GAP_US=5
+    rma_costs 10 1 0 0 MODEL_FRACTION=0.5
+    ;;
+rma_data)
+    rma_delivers MODEL_DATA=0 untouched
+    rma_delivers MODEL_DATA=1 right
+    rma_delivers MODEL_CORRUPT=1 wrong 1
+    rma_delivers "MODEL_CORRUPT=1 MODEL_CORRUPT_EVERY=3" wrong 3
     ;;
 *)
     echo "run_case.sh: unknown case $case_name" >&2

@@ -1,5 +1,6 @@
 /*
- * What the model measures of itself: a series of samples for each kind of operation and duration.
+ * What the model measures of itself: a series of samples for each kind of collective and duration, and for each
+ * other kind of operation and number of bytes.
  * Everything a post or a wait calls here is safe from several threads and takes no lock once the series exists.
  */
 #ifndef MODEL_STATISTICS_H
@@ -10,8 +11,8 @@
 #include <stdatomic.h>
 
 enum {
-    SERIES_MAX = 64,       /* distinct pairs of kind and duration */
-    SERIES_SAMPLES = 16384 /* the most recent ones are kept */
+    SERIES_MAX = 128,     /* see series_find */
+    SERIES_SAMPLES = 8192 /* the most recent ones are kept */
 };
 
 #define SERIES_BYTES_VARY INT64_C(-1)
@@ -19,9 +20,10 @@ enum {
 struct series {
     enum operation_kind kind;
     int64_t duration_ns;
+    int64_t autonomous_ns; /* f D */
     _Atomic int64_t bytes; /* of one operation; SERIES_BYTES_VARY when they have the duration but not the size in common */
     atomic_uint_fast64_t posted;
-    atomic_uint_fast64_t completed;
+    atomic_uint_fast64_t waits; /* that completed any of these operations */
     atomic_uint_fast64_t late;
     int64_t post_ns[SERIES_SAMPLES];  /* last less first clock reading in the post */
     int64_t extra_ns[SERIES_SAMPLES]; /* last clock reading in the wait less the completion */
@@ -30,8 +32,8 @@ struct series {
 /* Touches all memory, so that no sample pays for a page. */
 void series_start(void);
 
-/* The series of this kind and duration, made if new. Aborts the job when there are too many. */
-struct series *series_find(enum operation_kind kind, int64_t duration_ns, int64_t bytes);
+/* The series for an operation of this kind and size, made if new. Aborts the job when there are too many. */
+struct series *series_find(enum operation_kind kind, int64_t bytes);
 
 /* The place for the next sample: taken before the last clock reading, filled after it. */
 static inline int64_t *series_next_post(struct series *series)
@@ -41,17 +43,22 @@ static inline int64_t *series_next_post(struct series *series)
 
 static inline int64_t *series_next_extra(struct series *series)
 {
-    return &series->extra_ns[atomic_fetch_add_explicit(&series->completed, 1, memory_order_relaxed) % SERIES_SAMPLES];
+    return &series->extra_ns[atomic_fetch_add_explicit(&series->waits, 1, memory_order_relaxed) % SERIES_SAMPLES];
 }
 
 /* For the report, when nothing is in flight any more. */
 int series_count(void);
 const struct series *series_at(int index);
 
-/* The series of this kind and duration, NULL if there is none. */
-const struct series *series_lookup(enum operation_kind kind, int64_t duration_ns);
+/* What tells series apart, on all ranks alike: of collectives the duration (ranks may differ in the bytes, and so may
+   operations of v and w variants), of others the bytes. */
+int64_t series_key(const struct series *series);
 
-/* The median of the samples kept of count taken; count must not be 0. Allocates. */
-double series_median(const int64_t samples[], uint64_t count);
+/* The series of this kind and key, NULL if there is none. */
+const struct series *series_lookup(enum operation_kind kind, int64_t key);
+
+/* The mean of the middle half of the samples kept of count taken: as deaf to interruptions as the median, but it
+   resolves more than the steps of the clock, which may be 10 ns. count must not be 0. Allocates. */
+double series_middle(const int64_t samples[], uint64_t count);
 
 #endif

@@ -4,6 +4,9 @@
 
 static double clock_cost_ns;
 
+/* When this process's last operation of each class started. */
+static _Atomic int64_t last_start_ns[OPERATION_CLASSES];
+
 /* Numbers the operations of this process; see MODEL_SEED. */
 static atomic_uint_fast64_t operations_posted;
 
@@ -28,8 +31,7 @@ double timing_clock_cost_ns(void)
     return clock_cost_ns;
 }
 
-/* Returns the last clock reading, which is at least end_ns. Reads the clock at least once. */
-static int64_t spin_until(int64_t end_ns)
+int64_t timing_spin_until(int64_t end_ns)
 {
     int64_t now_ns;
     do
@@ -44,6 +46,8 @@ static int64_t spin_until(int64_t end_ns)
  */
 static bool next_is_late(void)
 {
+    if (model.late_share == 0)
+        return false;
     const uint64_t number = atomic_fetch_add_explicit(&operations_posted, 1, memory_order_relaxed);
     uint64_t hash = (uint64_t)model.seed * UINT64_C(0xd1342543de82ef95) + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -53,22 +57,68 @@ static bool next_is_late(void)
     return uniform < model.late_share;
 }
 
-void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns)
+double timing_fraction(enum operation_kind kind)
 {
-    const int64_t duration_ns = llround(model.duration_ns + model.per_byte_ns * (double)bytes);
-    const int64_t autonomous_ns = llround(model.fraction * (double)duration_ns);
+    if (!isnan(model.fraction))
+        return model.fraction;
+    return operation_traits[kind].class == CLASS_COLLECTIVE ? 0 : 1;
+}
 
-    timing->series = series_find(kind, duration_ns, bytes);
-    timing->autonomous_end_ns = post_ns + autonomous_ns;
-    timing->host_ns = duration_ns - autonomous_ns;
+int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
+{
+    const double no_bytes_ns[OPERATION_CLASSES] = {
+        [CLASS_COLLECTIVE] = model.duration_ns, [CLASS_SEND] = model.latency_ns,
+        [CLASS_RECEIVE] = model.latency_ns,     [CLASS_ONE_SIDED] = model.latency_ns,
+        [CLASS_SYNCHRONISATION] = model.sync_ns,
+    };
+    return llround(no_bytes_ns[operation_traits[kind].class] + model.per_byte_ns * (double)bytes);
+}
+
+double timing_gap_ns(enum operation_kind kind)
+{
+    return operation_traits[kind].class == CLASS_COLLECTIVE ? 0 : model.gap_ns;
+}
+
+/* When an operation posted at post_ns starts: not before the gap after the one before it has passed. */
+static int64_t start_after_gap(enum operation_kind kind, int64_t post_ns)
+{
+    const int64_t gap_ns = (int64_t)timing_gap_ns(kind);
+    if (gap_ns == 0)
+        return post_ns;
+
+    _Atomic int64_t *last_ns = &last_start_ns[operation_traits[kind].class];
+    int64_t previous_ns = atomic_load_explicit(last_ns, memory_order_relaxed);
+    int64_t start_ns;
+    do
+        start_ns = previous_ns + gap_ns > post_ns ? previous_ns + gap_ns : post_ns;
+    while (!atomic_compare_exchange_weak_explicit(last_ns, &previous_ns, start_ns, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    return start_ns;
+}
+
+void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns)
+{
+    struct series *series = series_find(kind, bytes);
+    timing->series = series;
+    timing->autonomous_end_ns = start_after_gap(kind, post_ns) + series->autonomous_ns;
+    timing->host_ns = series->duration_ns - series->autonomous_ns;
     if (next_is_late()) {
         timing->autonomous_end_ns += (int64_t)model.late_ns;
-        atomic_fetch_add_explicit(&timing->series->late, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&series->late, 1, memory_order_relaxed);
     }
+}
 
+void timing_spend(const struct timing *timing, int64_t post_ns)
+{
     /* Time after the last reading isn't measured, so nothing is left to do then but one store. */
     int64_t *sample = series_next_post(timing->series);
-    *sample = spin_until(post_ns + (int64_t)model.post_ns) - post_ns;
+    *sample = timing_spin_until(post_ns + (int64_t)model.post_ns) - post_ns;
+}
+
+void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns)
+{
+    timing_plan(timing, kind, bytes, post_ns);
+    timing_spend(timing, post_ns);
 }
 
 bool timing_autonomous_done(const struct timing *timing, int64_t now_ns)
@@ -76,11 +126,41 @@ bool timing_autonomous_done(const struct timing *timing, int64_t now_ns)
     return now_ns >= timing->autonomous_end_ns;
 }
 
-void timing_complete(const struct timing *timing, int64_t wait_ns)
+void completion_begin(struct completion *completion, int64_t wait_ns)
 {
-    const int64_t autonomous_end_ns = wait_ns > timing->autonomous_end_ns ? wait_ns : timing->autonomous_end_ns;
-    const int64_t completion_ns = autonomous_end_ns + timing->host_ns;
+    completion->autonomous_end_ns = wait_ns;
+    completion->host_ns = 0;
+    completion->wait_ns = 0;
+    completion->series_count = 0;
+}
 
-    int64_t *sample = series_next_extra(timing->series);
-    *sample = spin_until(completion_ns + (int64_t)model.wait_ns) - completion_ns;
+void completion_add(struct completion *completion, const struct timing *timing)
+{
+    if (timing->autonomous_end_ns > completion->autonomous_end_ns)
+        completion->autonomous_end_ns = timing->autonomous_end_ns;
+    completion->host_ns += timing->host_ns;
+    completion->wait_ns += (int64_t)model.wait_ns;
+
+    const int known = completion->series_count;
+    for (int i = 0; i < known; i++)
+        if (completion->series[i] == timing->series)
+            return;
+    if (known < COMPLETION_SERIES_MAX)
+        completion->series[completion->series_count++] = timing->series;
+}
+
+void completion_end(const struct completion *completion)
+{
+    if (completion->series_count == 0)
+        return;
+    const int64_t completion_ns = completion->autonomous_end_ns + completion->host_ns;
+    const int64_t end_ns = completion_ns + completion->wait_ns;
+
+    /* As in the post: the places first, so that only stores are left to do after the last reading. */
+    int64_t *samples[COMPLETION_SERIES_MAX];
+    for (int i = 0; i < completion->series_count; i++)
+        samples[i] = series_next_extra(completion->series[i]);
+    const int64_t extra_ns = timing_spin_until(end_ns) - completion_ns;
+    for (int i = 0; i < completion->series_count; i++)
+        *samples[i] = extra_ns;
 }

@@ -1,0 +1,92 @@
+/* What the tests of costs share: how they time, and the model's report. */
+#ifndef MODEL_MEASURE_H
+#define MODEL_MEASURE_H
+
+#include "check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Parameters of the model, as the test's environment has them; read before any thread. */
+static inline double measure_asked(const char *name, double otherwise)
+{
+    const char *text = getenv(name); /* NOLINT(concurrency-mt-unsafe) */
+    return text != NULL ? strtod(text, NULL) : otherwise;
+}
+
+/* What a clock reading costs. */
+static inline double measure_clock_cost_us(void)
+{
+    enum { BATCHES = 50, READINGS = 1000 };
+    double least = INFINITY;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        const double begin = check_now_us();
+        for (int reading = 1; reading < READINGS; reading++)
+            (void)check_now_us();
+        least = fmin(least, (check_now_us() - begin) / READINGS);
+    }
+    return least;
+}
+
+static inline int measure_compare(const void *a, const void *b)
+{
+    const double left = *(const double *)a;
+    const double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* The median. Sorts. */
+static inline double measure_median(double values[], size_t count)
+{
+    qsort(values, count, sizeof values[0], measure_compare);
+    return values[count / 2];
+}
+
+static inline void measure_work(double duration_us)
+{
+    const double begin = check_now_us();
+    while (check_now_us() - begin < duration_us)
+        ;
+}
+
+/* The number of the tab-separated field, from 0; NaN if it is none. */
+static inline double measure_field(const char *line, int field)
+{
+    for (; field > 0 && line != NULL; field--) {
+        line = strchr(line, '\t');
+        line += line != NULL;
+    }
+    char *end = NULL;
+    const double value = line != NULL ? strtod(line, &end) : NAN;
+    return end != line ? value : NAN;
+}
+
+/* From the report: a column of the row of this operation and number of bytes. NaN if there is none. */
+static inline double measure_claim(const char *path, const char *operation, int64_t bytes, const char *column)
+{
+    FILE *file = fopen(path, "r");
+    char line[512];
+    char start[128];
+    char wanted[64];
+    double value = NAN;
+    int field = -1;
+    (void)snprintf(start, sizeof start, "%s\t%" PRId64 "\t", operation, bytes);
+    (void)snprintf(wanted, sizeof wanted, "\t%s", column);
+    if (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *heading = strstr(line, wanted);
+        const size_t length = strlen(wanted);
+        while (heading != NULL && strchr("\t\n", heading[length]) == NULL)
+            heading = strstr(heading + 1, wanted);
+        if (heading != NULL)
+            for (field = 1; heading > line; heading--)
+                field += heading[-1] == '\t';
+    }
+    while (field >= 0 && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, start, strlen(start)) == 0)
+            value = measure_field(line, field);
+    if (file != NULL)
+        (void)fclose(file);
+    return value;
+}
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * Point-to-point: the post of every function in p2p.def, and MPI_Sendrecv. What differs between functions is in their
+ * rows; what completes requests is in requests.c.
+ */
+#include "buffers.h"
+#include "next.h"
+#include "requests.h"
+
+static bool is_modelled(int peer)
+{
+    return model.p2p != 0 && peer != MPI_PROC_NULL;
+}
+
+/* The post of a message whose data, if it is to move, goes by mover. */
+static int post_send(enum operation_kind kind, __typeof__(MPI_Isend) *mover, const void *buffer, int count,
+                     MPI_Datatype datatype, int destination, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    const int64_t post_ns = clock_now_ns();
+    struct operation *operation = operation_take(request);
+    if (model.data != 0) {
+        const int error = mover(buffer, count, datatype, destination, tag, comm, &operation->data.operation);
+        if (error != MPI_SUCCESS)
+            return operation_cancel(operation, request, error);
+    }
+    timing_post(&operation->timing, kind, bytes_of(count, datatype), post_ns);
+    return MPI_SUCCESS;
+}
+
+static int post_receive(enum operation_kind kind, __typeof__(MPI_Irecv) *mover, void *buffer, int count,
+                        MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    const int64_t post_ns = clock_now_ns();
+    const int64_t bytes = bytes_of(count, datatype);
+    struct operation *operation = operation_take(request);
+    operation->envelope = (struct envelope){.source = source, .tag = tag, .bytes = bytes, .received = true};
+    if (model.data != 0) {
+        const int error = mover(buffer, count, datatype, source, tag, comm, &operation->data.operation);
+        if (error != MPI_SUCCESS)
+            return operation_cancel(operation, request, error);
+        if (model.corrupt != 0)
+            data_plan_message_damage(&operation->data, byte_in(buffer, count, datatype));
+    }
+    timing_post(&operation->timing, kind, bytes, post_ns);
+    return MPI_SUCCESS;
+}
+
+#define SEND_PARAMETERS const void *buffer, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm
+#define RECEIVE_PARAMETERS void *buffer, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm
+#define ARGUMENTS buffer, count, datatype, peer, tag, comm
+
+#define NONBLOCKING(Name, post, ...)                                      \
+    INTERPOSED int MPI_##Name(__VA_ARGS__, MPI_Request *request)          \
+    {                                                                     \
+        if (!is_modelled(peer))                                           \
+            return next.Name(ARGUMENTS, request);                         \
+        return post(OPERATION_##Name, next.Name, ARGUMENTS, request);     \
+    }
+
+#define BLOCKING_BODY(Name, post, Mover, status, ...)                                     \
+    {                                                                                     \
+        if (!is_modelled(peer))                                                           \
+            return next.Name(__VA_ARGS__);                                                \
+        MPI_Request request;                                                              \
+        const int error = post(OPERATION_##Name, next.Mover, ARGUMENTS, &request);        \
+        return error == MPI_SUCCESS ? operation_wait(&request, status) : error;           \
+    }
+
+#define MESSAGE_ROWS 0
+#define NONBLOCKING_SEND(Name, name) NONBLOCKING(Name, post_send, SEND_PARAMETERS)
+#define NONBLOCKING_RECEIVE(Name, name) NONBLOCKING(Name, post_receive, RECEIVE_PARAMETERS)
+#define BLOCKING_SEND(Name, name, Mover)     \
+    INTERPOSED int MPI_##Name(SEND_PARAMETERS) \
+    BLOCKING_BODY(Name, post_send, Mover, MPI_STATUS_IGNORE, ARGUMENTS)
+#define BLOCKING_RECEIVE(Name, name, Mover)                        \
+    INTERPOSED int MPI_##Name(RECEIVE_PARAMETERS, MPI_Status *status) \
+    BLOCKING_BODY(Name, post_receive, Mover, status, ARGUMENTS, status)
+
+#include "p2p.def"
+
+INTERPOSED int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int destination, int sendtag,
+                            void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                            MPI_Comm comm, MPI_Status *status)
+{
+    /* One of the two may be MPI_PROC_NULL. */
+    if (!is_modelled(destination) && !is_modelled(source))
+        return next.Sendrecv(sendbuf, sendcount, sendtype, destination, sendtag, recvbuf, recvcount, recvtype, source,
+                             recvtag, comm, status);
+
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int error = MPI_SUCCESS;
+    if (is_modelled(source))
+        error = post_receive(OPERATION_Recv, next.Irecv, recvbuf, recvcount, recvtype, source, recvtag, comm,
+                             &requests[0]);
+    if (error == MPI_SUCCESS && is_modelled(destination))
+        error = post_send(OPERATION_Send, next.Isend, sendbuf, sendcount, sendtype, destination, sendtag, comm,
+                          &requests[1]);
+    if (error != MPI_SUCCESS)
+        return error;
+
+    MPI_Status statuses[2];
+    error = requests_wait_all(2, requests, statuses);
+    if (!is_modelled(source)) /* returns at once; the status is MPI_PROC_NULL's */
+        return error != MPI_SUCCESS ? error : next.Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    if (status != MPI_STATUS_IGNORE)
+        *status = statuses[0];
+    return error;
+}

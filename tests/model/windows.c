@@ -1,0 +1,152 @@
+#include "windows.h"
+#include "buffers.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { WINDOWS_MAX = 256 };
+
+/* The end only grows, so it needn't be taken back: what is in the past is complete. */
+struct outstanding {
+    _Atomic int64_t autonomous_end_ns;
+    _Atomic int64_t host_ns;
+};
+
+struct damage {
+    struct damage *next;
+    int target;
+    unsigned char *wrong_byte;
+    void *copy;
+};
+
+struct window {
+    atomic_bool used;
+    MPI_Win win;
+    int targets;
+    struct outstanding *outstanding;
+    struct damage *damage;
+};
+
+static struct window windows[WINDOWS_MAX];
+static _Atomic(struct window *) last_used = windows;
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
+static bool window_is(struct window *window, MPI_Win win)
+{
+    return atomic_load_explicit(&window->used, memory_order_acquire) && window->win == win;
+}
+
+static struct window *search(MPI_Win win)
+{
+    for (int i = 0; i < WINDOWS_MAX; i++)
+        if (window_is(&windows[i], win))
+            return &windows[i];
+    return NULL;
+}
+
+static struct window *add(MPI_Win win)
+{
+    for (int i = 0; i < WINDOWS_MAX; i++) {
+        struct window *window = &windows[i];
+        if (atomic_load(&window->used))
+            continue;
+        MPI_Group group;
+        PMPI_Win_get_group(win, &group);
+        PMPI_Group_size(group, &window->targets);
+        PMPI_Group_free(&group);
+        window->win = win;
+        window->damage = NULL;
+        window->outstanding = calloc((size_t)window->targets, sizeof *window->outstanding);
+        if (window->outstanding == NULL)
+            model_abort("out of memory for a window");
+        atomic_store_explicit(&window->used, true, memory_order_release);
+        return window;
+    }
+    model_abort("more than 256 windows");
+}
+
+struct window *window_of(MPI_Win win)
+{
+    struct window *window = atomic_load_explicit(&last_used, memory_order_acquire);
+    if (window_is(window, win))
+        return window;
+    (void)pthread_mutex_lock(&changing);
+    window = search(win);
+    if (window == NULL)
+        window = add(win);
+    atomic_store_explicit(&last_used, window, memory_order_release);
+    (void)pthread_mutex_unlock(&changing);
+    return window;
+}
+
+void window_forget(MPI_Win win)
+{
+    (void)pthread_mutex_lock(&changing);
+    struct window *window = search(win);
+    if (window != NULL) {
+        free(window->outstanding);
+        atomic_store(&window->used, false);
+    }
+    (void)pthread_mutex_unlock(&changing);
+}
+
+void window_add(struct window *window, int target, int64_t autonomous_end_ns, int64_t host_ns)
+{
+    struct outstanding *outstanding = &window->outstanding[target];
+    int64_t end_ns = atomic_load_explicit(&outstanding->autonomous_end_ns, memory_order_relaxed);
+    while (autonomous_end_ns > end_ns &&
+           !atomic_compare_exchange_weak_explicit(&outstanding->autonomous_end_ns, &end_ns, autonomous_end_ns,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+    if (host_ns > 0)
+        atomic_fetch_add_explicit(&outstanding->host_ns, host_ns, memory_order_relaxed);
+}
+
+int64_t window_completion_ns(struct window *window, int target, int64_t now_ns)
+{
+    if (target == NO_TARGET || target == MPI_PROC_NULL)
+        return now_ns;
+    const int begin = target == EVERY_TARGET ? 0 : target;
+    const int end = target == EVERY_TARGET ? window->targets : target + 1;
+    int64_t autonomous_end_ns = now_ns;
+    int64_t host_ns = 0;
+    for (int i = begin; i < end; i++) {
+        struct outstanding *outstanding = &window->outstanding[i];
+        const int64_t own_end_ns = atomic_load_explicit(&outstanding->autonomous_end_ns, memory_order_relaxed);
+        if (own_end_ns > autonomous_end_ns)
+            autonomous_end_ns = own_end_ns;
+        if (atomic_load_explicit(&outstanding->host_ns, memory_order_relaxed) > 0)
+            host_ns += atomic_exchange_explicit(&outstanding->host_ns, 0, memory_order_relaxed);
+    }
+    return autonomous_end_ns + host_ns;
+}
+
+void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy)
+{
+    struct damage *damage = malloc(sizeof *damage);
+    if (damage == NULL)
+        model_abort("out of memory for damage");
+    (void)pthread_mutex_lock(&changing);
+    *damage = (struct damage){window->damage, target, wrong_byte, copy};
+    window->damage = damage;
+    (void)pthread_mutex_unlock(&changing);
+}
+
+void window_do_damage(struct window *window, int target)
+{
+    (void)pthread_mutex_lock(&changing);
+    for (struct damage **link = &window->damage; *link != NULL;) {
+        struct damage *damage = *link;
+        if (target != EVERY_TARGET && target != damage->target) {
+            link = &damage->next;
+            continue;
+        }
+        if (damage->wrong_byte != NULL)
+            *damage->wrong_byte ^= 0xff;
+        *link = damage->next;
+        free(damage->copy);
+        free(damage);
+    }
+    (void)pthread_mutex_unlock(&changing);
+}

@@ -1,0 +1,30 @@
+/* What this process has outstanding on each window, and the damage to do to it. Any thread may call. */
+#ifndef MODEL_WINDOWS_H
+#define MODEL_WINDOWS_H
+
+#include "model.h"
+
+#include <mpi.h>
+
+enum { EVERY_TARGET = -100, NO_TARGET = -101 }; /* no ranks, and not MPI_PROC_NULL */
+
+struct window;
+
+/* The record of this window, made if new: its first use allocates. */
+struct window *window_of(MPI_Win win);
+
+/* The record isn't needed any more; there need not be one. */
+void window_forget(MPI_Win win);
+
+/* Adds an operation on target. */
+void window_add(struct window *window, int target, int64_t autonomous_end_ns, int64_t host_ns);
+
+/* When the operations outstanding on target (or EVERY_TARGET, NO_TARGET) are complete if their completion is awaited
+   from now_ns on; takes their host parts out of the record. */
+int64_t window_completion_ns(struct window *window, int target, int64_t now_ns);
+
+/* At the next window_do_damage of target: *wrong_byte is made wrong unless NULL, and copy is freed. */
+void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy);
+void window_do_damage(struct window *window, int target);
+
+#endif
