@@ -70,6 +70,9 @@ static int64_t largest_message(void)
 
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
+    run->settings.help = parameters.usage;
+    if (parameters.usage)
+        return true;
     run->settings.no_header = run->settings.no_header || parameters.no_header;
     if (run->job.ranks % 2 != 0)
         return bc_error_set(error, "pairs need an even number of processes, got "

@@ -1,0 +1,32 @@
+#!/bin/sh
+# mpi_overhead over message sizes: 0, 2, 4 ... 4 MiB. The result, one TSV file,
+# goes to stdout or to --output=FILE.
+#
+# usage: mpi_overhead_sweep.sh [MPI_OVERHEAD OPTION]...
+#   for example: mpi_overhead_sweep.sh --recv --output=recv.tsv
+#
+# Environment:
+#   LAUNCH   how to start a job of an even number of processes; default: srun in
+#            a Slurm job, else mpirun (MPICH's by its own name, where there is
+#            one) with 2 processes
+#   PROGRAM  the program; default: build/mpi_overhead/mpi_overhead
+set -eu
+
+COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+. "$COMMCOST_TOP/run_scripts/lib.sh"
+
+program=${PROGRAM:-$COMMCOST_TOP/build/mpi_overhead/mpi_overhead}
+[ -x "$program" ] || die "no program $program: build it, or set PROGRAM"
+
+if [ -z "${LAUNCH:-}" ]; then
+    if [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null 2>&1; then
+        LAUNCH=srun
+    elif command -v mpirun.mpich >/dev/null 2>&1; then
+        LAUNCH="mpirun.mpich -np 2"
+    else
+        LAUNCH="mpirun -np 2"
+    fi
+fi
+
+# shellcheck disable=SC2086  # a list of words
+run $LAUNCH "$program" --msgsize=0,2:4M "$@"

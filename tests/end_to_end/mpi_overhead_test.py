@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""mpi_overhead as a user runs it: usage errors, columns, the specification's
+options, data checks."""
+
+import argparse
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+
+COLUMNS = """direction pair msgsize iterations iter_t work_t overhead base_t
+    avail(%) overhead_lo_us overhead_hi_us transfer_us transfer_lo_us
+    transfer_hi_us avail_lo_pct avail_hi_pct samples status""".split()
+
+OPTIONS = None
+
+
+def rows_of(*arguments, ranks=2):
+    return run(OPTIONS.launcher, ranks, [OPTIONS.program] + list(arguments))[1]
+
+
+class Usage(unittest.TestCase):
+    """One line on stderr that names the option, exit 2, no output."""
+
+    def refused(self, arguments, named, ranks=2):
+        done = run_raw(OPTIONS.launcher, ranks, [OPTIONS.program] + arguments)
+        with self.subTest(arguments=arguments):
+            self.assertEqual((done.returncode, done.stdout), (2, ""),
+                             done.stderr)
+            ours = [line for line in done.stderr.splitlines()
+                    if line.startswith("mpi_overhead: ")]
+            self.assertEqual(len(ours), 1, done.stderr)
+            self.assertIn(named, ours[0])
+
+    def test_usage(self):
+        for value in ("-1", "x", "", "1:", "4:2", "3G", "99999999999G", "1,,2"):
+            self.refused(["--msgsize=" + value], "--msgsize")
+        for value in ("0", "-5", "x"):
+            self.refused(["-i", value], "-i")
+        for value in ("0.99", "0", "-1", "nan"):
+            self.refused(["-t", value], "-t")
+        for value in ("0.99", "x", "", "-1"):
+            self.refused(["--bthresh=" + value], "--bthresh")
+        self.refused([], "even number", ranks=1)
+        self.refused([], "even number", ranks=3)
+
+    def test_usage_is_printed(self):
+        for option in ("-q", "--usage", "--help"):
+            done = run_raw(OPTIONS.launcher, 2, [OPTIONS.program, option])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.count("Usage:"), 1)
+            for name in ("-r, --recv", "-i, --iterations", "-m, --msgsize",
+                         "-t, --thresh", "-b, --bthresh", "-n, --nohdr",
+                         "-v, --verbose"):
+                self.assertIn(name, done.stdout)
+
+
+class Rows(unittest.TestCase):
+    """The rows that were asked for, and what they must agree on."""
+
+    def test_columns_and_sizes(self):
+        done = run_raw(OPTIONS.launcher, 2,
+                       [OPTIONS.program, "--both", "-m", "0,8,1K:2K",
+                        "--max-time=0.1"])
+        rows = read_tsv(done.stdout)
+        self.assertEqual(list(rows[0]), COLUMNS)
+        self.assertEqual([(row["msgsize"], row["direction"]) for row in rows],
+                         [(size, direction)
+                          for size in ("0", "8", "1024", "2048")
+                          for direction in ("send", "recv")])
+        for row in rows:
+            self.assertAlmostEqual(number(row["iter_t"]) -
+                                   number(row["work_t"]),
+                                   number(row["overhead"]), delta=0.5)
+
+    def test_threshold_of_the_specification(self):
+        for size, iterations in (("8", "1000"), ("64K", "100"), ("8M", "10")):
+            row, = rows_of("-b", "1.05", "-m", size)
+            self.assertEqual(row["iterations"], iterations)
+            self.assertAlmostEqual(
+                number(row["avail(%)"]), 100 *
+                (1 - number(row["overhead"]) / number(row["base_t"])), delta=1)
+        row, = rows_of("-b", "1.05", "-i", "50", "-r")
+        self.assertEqual((row["iterations"], row["direction"]),
+                         ("50", "recv"))
+
+    def test_stops_beyond_the_threshold(self):
+        for threshold in (1.5, 4.0):
+            row, = rows_of("-b", "1.05", "-t", str(threshold), "-m", "64K")
+            ratio = number(row["iter_t"]) / number(row["base_t"])
+            self.assertGreater(ratio, threshold)
+
+    def test_verbose(self):
+        done = run_raw(OPTIONS.launcher, 2,
+                       [OPTIONS.program, "-v", "-b", "1.02", "-m", "8"])
+        for text in ("Calculating send overhead", "Message size is 8 bytes",
+                     "Iterations are being calculated automatically",
+                     "Overhead comparison threshold is 1.500000 (50.0%)",
+                     "Base time comparison threshold is 1.020000 (2.0%)",
+                     "Timing resolution is", "mpi_overhead: done"):
+            self.assertIn("# verbose: " + text, done.stdout)
+
+    def test_no_header(self):
+        done = run_raw(OPTIONS.launcher, 2,
+                       [OPTIONS.program, "-n", "--max-time=0.05"])
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+
+    def test_no_knee(self):
+        # Not nearly enough time to get beyond a message of 64 MiB.
+        row, = rows_of("-m", "64M", "--max-time=0.01")
+        self.assertEqual((row["status"], row["overhead"]), ("no-knee", "NA"))
+
+    def test_all_pairs(self):
+        rows = rows_of("--all-pairs", "--max-time=0.1", ranks=4)
+        self.assertEqual([row["pair"] for row in rows], ["0", "1"])
+        rows = rows_of("--max-time=0.1", ranks=4)
+        self.assertEqual([row["pair"] for row in rows], ["0"])
+
+
+class Data(unittest.TestCase):
+    """--check: right data passes, wrong data fails, in both directions."""
+
+    def test_data(self):
+        for corrupt in (0, 1):
+            for size in ("1", "8", "100K"):
+                environment = {"LD_PRELOAD": OPTIONS.model, "MODEL_P2P": 1,
+                               "MODEL_FRACTION": 1, "MODEL_DATA": 1,
+                               "MODEL_CORRUPT": corrupt}
+                done = run_raw(OPTIONS.launcher, 2,
+                               [OPTIONS.program, "--check", "--both", "-m",
+                                size, "--max-time=0.1"], environment)
+                statuses = {row["status"] for row in read_tsv(done.stdout)}
+                if corrupt:
+                    self.assertEqual((done.returncode, statuses),
+                                     (1, {"FAIL"}), size)
+                else:
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertNotIn("FAIL", statuses)
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True, help="mpi_overhead")
+    parser.add_argument("--model", required=True, help="libmodelmpi.so")
+    parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
+    OPTIONS = parser.parse_args()
+    OPTIONS.launcher = Launcher(OPTIONS.launcher)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+/* The fit of a plateau and a line: known knees are found. */
+#include "helpers.h"
+#include "mpi_overhead/knee.h"
+
+/* Points at work 1, 2, 4 ... ns on a curve of known plateau and overhead. */
+static size_t make_points(struct knee_point *points, double plateau_ns,
+                          double overhead_ns, double most_ns)
+{
+    size_t count = 0;
+    for (double work_ns = 1.0; work_ns <= most_ns; work_ns *= 2.0) {
+        const double line_ns = work_ns + overhead_ns;
+        points[count++] = (struct knee_point){
+            work_ns, line_ns > plateau_ns ? line_ns : plateau_ns};
+    }
+    return count;
+}
+
+static void exact_curves_are_found(void **state)
+{
+    (void)state;
+    static const double overheads[] = {0.0, 50.0, 400.0, 900.0};
+    for (size_t i = 0; i < sizeof overheads / sizeof *overheads; i++) {
+        struct knee_point points[KNEE_POINTS_MAX];
+        const size_t count = make_points(points, 1000.0, overheads[i], 5000.0);
+        const struct knee_fit fit = knee_fit(points, count, 20.0);
+        assert_true(fit.found);
+        assert_near(fit.plateau_ns, 1000.0, 1e-9);
+        assert_near(fit.overhead_ns, overheads[i], 1e-9);
+        assert_true(fit.plateau >= 1 && fit.line < count);
+        assert_true(points[fit.plateau - 1].work_ns + overheads[i] <= 1000.0);
+        assert_true(points[fit.line].work_ns + overheads[i] >= 1000.0);
+    }
+}
+
+/* A transfer that makes no progress under work has no plateau but its first
+   point. */
+static void no_overlap_is_all_line(void **state)
+{
+    (void)state;
+    struct knee_point points[KNEE_POINTS_MAX];
+    const size_t count = make_points(points, 0.0, 700.0, 3000.0);
+    const struct knee_fit fit = knee_fit(points, count, 10.0);
+    assert_true(fit.found);
+    assert_int_equal(fit.plateau, 1);
+    assert_near(fit.overhead_ns, 700.0, 1e-9);
+}
+
+/* One point far off moves neither median. */
+static void outliers_do_not_matter(void **state)
+{
+    (void)state;
+    struct knee_point points[KNEE_POINTS_MAX];
+    const size_t count = make_points(points, 1000.0, 100.0, 20000.0);
+    points[2].iter_ns = 9000.0;
+    points[count - 2].iter_ns = 90000.0;
+    const struct knee_fit fit = knee_fit(points, count, 20.0);
+    assert_near(fit.plateau_ns, 1000.0, 1e-9);
+    assert_near(fit.overhead_ns, 100.0, 1e-9);
+}
+
+static void too_few_points(void **state)
+{
+    (void)state;
+    const struct knee_point point = {1.0, 10.0};
+    assert_false(knee_fit(&point, 0, 1.0).found);
+    assert_false(knee_fit(&point, 1, 1.0).found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_curves_are_found),
+        cmocka_unit_test(no_overlap_is_all_line),
+        cmocka_unit_test(outliers_do_not_matter),
+        cmocka_unit_test(too_few_points),
+    };
+    return cmocka_run_group_tests_name("knee", tests, NULL, NULL);
+}
