@@ -290,3 +290,30 @@ int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
             slowest = rank;
     return slowest;
 }
+
+/* ---- summaries --------------------------------------------------------------- */
+
+struct bc_summary bc_samples_summarize_difference(
+    const struct bc_samples *samples, int quantity, int subtrahend,
+    enum bc_estimator estimator, double confidence)
+{
+    double *const values = allocate(samples->count + 1, sizeof *values);
+    for (size_t i = 0; i < samples->count; i++) {
+        values[i] = samples->values[quantity][i];
+        if (subtrahend >= 0)
+            values[i] -= samples->values[subtrahend][i];
+    }
+    const struct bc_summary summary =
+        bc_summarize(values, samples->count, estimator, confidence);
+    free(values);
+    return summary;
+}
+
+struct bc_summary bc_samples_summarize(const struct bc_samples *samples,
+                                       int quantity,
+                                       enum bc_estimator estimator,
+                                       double confidence)
+{
+    return bc_samples_summarize_difference(samples, quantity, -1, estimator,
+                                           confidence);
+}

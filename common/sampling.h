@@ -14,6 +14,8 @@
 #ifndef COMMCOST_COMMON_SAMPLING_H
 #define COMMCOST_COMMON_SAMPLING_H
 
+#include "common/stats.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,6 +80,17 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler,
 
 /* The samples of the last run, on rank 0; valid until the next run. */
 const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler);
+
+/* The summary of one quantity; and of one less another, round by round, which
+   is what two timings that are subtracted are taken in turn for. Local; on
+   rank 0. The samples stay as they are. */
+struct bc_summary bc_samples_summarize(const struct bc_samples *samples,
+                                       int quantity,
+                                       enum bc_estimator estimator,
+                                       double confidence);
+struct bc_summary bc_samples_summarize_difference(
+    const struct bc_samples *samples, int quantity, int subtrahend,
+    enum bc_estimator estimator, double confidence);
 
 /* The rank that was slowest most often in the last run, on rank 0; -1 without
    samples. */

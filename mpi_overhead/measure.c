@@ -4,8 +4,6 @@
 #include "mpi_overhead/knee.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* An adaptive run times loops of about this length: long against the clock and
    against what starts and ends a loop. */
@@ -23,49 +21,25 @@
 
 /* ---- summaries, on rank 0 ----------------------------------------------------- */
 
-static double *copy_values(const double *values, size_t count)
-{
-    double *const copy = malloc((count > 0 ? count : 1) * sizeof *copy);
-    if (copy == NULL)
-        bc_abort("no memory for %zu samples", count);
-    if (count > 0)
-        memcpy(copy, values, count * sizeof *copy);
-    return copy;
-}
-
-static struct bc_summary summarize(const struct overhead_bench *bench,
-                                   double *values, size_t count)
-{
-    return bc_summarize(values, count,
-                        (enum bc_estimator)bench->run->settings.estimator,
-                        bench->run->settings.confidence_pct / 100.0);
-}
-
 static struct bc_summary summarize_quantity(const struct overhead_bench *bench,
                                             const struct bc_samples *samples,
                                             int quantity)
 {
-    double *const values =
-        copy_values(samples->values[quantity], samples->count);
-    const struct bc_summary summary =
-        summarize(bench, values, samples->count);
-    free(values);
-    return summary;
+    const struct bc_settings *const settings = &bench->run->settings;
+    return bc_samples_summarize(samples, quantity,
+                                (enum bc_estimator)settings->estimator,
+                                settings->confidence_pct / 100.0);
 }
 
-/* Of one quantity less another, round by round. */
 static struct bc_summary summarize_difference(
     const struct overhead_bench *bench, const struct bc_samples *samples,
     int quantity, int subtrahend)
 {
-    double *const values =
-        copy_values(samples->values[quantity], samples->count);
-    for (size_t i = 0; i < samples->count; i++)
-        values[i] -= samples->values[subtrahend][i];
-    const struct bc_summary summary =
-        summarize(bench, values, samples->count);
-    free(values);
-    return summary;
+    const struct bc_settings *const settings = &bench->run->settings;
+    return bc_samples_summarize_difference(
+        samples, quantity, subtrahend,
+        (enum bc_estimator)settings->estimator,
+        settings->confidence_pct / 100.0);
 }
 
 static struct overhead_value as_value(const struct bc_summary *summary)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what is missing, builds commcost and measures this machine: how much
 # work fits under every non-blocking collective, first at the size whose
-# operation takes about a millisecond, then over all sizes. Takes one to three
+# operation takes about a millisecond, then over all sizes; and how much of the
+# processor a message takes, over sizes. Takes one to three
 # minutes on two cores; leaves TSV files and a report in a results folder.
 #
 # usage: quickstart.sh [RESULTS_FOLDER]
@@ -58,10 +59,11 @@ echo "Measuring with $ranks ranks; results go to $results" >&2
 
 programs=$(find "$build/overlap" -maxdepth 1 -type f -name 'overlap_*' \
     -perm -100 | sort)
-# Every program once, and once more over its sizes but for the barrier.
+# Every collective once, and once more over its sizes but for the barrier; and
+# the overhead of messages.
 total=$(echo "$programs" | wc -l)
 singles=$total
-total=$((2 * total - 1))
+total=$((2 * total))
 start=$(date +%s)
 done_count=0
 failed=0
@@ -100,6 +102,8 @@ for program in $programs; do
     *) measure "$(basename "$program")_sweep" "$program" --data-driven ;;
     esac
 done
+ranks=2
+measure mpi_overhead "$build/mpi_overhead/mpi_overhead" --both --msgsize=0,2:4M
 
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
 # The first part: the machine and one row a program.

@@ -70,6 +70,25 @@ for file in overlap_*_sweep.tsv; do
     [ -e "$file" ] && rows data "$file"
 done
 
+if [ -e mpi_overhead.tsv ]; then
+    echo
+    echo "## What a message takes of the processor"
+    echo
+    echo "| direction | bytes | overhead (us) | transfer (us) | available (%) | status |"
+    echo "| --- | ---: | ---: | ---: | ---: | --- |"
+    awk -F '\t' '
+        /^#/ { next }
+        $1 == "direction" {
+            for (i = 1; i <= NF; i++) column[$i] = i
+            next
+        }
+        {
+            printf "| %s | %s | %s | %s | %s | %s |\n",
+                $column["direction"], $column["msgsize"], $column["overhead"],
+                $column["transfer_us"], $column["avail(%)"], $column["status"]
+        }' mpi_overhead.tsv
+fi
+
 echo
 echo "## Warnings"
 echo

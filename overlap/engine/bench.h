@@ -39,10 +39,10 @@ struct bc_summary overlap_summarize(const struct overlap_bench *bench,
                                     const struct bc_samples *samples,
                                     int quantity);
 
-/* The median of `quantity` less `subtrahend`, round by round. Local; rank 0. */
-struct bc_summary overlap_summarize_difference(const struct bc_samples *samples,
-                                               int quantity, int subtrahend,
-                                               double confidence);
+/* By how much the operation took longer with work than without, round by round:
+   the median, whatever the estimator. Local; rank 0. */
+struct bc_summary overlap_summarize_excess(const struct bc_samples *samples,
+                                           double confidence);
 
 /* Takes off what the clock adds to each sample. */
 struct bc_summary overlap_without_clock(const struct overlap_bench *bench,

@@ -248,9 +248,8 @@ static double answer_excess_ns(const struct overlap_bench *bench,
                                const struct bc_samples *samples,
                                double work_ns)
 {
-    const struct bc_summary excess = overlap_summarize_difference(
-        samples, OVERLAP_TOTAL, OVERLAP_REFERENCE,
-        bench->run->settings.confidence_pct / 100.0);
+    const struct bc_summary excess = overlap_summarize_excess(
+        samples, bench->run->settings.confidence_pct / 100.0);
     const double tolerance_ns = overlap_search_tolerance(search, work_ns);
     const bool sure = isnan(excess.interval.lo) || excess.interval.lo > 0.0;
     return sure && excess.value > tolerance_ns ? excess.value : 0.0;
@@ -326,17 +325,17 @@ static bool is_narrow(const struct overlap_bench *bench,
            fmax(bench->run->settings.precision_pct, clock_limit);
 }
 
-/* True if the row is what was asked for: a number of samples, or the search's
-   end and the precision. */
+/* True if the row is what was asked for: a number of samples, whatever the time,
+   or the search's end and the precision. */
 static bool is_complete(const struct overlap_bench *bench,
                         const struct overlap_search *search,
-                        const struct overlap_result *result)
+                        const struct overlap_result *result,
+                        double row_seconds)
 {
-    if (!search->converged)
-        return false;
-    if (bench->run->settings.samples > 0)
+    if (bench->run->settings.samples > 0 && isinf(row_seconds))
         return true;
-    return (is_narrow(bench, search, result) || !overlap_is_robust(bench)) &&
+    return search->converged &&
+           (is_narrow(bench, search, result) || !overlap_is_robust(bench)) &&
            is_precise(bench, &result->reference) &&
            is_precise(bench, &result->total) &&
            (result->work.value < SHORT_WORK_NS ||
@@ -406,7 +405,8 @@ void overlap_measure(struct overlap_bench *bench,
                                      result->reference.value);
     set_interval(bench, &search, result);
     result->in_time =
-        excess_ns == 0.0 && is_complete(bench, &search, result);
+        is_complete(bench, &search, result, seconds) &&
+        (excess_ns == 0.0 || isinf(seconds));
     tell_phases(bench, operation->shape.elements, &reference, &search);
 }
 

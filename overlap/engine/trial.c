@@ -22,18 +22,11 @@ struct verdict_rule {
     double threshold_ns; /* a longer excess doesn't fit */
 };
 
-static struct bc_summary summarize_excess(const struct bc_samples *samples,
-                                          double confidence)
-{
-    return overlap_summarize_difference(samples, OVERLAP_TOTAL,
-                                        OVERLAP_REFERENCE, confidence);
-}
-
 static bool verdict_is_clear(const struct bc_samples *samples, void *context)
 {
     const struct verdict_rule *const rule = context;
     const struct bc_summary excess =
-        summarize_excess(samples, TRIAL_CONFIDENCE);
+        overlap_summarize_excess(samples, TRIAL_CONFIDENCE);
     return excess.interval.lo > rule->threshold_ns ||
            excess.interval.hi < rule->threshold_ns;
 }
@@ -44,7 +37,7 @@ static bool verdict_is_clear(const struct bc_samples *samples, void *context)
 static bool fits_robustly(const struct bc_samples *samples, double threshold_ns)
 {
     const struct bc_summary excess =
-        summarize_excess(samples, BALANCE_CONFIDENCE);
+        overlap_summarize_excess(samples, BALANCE_CONFIDENCE);
     if (isnan(excess.interval.lo))
         return excess.value <= threshold_ns;
     return !(excess.interval.lo > 0.0 && excess.value > threshold_ns);
@@ -98,7 +91,7 @@ static struct overlap_trial try_robustly(struct overlap_bench *bench,
     const struct bc_summary work =
         overlap_summarize(bench, samples, OVERLAP_WORK);
     const struct bc_summary excess =
-        summarize_excess(samples, TRIAL_CONFIDENCE);
+        overlap_summarize_excess(samples, TRIAL_CONFIDENCE);
     struct overlap_trial trial = {
         .work_ns = overlap_without_clock(bench, work).value,
         .fits = fits_robustly(samples, threshold_ns),

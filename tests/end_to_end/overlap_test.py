@@ -430,7 +430,10 @@ class Defaults(unittest.TestCase):
                                  "MODEL_FRACTION": 0.5}, 20.0)
         for row in rows:
             self.assertAlmostEqual(number(row["ref_us"]), 90000, delta=900)
-            self.assertAlmostEqual(number(row["overlap_pct"]), 50, delta=5)
+        # One sample a row may be late; the middle of 18 is not.
+        self.assertAlmostEqual(
+            statistics.median(number(row["overlap_pct"]) for row in rows), 50,
+            delta=2)
 
 
 def read_if_there(path):

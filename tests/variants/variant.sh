@@ -38,11 +38,13 @@ sanitizers)
         run "$@" -np 2 "$program" --check --max-time=0.1 \
             --max-num-elts=4096 --no-header --verbose --debug >/dev/null
     done
+    run "$@" -np 2 "$build/mpi_overhead/mpi_overhead" --check --both \
+        --msgsize=0,8,64K --max-time=0.1 --no-header --verbose >/dev/null
     ;;
 openmpi)
     configure_and_build
     run ctest --test-dir "$build" --output-on-failure \
-        -R '^(model_.*|overlap_(usage|contract|data|defaults|accuracy)|unit_(sampling|job).*)$'
+        -R '^(model_.*|overlap_(usage|contract|data|defaults)|mpi_overhead|unit_(sampling|job).*)$'
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2
