@@ -170,7 +170,8 @@ static void check_claims(const struct asked *asked, const struct measured *measu
     check_close("post", measured->post, claimed->host, 0.05);
     check_close("alone", measured->alone, alone, tolerance);
     check_close("wait after work", measured->wait, host_part + claimed->extra, tolerance);
-    check_close("overlapped", measured->overlapped, overlapped, tolerance);
+    /* Two calls, each with what lies outside of its clock readings. */
+    check_close("overlapped", measured->overlapped, overlapped, 2 * tolerance);
 
     /* As a benchmark would find it; the largest error that DESIGN.md allows one at this duration. */
     const double found_pct =
