@@ -3,8 +3,8 @@
 # passed and what failed.
 #
 # usage: run.sh [--full] [CTEST OPTION]...
-#   --full   every case of the accuracy targets; takes about an hour, and writes
-#            the accuracy table to build-tests/accuracy.md
+#   --full   every case of the accuracy targets; takes about 15 minutes, and
+#            writes the accuracy table to build-tests/accuracy.md
 set -eu
 
 COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
