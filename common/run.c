@@ -396,6 +396,45 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
     };
 }
 
+/* When one quantity is known well enough. */
+struct precision_rule {
+    const struct bc_run *run;
+    struct bc_stopping stopping;
+};
+
+static struct bc_summary summarize(const struct bc_run *run,
+                                   const struct bc_samples *samples)
+{
+    return bc_samples_summarize(samples, 0,
+                                (enum bc_estimator)run->settings.estimator,
+                                run->settings.confidence_pct / 100.0);
+}
+
+static bool is_precise(const struct bc_samples *samples, void *context)
+{
+    struct precision_rule *const rule = context;
+    const struct bc_summary summary = summarize(rule->run, samples);
+    return bc_stopping_look(&rule->stopping, &summary);
+}
+
+bool bc_run_sample(const struct bc_run *run, struct bc_sampler *sampler,
+                   const struct bc_source *source, double seconds,
+                   struct bc_summary *summary)
+{
+    struct precision_rule rule = {
+        run, {.precision = run->settings.precision_pct / 100.0}};
+    struct bc_plan plan = bc_run_plan(run, seconds);
+    if (plan.min_rounds < plan.max_rounds) {
+        plan.settled = is_precise;
+        plan.context = &rule;
+    }
+    const enum bc_end end = bc_sampler_run(sampler, source, &plan);
+    const struct bc_samples *const samples = bc_sampler_samples(sampler);
+    if (run->job.rank == 0)
+        *summary = summarize(run, samples);
+    return end == BC_END_SETTLED;
+}
+
 bool bc_run_row(struct bc_run *run, const struct bc_row *row)
 {
     run->rows++;

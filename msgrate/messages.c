@@ -1,0 +1,60 @@
+#include "msgrate/messages.h"
+
+#include "common/mpi_check.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
+                                int blocks)
+{
+    const size_t bytes = msgrate_block_bytes(messages) * (size_t)blocks;
+    unsigned char *const buffer = malloc(bytes > 0 ? bytes : 1);
+    if (buffer == NULL)
+        bc_abort("no memory for %d x %d messages of %d bytes", blocks,
+                 messages->count, messages->bytes);
+    memset(buffer, 0, bytes > 0 ? bytes : 1);
+    return buffer;
+}
+
+/* The first byte of a message. Iterations, senders, receivers and messages that
+   follow each other have different ones. */
+static unsigned first_byte(int64_t iteration, int sender, int receiver,
+                           int message)
+{
+    return (unsigned)(iteration * 101) + (unsigned)sender * 59 +
+           (unsigned)receiver * 31 + (unsigned)message * 7 + 1;
+}
+
+/* Byte i of a message whose first byte is `first`. */
+static unsigned char byte_at(unsigned first, int i)
+{
+    return (unsigned char)((first + (unsigned)i * 13) % 251);
+}
+
+void msgrate_write_block(const struct msgrate_messages *messages,
+                         unsigned char *block, int64_t iteration, int sender,
+                         int receiver)
+{
+    for (int m = 0; m < messages->count; m++) {
+        const unsigned first = first_byte(iteration, sender, receiver, m);
+        for (int i = 0; i < messages->bytes; i++)
+            *block++ = byte_at(first, i);
+    }
+}
+
+int64_t msgrate_count_wrong(const struct msgrate_messages *messages,
+                            const unsigned char *block, int64_t iteration,
+                            int sender, int receiver)
+{
+    int64_t wrong = 0;
+    for (int m = 0; m < messages->count; m++) {
+        const unsigned first = first_byte(iteration, sender, receiver, m);
+        bool good = true;
+        for (int i = 0; i < messages->bytes; i++)
+            good = *block++ == byte_at(first, i) && good;
+        wrong += !good;
+    }
+    return wrong;
+}
