@@ -331,6 +331,19 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     bc_output_header(run->output);
 }
 
+/* MPI must be told before it can bring rank 0's options to all ranks, so each
+   one looks at its own; what is wrong with them is said after MPI_Init. */
+static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
+{
+    struct bc_error ignored;
+    const struct bc_benchmark *const benchmark = run->benchmark;
+    if (benchmark->threads == NULL)
+        return benchmark->thread_level;
+    bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
+    return *benchmark->threads > 1 ? MPI_THREAD_MULTIPLE
+                                   : benchmark->thread_level;
+}
+
 bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
                   int argc, char **argv, int *status)
 {
@@ -345,7 +358,8 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
         return false;
     }
     int provided;
-    MPI_Init_thread(&argc, &argv, benchmark->thread_level, &provided);
+    MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv),
+                    &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);

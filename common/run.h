@@ -52,6 +52,9 @@ struct bc_benchmark {
     struct bc_option *options;   /* its own, beside the common ones */
     size_t option_count;
     int thread_level;            /* that it asks MPI for */
+    const int64_t *threads;      /* the value of the option that says how many
+                                    threads call MPI: with more than one it
+                                    asks for MPI_THREAD_MULTIPLE; or NULL */
     double run_budget_s;         /* of a run with defaults */
     char usage_option;           /* a short option that asks for help beside
                                     -h, or 0 */

@@ -1,0 +1,92 @@
+#include "msgrate/team.h"
+
+#include "common/mpi_check.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* So often a thread looks before it offers its processor to another one. */
+#define LOOKS 1000
+
+struct member {
+    struct msgrate_team *team;
+    int number;
+    pthread_t thread;
+};
+
+struct msgrate_team {
+    int threads;
+    atomic_uint calls;    /* to msgrate_team_run so far */
+    atomic_int at_work;   /* members that have not done the last one yet */
+    msgrate_team_fn *work; /* NULL: leave */
+    const void *context;
+    struct member *members; /* but the caller */
+};
+
+static void pause_a_little(int *looks)
+{
+    if (++*looks < LOOKS)
+        return;
+    *looks = 0;
+    sched_yield();
+}
+
+static void *serve(void *argument)
+{
+    const struct member *const me = argument;
+    struct msgrate_team *const team = me->team;
+    for (unsigned call = 1;; call++) {
+        int looks = 0;
+        while (atomic_load_explicit(&team->calls, memory_order_acquire) != call)
+            pause_a_little(&looks);
+        if (team->work == NULL)
+            return NULL;
+        team->work(team->context, me->number);
+        atomic_fetch_sub_explicit(&team->at_work, 1, memory_order_release);
+    }
+}
+
+struct msgrate_team *msgrate_team_create(int threads)
+{
+    struct msgrate_team *const team = calloc(1, sizeof *team);
+    struct member *const members = calloc((size_t)threads, sizeof *members);
+    if (team == NULL || members == NULL)
+        bc_abort("no memory for %d threads", threads);
+    team->threads = threads;
+    team->members = members;
+    for (int i = 0; i < threads - 1; i++) {
+        members[i].team = team;
+        members[i].number = i + 1;
+        if (pthread_create(&members[i].thread, NULL, serve, &members[i]) != 0)
+            bc_abort("could not start thread %d of %d: use fewer", i + 2,
+                     threads);
+    }
+    return team;
+}
+
+void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work,
+                      const void *context)
+{
+    team->work = work;
+    team->context = context;
+    atomic_store_explicit(&team->at_work, team->threads - 1,
+                          memory_order_relaxed);
+    atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
+    work(context, 0);
+    int looks = 0;
+    while (atomic_load_explicit(&team->at_work, memory_order_acquire) > 0)
+        pause_a_little(&looks);
+}
+
+void msgrate_team_destroy(struct msgrate_team *team)
+{
+    team->work = NULL;
+    atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
+    for (int i = 0; i < team->threads - 1; i++)
+        pthread_join(team->members[i].thread, NULL);
+    free(team->members);
+    free(team);
+}
