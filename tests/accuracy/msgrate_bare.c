@@ -1,0 +1,151 @@
+/*
+ * Is the rate that msgrate reports with warm caches that of a bare loop of the
+ * same calls? Both are timed in one process, in turn; the ratio of the medians
+ * of the slowest rank's times must be within 5 % of 1, for each pattern. To be
+ * run on 2 ranks: with one peer, both ranks send to each other.
+ *
+ * The bare loops are written from the specification's text, with MPI_Wtime, and
+ * without anything of this project. Options are msgrate's.
+ */
+#include "common/run.h"
+#include "msgrate/bench.h"
+#include "msgrate/parameters.h"
+#include "msgrate/patterns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROUNDS = 1500, MESSAGES = 128, BYTES = 8, TAG = 9 };
+
+#define TARGET 0.05
+
+static char sent[MESSAGES][BYTES], received[MESSAGES][BYTES];
+static MPI_Request requests[2 * MESSAGES];
+static MPI_Status statuses[2 * MESSAGES];
+static int peer;
+
+static void post_sends(MPI_Request *request)
+{
+    for (int i = 0; i < MESSAGES; i++)
+        MPI_Isend(sent[i], BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD,
+                  &request[i]);
+}
+
+static void post_receives(MPI_Request *request)
+{
+    for (int i = 0; i < MESSAGES; i++)
+        MPI_Irecv(received[i], BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD,
+                  &request[i]);
+}
+
+/* The time of an iteration without flush, in ns. */
+static double bare_single(int rank)
+{
+    const double start = MPI_Wtime();
+    if (rank == 0)
+        post_sends(requests);
+    else
+        post_receives(requests);
+    MPI_Waitall(MESSAGES, requests, statuses);
+    return (MPI_Wtime() - start) * 1e9;
+}
+
+static double bare_both(int rank)
+{
+    (void)rank;
+    const double start = MPI_Wtime();
+    post_receives(requests);
+    post_sends(requests + MESSAGES);
+    MPI_Waitall(2 * MESSAGES, requests, statuses);
+    return (MPI_Wtime() - start) * 1e9;
+}
+
+static double bare_pre_post(int rank)
+{
+    (void)rank;
+    const double start = MPI_Wtime();
+    post_sends(requests + MESSAGES);
+    MPI_Waitall(2 * MESSAGES, requests, statuses);
+    post_receives(requests);
+    return (MPI_Wtime() - start) * 1e9;
+}
+
+static double (*const bare[MSGRATE_PATTERNS])(int rank) = {
+    bare_single, bare_both, bare_pre_post, bare_both};
+
+/* The median over rounds of the slowest rank's time, on rank 0. Collective. */
+static double slowest_median(const double *local)
+{
+    static double slowest[ROUNDS];
+    MPI_Reduce(local, slowest, ROUNDS, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return bc_median(slowest, ROUNDS);
+}
+
+/* Times a pattern and its bare loop in turn; the ratio of their rates, on
+   rank 0. */
+static double measure(struct msgrate_bench *bench, int pattern)
+{
+    static double ours_ns[ROUNDS], bare_ns[ROUNDS];
+    const int rank = bench->run->job.rank;
+    const bool posts_ahead = msgrate_patterns[pattern].begin != NULL;
+    struct msgrate_exchange exchange;
+    msgrate_exchange_create(&exchange, bench, BYTES);
+    for (int round = 0; round < ROUNDS; round++) {
+        /* What is posted ahead must not wait in the other's queue: each does its
+           last iteration's sends before the other's begin. */
+        if (posts_ahead)
+            msgrate_patterns[pattern].begin(&exchange);
+        ours_ns[round] = msgrate_iterate(&exchange, &msgrate_patterns[pattern]);
+        if (posts_ahead)
+            msgrate_patterns[pattern].end(&exchange);
+
+        if (posts_ahead)
+            post_receives(requests);
+        memset(sent, round & 0x7f, sizeof sent);
+        MPI_Barrier(MPI_COMM_WORLD);
+        bare_ns[round] = bare[pattern](rank);
+        if (posts_ahead) {
+            post_sends(requests + MESSAGES);
+            MPI_Waitall(2 * MESSAGES, requests, statuses);
+        }
+    }
+    msgrate_exchange_destroy(&exchange);
+    const double ours = slowest_median(ours_ns);
+    const double reference = slowest_median(bare_ns);
+    if (rank == 0)
+        printf("%s: %.3f us an iteration, bare loop %.3f us, rate %.3f of it\n",
+               msgrate_patterns[pattern].name, ours * 1e-3, reference * 1e-3,
+               reference / ours);
+    return reference / ours;
+}
+
+int main(int argc, char **argv)
+{
+    static struct msgrate_parameters parameters;
+    static struct bc_option rows[MSGRATE_OPTIONS_MAX];
+    const struct bc_benchmark benchmark = {
+        .name = "msgrate_bare",
+        .summary = "Compares msgrate with bare loops.",
+        .options = rows,
+        .option_count = msgrate_parameters_table(&parameters, rows),
+        .thread_level = MPI_THREAD_SINGLE,
+    };
+    struct bc_run run;
+    int status;
+    parameters.peers = 1;
+    parameters.messages = MESSAGES;
+    parameters.cache_text = "0";
+    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
+        return status;
+    struct msgrate_bench bench;
+    msgrate_bench_create(&bench, &run, &parameters);
+    peer = 1 - run.job.rank;
+    for (int i = 0; i < MSGRATE_PATTERNS; i++) {
+        const double ratio = measure(&bench, i);
+        if (run.job.rank == 0 && !(fabs(ratio - 1.0) <= TARGET))
+            run.failed = true;
+    }
+    msgrate_bench_destroy(&bench);
+    return bc_run_end(&run);
+}
