@@ -42,11 +42,16 @@ sanitizers)
     done
     run "$@" -np 2 "$build/mpi_overhead/mpi_overhead" --check --both \
         --msgsize=0,8,64K --max-time=0.1 --no-header --verbose >/dev/null
+    for program in msgrate "msgrate_rma -u put" "msgrate_rma -u get"; do
+        # shellcheck disable=SC2086  # a program and its options
+        run "$@" -np 2 "$build"/msgrate/$program -p 1 --check --size=0,8,1K \
+            --max-time=0.1 --no-header >/dev/null
+    done
     ;;
 openmpi)
     configure_and_build
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R '^(model_.*|overlap_(usage|contract|data|defaults)|mpi_overhead|unit_(sampling|job).*)$'
+        -R '^(model_.*|overlap_(usage|contract|data|defaults)|mpi_overhead|msgrate|unit_(sampling|job).*)$'
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2

@@ -1,0 +1,155 @@
+/* Who exchanges messages with whom: every job up to 40 ranks. */
+#include "helpers.h"
+#include "msgrate/messages.h"
+#include "msgrate/peers.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_MAX = 40 };
+
+/* Compares the lists of a rank with numbers written down. */
+static void assert_peers(int rank, int ranks, int count, int stride,
+                         const int *sends, const int *receives)
+{
+    int actual_sends[RANKS_MAX], actual_receives[RANKS_MAX];
+    msgrate_peers_list(rank, ranks, count, stride, actual_sends,
+                       actual_receives);
+    assert_memory_equal(actual_sends, sends, (size_t)count * sizeof(int));
+    assert_memory_equal(actual_receives, receives, (size_t)count * sizeof(int));
+}
+
+static void examples(void **state)
+{
+    (void)state;
+    /* The specification's default: three below, three above. */
+    assert_peers(10, 20, 6, 1, (int[]){7, 8, 9, 11, 12, 13},
+                 (int[]){7, 8, 9, 11, 12, 13});
+    /* Round the ring. */
+    assert_peers(0, 7, 6, 1, (int[]){4, 5, 6, 1, 2, 3},
+                 (int[]){4, 5, 6, 1, 2, 3});
+    /* One peer makes a ring; three have the extra one above for sending. */
+    assert_peers(0, 2, 1, 1, (int[]){1}, (int[]){1});
+    assert_peers(4, 5, 1, 1, (int[]){0}, (int[]){3});
+    assert_peers(5, 9, 3, 1, (int[]){4, 6, 7}, (int[]){3, 4, 6});
+    /* Sixteen ranks on four nodes. */
+    assert_peers(5, 16, 2, 4, (int[]){1, 9}, (int[]){1, 9});
+    /* Larger than the job. */
+    assert_peers(1, 5, 1, 6, (int[]){2}, (int[]){0});
+}
+
+static bool contains(const int *list, int count, int value)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == value)
+            return true;
+    return false;
+}
+
+/* Whether peers are different ranks, by looking at them. */
+static bool look(int ranks, int count, int stride)
+{
+    int sends[RANKS_MAX], receives[RANKS_MAX];
+    msgrate_peers_list(0, ranks, count, stride, sends, receives);
+    bool good = !contains(sends, count, 0) && !contains(receives, count, 0);
+    for (int i = 1; i < count; i++)
+        good = good && !contains(sends, i, sends[i]) &&
+               !contains(receives, i, receives[i]);
+    return good;
+}
+
+static void distinct_is_what_the_lists_show(void **state)
+{
+    (void)state;
+    for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
+        for (int count = 1; count < RANKS_MAX; count++)
+            for (int stride = 1; stride <= RANKS_MAX + 3; stride++) {
+                const bool distinct =
+                    msgrate_peers_distinct(ranks, count, stride);
+                assert_int_equal(distinct, look(ranks, count, stride));
+                if (count >= ranks)
+                    assert_false(distinct);
+                if (stride == 1)
+                    assert_int_equal(distinct, count < ranks);
+            }
+}
+
+/* What goes to sends[j] at one rank is received as receives[count - 1 - j] at
+   the other; so every message has a receiver, and all are sent in the step in
+   which they are received. */
+static void lists_mirror_each_other(void **state)
+{
+    (void)state;
+    for (int ranks = 2; ranks <= 17; ranks++)
+        for (int count = 1; count < ranks; count++)
+            for (int stride = 1; stride < ranks; stride++) {
+                if (!msgrate_peers_distinct(ranks, count, stride))
+                    continue;
+                for (int rank = 0; rank < ranks; rank++) {
+                    int sends[RANKS_MAX], receives[RANKS_MAX];
+                    int its_sends[RANKS_MAX], its_receives[RANKS_MAX];
+                    msgrate_peers_list(rank, ranks, count, stride, sends,
+                                       receives);
+                    for (int j = 0; j < count; j++) {
+                        msgrate_peers_list(sends[j], ranks, count, stride,
+                                           its_sends, its_receives);
+                        assert_int_equal(its_receives[count - 1 - j], rank);
+                    }
+                }
+            }
+}
+
+static void partners_are_in_the_other_half(void **state)
+{
+    (void)state;
+    for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
+        for (int rank = 0; rank < ranks; rank++) {
+            const int partner = msgrate_partner(rank, ranks);
+            if (ranks % 2 != 0 && rank == ranks - 1) {
+                assert_int_equal(partner, -1);
+                continue;
+            }
+            assert_int_equal(abs(partner - rank), ranks / 2);
+            assert_int_equal(msgrate_partner(partner, ranks), rank);
+        }
+}
+
+/* A message that is of another iteration, sender, receiver or place is found,
+   and so is one wrong byte. */
+static void wrong_messages_are_counted(void **state)
+{
+    (void)state;
+    const struct msgrate_messages messages = {.count = 5, .bytes = 3};
+    unsigned char *const block = msgrate_allocate(&messages, 1);
+    assert_int_equal(msgrate_block_bytes(&messages), 15);
+    msgrate_write_block(&messages, block, 7, 2, 3);
+    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 0);
+    assert_int_equal(msgrate_count_wrong(&messages, block, 6, 2, 3), 5);
+    assert_int_equal(msgrate_count_wrong(&messages, block, 8, 2, 3), 5);
+    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 1, 3), 5);
+    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 2), 5);
+    for (int i = 0; i < 15; i++) {
+        block[i] ^= 0x10;
+        assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 1);
+        block[i] ^= 0x10;
+    }
+    unsigned char first[3];
+    memcpy(first, block, sizeof first);
+    memcpy(block, block + 3, sizeof first);
+    memcpy(block + 3, first, sizeof first);
+    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 2);
+    free(block);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples),
+        cmocka_unit_test(distinct_is_what_the_lists_show),
+        cmocka_unit_test(lists_mirror_each_other),
+        cmocka_unit_test(partners_are_in_the_other_half),
+        cmocka_unit_test(wrong_messages_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
