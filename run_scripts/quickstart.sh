@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs what is missing, builds commcost and measures this machine: how much
 # work fits under every non-blocking collective, first at the size whose
-# operation takes about a millisecond, then over all sizes; and how much of the
-# processor a message takes, over sizes. Takes one to three
-# minutes on two cores; leaves TSV files and a report in a results folder.
+# operation takes about a millisecond, then over all sizes; how much of the
+# processor a message takes, over sizes; and how many messages go in a second.
+# Takes one to three minutes on two cores; leaves TSV files and a report in a
+# results folder.
 #
 # usage: quickstart.sh [RESULTS_FOLDER]
 #
@@ -59,11 +60,11 @@ echo "Measuring with $ranks ranks; results go to $results" >&2
 
 programs=$(find "$build/overlap" -maxdepth 1 -type f -name 'overlap_*' \
     -perm -100 | sort)
-# Every collective once, and once more over its sizes but for the barrier; and
-# the overhead of messages.
+# Every collective once, and once more over its sizes but for the barrier; the
+# overhead of messages, and the rates with two-sided and one-sided ones.
 total=$(echo "$programs" | wc -l)
 singles=$total
-total=$((2 * total))
+total=$((2 * total + 2))
 start=$(date +%s)
 done_count=0
 failed=0
@@ -102,6 +103,11 @@ for program in $programs; do
     *) measure "$(basename "$program")_sweep" "$program" --data-driven ;;
     esac
 done
+# As many peers as the ranks allow, up to the default.
+peers=$((ranks - 1))
+[ "$peers" -le 6 ] || peers=6
+measure msgrate "$build/msgrate/msgrate" --peers="$peers"
+measure msgrate_rma "$build/msgrate/msgrate_rma" --peers="$peers"
 ranks=2
 measure mpi_overhead "$build/mpi_overhead/mpi_overhead" --both --msgsize=0,2:4M
 

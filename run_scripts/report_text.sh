@@ -89,6 +89,34 @@ if [ -e mpi_overhead.tsv ]; then
         }' mpi_overhead.tsv
 fi
 
+if [ -e msgrate.tsv ]; then
+    echo
+    echo "## How fast messages go, with cold caches"
+    echo
+    echo "Messages that a process sends and receives in a second."
+    echo
+    echo "| pattern | synchronisation | peers | bytes | rate (1/s) | interval (1/s) | status |"
+    echo "| --- | --- | ---: | ---: | ---: | --- | --- |"
+    for file in msgrate.tsv msgrate_rma.tsv; do
+        [ -e "$file" ] || continue
+        awk -F '\t' '
+            /^#/ { next }
+            $1 == "pattern" {
+                for (i = 1; i <= NF; i++) column[$i] = i
+                next
+            }
+            {
+                sync = ("synchronisation" in column) ? \
+                    $column["transfer"] ", " $column["synchronisation"] : "two-sided"
+                printf "| %s | %s | %s | %s | %s | %s to %s | %s |\n",
+                    $column["pattern"], sync, $column["npeers"],
+                    $column["nbytes"], $column["rate_per_s"],
+                    $column["rate_lo_per_s"], $column["rate_hi_per_s"],
+                    $column["status"]
+            }' "$file"
+    done
+fi
+
 echo
 echo "## Warnings"
 echo
