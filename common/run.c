@@ -396,6 +396,25 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
     };
 }
 
+struct bc_summary bc_run_summarize(const struct bc_run *run,
+                                   const struct bc_samples *samples,
+                                   int quantity)
+{
+    return bc_samples_summarize(samples, quantity,
+                                (enum bc_estimator)run->settings.estimator,
+                                run->settings.confidence_pct / 100.0);
+}
+
+struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
+                                              const struct bc_samples *samples,
+                                              int quantity, int subtrahend)
+{
+    return bc_samples_summarize_difference(
+        samples, quantity, subtrahend,
+        (enum bc_estimator)run->settings.estimator,
+        run->settings.confidence_pct / 100.0);
+}
+
 bool bc_run_row(struct bc_run *run, const struct bc_row *row)
 {
     run->rows++;
