@@ -5,6 +5,17 @@
  * message. In each loop an iteration ends with a barrier of the two, so that no
  * message starts before the last one has arrived; loops with and without a
  * message have it alike, and it cancels in their difference.
+ *
+ * It cancels only where it costs the same in both. When the measuring rank
+ * receives, its partner has sent and gone on to the barrier, and in a shared
+ * queue its part of the barrier lies right behind the message: the wait for the
+ * message takes it in, too, and the barrier costs less than without a message, by
+ * more than the overhead of a small one. So the measuring rank sends its partner
+ * a token, a message of no bytes, before it enters the barrier, and the partner
+ * waits for that first: nothing but the message can be there to be waited for.
+ * Loops with and without a message have the token alike. Not when the measuring
+ * rank sends: the token would travel together with the message, which then takes
+ * less time than alone.
  */
 #ifndef COMMCOST_MPI_OVERHEAD_KERNEL_H
 #define COMMCOST_MPI_OVERHEAD_KERNEL_H
@@ -22,7 +33,9 @@ struct overhead_exchange {
     enum overhead_direction direction; /* what the measuring rank does */
     bool measures;   /* this rank measures; else it is a partner */
     bool reports;    /* its times are the samples; at least one rank's are */
+    bool token;      /* receiving: a token separates message and barrier */
     MPI_Comm pair;   /* the two ranks: 0 measures, 1 is the partner */
+    int peer;        /* the other one's rank in it */
     int count;       /* bytes of the message */
     unsigned char *buffer;
     bool check;      /* verify the data after each loop */

@@ -309,8 +309,10 @@ void overhead_measure(struct overhead_bench *bench,
                       struct overhead_exchange *exchange, double seconds,
                       struct overhead_result *result)
 {
+    const bool specified = bench->parameters->base_threshold > 0.0;
     *result = (struct overhead_result){.knee = false};
-    if (bench->parameters->base_threshold > 0.0)
+    exchange->token = !specified && exchange->direction == OVERHEAD_RECEIVE;
+    if (specified)
         measure_by_threshold(bench, exchange, seconds, result);
     else
         measure_by_fit(bench, exchange, seconds, result);
