@@ -128,15 +128,16 @@ static double time_await_token(const struct overhead_exchange *x,
 
 struct loop {
     timed_loop *measurer, *partner;
+    bool message;
 };
 
-static const struct loop send_loop = {time_send, time_receive};
-static const struct loop receive_loop = {time_receive, time_send};
-static const struct loop work_loop = {time_work, time_work};
+static const struct loop send_loop = {time_send, time_receive, true};
+static const struct loop receive_loop = {time_receive, time_send, true};
+static const struct loop work_loop = {time_work, time_work, false};
 static const struct loop receive_token_loop = {time_receive_then_token,
-                                               time_send_await_token};
+                                               time_send_await_token, true};
 static const struct loop work_token_loop = {time_work_then_token,
-                                            time_await_token};
+                                            time_await_token, false};
 
 static const struct loop *loop_with_message(const struct overhead_exchange *x)
 {
@@ -168,70 +169,96 @@ static bool receives(const struct overhead_exchange *x)
     return x->measures == (x->direction == OVERHEAD_RECEIVE);
 }
 
-static unsigned char data_byte(int i)
+/* A message repeats itself after so many bytes: no power of two, so that a piece
+   that went to the wrong place shows. */
+enum { PERIOD = 251 };
+
+/* Byte i of the message in hand. One message's differ from the last one's, so
+   that old data can't pass for new; none is 0. */
+static unsigned char data_byte(const struct overhead_exchange *x, int i)
 {
-    return (unsigned char)(i % 251 + 1);
+    return (unsigned char)((x->messages + i) % PERIOD + 1);
 }
 
 void overhead_prepare_data(struct overhead_exchange *exchange)
 {
+    unsigned char *const buffer = exchange->buffer;
+    const size_t count = (size_t)exchange->count;
+    exchange->messages++;
     if (receives(exchange)) {
-        memset(exchange->buffer, 0, (size_t)exchange->count);
+        memset(buffer, 0, count);
         return;
     }
-    for (int i = 0; i < exchange->count; i++)
-        exchange->buffer[i] = data_byte(i);
+    for (int i = 0; i < PERIOD && i < exchange->count; i++)
+        buffer[i] = data_byte(exchange, i);
+    for (size_t done = PERIOD; done < count; done *= 2)
+        memcpy(buffer + done, buffer, done < count - done ? done : count - done);
+}
+
+static bool data_is_right(const struct overhead_exchange *x)
+{
+    for (int i = 0; i < PERIOD && i < x->count; i++)
+        if (x->buffer[i] != data_byte(x, i))
+            return false;
+    return x->count <= PERIOD || memcmp(x->buffer, x->buffer + PERIOD,
+                                        (size_t)(x->count - PERIOD)) == 0;
 }
 
 static void verify_data(struct overhead_exchange *x)
 {
-    if (!receives(x))
-        return;
-    for (int i = 0; i < x->count; i++)
-        if (x->buffer[i] != data_byte(i)) {
-            x->wrong++;
-            return;
-        }
+    if (receives(x) && !data_is_right(x))
+        x->wrong++;
 }
 
 /* ---- rounds ------------------------------------------------------------------ */
 
+/* With --check each iteration is a loop of its own, between whose clock readings
+   no data is written or read. Loops without a message are cut up alike, so that
+   the clock's cost cancels. */
+static double run_verified(const struct loop *loop,
+                           struct overhead_exchange *x, uint64_t units,
+                           int64_t iterations)
+{
+    double ns = 0.0;
+    for (int64_t i = 0; i < iterations; i++) {
+        if (loop->message)
+            overhead_prepare_data(x);
+        ns += run_loop(loop, x, units, 1);
+        if (loop->message)
+            verify_data(x);
+    }
+    return ns;
+}
+
 /* Nanoseconds an iteration, or nothing on ranks whose times don't count. */
-static double with_message(const struct overhead_round *round, uint64_t units)
+static double iteration_ns(const struct overhead_round *round,
+                           const struct loop *loop, uint64_t units)
 {
     struct overhead_exchange *const x = round->exchange;
     const int64_t n = round->iterations;
-    if (x->check)
-        overhead_prepare_data(x);
-    const double ns = run_loop(loop_with_message(x), x, units, n);
-    if (x->check)
-        verify_data(x);
-    return x->reports ? ns / (double)n : -INFINITY;
-}
-
-static double without_message(const struct overhead_round *round,
-                              uint64_t units)
-{
-    const struct overhead_exchange *const x = round->exchange;
-    const int64_t n = round->iterations;
-    const double ns = run_loop(loop_without_message(x), x, units, n);
+    const double ns = x->check ? run_verified(loop, x, units, n)
+                               : run_loop(loop, x, units, n);
     return x->reports ? ns / (double)n : -INFINITY;
 }
 
 static void take_full(void *context, double *values)
 {
     const struct overhead_round *const round = context;
-    values[OVERHEAD_BASE] = with_message(round, 0);
-    values[OVERHEAD_EMPTY] = without_message(round, 0);
-    values[OVERHEAD_ITER] = with_message(round, round->units);
-    values[OVERHEAD_WORK] = without_message(round, round->units);
+    const struct loop *const message = loop_with_message(round->exchange);
+    const struct loop *const work = loop_without_message(round->exchange);
+    values[OVERHEAD_BASE] = iteration_ns(round, message, 0);
+    values[OVERHEAD_EMPTY] = iteration_ns(round, work, 0);
+    values[OVERHEAD_ITER] = iteration_ns(round, message, round->units);
+    values[OVERHEAD_WORK] = iteration_ns(round, work, round->units);
 }
 
 static void take_work(void *context, double *values)
 {
     const struct overhead_round *const round = context;
-    values[0] = with_message(round, round->units);
-    values[1] = without_message(round, round->units);
+    const struct loop *const message = loop_with_message(round->exchange);
+    const struct loop *const work = loop_without_message(round->exchange);
+    values[0] = iteration_ns(round, message, round->units);
+    values[1] = iteration_ns(round, work, round->units);
 }
 
 struct bc_source overhead_full_source(struct overhead_round *round)

@@ -38,8 +38,9 @@ struct overhead_exchange {
     int peer;        /* the other one's rank in it */
     int count;       /* bytes of the message */
     unsigned char *buffer;
-    bool check;      /* verify the data after each loop */
-    int64_t wrong;   /* loops on this rank that ended with wrong data */
+    bool check;       /* verify the data of each message */
+    int64_t messages; /* prepared so far, the same on both ranks */
+    int64_t wrong;    /* messages that arrived wrong on this rank */
 };
 
 /* The quantities of a round, in nanoseconds an iteration. */
@@ -61,7 +62,8 @@ struct overhead_round {
 struct bc_source overhead_full_source(struct overhead_round *round);
 struct bc_source overhead_work_source(struct overhead_round *round);
 
-/* Fills the buffer with what is sent, or with what never is. Local. */
+/* Fills the buffer with the next message, or with what no message is. On both
+   ranks of a pair. */
 void overhead_prepare_data(struct overhead_exchange *exchange);
 
 #endif
