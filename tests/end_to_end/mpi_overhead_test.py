@@ -4,11 +4,13 @@ options, data checks."""
 
 import argparse
 import os
+import statistics
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+from mpi_run import (Launcher, number, read_tsv, run, run_on_model,  # noqa: E402
+                     run_raw)
 
 COLUMNS = """direction pair msgsize iterations iter_t work_t overhead base_t
     avail(%) overhead_lo_us overhead_hi_us transfer_us transfer_lo_us
@@ -117,6 +119,30 @@ class Rows(unittest.TestCase):
         self.assertEqual([row["pair"] for row in rows], ["0", "1"])
         rows = rows_of("--max-time=0.1", ranks=4)
         self.assertEqual([row["pair"] for row in rows], ["0"])
+
+
+class Token(unittest.TestCase):
+    """The partner's part of the barrier stays out of the wait for a message."""
+
+    def test_receiving_small_messages_costs_something(self):
+        launches = [rows_of("--recv", "-m", "0,8,64,512,1K", "--max-time=0.2")
+                    for _ in range(5)]
+        for rows in zip(*launches):
+            overhead = statistics.median(number(row["overhead"])
+                                         for row in rows)
+            with self.subTest(msgsize=rows[0]["msgsize"]):
+                self.assertGreaterEqual(overhead, -0.01)
+
+    def test_when_receiving_by_fit_only(self):
+        for arguments, token in ((["--recv"], True), ([], False),
+                                 (["--recv", "-b", "1.05"], False)):
+            _, _, truths = run_on_model(
+                OPTIONS.launcher, 2,
+                [OPTIONS.program, "--max-time=0.1"] + arguments,
+                {"MODEL_P2P": 1}, OPTIONS.model)
+            sent = [row["bytes"] for row in truths
+                    if row["operation"] == "send"]
+            self.assertEqual(sent, ["0"] if token else [], arguments)
 
 
 class Data(unittest.TestCase):
