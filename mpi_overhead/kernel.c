@@ -139,15 +139,18 @@ static const struct loop receive_token_loop = {time_receive_then_token,
 static const struct loop work_token_loop = {time_work_then_token,
                                             time_await_token, false};
 
-static const struct loop *loop_with_message(const struct overhead_exchange *x)
+static const struct loop *transfer_loop(const struct overhead_exchange *x)
 {
-    if (x->direction == OVERHEAD_SEND)
-        return &send_loop;
-    return x->token ? &receive_token_loop : &receive_loop;
+    return x->direction == OVERHEAD_SEND ? &send_loop : &receive_loop;
 }
 
-static const struct loop *loop_without_message(
-    const struct overhead_exchange *x)
+/* The overhead is the difference of these two. */
+static const struct loop *overhead_loop(const struct overhead_exchange *x)
+{
+    return x->token ? &receive_token_loop : transfer_loop(x);
+}
+
+static const struct loop *work_alone_loop(const struct overhead_exchange *x)
 {
     return x->token ? &work_token_loop : &work_loop;
 }
@@ -241,24 +244,21 @@ static double iteration_ns(const struct overhead_round *round,
     return x->reports ? ns / (double)n : -INFINITY;
 }
 
-static void take_full(void *context, double *values)
-{
-    const struct overhead_round *const round = context;
-    const struct loop *const message = loop_with_message(round->exchange);
-    const struct loop *const work = loop_without_message(round->exchange);
-    values[OVERHEAD_BASE] = iteration_ns(round, message, 0);
-    values[OVERHEAD_EMPTY] = iteration_ns(round, work, 0);
-    values[OVERHEAD_ITER] = iteration_ns(round, message, round->units);
-    values[OVERHEAD_WORK] = iteration_ns(round, work, round->units);
-}
-
 static void take_work(void *context, double *values)
 {
     const struct overhead_round *const round = context;
-    const struct loop *const message = loop_with_message(round->exchange);
-    const struct loop *const work = loop_without_message(round->exchange);
-    values[0] = iteration_ns(round, message, round->units);
-    values[1] = iteration_ns(round, work, round->units);
+    const struct overhead_exchange *const x = round->exchange;
+    values[0] = iteration_ns(round, overhead_loop(x), round->units);
+    values[1] = iteration_ns(round, work_alone_loop(x), round->units);
+}
+
+static void take_full(void *context, double *values)
+{
+    const struct overhead_round *const round = context;
+    values[OVERHEAD_BASE] =
+        iteration_ns(round, transfer_loop(round->exchange), 0);
+    values[OVERHEAD_EMPTY] = iteration_ns(round, &work_loop, 0);
+    take_work(context, &values[OVERHEAD_ITER]);
 }
 
 struct bc_source overhead_full_source(struct overhead_round *round)
