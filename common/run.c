@@ -410,24 +410,35 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
     };
 }
 
+struct bc_summary bc_run_summarize(const struct bc_run *run,
+                                   const struct bc_samples *samples,
+                                   int quantity)
+{
+    return bc_samples_summarize(samples, quantity,
+                                (enum bc_estimator)run->settings.estimator,
+                                run->settings.confidence_pct / 100.0);
+}
+
+struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
+                                              const struct bc_samples *samples,
+                                              int quantity, int subtrahend)
+{
+    return bc_samples_summarize_difference(
+        samples, quantity, subtrahend,
+        (enum bc_estimator)run->settings.estimator,
+        run->settings.confidence_pct / 100.0);
+}
+
 /* When one quantity is known well enough. */
 struct precision_rule {
     const struct bc_run *run;
     struct bc_stopping stopping;
 };
 
-static struct bc_summary summarize(const struct bc_run *run,
-                                   const struct bc_samples *samples)
-{
-    return bc_samples_summarize(samples, 0,
-                                (enum bc_estimator)run->settings.estimator,
-                                run->settings.confidence_pct / 100.0);
-}
-
 static bool is_precise(const struct bc_samples *samples, void *context)
 {
     struct precision_rule *const rule = context;
-    const struct bc_summary summary = summarize(rule->run, samples);
+    const struct bc_summary summary = bc_run_summarize(rule->run, samples, 0);
     return bc_stopping_look(&rule->stopping, &summary);
 }
 
@@ -443,9 +454,8 @@ bool bc_run_sample(const struct bc_run *run, struct bc_sampler *sampler,
         plan.context = &rule;
     }
     const enum bc_end end = bc_sampler_run(sampler, source, &plan);
-    const struct bc_samples *const samples = bc_sampler_samples(sampler);
     if (run->job.rank == 0)
-        *summary = summarize(run, samples);
+        *summary = bc_run_summarize(run, bc_sampler_samples(sampler), 0);
     return end == BC_END_SETTLED;
 }
 

@@ -117,6 +117,15 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row);
 void bc_run_dump(struct bc_run *run, const char *quantity,
                  const double *values, size_t count);
 
+/* The summary of one quantity, and of one less another round by round, by the
+   estimator and at the confidence of the settings. Local; rank 0. */
+struct bc_summary bc_run_summarize(const struct bc_run *run,
+                                   const struct bc_samples *samples,
+                                   int quantity);
+struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
+                                              const struct bc_samples *samples,
+                                              int quantity, int subtrahend);
+
 /* Sets the cells x_us, x_lo_us, x_hi_us, x_p99_us and x_max_us of a time `x`
    that was measured in nanoseconds, from which `subtract_ns` (what the clock
    adds) is taken. */

@@ -9,7 +9,12 @@
 
 /* ---- the timed loops ------------------------------------------------------- */
 
-enum { MEASURER = 0, PARTNER = 1, TAG = 1 };
+enum { TAG = 1, TOKEN_TAG = 2 };
+
+/* Each returns the nanoseconds that so many iterations took. The measuring rank
+   and its partner run the two ends of a loop, the partner without work. */
+typedef double timed_loop(const struct overhead_exchange *x, uint64_t units,
+                          int64_t iterations);
 
 static double time_send(const struct overhead_exchange *x, uint64_t units,
                         int64_t iterations)
@@ -18,7 +23,7 @@ static double time_send(const struct overhead_exchange *x, uint64_t units,
     BC_MPI(MPI_Barrier(x->pair));
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, PARTNER, TAG, x->pair,
+        BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
                          &request));
         bc_work(units);
         BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -34,7 +39,7 @@ static double time_receive(const struct overhead_exchange *x, uint64_t units,
     BC_MPI(MPI_Barrier(x->pair));
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, PARTNER, TAG, x->pair,
+        BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
                          &request));
         bc_work(units);
         BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -55,40 +60,109 @@ static double time_work(const struct overhead_exchange *x, uint64_t units,
     return (double)(bc_now_ns() - start_ns);
 }
 
-/* ---- the other end --------------------------------------------------------- */
+/* ---- the same, a token before the barrier ------------------------------------ */
 
-static void accompany_send(const struct overhead_exchange *x,
-                           int64_t iterations)
+static double time_receive_then_token(const struct overhead_exchange *x,
+                                      uint64_t units, int64_t iterations)
 {
     MPI_Request request;
     BC_MPI(MPI_Barrier(x->pair));
+    const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, MEASURER, TAG, x->pair,
+        BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
                          &request));
+        bc_work(units);
         BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair));
         BC_MPI(MPI_Barrier(x->pair));
     }
+    return (double)(bc_now_ns() - start_ns);
 }
 
-static void accompany_receive(const struct overhead_exchange *x,
-                              int64_t iterations)
+static double time_send_await_token(const struct overhead_exchange *x,
+                                    uint64_t units, int64_t iterations)
 {
     MPI_Request request;
     BC_MPI(MPI_Barrier(x->pair));
+    const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, MEASURER, TAG, x->pair,
+        BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
                          &request));
+        bc_work(units);
         BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair,
+                        MPI_STATUS_IGNORE));
         BC_MPI(MPI_Barrier(x->pair));
     }
+    return (double)(bc_now_ns() - start_ns);
 }
 
-static void accompany_work(const struct overhead_exchange *x,
-                           int64_t iterations)
+static double time_work_then_token(const struct overhead_exchange *x,
+                                   uint64_t units, int64_t iterations)
 {
     BC_MPI(MPI_Barrier(x->pair));
-    for (int64_t i = 0; i < iterations; i++)
+    const int64_t start_ns = bc_now_ns();
+    for (int64_t i = 0; i < iterations; i++) {
+        bc_work(units);
+        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair));
         BC_MPI(MPI_Barrier(x->pair));
+    }
+    return (double)(bc_now_ns() - start_ns);
+}
+
+static double time_await_token(const struct overhead_exchange *x,
+                               uint64_t units, int64_t iterations)
+{
+    BC_MPI(MPI_Barrier(x->pair));
+    const int64_t start_ns = bc_now_ns();
+    for (int64_t i = 0; i < iterations; i++) {
+        bc_work(units);
+        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair,
+                        MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Barrier(x->pair));
+    }
+    return (double)(bc_now_ns() - start_ns);
+}
+
+/* ---- which loops ------------------------------------------------------------- */
+
+struct loop {
+    timed_loop *measurer, *partner;
+    bool message;
+};
+
+static const struct loop send_loop = {time_send, time_receive, true};
+static const struct loop receive_loop = {time_receive, time_send, true};
+static const struct loop work_loop = {time_work, time_work, false};
+static const struct loop receive_token_loop = {time_receive_then_token,
+                                               time_send_await_token, true};
+static const struct loop work_token_loop = {time_work_then_token,
+                                            time_await_token, false};
+
+static const struct loop *transfer_loop(const struct overhead_exchange *x)
+{
+    return x->direction == OVERHEAD_SEND ? &send_loop : &receive_loop;
+}
+
+/* The overhead is the difference of these two. */
+static const struct loop *overhead_loop(const struct overhead_exchange *x)
+{
+    return x->token ? &receive_token_loop : transfer_loop(x);
+}
+
+static const struct loop *work_alone_loop(const struct overhead_exchange *x)
+{
+    return x->token ? &work_token_loop : &work_loop;
+}
+
+/* Runs this rank's end of the loop. */
+static double run_loop(const struct loop *loop,
+                       const struct overhead_exchange *x, uint64_t units,
+                       int64_t iterations)
+{
+    if (x->measures)
+        return loop->measurer(x, units, iterations);
+    return loop->partner(x, 0, iterations);
 }
 
 /* ---- data -------------------------------------------------------------------- */
@@ -98,81 +172,93 @@ static bool receives(const struct overhead_exchange *x)
     return x->measures == (x->direction == OVERHEAD_RECEIVE);
 }
 
-static unsigned char data_byte(int i)
+/* A message repeats itself after so many bytes: no power of two, so that a piece
+   that went to the wrong place shows. */
+enum { PERIOD = 251 };
+
+/* Byte i of the message in hand. One message's differ from the last one's, so
+   that old data can't pass for new; none is 0. */
+static unsigned char data_byte(const struct overhead_exchange *x, int i)
 {
-    return (unsigned char)(i % 251 + 1);
+    return (unsigned char)((x->messages + i) % PERIOD + 1);
 }
 
 void overhead_prepare_data(struct overhead_exchange *exchange)
 {
+    unsigned char *const buffer = exchange->buffer;
+    const size_t count = (size_t)exchange->count;
+    exchange->messages++;
     if (receives(exchange)) {
-        memset(exchange->buffer, 0, (size_t)exchange->count);
+        memset(buffer, 0, count);
         return;
     }
-    for (int i = 0; i < exchange->count; i++)
-        exchange->buffer[i] = data_byte(i);
+    for (int i = 0; i < PERIOD && i < exchange->count; i++)
+        buffer[i] = data_byte(exchange, i);
+    for (size_t done = PERIOD; done < count; done *= 2)
+        memcpy(buffer + done, buffer, done < count - done ? done : count - done);
+}
+
+static bool data_is_right(const struct overhead_exchange *x)
+{
+    for (int i = 0; i < PERIOD && i < x->count; i++)
+        if (x->buffer[i] != data_byte(x, i))
+            return false;
+    return x->count <= PERIOD || memcmp(x->buffer, x->buffer + PERIOD,
+                                        (size_t)(x->count - PERIOD)) == 0;
 }
 
 static void verify_data(struct overhead_exchange *x)
 {
-    if (!receives(x))
-        return;
-    for (int i = 0; i < x->count; i++)
-        if (x->buffer[i] != data_byte(i)) {
-            x->wrong++;
-            return;
-        }
+    if (receives(x) && !data_is_right(x))
+        x->wrong++;
 }
 
 /* ---- rounds ------------------------------------------------------------------ */
 
-/* A loop with messages: nanoseconds an iteration, or nothing on ranks whose
-   times don't count. */
-static double message_loop(const struct overhead_round *round, uint64_t units)
+/* With --check each iteration is a loop of its own, between whose clock readings
+   no data is written or read. Loops without a message are cut up alike, so that
+   the clock's cost cancels. */
+static double run_verified(const struct loop *loop,
+                           struct overhead_exchange *x, uint64_t units,
+                           int64_t iterations)
+{
+    double ns = 0.0;
+    for (int64_t i = 0; i < iterations; i++) {
+        if (loop->message)
+            overhead_prepare_data(x);
+        ns += run_loop(loop, x, units, 1);
+        if (loop->message)
+            verify_data(x);
+    }
+    return ns;
+}
+
+/* Nanoseconds an iteration, or nothing on ranks whose times don't count. */
+static double iteration_ns(const struct overhead_round *round,
+                           const struct loop *loop, uint64_t units)
 {
     struct overhead_exchange *const x = round->exchange;
     const int64_t n = round->iterations;
-    double ns = -INFINITY;
-    if (x->check)
-        overhead_prepare_data(x);
-    if (!x->measures && x->direction == OVERHEAD_SEND)
-        accompany_send(x, n);
-    else if (!x->measures)
-        accompany_receive(x, n);
-    else if (x->direction == OVERHEAD_SEND)
-        ns = time_send(x, units, n);
-    else
-        ns = time_receive(x, units, n);
-    if (x->check)
-        verify_data(x);
+    const double ns = x->check ? run_verified(loop, x, units, n)
+                               : run_loop(loop, x, units, n);
     return x->reports ? ns / (double)n : -INFINITY;
-}
-
-static double work_loop(const struct overhead_round *round, uint64_t units)
-{
-    const struct overhead_exchange *const x = round->exchange;
-    double ns = -INFINITY;
-    if (x->measures)
-        ns = time_work(x, units, round->iterations);
-    else
-        accompany_work(x, round->iterations);
-    return x->reports ? ns / (double)round->iterations : -INFINITY;
-}
-
-static void take_full(void *context, double *values)
-{
-    const struct overhead_round *const round = context;
-    values[OVERHEAD_BASE] = message_loop(round, 0);
-    values[OVERHEAD_EMPTY] = work_loop(round, 0);
-    values[OVERHEAD_ITER] = message_loop(round, round->units);
-    values[OVERHEAD_WORK] = work_loop(round, round->units);
 }
 
 static void take_work(void *context, double *values)
 {
     const struct overhead_round *const round = context;
-    values[0] = message_loop(round, round->units);
-    values[1] = work_loop(round, round->units);
+    const struct overhead_exchange *const x = round->exchange;
+    values[0] = iteration_ns(round, overhead_loop(x), round->units);
+    values[1] = iteration_ns(round, work_alone_loop(x), round->units);
+}
+
+static void take_full(void *context, double *values)
+{
+    const struct overhead_round *const round = context;
+    values[OVERHEAD_BASE] =
+        iteration_ns(round, transfer_loop(round->exchange), 0);
+    values[OVERHEAD_EMPTY] = iteration_ns(round, &work_loop, 0);
+    take_work(context, &values[OVERHEAD_ITER]);
 }
 
 struct bc_source overhead_full_source(struct overhead_round *round)

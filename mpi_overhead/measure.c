@@ -19,36 +19,13 @@
 /* The overhead need not be known better than this: the clock can't tell. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
-/* ---- summaries, on rank 0 ----------------------------------------------------- */
-
-static struct bc_summary summarize_quantity(const struct overhead_bench *bench,
-                                            const struct bc_samples *samples,
-                                            int quantity)
-{
-    const struct bc_settings *const settings = &bench->run->settings;
-    return bc_samples_summarize(samples, quantity,
-                                (enum bc_estimator)settings->estimator,
-                                settings->confidence_pct / 100.0);
-}
-
-static struct bc_summary summarize_difference(
-    const struct overhead_bench *bench, const struct bc_samples *samples,
-    int quantity, int subtrahend)
-{
-    const struct bc_settings *const settings = &bench->run->settings;
-    return bc_samples_summarize_difference(
-        samples, quantity, subtrahend,
-        (enum bc_estimator)settings->estimator,
-        settings->confidence_pct / 100.0);
-}
+/* ---- common to both ways -------------------------------------------------------- */
 
 static struct overhead_value as_value(const struct bc_summary *summary)
 {
     return (struct overhead_value){summary->value, summary->interval.lo,
                                    summary->interval.hi};
 }
-
-/* ---- common to both ways -------------------------------------------------------- */
 
 /* Tells all ranks rank 0's order for the next loops: units of work and
    iterations a loop; 0 iterations end the search. Collective. */
@@ -127,8 +104,8 @@ static struct knee_point take_point(struct overhead_bench *bench,
     bc_sampler_run(bench->sampler, &source, &plan);
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
     return (struct knee_point){
-        .work_ns = summarize_quantity(bench, samples, 1).value,
-        .iter_ns = summarize_quantity(bench, samples, 0).value,
+        .work_ns = bc_run_summarize(bench->run, samples, 1).value,
+        .iter_ns = bc_run_summarize(bench->run, samples, 0).value,
     };
 }
 
@@ -167,17 +144,17 @@ static bool find_points(struct overhead_bench *bench,
 
 /* Overhead and base are known well enough. */
 struct precision_rule {
-    const struct overhead_bench *bench;
+    const struct bc_run *run;
     struct bc_stopping overhead, transfer;
 };
 
 static bool precise_enough(const struct bc_samples *samples, void *context)
 {
     struct precision_rule *const rule = context;
-    struct bc_summary overhead = summarize_difference(
-        rule->bench, samples, OVERHEAD_ITER, OVERHEAD_WORK);
-    const struct bc_summary transfer = summarize_difference(
-        rule->bench, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
+    struct bc_summary overhead = bc_run_summarize_difference(
+        rule->run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    const struct bc_summary transfer = bc_run_summarize_difference(
+        rule->run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
     const double half_width =
         (overhead.interval.hi - overhead.interval.lo) / 2.0;
     if (half_width < OVERHEAD_RESOLUTION_NS)
@@ -194,7 +171,7 @@ static enum bc_end measure_ends(struct overhead_bench *bench,
     const struct bc_stopping stopping = {
         .precision = bench->run->settings.precision_pct / 100.0,
     };
-    struct precision_rule rule = {bench, stopping, stopping};
+    struct precision_rule rule = {bench->run, stopping, stopping};
     struct bc_plan plan = bc_run_plan(bench->run, seconds);
     const int64_t asked = bench->parameters->iterations;
     if (asked > 0)
@@ -234,24 +211,24 @@ static void measure_by_fit(struct overhead_bench *bench,
     if (!root)
         return;
 
+    const struct bc_run *const run = bench->run;
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
     result->samples = samples->count;
     result->iterations = (int64_t)samples->count * round.iterations;
-    result->base_ns =
-        summarize_quantity(bench, samples, OVERHEAD_BASE).value;
-    result->iter_ns = summarize_quantity(bench, samples, OVERHEAD_ITER).value;
-    result->work_ns = summarize_quantity(bench, samples, OVERHEAD_WORK).value;
-    const struct bc_summary transfer = summarize_difference(
-        bench, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
-    const struct bc_summary overhead = summarize_difference(
-        bench, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    result->base_ns = bc_run_summarize(run, samples, OVERHEAD_BASE).value;
+    result->iter_ns = bc_run_summarize(run, samples, OVERHEAD_ITER).value;
+    result->work_ns = bc_run_summarize(run, samples, OVERHEAD_WORK).value;
+    const struct bc_summary transfer = bc_run_summarize_difference(
+        run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
+    const struct bc_summary overhead = bc_run_summarize_difference(
+        run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
     result->transfer_ns = as_value(&transfer);
     result->overhead_ns = (struct overhead_value){NAN, NAN, NAN};
     if (result->knee)
         result->overhead_ns = as_value(&overhead);
     set_availability(result, &result->transfer_ns);
     if (bench->parameters->verbose && fit.found)
-        bc_output_remark(bench->run->output, "verbose",
+        bc_output_remark(run->output, "verbose",
                          "fit: plateau %.3f us over %zu points, overhead %.3f "
                          "us over %zu points",
                          fit.plateau_ns * 1e-3, fit.plateau,
@@ -332,8 +309,10 @@ void overhead_measure(struct overhead_bench *bench,
                       struct overhead_exchange *exchange, double seconds,
                       struct overhead_result *result)
 {
+    const bool specified = bench->parameters->base_threshold > 0.0;
     *result = (struct overhead_result){.knee = false};
-    if (bench->parameters->base_threshold > 0.0)
+    exchange->token = !specified && exchange->direction == OVERHEAD_RECEIVE;
+    if (specified)
         measure_by_threshold(bench, exchange, seconds, result);
     else
         measure_by_fit(bench, exchange, seconds, result);

@@ -27,7 +27,8 @@ struct overhead_value {
 };
 
 /* Times in nanoseconds an iteration, the barrier between two iterations in all
-   but overhead and transfer. Filled on rank 0 only. */
+   but overhead and transfer, and a token (kernel.h) in iter and work where there
+   is one. Filled on rank 0 only. */
 struct overhead_result {
     int64_t iterations;     /* at the amount of work that gave the overhead */
     double iter_ns, work_ns, base_ns;

@@ -213,6 +213,7 @@ static void create_exchange(const struct bc_run *run,
     const size_t bytes = (size_t)largest_message();
     *exchange = (struct overhead_exchange){
         .measures = run->job.rank < half,
+        .peer = run->job.rank < half ? 1 : 0,
         .check = run->settings.check,
         .buffer = malloc(bytes > 0 ? bytes : 1),
     };

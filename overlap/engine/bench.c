@@ -22,10 +22,7 @@ struct bc_summary overlap_summarize(const struct overlap_bench *bench,
                                     const struct bc_samples *samples,
                                     int quantity)
 {
-    const struct bc_settings *const settings = &bench->run->settings;
-    return bc_samples_summarize(samples, quantity,
-                                (enum bc_estimator)settings->estimator,
-                                settings->confidence_pct / 100.0);
+    return bc_run_summarize(bench->run, samples, quantity);
 }
 
 struct bc_summary overlap_summarize_excess(const struct bc_samples *samples,

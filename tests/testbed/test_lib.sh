@@ -24,10 +24,25 @@ stop_testbed() {
     wait
 }
 
-# raw_us BYTES REPETITIONS: the time in which both hosts send and receive BYTES.
+# raw_us BYTES REPETITIONS [PATTERN]: the time in which both hosts send and receive
+# BYTES (both, the default), or in which they go one way (pingpong).
 raw_us() {
     "$folder/testbed.sh" exec "$testbed" 1 "$exchange" \
-        client "$SERVER_ADDRESS" "$PORT" "$1" "$2" both |
-        awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
-                     NR == 2 { print $column["one_way_us"] }'
+        client "$SERVER_ADDRESS" "$PORT" "$1" "$2" "${3:-both}" |
+        columns one_way_us
+}
+
+# columns NAME...: those columns of the table on stdin, without header.
+columns() {
+    awk -F '\t' -v names="$*" '
+        /^#/ { next }
+        !count {
+            for (i = 1; i <= NF; i++) place[$i] = i
+            count = split(names, wanted, " ")
+            next
+        }
+        {
+            for (i = 1; i <= count; i++)
+                printf "%s%s", (wanted[i] in place ? $place[wanted[i]] : "NA"), (i < count ? "\t" : "\n")
+        }'
 }

@@ -44,21 +44,6 @@ run_program() {
         "$program" --data-driven "--min-num-elts=$2" "--max-num-elts=$3" --max-time=1
 }
 
-# columns NAME...: those columns of the table on stdin, without header.
-columns() {
-    awk -F '\t' -v names="$*" '
-        /^#/ { next }
-        !count {
-            for (i = 1; i <= NF; i++) place[$i] = i
-            count = split(names, wanted, " ")
-            next
-        }
-        {
-            for (i = 1; i <= count; i++)
-                printf "%s%s", (wanted[i] in place ? $place[wanted[i]] : "NA"), (i < count ? "\t" : "\n")
-        }'
-}
-
 start_testbed "$rate"
 folder_of_results=$(mktemp -d) || exit 1
 trap '"$folder/testbed.sh" down -q "$testbed"; rm -r "$folder_of_results"' EXIT
