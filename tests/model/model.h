@@ -33,11 +33,15 @@
  *           is a message's.
  *
  * Time modelled says nothing about time spent: the library's own host time is real, so it is measured,
- * per operation, and stated with the truth. With one clock reading's cost added to each, because a
- * caller sees about half a reading before the first and half a reading after the last one,
+ * per operation, and stated with the truth:
  *
  *   h = time inside the post          (o is part of it)
  *   x = end of the wait less c        (w is part of it)
+ *
+ * both as a caller sees them, from outside: from the first clock reading in the call to the last one, and one reading's
+ * cost (timing_clock_cost_ns) for what is left of these two before the first and after the last. What else is outside
+ * is the call itself, its arguments and its return, up to some 5 ns, and isn't in h and x. That it is no more takes
+ * a last reading that comes after all waiting is over (timing_spin_until); the tests of costs measure it.
  *
  * and the true overlap is max(0, f D - h) / (D + x). A stream of posts goes at max(h, g) a message.
  *
@@ -185,7 +189,8 @@ void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes,
 void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns);
 void timing_spend(const struct timing *timing, int64_t post_ns);
 
-/* Returns the last clock reading, which is at least end_ns. Reads the clock at least once. */
+/* Returns the last clock reading, which is at least end_ns. Reads the clock once, or when it isn't end_ns yet, until it
+   is and once more. */
 int64_t timing_spin_until(int64_t end_ns);
 
 /* Whether the autonomous part has ended. */
