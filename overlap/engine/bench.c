@@ -18,13 +18,6 @@ const struct bc_samples *overlap_run_rounds(struct overlap_bench *bench,
     return bc_sampler_samples(bench->sampler);
 }
 
-struct bc_summary overlap_summarize(const struct overlap_bench *bench,
-                                    const struct bc_samples *samples,
-                                    int quantity)
-{
-    return bc_run_summarize(bench->run, samples, quantity);
-}
-
 struct bc_summary overlap_summarize_excess(const struct bc_samples *samples,
                                            double confidence)
 {

@@ -34,11 +34,6 @@ const struct bc_samples *overlap_run_rounds(struct overlap_bench *bench,
                                             const struct bc_source *source,
                                             const struct bc_plan *plan);
 
-/* The summary of one quantity by the estimator of the run. Local; rank 0. */
-struct bc_summary overlap_summarize(const struct overlap_bench *bench,
-                                    const struct bc_samples *samples,
-                                    int quantity);
-
 /* By how much the operation took longer with work than without, round by round:
    the median, whatever the estimator. Local; rank 0. */
 struct bc_summary overlap_summarize_excess(const struct bc_samples *samples,

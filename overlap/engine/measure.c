@@ -63,7 +63,7 @@ static bool precise_enough(const struct bc_samples *samples, void *context)
     bool enough = true;
     for (int q = 0; q < rule->quantities; q++) {
         const struct bc_summary summary =
-            overlap_summarize(rule->bench, samples, q);
+            bc_run_summarize(rule->bench->run, samples, q);
         const bool counts =
             q != OVERLAP_WORK || summary.value > SHORT_WORK_NS;
         if (!bc_stopping_look(&rule->stopping[q], &summary) && counts)
@@ -99,7 +99,7 @@ static struct bc_summary measure_reference(struct overlap_bench *bench,
         overlap_run_rounds(bench, round, &source, &plan);
     bc_run_dump(bench->run, "reference_phase", samples->values[0],
                 samples->count);
-    return overlap_summarize(bench, samples, OVERLAP_REFERENCE);
+    return bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE);
 }
 
 /* ---- phases 2 to 4: the search ------------------------------------------------- */
@@ -220,7 +220,7 @@ static void take_answer_from_trial(struct overlap_bench *bench,
     const struct bc_summary none = {samples->count, NAN, NAN, {NAN, NAN},
                                     NAN,            NAN};
     result->reference = overlap_without_clock(
-        bench, overlap_summarize(bench, samples, OVERLAP_REFERENCE));
+        bench, bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE));
     result->total = result->work = none;
     result->work.value = answer_ns(bench, search);
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
@@ -237,7 +237,7 @@ static void take_answer(struct overlap_bench *bench,
     };
     for (int q = 0; q < OVERLAP_QUANTITIES; q++)
         *summaries[q] = overlap_without_clock(
-            bench, overlap_summarize(bench, samples, q));
+            bench, bc_run_summarize(bench->run, samples, q));
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
 }
 
@@ -430,7 +430,7 @@ double overlap_quick_reference_ns(struct overlap_bench *bench,
     if (bench->run->job.rank == 0)
         reference_ns =
             overlap_without_clock(
-                bench, overlap_summarize(bench, samples, OVERLAP_REFERENCE))
+                bench, bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE))
                 .value;
     BC_MPI(MPI_Bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD));
     return reference_ns;

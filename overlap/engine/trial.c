@@ -89,7 +89,7 @@ static struct overlap_trial try_robustly(struct overlap_bench *bench,
         overlap_run_rounds(bench, round, &source, plan);
 
     const struct bc_summary work =
-        overlap_summarize(bench, samples, OVERLAP_WORK);
+        bc_run_summarize(bench->run, samples, OVERLAP_WORK);
     const struct bc_summary excess =
         overlap_summarize_excess(samples, TRIAL_CONFIDENCE);
     struct overlap_trial trial = {
@@ -100,12 +100,12 @@ static struct overlap_trial try_robustly(struct overlap_bench *bench,
         .excess_hi_ns = excess.interval.hi,
     };
     /* Work that takes longer than the operation can't fit under it. */
-    if (work.value > overlap_summarize(bench, samples, OVERLAP_REFERENCE).value +
+    if (work.value > bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE).value +
                          threshold_ns)
         trial.fits = false;
     correct_rate(bench, round->units, &work);
     tell(bench, round->units,
-         overlap_without_clock(bench, overlap_summarize(bench, samples,
+         overlap_without_clock(bench, bc_run_summarize(bench->run, samples,
                                                         OVERLAP_TOTAL))
              .value,
          samples->count, &trial);
@@ -127,7 +127,7 @@ static struct overlap_trial try_by_mean(struct overlap_bench *bench,
         overlap_total_source(round, bench->run->settings.check);
     const struct bc_samples *const samples =
         overlap_run_rounds(bench, round, &source, plan);
-    const struct bc_summary total = overlap_summarize(bench, samples, 0);
+    const struct bc_summary total = bc_run_summarize(bench->run, samples, 0);
     const double sd = isnan(reference->sd) ? 0.0 : reference->sd;
     const struct overlap_trial trial = {
         .work_ns = bc_work_ns(&bench->rate, round->units),
