@@ -7,152 +7,136 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the timed loops ------------------------------------------------------- */
+/* ---- the timed loop --------------------------------------------------------- */
 
 enum { TAG = 1, TOKEN_TAG = 2 };
 
-/* Each returns the nanoseconds that so many iterations took. The measuring rank
-   and its partner run the two ends of a loop, the partner without work. */
+/* What the loops differ in. */
+typedef void post_fn(const struct overhead_exchange *x, MPI_Request *request);
+typedef void wait_fn(MPI_Request *request);
+typedef void meet_fn(const struct overhead_exchange *x);
+
+/* Nanoseconds for so many iterations: post, work, wait, and meet the other rank.
+   Inlined into each of the functions below, which name the parts, so that a loop
+   has nothing but what these do. */
+__attribute__((always_inline)) static inline double
+time_loop(const struct overhead_exchange *x, uint64_t units, int64_t iterations,
+          post_fn *post, wait_fn *wait, meet_fn *meet)
+{
+    MPI_Request request;
+    BC_MPI(MPI_Barrier(x->pair));
+    const int64_t start_ns = bc_now_ns();
+    for (int64_t i = 0; i < iterations; i++) {
+        post(x, &request);
+        bc_work(units);
+        wait(&request);
+        meet(x);
+    }
+    return (double)(bc_now_ns() - start_ns);
+}
+
+static inline void post_send(const struct overhead_exchange *x,
+                             MPI_Request *request)
+{
+    BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
+                     request));
+}
+
+static inline void post_receive(const struct overhead_exchange *x,
+                                MPI_Request *request)
+{
+    BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
+                     request));
+}
+
+static inline void post_nothing(const struct overhead_exchange *x,
+                                MPI_Request *request)
+{
+    (void)x;
+    (void)request;
+}
+
+static inline void wait_message(MPI_Request *request)
+{
+    BC_MPI(MPI_Wait(request, MPI_STATUS_IGNORE));
+}
+
+static inline void wait_nothing(MPI_Request *request)
+{
+    (void)request;
+}
+
+static inline void meet(const struct overhead_exchange *x)
+{
+    BC_MPI(MPI_Barrier(x->pair));
+}
+
+static inline void meet_after_token(const struct overhead_exchange *x)
+{
+    BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair));
+    BC_MPI(MPI_Barrier(x->pair));
+}
+
+static inline void await_token_and_meet(const struct overhead_exchange *x)
+{
+    BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair,
+                    MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Barrier(x->pair));
+}
+
 typedef double timed_loop(const struct overhead_exchange *x, uint64_t units,
                           int64_t iterations);
 
-static double time_send(const struct overhead_exchange *x, uint64_t units,
-                        int64_t iterations)
-{
-    MPI_Request request;
-    BC_MPI(MPI_Barrier(x->pair));
-    const int64_t start_ns = bc_now_ns();
-    for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
-                         &request));
-        bc_work(units);
-        BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Barrier(x->pair));
+#define TIMED_LOOP(name, post, wait, meet)                                     \
+    static double name(const struct overhead_exchange *x, uint64_t units,      \
+                       int64_t iterations)                                     \
+    {                                                                          \
+        return time_loop(x, units, iterations, post, wait, meet);              \
     }
-    return (double)(bc_now_ns() - start_ns);
-}
 
-static double time_receive(const struct overhead_exchange *x, uint64_t units,
-                           int64_t iterations)
-{
-    MPI_Request request;
-    BC_MPI(MPI_Barrier(x->pair));
-    const int64_t start_ns = bc_now_ns();
-    for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
-                         &request));
-        bc_work(units);
-        BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Barrier(x->pair));
-    }
-    return (double)(bc_now_ns() - start_ns);
-}
-
-static double time_work(const struct overhead_exchange *x, uint64_t units,
-                        int64_t iterations)
-{
-    BC_MPI(MPI_Barrier(x->pair));
-    const int64_t start_ns = bc_now_ns();
-    for (int64_t i = 0; i < iterations; i++) {
-        bc_work(units);
-        BC_MPI(MPI_Barrier(x->pair));
-    }
-    return (double)(bc_now_ns() - start_ns);
-}
-
-/* ---- the same, a token before the barrier ------------------------------------ */
-
-static double time_receive_then_token(const struct overhead_exchange *x,
-                                      uint64_t units, int64_t iterations)
-{
-    MPI_Request request;
-    BC_MPI(MPI_Barrier(x->pair));
-    const int64_t start_ns = bc_now_ns();
-    for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
-                         &request));
-        bc_work(units);
-        BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair));
-        BC_MPI(MPI_Barrier(x->pair));
-    }
-    return (double)(bc_now_ns() - start_ns);
-}
-
-static double time_send_await_token(const struct overhead_exchange *x,
-                                    uint64_t units, int64_t iterations)
-{
-    MPI_Request request;
-    BC_MPI(MPI_Barrier(x->pair));
-    const int64_t start_ns = bc_now_ns();
-    for (int64_t i = 0; i < iterations; i++) {
-        BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
-                         &request));
-        bc_work(units);
-        BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair,
-                        MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Barrier(x->pair));
-    }
-    return (double)(bc_now_ns() - start_ns);
-}
-
-static double time_work_then_token(const struct overhead_exchange *x,
-                                   uint64_t units, int64_t iterations)
-{
-    BC_MPI(MPI_Barrier(x->pair));
-    const int64_t start_ns = bc_now_ns();
-    for (int64_t i = 0; i < iterations; i++) {
-        bc_work(units);
-        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair));
-        BC_MPI(MPI_Barrier(x->pair));
-    }
-    return (double)(bc_now_ns() - start_ns);
-}
-
-static double time_await_token(const struct overhead_exchange *x,
-                               uint64_t units, int64_t iterations)
-{
-    BC_MPI(MPI_Barrier(x->pair));
-    const int64_t start_ns = bc_now_ns();
-    for (int64_t i = 0; i < iterations; i++) {
-        bc_work(units);
-        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair,
-                        MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Barrier(x->pair));
-    }
-    return (double)(bc_now_ns() - start_ns);
-}
+TIMED_LOOP(send, post_send, wait_message, meet)
+TIMED_LOOP(receive, post_receive, wait_message, meet)
+TIMED_LOOP(no_message, post_nothing, wait_nothing, meet)
+TIMED_LOOP(send_then_token, post_send, wait_message, meet_after_token)
+TIMED_LOOP(receive_then_token, post_receive, wait_message, meet_after_token)
+TIMED_LOOP(token_alone, post_nothing, wait_nothing, meet_after_token)
+TIMED_LOOP(send_await_token, post_send, wait_message, await_token_and_meet)
+TIMED_LOOP(receive_await_token, post_receive, wait_message,
+           await_token_and_meet)
+TIMED_LOOP(await_token_alone, post_nothing, wait_nothing, await_token_and_meet)
 
 /* ---- which loops ------------------------------------------------------------- */
 
+/* The two ends of a loop; the partner's is without work. */
 struct loop {
     timed_loop *measurer, *partner;
     bool message;
 };
 
-static const struct loop send_loop = {time_send, time_receive, true};
-static const struct loop receive_loop = {time_receive, time_send, true};
-static const struct loop work_loop = {time_work, time_work, false};
-static const struct loop receive_token_loop = {time_receive_then_token,
-                                               time_send_await_token, true};
-static const struct loop work_token_loop = {time_work_then_token,
-                                            time_await_token, false};
+static const struct loop empty_loop = {no_message, no_message, false};
+static const struct loop token_loop = {token_alone, await_token_alone, false};
+/* By direction. */
+static const struct loop message_loops[] = {{send, receive, true},
+                                            {receive, send, true}};
+static const struct loop token_message_loops[] = {
+    {send_then_token, receive_await_token, true},
+    {receive_then_token, send_await_token, true},
+};
 
 static const struct loop *transfer_loop(const struct overhead_exchange *x)
 {
-    return x->direction == OVERHEAD_SEND ? &send_loop : &receive_loop;
+    return &message_loops[x->direction];
 }
 
 /* The overhead is the difference of these two. */
 static const struct loop *overhead_loop(const struct overhead_exchange *x)
 {
-    return x->token ? &receive_token_loop : transfer_loop(x);
+    return x->token ? &token_message_loops[x->direction] : transfer_loop(x);
 }
 
 static const struct loop *work_alone_loop(const struct overhead_exchange *x)
 {
-    return x->token ? &work_token_loop : &work_loop;
+    return x->token ? &token_loop : &empty_loop;
 }
 
 /* Runs this rank's end of the loop. */
@@ -257,7 +241,7 @@ static void take_full(void *context, double *values)
     const struct overhead_round *const round = context;
     values[OVERHEAD_BASE] =
         iteration_ns(round, transfer_loop(round->exchange), 0);
-    values[OVERHEAD_EMPTY] = iteration_ns(round, &work_loop, 0);
+    values[OVERHEAD_EMPTY] = iteration_ns(round, &empty_loop, 0);
     take_work(context, &values[OVERHEAD_ITER]);
 }
 

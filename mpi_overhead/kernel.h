@@ -6,19 +6,18 @@
  * message starts before the last one has arrived; loops with and without a
  * message have it alike, and it cancels in their difference.
  *
- * It cancels only where it costs the same in both. When the measuring rank
- * receives, its partner has sent and gone on to the barrier, and in a shared
- * queue its part of the barrier lies right behind the message: the wait for the
- * message takes it in, too, and the barrier costs less than without a message, by
- * more than the overhead of a small one. So the measuring rank sends its partner
- * a token, a message of no bytes, before it enters the barrier, and the partner
- * waits for that first: nothing but the message can be there to be waited for.
- * Loops with and without a message have the token alike.
+ * It cancels only where it costs the same in both. Behind the knee the partner has
+ * long gone on to the barrier, and in a shared queue its part of the barrier lies
+ * right behind the message: the wait for the message takes it in, too, and the
+ * barrier costs less than without a message, by as much as the overhead of a small
+ * one. So the measuring rank sends its partner a token, a message of no bytes,
+ * before it enters the barrier, and the partner waits for that first: nothing but
+ * the message can be there to be waited for. Loops with and without a message have
+ * the token alike.
  *
- * Only the loops that give the overhead have it. After a token one end leaves the
- * barrier well before the other, and the next message starts so much earlier or
- * later: transfer times were up to 60 % over or 30 % under half a ping-pong's
- * round trip. For the same reason there is none when the measuring rank sends.
+ * Only the loops that give the overhead have it. Without work it would go on its
+ * way together with the message and hide a part of the transfer time, or let one
+ * end leave the barrier well before the other.
  */
 #ifndef COMMCOST_MPI_OVERHEAD_KERNEL_H
 #define COMMCOST_MPI_OVERHEAD_KERNEL_H
@@ -36,7 +35,7 @@ struct overhead_exchange {
     enum overhead_direction direction; /* what the measuring rank does */
     bool measures;   /* this rank measures; else it is a partner */
     bool reports;    /* its times are the samples; at least one rank's are */
-    bool token;      /* receiving: overhead is measured with a token */
+    bool token;      /* the overhead is measured with a token */
     MPI_Comm pair;   /* the two ranks: 0 measures, 1 is the partner */
     int peer;        /* the other one's rank in it */
     int count;       /* bytes of the message */

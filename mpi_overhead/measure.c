@@ -311,7 +311,7 @@ void overhead_measure(struct overhead_bench *bench,
 {
     const bool specified = bench->parameters->base_threshold > 0.0;
     *result = (struct overhead_result){.knee = false};
-    exchange->token = !specified && exchange->direction == OVERHEAD_RECEIVE;
+    exchange->token = !specified;
     if (specified)
         measure_by_threshold(bench, exchange, seconds, result);
     else

@@ -150,9 +150,9 @@ class Rows(unittest.TestCase):
         """Cold caches cost something, or they were not cold."""
         for program in ("msgrate", "msgrate_rma"):
             rates = [[number(row["rate_per_s"]) for row in
-                      rows_of(program, "-p", "1", "-i", "60", "-s", "1K",
-                              "-c", size)] for size in ("0", "llc")]
-            self.assertLess(sum(rates[1]), 0.95 * sum(rates[0]), program)
+                      rows_of(program, "-p", "1", "-i", "60", "-c", size)]
+                     for size in ("0", "llc")]
+            self.assertLess(sum(rates[1]), 0.85 * sum(rates[0]), program)
 
     def test_oversubscription_warns(self):
         done = launch("msgrate", "-p", "1", "-i", "3", "-c", "0",
