@@ -120,6 +120,25 @@ void msgrate_bench_destroy(struct msgrate_bench *bench)
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
+struct msgrate_result msgrate_begin_result(
+    const struct msgrate_bench *bench, const struct msgrate_messages *messages,
+    bool one_partner)
+{
+    const int ranks = bench->run->job.ranks;
+    return (struct msgrate_result){
+        .messages = one_partner ? messages->count
+                                : 2.0 * bench->npeers * messages->count,
+        .ranks = one_partner ? ranks / 2 * 2 : ranks,
+        .size_bytes = messages->bytes,
+    };
+}
+
+void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong)
+{
+    BC_MPI(MPI_Reduce(&wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0,
+                      MPI_COMM_WORLD));
+}
+
 void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,
                     double seconds, struct msgrate_result *result)
 {

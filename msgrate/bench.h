@@ -8,8 +8,10 @@
 #include "common/cache.h"
 #include "common/run.h"
 #include "common/sampling.h"
+#include "msgrate/messages.h"
 #include "msgrate/parameters.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct msgrate_bench {
@@ -43,10 +45,19 @@ struct msgrate_result {
     int slowest_rank;  /* on rank 0 */
 };
 
-/* Samples iterations until the time of one is known well enough, and fills all
-   of the result but messages, ranks, size and wrong. Collective. */
+/* The result of a row, before it is measured: what each rank exchanges with one
+   partner, in one direction, or with all its peers, in both. */
+struct msgrate_result msgrate_begin_result(
+    const struct msgrate_bench *bench, const struct msgrate_messages *messages,
+    bool one_partner);
+
+/* Samples iterations until the time of one is known well enough, within so many
+   seconds (significant on rank 0). Collective. */
 void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,
                     double seconds, struct msgrate_result *result);
+
+/* Adds up the messages with wrong data of all ranks. Collective. */
+void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong);
 
 /* The columns that both programs have, after those that tell their variants
    apart. */

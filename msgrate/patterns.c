@@ -279,7 +279,6 @@ void msgrate_measure(struct msgrate_exchange *exchange,
                      struct msgrate_result *result)
 {
     struct msgrate_exchange *const x = exchange;
-    const int ranks = x->bench->run->job.ranks;
     const bool part = takes_part(x, pattern);
     struct iterations iterations = {x, pattern};
     const struct bc_source source = {
@@ -288,18 +287,12 @@ void msgrate_measure(struct msgrate_exchange *exchange,
         .context = &iterations,
     };
     x->iteration = x->wrong = 0;
-    *result = (struct msgrate_result){
-        .messages = pattern->one_partner
-                        ? x->messages.count
-                        : 2.0 * x->bench->npeers * x->messages.count,
-        .ranks = pattern->one_partner ? ranks / 2 * 2 : ranks,
-        .size_bytes = x->messages.bytes,
-    };
+    *result =
+        msgrate_begin_result(x->bench, &x->messages, pattern->one_partner);
     if (part && pattern->begin != NULL)
         pattern->begin(x);
     msgrate_sample(x->bench, &source, seconds, result);
     if (part && pattern->end != NULL)
         pattern->end(x);
-    BC_MPI(MPI_Reduce(&x->wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                      MPI_COMM_WORLD));
+    msgrate_add_wrong(result, x->wrong);
 }

@@ -427,7 +427,6 @@ void msgrate_measure_access(struct msgrate_access *access,
                             double seconds, struct msgrate_result *result)
 {
     struct msgrate_access *const x = access;
-    const int ranks = x->bench->run->job.ranks;
     struct accesses accesses = {x, method};
     const struct bc_source source = {
         .quantities = 1,
@@ -435,13 +434,8 @@ void msgrate_measure_access(struct msgrate_access *access,
         .context = &accesses,
     };
     x->iteration = x->wrong = 0;
-    *result = (struct msgrate_result){
-        .messages = method->one_partner
-                        ? x->messages.count
-                        : 2.0 * x->bench->npeers * x->messages.count,
-        .ranks = method->one_partner ? ranks / 2 * 2 : ranks,
-        .size_bytes = x->messages.bytes,
-    };
+    *result =
+        msgrate_begin_result(x->bench, &x->messages, method->one_partner);
     if (writes_ahead(x, method))
         write_gifts(x, method, 0);
     if (method->begin != NULL)
@@ -449,8 +443,7 @@ void msgrate_measure_access(struct msgrate_access *access,
     msgrate_sample(x->bench, &source, seconds, result);
     if (method->end != NULL)
         method->end(x);
-    BC_MPI(MPI_Reduce(&x->wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                      MPI_COMM_WORLD));
+    msgrate_add_wrong(result, x->wrong);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */
