@@ -24,8 +24,9 @@ size_t bc_cache_llc_bytes(void);
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes);
 
 /* Displaces what the caches hold: a[i] = a[i - 1] + 1 over the whole buffer,
-   as the specification gives it. Local; takes about a millisecond a MiB at
-   worst. */
+   as the specification gives it, and before and after that a read of each of
+   its lines in scattered order, without which some processors keep what they
+   had. Local; takes about a millisecond a MiB at worst. */
 void bc_cache_flush_run(struct bc_cache_flush *flush);
 
 void bc_cache_flush_destroy(struct bc_cache_flush *flush);
