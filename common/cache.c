@@ -56,6 +56,12 @@ size_t bc_cache_llc_bytes(void)
     return llc_bytes_from_sysconf();
 }
 
+size_t bc_cache_llc_flush_bytes(void)
+{
+    const size_t bytes = bc_cache_llc_bytes();
+    return bytes + bytes / 2;
+}
+
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
 {
     *flush = (struct bc_cache_flush){.count = bytes / sizeof(double)};
@@ -97,7 +103,7 @@ static double read_scattered(const struct bc_cache_flush *flush)
    before it is needed, and lines that come so seem to replace one another first
    (reads in the same order at the same pace don't evict either, in scattered
    order they do). After one scattered pass up to a quarter of the last level's
-   lines is left, after two none (tests/accuracy/cache_flush_test.c). */
+   lines was left, after two far fewer (tests/accuracy/cache_flush_test.c). */
 void bc_cache_flush_run(struct bc_cache_flush *flush)
 {
     double *const values = flush->values;

@@ -19,6 +19,12 @@ struct bc_cache_flush {
    built in) or sysconf gives it; 0 where neither knows. Local. */
 size_t bc_cache_llc_bytes(void);
 
+/* The size to flush with where the last level is to be cold, too: half as much
+   again as it holds; 0 where its size isn't known. Pages don't spread evenly
+   over its sets, so a buffer of just its size leaves some of them as they
+   were. Local. */
+size_t bc_cache_llc_flush_bytes(void);
+
 /* Allocates the buffer, `bytes` rounded down to whole doubles, and touches it.
    0 bytes makes a flush that does nothing. False if there is no memory. */
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes);
