@@ -78,6 +78,7 @@ static void last_level_is_a_size(void **state)
         skip(); /* a machine that doesn't say */
     assert_in_range(bytes, 16 << 10, UINT64_C(16) << 30);
     assert_int_equal(bytes, bc_cache_llc_bytes());
+    assert_int_equal(bc_cache_llc_flush_bytes(), bytes + bytes / 2);
 }
 
 int main(void)
