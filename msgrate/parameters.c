@@ -41,7 +41,8 @@ size_t msgrate_parameters_table(struct msgrate_parameters *parameters,
         {.long_name = "cache", .short_name = 'c', .kind = BC_TEXT,
          .value = &p->cache_text, .argument = "SIZE|llc",
          .help = "flush the caches with so many bytes before each iteration; "
-                 "llc: with as many as the last-level cache has; 0: don't"},
+                 "llc: with half as many again as the last-level cache has; 0: "
+                 "don't"},
         {.long_name = "ppn", .short_name = 'n', .kind = BC_INTEGER,
          .value = &p->stride, .argument = "N", .min = 1, .max = INT_MAX,
          .help = "processes per node: the distance between peers, in ranks; "
@@ -66,7 +67,7 @@ bool msgrate_cache_bytes(const struct msgrate_parameters *parameters,
 {
     if (strcmp(parameters->cache_text, "llc") != 0)
         return bc_parse_size(parameters->cache_text, bytes) && *bytes >= 0;
-    *bytes = (int64_t)bc_cache_llc_bytes();
+    *bytes = (int64_t)bc_cache_llc_flush_bytes();
     return *bytes > 0;
 }
 

@@ -34,8 +34,8 @@ bool msgrate_parameters_validate(struct msgrate_parameters *parameters,
                                  struct bc_run *run, int buffers,
                                  struct bc_error *error);
 
-/* The bytes to flush the caches with, by -c. Local: the last-level cache is
-   this processor's. False if the text is neither a size nor llc, or there is no
+/* The bytes to flush the caches with, by -c; for llc what bc_cache_llc_flush_bytes
+   says. Local: the last-level cache is this processor's. False if the text is neither a size nor llc, or there is no
    telling how large that is. */
 bool msgrate_cache_bytes(const struct msgrate_parameters *parameters,
                          int64_t *bytes);

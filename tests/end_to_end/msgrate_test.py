@@ -139,7 +139,9 @@ class Rows(unittest.TestCase):
         self.assertNotIn("may keep some", done.stdout)
         size = read_tsv(done.stdout)[0]["cache_size"]
         self.assertGreater(int(size), 1 << 18)
-        done = launch("msgrate", "-p", "1", "-i", "3", "-c", str(int(size) - 8))
+        # It is half as much again as the cache has.
+        smaller = str(int(size) * 2 // 3 - 8)
+        done = launch("msgrate", "-p", "1", "-i", "3", "-c", smaller)
         self.assertIn("# warning: the flush, ", done.stdout)
         done = launch("msgrate", "-p", "1", "-i", "3", "-c", "0")
         self.assertIn("# note: the caches are not flushed", done.stdout)
