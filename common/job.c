@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 static void *allocate(size_t count, size_t size)
 {
@@ -270,13 +271,28 @@ static int64_t available_bytes(void)
     return kib > 0 ? kib * 1024 : INT64_MAX;
 }
 
-int64_t bc_job_memory_per_rank(const struct bc_job *job)
+/* A rank's share of what its node has, the least over ranks; INT64_MAX where no
+   node says. Collective. */
+static int64_t least_share(const struct bc_job *job, int64_t bytes)
 {
-    int64_t mine = available_bytes();
-    if (mine != INT64_MAX)
-        mine /= job->most_per_node;
+    if (bytes != INT64_MAX)
+        bytes /= job->most_per_node;
     int64_t least;
-    BC_MPI(MPI_Allreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN,
+    BC_MPI(MPI_Allreduce(&bytes, &least, 1, MPI_INT64_T, MPI_MIN,
                          MPI_COMM_WORLD));
     return least;
+}
+
+int64_t bc_job_memory_per_rank(const struct bc_job *job)
+{
+    return least_share(job, available_bytes());
+}
+
+int64_t bc_job_shared_memory_per_rank(const struct bc_job *job)
+{
+    struct statvfs folder;
+    int64_t bytes = INT64_MAX;
+    if (statvfs("/dev/shm", &folder) == 0)
+        bytes = (int64_t)folder.f_bavail * (int64_t)folder.f_frsize;
+    return least_share(job, bytes);
 }

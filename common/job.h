@@ -34,6 +34,10 @@ void bc_job_describe(struct bc_job *job);
    on every rank; INT64_MAX where the system doesn't say. */
 int64_t bc_job_memory_per_rank(const struct bc_job *job);
 
+/* The same of /dev/shm, where MPI libraries put windows that a node's ranks
+   share; a container may have much less of it. */
+int64_t bc_job_shared_memory_per_rank(const struct bc_job *job);
+
 /* Collective. */
 void bc_job_free(struct bc_job *job);
 

@@ -319,10 +319,8 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     if (run->output == NULL)
         return;
     static const char *const clocks[] = {"monotonic", "tsc", "wtime"};
-    int thread_level;
-    BC_MPI(MPI_Query_thread(&thread_level));
     bc_metadata_write_program(run->output, run->benchmark->name, argc, argv);
-    bc_metadata_write(run->output, &run->job, thread_level);
+    bc_metadata_write(run->output, &run->job, run->thread_level);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
     bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->clock.read_ns);
     bc_output_meta(run->output, "clock_resolution_ns", "%.1f",
@@ -363,7 +361,10 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);
+    BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN,
+                         MPI_COMM_WORLD));
     run->memory_per_rank = bc_job_memory_per_rank(&run->job);
+    run->shared_memory_per_rank = bc_job_shared_memory_per_rank(&run->job);
     const bool usable = read_options(run, argc, argv);
     /* Asked for by an abbreviation, or in a bundle of short options. */
     const bool asked = usable && (run->settings.help || run->settings.version);

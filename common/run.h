@@ -70,7 +70,9 @@ struct bc_run {
     struct bc_settings settings;
     struct bc_options options;   /* common and own */
     struct bc_clock_cost clock;  /* the greatest over ranks */
+    int thread_level;            /* that MPI gives; the least over ranks */
     int64_t memory_per_rank;     /* bytes; see bc_job_memory_per_rank */
+    int64_t shared_memory_per_rank; /* see bc_job_shared_memory_per_rank */
     struct bc_output *output;    /* NULL but on rank 0 */
     FILE *dump;                  /* --dump-samples; NULL but on rank 0 */
     double start_s;

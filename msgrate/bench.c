@@ -20,9 +20,12 @@ static int choose_stride(const struct msgrate_bench *bench)
         msgrate_peers_distinct(job->ranks, bench->npeers, job->most_per_node))
         return job->most_per_node;
     bc_output_remark(bench->run->output, "note",
-                     "peers are neighbouring ranks (ppn 1): %d nodes are not "
-                     "enough to put each of %d peers on another one",
-                     job->nodes, bench->npeers);
+                     job->nodes > bench->npeers
+                         ? "peers are neighbouring ranks (ppn 1), since the "
+                           "nodes have different numbers of them: -n sets the "
+                           "distance"
+                         : "peers are neighbouring ranks (ppn 1), since there "
+                           "are not more nodes than peers");
     return 1;
 }
 
@@ -140,12 +143,13 @@ void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong)
 }
 
 void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,
-                    double seconds, struct msgrate_result *result)
+                    const char *pattern, double seconds,
+                    struct msgrate_result *result)
 {
     result->in_time = bc_run_sample(bench->run, bench->sampler, source, seconds,
                                     &result->iteration);
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
-    bc_run_dump(bench->run, "iteration", samples->values[0], samples->count);
+    bc_run_dump(bench->run, pattern, samples->values[0], samples->count);
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
 }
 
@@ -157,19 +161,26 @@ double msgrate_rate_per_s(const struct msgrate_bench *bench,
     return ns > 0.0 ? result->messages / ns * 1e9 : NAN;
 }
 
+void msgrate_fill_job(struct bc_row *row, const struct msgrate_bench *bench,
+                      int64_t size_bytes, int64_t iterations)
+{
+    bc_row_integer(row, "job_size", bench->run->job.ranks);
+    bc_row_integer(row, "npeers", bench->npeers);
+    bc_row_integer(row, "niters", iterations);
+    bc_row_integer(row, "nmsgs", bench->parameters->messages);
+    bc_row_integer(row, "nbytes", size_bytes);
+    bc_row_integer(row, "cache_size", bench->cache_bytes);
+    bc_row_integer(row, "ppn", bench->stride);
+}
+
 void msgrate_fill_row(struct bc_row *row, const struct msgrate_bench *bench,
                       const struct msgrate_result *result)
 {
     const struct bc_summary *const iteration = &result->iteration;
     const double rate =
         msgrate_rate_per_s(bench, result, iteration->value);
-    bc_row_integer(row, "job_size", bench->run->job.ranks);
-    bc_row_integer(row, "npeers", bench->npeers);
-    bc_row_integer(row, "niters", (int64_t)iteration->count);
-    bc_row_integer(row, "nmsgs", bench->parameters->messages);
-    bc_row_integer(row, "nbytes", result->size_bytes);
-    bc_row_integer(row, "cache_size", bench->cache_bytes);
-    bc_row_integer(row, "ppn", bench->stride);
+    msgrate_fill_job(row, bench, result->size_bytes,
+                     (int64_t)iteration->count);
     bc_row_real(row, "rate_per_s", rate);
     bc_row_real(row, "rate_lo_per_s",
                 msgrate_rate_per_s(bench, result, iteration->interval.hi));

@@ -52,9 +52,11 @@ struct msgrate_result msgrate_begin_result(
     bool one_partner);
 
 /* Samples iterations until the time of one is known well enough, within so many
-   seconds (significant on rank 0). Collective. */
+   seconds (significant on rank 0). `pattern` is the name under which
+   --dump-samples has them. Collective. */
 void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,
-                    double seconds, struct msgrate_result *result);
+                    const char *pattern, double seconds,
+                    struct msgrate_result *result);
 
 /* Adds up the messages with wrong data of all ranks. Collective. */
 void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong);
@@ -77,7 +79,11 @@ double msgrate_rate_per_s(const struct msgrate_bench *bench,
                           const struct msgrate_result *result,
                           double iteration_ns);
 
-/* Sets those cells. The row has been cleared for its table. */
+/* Sets the cells from job_size to ppn. The row has been cleared for its table. */
+void msgrate_fill_job(struct bc_row *row, const struct msgrate_bench *bench,
+                      int64_t size_bytes, int64_t iterations);
+
+/* Sets all of those cells. */
 void msgrate_fill_row(struct bc_row *row, const struct msgrate_bench *bench,
                       const struct msgrate_result *result);
 

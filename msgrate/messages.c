@@ -5,12 +5,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
                                 int blocks)
 {
     const size_t bytes = msgrate_block_bytes(messages) * (size_t)blocks;
-    unsigned char *const buffer = malloc(bytes > 0 ? bytes : 1);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *buffer;
+    if (posix_memalign(&buffer, page, bytes > 0 ? bytes : 1) != 0)
+        buffer = NULL;
     if (buffer == NULL)
         bc_abort("no memory for %d x %d messages of %d bytes", blocks,
                  messages->count, messages->bytes);

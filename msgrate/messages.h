@@ -24,7 +24,14 @@ static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages
     return (size_t)messages->count * (size_t)messages->bytes;
 }
 
-/* A buffer of so many blocks, touched. Ends the job if there is no memory. */
+/* The block at this place of a buffer. */
+static inline unsigned char *msgrate_block(
+    const struct msgrate_messages *messages, unsigned char *buffer, int place)
+{
+    return buffer + msgrate_block_bytes(messages) * (size_t)place;
+}
+
+/* A buffer of so many blocks, from a page's start on, touched. Ends the job if there is no memory. */
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
                                 int blocks);
 

@@ -56,6 +56,7 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     const int buffers = run->settings.check ? 3 : 2;
     if (machine_readable) {
         run->settings.no_header = true;
+        run->settings.format = BC_FORMAT_TSV;
         benchmark.table.columns = machine_columns;
         benchmark.table.count = sizeof machine_columns / sizeof *machine_columns;
     }
@@ -104,13 +105,7 @@ static bool write_machine_row(struct msgrate_bench *bench,
         bc_row_real(&row, msgrate_patterns[i].name,
                     msgrate_rate_per_s(bench, &result, result.iteration.value));
     }
-    bc_row_integer(&row, "job_size", bench->run->job.ranks);
-    bc_row_integer(&row, "npeers", bench->npeers);
-    bc_row_integer(&row, "niters", iterations);
-    bc_row_integer(&row, "nmsgs", parameters.messages);
-    bc_row_integer(&row, "nbytes", exchange->messages.bytes);
-    bc_row_integer(&row, "cache_size", bench->cache_bytes);
-    bc_row_integer(&row, "ppn", bench->stride);
+    msgrate_fill_job(&row, bench, exchange->messages.bytes, iterations);
     return bc_run_row(bench->run, &row);
 }
 

@@ -21,6 +21,10 @@
 /* A run with defaults ends within this. */
 #define RUN_BUDGET_S 20.0
 
+/* Of a rank's part of /dev/shm the window may take this share: the library keeps
+   its own queues there. */
+#define WINDOW_SHARE 0.75
+
 /* More than any processor runs. */
 #define THREADS_MAX 1024
 
@@ -42,14 +46,29 @@ static int transfer; /* enum msgrate_transfer */
 static int sync;     /* of sync_names */
 static int64_t threads = 1;
 
+/* The window lies in memory that a node's ranks share. */
+static bool validate_window(const struct bc_run *run, struct bc_error *error)
+{
+    const double bytes = (double)parameters.peers *
+                         (double)parameters.messages *
+                         (double)msgrate_largest(&parameters) *
+                         (run->settings.check ? 2 : 1);
+    if (bytes <= WINDOW_SHARE * (double)run->shared_memory_per_rank)
+        return true;
+    return bc_error_set(error, "--size, --messages, --peers: windows of %.0f MiB "
+                               "a rank do not fit into /dev/shm: use at most "
+                               "%.0f MiB, or give it more",
+                        bytes / 1048576,
+                        WINDOW_SHARE * (double)run->shared_memory_per_rank /
+                            1048576);
+}
+
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
-    int level;
-    MPI_Query_thread(&level);
-    if (threads > 1 && level < MPI_THREAD_MULTIPLE)
+    if (threads > 1 && run->thread_level < MPI_THREAD_MULTIPLE)
         return bc_error_set(error, "--threads: %lld threads need "
                                    "MPI_THREAD_MULTIPLE, which this MPI library "
-                                   "doesn't give: use 1",
+                                   "doesn't give every rank: use 1",
                             (long long)threads);
     if (threads > parameters.messages)
         return bc_error_set(error, "--threads: %lld threads share %lld messages "
@@ -57,7 +76,8 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                                    "messages",
                             (long long)threads, (long long)parameters.messages);
     const int buffers = run->settings.check ? 3 : 2;
-    return msgrate_parameters_validate(&parameters, run, buffers, error);
+    return msgrate_parameters_validate(&parameters, run, buffers, error) &&
+           validate_window(run, error);
 }
 
 static void warn_of_threads(const struct bc_run *run)

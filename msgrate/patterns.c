@@ -38,13 +38,6 @@ static void wait_all(const struct msgrate_exchange *x, const MPI_Request *end)
     BC_MPI(MPI_Waitall((int)(end - x->requests), x->requests, x->statuses));
 }
 
-/* The block of the peer with this place in its list. */
-static unsigned char *block_of(const struct msgrate_exchange *x,
-                               unsigned char *buffer, int place)
-{
-    return buffer + msgrate_block_bytes(&x->messages) * (size_t)place;
-}
-
 static unsigned char *arriving(const struct msgrate_exchange *x)
 {
     return x->receive_buffers[x->iteration % 2];
@@ -76,9 +69,9 @@ static int64_t time_pair_based(const struct msgrate_exchange *x)
     for (int i = 0; i < n; i++) {
         const int j = n - 1 - i;
         MPI_Request *request = x->requests;
-        request = post_receives(x, block_of(x, arriving(x), i),
+        request = post_receives(x, msgrate_block(&x->messages, arriving(x), i),
                                 bench->receives[i], request);
-        request = post_sends(x, block_of(x, x->send_buffer, j),
+        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, j),
                              bench->sends[j], request);
         wait_all(x, request);
     }
@@ -89,7 +82,7 @@ static MPI_Request *post_all_sends(const struct msgrate_exchange *x,
                                    MPI_Request *request)
 {
     for (int i = 0; i < x->bench->npeers; i++)
-        request = post_sends(x, block_of(x, x->send_buffer, i),
+        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, i),
                              x->bench->sends[i], request);
     return request;
 }
@@ -99,7 +92,7 @@ static MPI_Request *post_all_receives(const struct msgrate_exchange *x,
                                       MPI_Request *request)
 {
     for (int i = 0; i < x->bench->npeers; i++)
-        request = post_receives(x, block_of(x, buffer, i),
+        request = post_receives(x, msgrate_block(&x->messages, buffer, i),
                                 x->bench->receives[i], request);
     return request;
 }
@@ -135,9 +128,9 @@ static int64_t time_all_start(const struct msgrate_exchange *x)
     const int64_t start_ns = bc_now_ns();
     MPI_Request *request = x->requests;
     for (int i = 0; i < bench->npeers; i++) {
-        request = post_receives(x, block_of(x, arriving(x), i),
+        request = post_receives(x, msgrate_block(&x->messages, arriving(x), i),
                                 bench->receives[i], request);
-        request = post_sends(x, block_of(x, x->send_buffer, i),
+        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, i),
                              bench->sends[i], request);
     }
     wait_all(x, request);
@@ -186,7 +179,7 @@ static void write_sends(const struct msgrate_exchange *x,
         msgrate_write_block(&x->messages, x->send_buffer, x->iteration, rank,
                             bench->partner);
     for (int i = 0; i < bench->npeers && !pattern->one_partner; i++)
-        msgrate_write_block(&x->messages, block_of(x, x->send_buffer, i),
+        msgrate_write_block(&x->messages, msgrate_block(&x->messages, x->send_buffer, i),
                             x->iteration, rank, bench->sends[i]);
 }
 
@@ -203,7 +196,7 @@ static int64_t count_wrong(const struct msgrate_exchange *x,
                                    bench->partner, rank);
     int64_t wrong = 0;
     for (int i = 0; i < bench->npeers; i++)
-        wrong += msgrate_count_wrong(&x->messages, block_of(x, arriving(x), i),
+        wrong += msgrate_count_wrong(&x->messages, msgrate_block(&x->messages, arriving(x), i),
                                      x->iteration, bench->receives[i], rank);
     return wrong;
 }
@@ -291,7 +284,7 @@ void msgrate_measure(struct msgrate_exchange *exchange,
         msgrate_begin_result(x->bench, &x->messages, pattern->one_partner);
     if (part && pattern->begin != NULL)
         pattern->begin(x);
-    msgrate_sample(x->bench, &source, seconds, result);
+    msgrate_sample(x->bench, &source, pattern->name, seconds, result);
     if (part && pattern->end != NULL)
         pattern->end(x);
     msgrate_add_wrong(result, x->wrong);

@@ -1,6 +1,5 @@
 #include "msgrate/rma.h"
 
-#include "common/clock.h"
 #include "common/mpi_check.h"
 
 #include <math.h>
@@ -21,242 +20,6 @@ static size_t half_offset(const struct msgrate_access *x, int64_t iteration)
     return (size_t)(iteration % x->halves) * half_bytes(x);
 }
 
-static unsigned char *block_of(const struct msgrate_access *x,
-                               unsigned char *start, int place)
-{
-    return start + msgrate_block_bytes(&x->messages) * (size_t)place;
-}
-
-/* ---- transfers ------------------------------------------------------------------- */
-
-/* The messages that a thread of the team transfers of each block. */
-struct share {
-    int first, end;
-};
-
-static struct share share_of(const struct msgrate_access *x, int thread)
-{
-    const int64_t count = x->messages.count;
-    return (struct share){(int)(count * thread / x->threads),
-                          (int)(count * (thread + 1) / x->threads)};
-}
-
-/* A block's messages of one share, put into or got from a peer's window. */
-static void put_block(const struct msgrate_access *x, struct share share,
-                      const unsigned char *block, int peer, size_t offset)
-{
-    const int bytes = x->messages.bytes;
-    for (int m = share.first; m < share.end; m++)
-        BC_MPI(MPI_Put(block + (size_t)m * (size_t)bytes, bytes, MPI_BYTE, peer,
-                       (MPI_Aint)(offset + (size_t)m * (size_t)bytes), bytes,
-                       MPI_BYTE, x->window));
-}
-
-static void get_block(const struct msgrate_access *x, struct share share,
-                      unsigned char *block, int peer, size_t offset)
-{
-    const int bytes = x->messages.bytes;
-    for (int m = share.first; m < share.end; m++)
-        BC_MPI(MPI_Get(block + (size_t)m * (size_t)bytes, bytes, MPI_BYTE, peer,
-                       (MPI_Aint)(offset + (size_t)m * (size_t)bytes), bytes,
-                       MPI_BYTE, x->window));
-}
-
-static void transfer_block(const struct msgrate_access *x, struct share share,
-                           unsigned char *block, int peer, size_t offset)
-{
-    if (x->transfer == MSGRATE_PUT)
-        put_block(x, share, block, peer, offset);
-    else
-        get_block(x, share, block, peer, offset);
-}
-
-static void transfer_share_to_partner(const void *context, int thread)
-{
-    const struct msgrate_access *const x = context;
-    transfer_block(x, share_of(x, thread), x->local_buffer, x->bench->partner,
-                   half_offset(x, x->iteration));
-}
-
-/* Block i of a peer's window is for the rank that it has at place i of its own
-   list, which is the mirror image of this rank's: see msgrate_peers_list. */
-static void transfer_share_to_peers(const void *context, int thread)
-{
-    const struct msgrate_access *const x = context;
-    const struct share share = share_of(x, thread);
-    const int n = x->bench->npeers;
-    const size_t start = half_offset(x, x->iteration);
-    for (int i = 0; i < n; i++)
-        transfer_block(x, share, block_of(x, x->local_buffer, i), x->targets[i],
-                       start + msgrate_block_bytes(&x->messages) *
-                                   (size_t)(n - 1 - i));
-}
-
-static void transfer_to_partner(const struct msgrate_access *x)
-{
-    msgrate_team_run(x->team, transfer_share_to_partner, x);
-}
-
-static void transfer_to_peers(const struct msgrate_access *x)
-{
-    msgrate_team_run(x->team, transfer_share_to_peers, x);
-}
-
-/* ---- fence --------------------------------------------------------------------------- */
-
-static int64_t time_fence_single(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, x->window));
-    transfer_to_partner(x);
-    BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_fence_alone(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, x->window));
-    BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_fence_halo(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    transfer_to_peers(x);
-    BC_MPI(MPI_Win_fence(0, x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static void begin_fence_halo(const struct msgrate_access *x)
-{
-    BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, x->window));
-}
-
-static void end_fence_halo(const struct msgrate_access *x)
-{
-    BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, x->window));
-}
-
-/* ---- lock and unlock ------------------------------------------------------------------ */
-
-static int64_t time_lock_single(const struct msgrate_access *x)
-{
-    const int partner = x->bench->partner;
-    const int64_t start_ns = bc_now_ns();
-    BC_MPI(MPI_Win_lock(MPI_LOCK_SHARED, partner, 0, x->window));
-    transfer_to_partner(x);
-    BC_MPI(MPI_Win_unlock(partner, x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_lock_halo(const struct msgrate_access *x)
-{
-    const int n = x->bench->npeers;
-    const int64_t start_ns = bc_now_ns();
-    for (int i = 0; i < n; i++)
-        BC_MPI(MPI_Win_lock(MPI_LOCK_SHARED, x->targets[i], 0, x->window));
-    transfer_to_peers(x);
-    for (int i = 0; i < n; i++)
-        BC_MPI(MPI_Win_unlock(x->targets[i], x->window));
-    return bc_now_ns() - start_ns;
-}
-
-/* ---- post, start, complete, wait ------------------------------------------------------- */
-
-static int64_t time_pscw_origin(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    BC_MPI(MPI_Win_start(x->partner_group, 0, x->window));
-    transfer_to_partner(x);
-    BC_MPI(MPI_Win_complete(x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_pscw_target(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    BC_MPI(MPI_Win_post(x->partner_group, 0, x->window));
-    BC_MPI(MPI_Win_wait(x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_pscw_halo(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    BC_MPI(MPI_Win_start(x->target_group, 0, x->window));
-    transfer_to_peers(x);
-    BC_MPI(MPI_Win_complete(x->window));
-    BC_MPI(MPI_Win_wait(x->window));
-    BC_MPI(MPI_Win_post(x->origin_group, 0, x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static void begin_pscw_halo(const struct msgrate_access *x)
-{
-    BC_MPI(MPI_Win_post(x->origin_group, 0, x->window));
-}
-
-static void end_pscw_halo(const struct msgrate_access *x)
-{
-    BC_MPI(MPI_Win_start(x->target_group, 0, x->window));
-    BC_MPI(MPI_Win_complete(x->window));
-    BC_MPI(MPI_Win_wait(x->window));
-}
-
-/* ---- lock_all and flush ------------------------------------------------------------------ */
-
-static int64_t time_flush_single(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    transfer_to_partner(x);
-    BC_MPI(MPI_Win_flush(x->bench->partner, x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_flush_halo(const struct msgrate_access *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    transfer_to_peers(x);
-    BC_MPI(MPI_Win_flush_all(x->window));
-    return bc_now_ns() - start_ns;
-}
-
-static void begin_flush(const struct msgrate_access *x)
-{
-    BC_MPI(MPI_Win_lock_all(0, x->window));
-}
-
-static void end_flush(const struct msgrate_access *x)
-{
-    BC_MPI(MPI_Win_unlock_all(x->window));
-}
-
-#define SINGLE .pattern = "single direction", .one_partner = true
-#define HALO .pattern = "pre-post"
-
-const struct msgrate_method msgrate_methods[MSGRATE_METHODS] = {
-    {SINGLE, .synchronisation = "fence", .time_lower = time_fence_single,
-     .time_upper = time_fence_alone, .time_resting = time_fence_alone},
-    {SINGLE, .synchronisation = "lock", .time_lower = time_lock_single},
-    {SINGLE, .synchronisation = "pscw", .time_lower = time_pscw_origin,
-     .time_upper = time_pscw_target},
-    {SINGLE, .synchronisation = "flush", .locks_all = true,
-     .time_lower = time_flush_single, .begin = begin_flush, .end = end_flush},
-    {HALO, .synchronisation = "fence", .opens_ahead = true,
-     .time_lower = time_fence_halo, .time_upper = time_fence_halo,
-     .begin = begin_fence_halo, .end = end_fence_halo},
-    {HALO, .synchronisation = "lock", .time_lower = time_lock_halo,
-     .time_upper = time_lock_halo},
-    {HALO, .synchronisation = "pscw", .opens_ahead = true,
-     .time_lower = time_pscw_halo, .time_upper = time_pscw_halo,
-     .begin = begin_pscw_halo, .end = end_pscw_halo},
-    {HALO, .synchronisation = "flush", .locks_all = true,
-     .time_lower = time_flush_halo, .time_upper = time_flush_halo,
-     .begin = begin_flush, .end = end_flush},
-};
-
 /* ---- data ---------------------------------------------------------------------------------- */
 
 static int rank_of(const struct msgrate_access *x)
@@ -276,7 +39,7 @@ static bool gives(const struct msgrate_access *x,
     if (!method->one_partner)
         return true;
     return x->bench->partner >= 0 &&
-           is_lower(x) == (x->transfer == MSGRATE_PUT);
+           is_lower(x) == x->puts;
 }
 
 static bool takes(const struct msgrate_access *x,
@@ -285,7 +48,7 @@ static bool takes(const struct msgrate_access *x,
     if (!method->one_partner)
         return true;
     return x->bench->partner >= 0 &&
-           is_lower(x) == (x->transfer == MSGRATE_GET);
+           is_lower(x) != x->puts;
 }
 
 /* Local loads and stores in the window come between these two, where other
@@ -322,7 +85,7 @@ static void write_messages(const struct msgrate_access *x,
         return;
     }
     for (int i = 0; i < blocks; i++)
-        msgrate_write_block(&x->messages, block_of(x, start, i), iteration,
+        msgrate_write_block(&x->messages, msgrate_block(&x->messages, start, i), iteration,
                             rank_of(x),
                             method->one_partner ? bench->partner
                                                 : bench->sends[i]);
@@ -335,7 +98,7 @@ static void write_gifts(const struct msgrate_access *x,
 {
     if (!gives(x, method))
         return;
-    if (x->transfer == MSGRATE_PUT) {
+    if (x->puts) {
         write_messages(x, method, x->local_buffer, iteration);
         return;
     }
@@ -349,7 +112,21 @@ static void write_gifts(const struct msgrate_access *x,
 static bool writes_ahead(const struct msgrate_access *x,
                          const struct msgrate_method *method)
 {
-    return x->transfer == MSGRATE_GET && method->opens_ahead;
+    return !x->puts && method->opens_ahead;
+}
+
+/* Brings what is got in this iteration into the caches again, as writing it
+   would have done. */
+static void read_gifts(const struct msgrate_access *x,
+                       const struct msgrate_method *method)
+{
+    enum { LINE_BYTES = 64 };
+    const volatile unsigned char *const start =
+        x->window_memory + half_offset(x, x->iteration);
+    const size_t bytes = method->one_partner ? msgrate_block_bytes(&x->messages)
+                                             : half_bytes(x);
+    for (size_t i = 0; i < bytes; i += LINE_BYTES)
+        (void)start[i];
 }
 
 static int64_t count_wrong(const struct msgrate_access *x,
@@ -360,11 +137,11 @@ static int64_t count_wrong(const struct msgrate_access *x,
     unsigned char *start = x->local_buffer;
     if (!takes(x, method))
         return 0;
-    if (x->transfer == MSGRATE_PUT)
+    if (x->puts)
         start = x->window_memory + half_offset(x, x->iteration);
     int64_t wrong = 0;
     for (int i = 0; i < blocks; i++)
-        wrong += msgrate_count_wrong(&x->messages, block_of(x, start, i),
+        wrong += msgrate_count_wrong(&x->messages, msgrate_block(&x->messages, start, i),
                                      x->iteration,
                                      method->one_partner ? bench->partner
                                                          : bench->receives[i],
@@ -375,7 +152,7 @@ static int64_t count_wrong(const struct msgrate_access *x,
 static int64_t verify(const struct msgrate_access *x,
                       const struct msgrate_method *method)
 {
-    if (x->transfer == MSGRATE_GET)
+    if (!x->puts)
         return count_wrong(x, method);
     open_window(x, method);
     const int64_t wrong = count_wrong(x, method);
@@ -406,11 +183,14 @@ static void take(void *context, double *values)
     const bool check = x->bench->run->settings.check;
     msgrate_access_fn *const time = part_of(x, method);
     bc_cache_flush_run(&x->bench->flush);
-    /* In a window of one half, what is exposed already must not be touched. */
+    /* What is exposed already may be read, but not written. */
     if (!writes_ahead(x, method))
         write_gifts(x, method, x->iteration);
-    else if (check)
+    if (writes_ahead(x, method) && check)
         write_gifts(x, method, x->iteration + 1);
+    if (writes_ahead(x, method))
+        read_gifts(x, method);
+    x->offset = (MPI_Aint)half_offset(x, x->iteration);
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
     values[0] = -INFINITY;
     if (time != NULL)
@@ -440,7 +220,7 @@ void msgrate_measure_access(struct msgrate_access *access,
         write_gifts(x, method, 0);
     if (method->begin != NULL)
         method->begin(x);
-    msgrate_sample(x->bench, &source, seconds, result);
+    msgrate_sample(x->bench, &source, method->pattern, seconds, result);
     if (method->end != NULL)
         method->end(x);
     msgrate_add_wrong(result, x->wrong);
@@ -471,23 +251,39 @@ static void free_group(MPI_Group *group)
         BC_MPI(MPI_Group_free(group));
 }
 
+/* The messages of each block that the threads transfer. */
+static struct msgrate_share *share_messages(int messages, int threads)
+{
+    struct msgrate_share *const shares =
+        malloc((size_t)threads * sizeof *shares);
+    if (shares == NULL)
+        bc_abort("no memory for %d threads", threads);
+    for (int t = 0; t < threads; t++) {
+        const int64_t count = messages;
+        shares[t].first = (int)(count * t / threads);
+        shares[t].end = (int)(count * (t + 1) / threads);
+    }
+    return shares;
+}
+
 void msgrate_access_create(struct msgrate_access *access,
                            struct msgrate_bench *bench,
                            enum msgrate_transfer transfer, int threads,
                            int64_t size_bytes)
 {
     struct msgrate_access *const x = access;
-    const bool put = transfer == MSGRATE_PUT;
+    const bool puts = transfer == MSGRATE_PUT;
     *x = (struct msgrate_access){
         .bench = bench,
         .messages = {.count = (int)bench->parameters->messages,
                      .bytes = (int)size_bytes},
-        .transfer = transfer,
+        .puts = puts,
+        .transfer_block = puts ? msgrate_put_block : msgrate_get_block,
         .team = msgrate_team_create(threads),
-        .threads = threads,
+        .shares = share_messages((int)bench->parameters->messages, threads),
         .halves = bench->run->settings.check ? 2 : 1,
-        .targets = put ? bench->sends : bench->receives,
-        .origins = put ? bench->receives : bench->sends,
+        .targets = puts ? bench->sends : bench->receives,
+        .origins = puts ? bench->receives : bench->sends,
     };
     x->local_buffer = msgrate_allocate(&x->messages, bench->npeers);
     const MPI_Aint bytes = window_bytes(x);
@@ -508,4 +304,5 @@ void msgrate_access_destroy(struct msgrate_access *access)
     free_group(&access->origin_group);
     free_group(&access->partner_group);
     free(access->local_buffer);
+    free(access->shares);
 }

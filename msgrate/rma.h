@@ -15,7 +15,9 @@
  *
  * All of it is timed; the targets of lock and flush do nothing and time
  * nothing. The message lies in the window at its target (put) or where it comes
- * from (get).
+ * from (get). What is transferred has been written after the flush of the caches;
+ * but for gets from an exposure that was opened before it, where it must not be
+ * written any more, and is read.
  */
 #ifndef COMMCOST_MSGRATE_RMA_H
 #define COMMCOST_MSGRATE_RMA_H
@@ -30,13 +32,28 @@
 
 enum msgrate_transfer { MSGRATE_PUT, MSGRATE_GET };
 
+/* The messages of each block that a thread transfers: first to end - 1. */
+struct msgrate_share {
+    int first, end;
+};
+
+struct msgrate_access;
+
+/* Transfers a share of a block to or from the place `offset`, in bytes, of the
+   peer's window. Local. */
+typedef void msgrate_transfer_fn(const struct msgrate_access *access,
+                                 struct msgrate_share share,
+                                 unsigned char *block, int peer,
+                                 MPI_Aint offset);
+
 /* This rank's part. */
 struct msgrate_access {
     struct msgrate_bench *bench;
     struct msgrate_messages messages;
-    enum msgrate_transfer transfer;
+    bool puts;                  /* else it gets */
+    msgrate_transfer_fn *transfer_block;
     struct msgrate_team *team;
-    int threads;
+    struct msgrate_share *shares; /* one a thread */
     MPI_Win window;
     unsigned char *window_memory;
     unsigned char *local_buffer; /* what is put, or where gets go */
@@ -48,6 +65,7 @@ struct msgrate_access {
     MPI_Group target_group, origin_group;   /* of all peers */
     MPI_Group partner_group;                /* of the single direction */
     int64_t iteration;           /* since the method began */
+    MPI_Aint offset;             /* of its half in every window, in bytes */
     int64_t wrong;               /* messages with wrong data on this rank */
 };
 
@@ -67,6 +85,9 @@ struct msgrate_method {
     void (*begin)(const struct msgrate_access *access);
     void (*end)(const struct msgrate_access *access);
 };
+
+/* rma_methods.c: the transfers, and the methods. */
+msgrate_transfer_fn msgrate_put_block, msgrate_get_block;
 
 enum { MSGRATE_METHODS = 8 };
 extern const struct msgrate_method msgrate_methods[MSGRATE_METHODS];

@@ -70,6 +70,10 @@ struct msgrate_team *msgrate_team_create(int threads)
 void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work,
                       const void *context)
 {
+    if (team->threads == 1) {
+        work(context, 0);
+        return;
+    }
     team->work = work;
     team->context = context;
     atomic_store_explicit(&team->at_work, team->threads - 1,

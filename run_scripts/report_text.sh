@@ -89,7 +89,7 @@ if [ -e mpi_overhead.tsv ]; then
         }' mpi_overhead.tsv
 fi
 
-if [ -e msgrate.tsv ]; then
+if [ -e msgrate.tsv ] || [ -e msgrate_rma.tsv ]; then
     echo
     echo "## How fast messages go, with cold caches"
     echo
