@@ -173,7 +173,8 @@ static void format_real(double value, char *text, size_t size)
         snprintf(text, size, "%.17g", value);
 }
 
-void bc_option_format(const struct bc_option *option, char *text, size_t size)
+/* Writes a value so that it can be read again. */
+static void format_value(const struct bc_option *option, char *text, size_t size)
 {
     switch (option->kind) {
     case BC_FLAG:
@@ -199,6 +200,24 @@ void bc_option_format(const struct bc_option *option, char *text, size_t size)
         break;
     }
     }
+}
+
+/* True for a 0 that has a name. */
+static bool is_named_zero(const struct bc_option *option)
+{
+    if (option->zero == NULL)
+        return false;
+    return option->kind == BC_REAL || option->kind == BC_PERCENT
+               ? *(double *)option->value == 0.0
+               : *(int64_t *)option->value == 0;
+}
+
+void bc_option_format(const struct bc_option *option, char *text, size_t size)
+{
+    if (is_named_zero(option))
+        snprintf(text, size, "%s", option->zero);
+    else
+        format_value(option, text, size);
 }
 
 /* ---- the environment --------------------------------------------------- */
@@ -444,7 +463,7 @@ char *bc_options_encode(const struct bc_options *options)
     text[0] = '\0';
     for (size_t row = 0; row < options->count; row++) {
         const struct bc_option *const option = &options->rows[row];
-        bc_option_format(option, value, size);
+        format_value(option, value, size);
         used += (size_t)snprintf(text + used, size - used, ROW_FORMAT "%s",
                                  strlen(value), (int)option->source,
                                  is_missing(option), value);

@@ -44,6 +44,8 @@ struct bc_option {
     const char *choices;   /* BC_CHOICE: words separated by "|" */
     bool unbounded;      /* numbers: true if min and max don't apply */
     double min, max;     /* numbers: the least and greatest value taken */
+    const char *zero;    /* numbers: how the default 0 is called, which can't be
+                            given; NULL: 0 */
     const char *range_hint; /* what would do, for errors; NULL: made from min
                                and max */
     bool internal; /* not a parameter of the measurement (--help, --output):

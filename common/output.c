@@ -87,12 +87,13 @@ void bc_output_remark(struct bc_output *output, const char *word,
 }
 
 /* One line of cells. In a table a column is as wide as its name, and at least
-   wide enough for usual numbers; longer cells push the rest to the right. */
+   wide enough for usual numbers, the first one for names such as
+   "ireduce_scatter_block"; longer cells push the rest to the right. */
 static void write_cells(struct bc_output *output,
                         const char *(*cell)(const void *, size_t),
                         const void *source)
 {
-    enum { LEAST_WIDTH = 9 };
+    enum { FIRST_WIDTH = 21, LEAST_WIDTH = 9 };
     for (size_t i = 0; i < output->table->count; i++) {
         const bool last = i + 1 == output->table->count;
         const char *const text = cell(source, i);
@@ -100,8 +101,9 @@ static void write_cells(struct bc_output *output,
             fprintf(output->stream, "%s%s", text, last ? "\n" : "\t");
         } else {
             const int name_width = (int)strlen(output->table->columns[i].name);
+            const int least_width = i == 0 ? FIRST_WIDTH : LEAST_WIDTH;
             fprintf(output->stream, "%*s%s",
-                    name_width > LEAST_WIDTH ? name_width : LEAST_WIDTH, text,
+                    name_width > least_width ? name_width : least_width, text,
                     last ? "\n" : "  ");
         }
     }

@@ -67,7 +67,7 @@ static bool make_options(struct bc_run *run)
          .argument = "N", .min = 1, .max = 1e9,
          .help = "samples of a row, at most"},
         {.long_name = "samples", .kind = BC_SIZE, .value = &s->samples,
-         .argument = "N", .min = 1, .max = 1e9,
+         .argument = "N", .min = 1, .max = 1e9, .zero = "adaptive",
          .help = "take exactly N samples, as long as that takes, unless "
                  "--max-time is given too"},
         {.long_name = "max-time", .kind = BC_REAL, .value = &s->max_time_s,

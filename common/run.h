@@ -25,6 +25,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* For the error text of a job that got one process only. */
+#define BC_LAUNCHER_HINT                                                       \
+    " (if you did, mpirun is of another MPI library than this program)"
+
 /* The options that every benchmark has. */
 struct bc_settings {
     bool help, version;

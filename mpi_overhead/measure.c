@@ -10,8 +10,14 @@
 #define LOOP_NS 20000.0
 #define LOOP_ITERATIONS_MAX 1000
 
-/* Rounds for each amount of work on the way to the knee. */
+/* Rounds for each amount of work on the way to the knee: at most so many, and
+   fewer where about POINTS_EXPECTED of them would take too long. */
 #define POINT_ROUNDS 7
+#define POINTS_EXPECTED 8
+
+/* The least work that is tried is this share of the transfer; less would only
+   show the plateau again. */
+#define FIRST_WORK_SHARE (1.0 / 32)
 
 /* How a row's time is shared between finding the knee and measuring there. */
 #define POINTS_SHARE 0.4
@@ -47,22 +53,20 @@ static void say_point(const struct overhead_bench *bench, uint64_t units,
                          iter_ns * 1e-3, base_ns * 1e-3);
 }
 
-/* The next amount of work of the specification: 1, 2, 4 ... */
-static uint64_t next_units(uint64_t units)
-{
-    return units == 0 ? 1 : 2 * units;
-}
-
 static void set_availability(struct overhead_result *result,
                              const struct overhead_value *transfer_ns)
 {
     const struct overhead_value *const o = &result->overhead_ns;
     const struct overhead_value *const t = transfer_ns;
-    result->available_pct = (struct overhead_value){
-        100.0 * (1.0 - o->value / t->value),
-        100.0 * (1.0 - o->hi / t->lo),
-        100.0 * (1.0 - o->lo / t->hi),
-    };
+    result->available_pct = (struct overhead_value){NAN, NAN, NAN};
+    /* A share of what was not seen, or maybe not, says nothing. */
+    if (t->value <= 0.0)
+        return;
+    result->available_pct.value = 100.0 * (1.0 - o->value / t->value);
+    if (t->lo <= 0.0)
+        return;
+    result->available_pct.lo = 100.0 * (1.0 - o->hi / t->lo);
+    result->available_pct.hi = 100.0 * (1.0 - o->lo / t->hi);
 }
 
 /* ---- -b auto ------------------------------------------------------------------- */
@@ -88,15 +92,16 @@ static int64_t iterations_for(const struct overhead_bench *bench,
     return iterations < 1.0 ? 1 : (int64_t)iterations;
 }
 
-/* Measures one point. Collective; the point is on rank 0. */
+/* Measures one point. Collective; the point is on rank 0, where the number of
+   rounds is significant. */
 static struct knee_point take_point(struct overhead_bench *bench,
-                                    struct overhead_round *round,
+                                    struct overhead_round *round, int rounds,
                                     double deadline_s)
 {
     const struct bc_source source = overhead_work_source(round);
     const struct bc_plan plan = {
-        .min_rounds = POINT_ROUNDS,
-        .max_rounds = POINT_ROUNDS,
+        .min_rounds = rounds,
+        .max_rounds = rounds,
         .deadline_s = deadline_s,
         .least_rounds = 1,
         .warmup_rounds = 1,
@@ -107,6 +112,28 @@ static struct knee_point take_point(struct overhead_bench *bench,
         .work_ns = bc_run_summarize(bench->run, samples, 1).value,
         .iter_ns = bc_run_summarize(bench->run, samples, 0).value,
     };
+}
+
+/* The rounds of a point whose loops take so long, if all points may take so many
+   seconds. */
+static int rounds_for(double loop_ns, double seconds)
+{
+    const double rounds = seconds * 1e9 / (POINTS_EXPECTED * 2.0 * loop_ns);
+    if (rounds >= POINT_ROUNDS)
+        return POINT_ROUNDS;
+    return rounds < 1.0 ? 1 : (int)rounds;
+}
+
+/* The next amount of work: none, then doubling from a small share of what an
+   iteration takes without. */
+static uint64_t more_units(const struct overhead_bench *bench, uint64_t units,
+                           double base_ns)
+{
+    if (units > 0)
+        return 2 * units;
+    const uint64_t first =
+        bc_work_units(&bench->rate, FIRST_WORK_SHARE * base_ns);
+    return first > 0 ? first : 1;
 }
 
 /* Raises the work until an iteration takes `thresh` times what it takes without
@@ -120,22 +147,27 @@ static bool find_points(struct overhead_bench *bench,
     const double deadline_s = bc_elapsed_s() + seconds;
     *points = (struct points){.count = 0};
     round->units = 0;
-    round->iterations = iterations_for(bench, 1000.0);
+    round->iterations = 1;
+    double iteration_ns = take_point(bench, round, 1, deadline_s).iter_ns;
+    round->iterations = root ? iterations_for(bench, iteration_ns) : 1;
     bool beyond = false;
     while (agree_on_round(round)) {
-        const struct knee_point point = take_point(bench, round, deadline_s);
+        const double loop_ns = iteration_ns * (double)round->iterations;
+        const struct knee_point point = take_point(
+            bench, round, rounds_for(loop_ns, seconds), deadline_s);
         if (!root)
             continue;
         points->points[points->count] = point;
         points->units[points->count++] = round->units;
         const double base_ns = points->points[0].iter_ns;
-        say_point(bench, round->units, point.iter_ns, base_ns);
-        beyond = point.iter_ns > bench->parameters->threshold * base_ns &&
+        iteration_ns = point.iter_ns;
+        say_point(bench, round->units, iteration_ns, base_ns);
+        beyond = iteration_ns > bench->parameters->threshold * base_ns &&
                  points->count > 1;
         const bool ends = beyond || points->count == KNEE_POINTS_MAX ||
                           bc_elapsed_s() >= deadline_s;
-        round->units = next_units(round->units);
-        round->iterations = ends ? 0 : iterations_for(bench, point.iter_ns);
+        round->units = more_units(bench, round->units, base_ns);
+        round->iterations = ends ? 0 : iterations_for(bench, iteration_ns);
     }
     int found = beyond;
     BC_MPI(MPI_Bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -224,6 +256,9 @@ static void measure_by_fit(struct overhead_bench *bench,
         run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
     result->transfer_ns = as_value(&transfer);
     result->overhead_ns = (struct overhead_value){NAN, NAN, NAN};
+    /* A disturbance may have passed for the knee. */
+    if (result->iter_ns < sqrt(bench->parameters->threshold) * result->base_ns)
+        result->knee = false;
     if (result->knee)
         result->overhead_ns = as_value(&overhead);
     set_availability(result, &result->transfer_ns);
@@ -291,7 +326,7 @@ static void measure_by_threshold(struct overhead_bench *bench,
         say_point(bench, round.units, result->iter_ns, result->base_ns);
         result->knee = result->iter_ns >
                        bench->parameters->threshold * result->base_ns;
-        round.units = next_units(round.units);
+        round.units *= 2; /* 1, 2, 4 ..., as specified */
         if (result->knee || bc_elapsed_s() >= deadline_s)
             round.iterations = 0;
     }

@@ -76,8 +76,9 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     run->settings.no_header = run->settings.no_header || parameters.no_header;
     if (run->job.ranks % 2 != 0)
         return bc_error_set(error, "pairs need an even number of processes, got "
-                                   "%d: use mpirun -np 2, 4 ...",
-                            run->job.ranks);
+                                   "%d: use mpirun -np 2, 4 ...%s",
+                            run->job.ranks,
+                            run->job.ranks == 1 ? BC_LAUNCHER_HINT : "");
     const double most = MEMORY_SHARE * (double)run->memory_per_rank;
     if ((double)largest_message() > most)
         return bc_error_set(error, "--msgsize: %lld bytes do not fit into "
@@ -177,9 +178,13 @@ static bool measure_row(struct overhead_bench *bench,
     int64_t wrong = 0;
     BC_MPI(MPI_Reduce(&exchange->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
                       MPI_COMM_WORLD));
+    const char *const status = status_of(&result, wrong);
+    if (strcmp(status, "no-knee") == 0)
+        bc_output_remark(bench->run->output, "note",
+                         "no amount of work got beyond the transfer in the time "
+                         "of the row below: --max-time gives it more");
     struct bc_row row;
-    fill_row(&row, bench->run, exchange, pair, &result,
-             status_of(&result, wrong));
+    fill_row(&row, bench->run, exchange, pair, &result, status);
     return bc_run_row(bench->run, &row);
 }
 

@@ -16,6 +16,8 @@ static int choose_stride(const struct msgrate_bench *bench)
     const struct bc_job *const job = &bench->run->job;
     if (bench->parameters->stride > 0)
         return (int)bench->parameters->stride;
+    if (job->nodes == 1)
+        return 1;
     if (job->nodes > bench->npeers &&
         msgrate_peers_distinct(job->ranks, bench->npeers, job->most_per_node))
         return job->most_per_node;
@@ -33,6 +35,8 @@ static int choose_stride(const struct msgrate_bench *bench)
 static void count_remote_peers(const struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
+    if (job->nodes == 1)
+        return;
     int *const here = malloc((size_t)bench->npeers * sizeof *here);
     if (here == NULL)
         bc_abort("no memory for %d peers", bench->npeers);

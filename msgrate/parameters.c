@@ -29,8 +29,8 @@ size_t msgrate_parameters_table(struct msgrate_parameters *parameters,
          .help = "processes that a process sends to, and receives from"},
         {.long_name = "iterations", .short_name = 'i', .kind = BC_SIZE,
          .value = &p->iterations, .argument = "N", .min = 1, .max = 1e9,
-         .help = "iterations of each pattern; default: adaptive. The same as "
-                 "--samples"},
+         .zero = "adaptive",
+         .help = "iterations of each pattern; the same as --samples"},
         {.long_name = "messages", .short_name = 'm', .kind = BC_SIZE,
          .value = &p->messages, .argument = "N", .min = 1, .max = INT_MAX,
          .help = "messages to each peer in an iteration"},
@@ -45,9 +45,8 @@ size_t msgrate_parameters_table(struct msgrate_parameters *parameters,
                  "don't"},
         {.long_name = "ppn", .short_name = 'n', .kind = BC_INTEGER,
          .value = &p->stride, .argument = "N", .min = 1, .max = INT_MAX,
-         .help = "processes per node: the distance between peers, in ranks; "
-                 "default: as it is, where there are more nodes than peers, "
-                 "else 1"},
+         .zero = "as it is, where there are more nodes than peers, else 1",
+         .help = "processes per node: the distance between peers, in ranks"},
     };
     memcpy(rows, table, sizeof table);
     return sizeof table / sizeof *table;
@@ -89,7 +88,8 @@ static bool validate_peers(const struct msgrate_parameters *p, int ranks,
 {
     if (ranks < 2)
         return bc_error_set(error, "messages need at least 2 processes, got 1: "
-                                   "use mpirun -np 7 (or 2 with -p 1)");
+                                   "use mpirun -np 7, or 2 with -p 1"
+                                   BC_LAUNCHER_HINT);
     if (p->peers >= ranks)
         return bc_error_set(error, "%lld peers need at least %lld processes, "
                                    "got %d: use -p %d or more processes",
