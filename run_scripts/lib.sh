@@ -71,3 +71,21 @@ build_tree() {
         return 1
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
+
+# build_launcher BUILD_FOLDER: the launcher that goes with the library, as the build
+# found it.
+build_launcher() {
+    launcher=$(sed -n 's/^COMMCOST_MPIRUN_PROGRAM:[A-Z]*=//p' \
+        "$1/CMakeCache.txt" 2>/dev/null) || launcher=
+    case $launcher in
+    "" | *-NOTFOUND) launcher=mpirun ;;
+    esac
+    echo "$launcher"
+}
+
+# launcher_flags LAUNCHER: those it needs to run anywhere, as root, too.
+launcher_flags() {
+    case $("$1" --version 2>&1) in
+    *"Open MPI"* | *OpenRTE*) echo "--allow-run-as-root --oversubscribe" ;;
+    esac
+}

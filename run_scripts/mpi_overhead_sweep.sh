@@ -7,8 +7,7 @@
 #
 # Environment:
 #   LAUNCH   how to start a job of an even number of processes; default: srun in
-#            a Slurm job, else mpirun (MPICH's by its own name, where there is
-#            one) with 2 processes
+#            a Slurm job, else 2 processes with the mpirun that the build found
 #   PROGRAM  the program; default: build/mpi_overhead/mpi_overhead
 set -eu
 
@@ -21,10 +20,9 @@ program=${PROGRAM:-$COMMCOST_TOP/build/mpi_overhead/mpi_overhead}
 if [ -z "${LAUNCH:-}" ]; then
     if [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null 2>&1; then
         LAUNCH=srun
-    elif command -v mpirun.mpich >/dev/null 2>&1; then
-        LAUNCH="mpirun.mpich -np 2"
     else
-        LAUNCH="mpirun -np 2"
+        launcher=$(build_launcher "$(dirname "$program")/..")
+        LAUNCH="$launcher $(launcher_flags "$launcher") -np 2"
     fi
 fi
 

@@ -38,15 +38,8 @@ if [ -z "${MPICC:-}" ]; then
 fi
 build_tree "$build" >&2
 
-# The launcher that goes with the library, as the build found it.
-launcher=$(sed -n 's/^COMMCOST_MPIRUN_PROGRAM:[A-Z]*=//p' "$build/CMakeCache.txt")
-case $launcher in
-"" | *-NOTFOUND) launcher=mpirun ;;
-esac
-flags=
-case $("$launcher" --version 2>&1) in
-*"Open MPI"* | *OpenRTE*) flags="--allow-run-as-root --oversubscribe" ;;
-esac
+launcher=$(build_launcher "$build")
+flags=$(launcher_flags "$launcher")
 
 ranks=${RANKS:-$(getconf _NPROCESSORS_ONLN)}
 if [ -z "${RANKS:-}" ]; then
@@ -106,8 +99,8 @@ done
 # As many peers as the ranks allow, up to the default.
 peers=$((ranks - 1))
 [ "$peers" -le 6 ] || peers=6
-measure msgrate "$build/msgrate/msgrate" --peers="$peers"
-measure msgrate_rma "$build/msgrate/msgrate_rma" --peers="$peers"
+measure msgrate "$build/msgrate/msgrate" --peers="$peers" --cache=llc
+measure msgrate_rma "$build/msgrate/msgrate_rma" --peers="$peers" --cache=llc
 ranks=2
 measure mpi_overhead "$build/mpi_overhead/mpi_overhead" --both --msgsize=0,2:4M
 

@@ -52,14 +52,14 @@ size_t overlap_parameters_table(struct overlap_parameters *parameters,
          .max = 1e9,
          .variables = "OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS "
                       "OVERLAP_DEFAULT_TDM_N_ITERS_ENVVAR",
-         .help = "operations for each amount of work; 0, the default, means as "
-                 "many as the precision needs"},
+         .zero = "as many as the precision needs",
+         .help = "operations for each amount of work"},
         {.long_name = "max-tdm-iters", .kind = BC_SIZE,
          .value = &p->max_iterations, .argument = "N", .min = 1, .max = 1e9,
          .variables = "OPENHPCA_OVERLAP_MAX_TDM_ITERS "
                       "OVERLAP_MAX_TDM_ITERS_ENVVAR",
-         .help = "operations for each amount of work, at most; 0, the default, "
-                 "means --max-samples"},
+         .zero = "--max-samples",
+         .help = "operations for each amount of work, at most"},
         {.long_name = "root", .kind = BC_SIZE, .value = &p->root,
          .argument = "RANK", .min = 0, .max = 2147483647.0,
          .help = "the root of rooted operations"},
