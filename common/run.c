@@ -482,7 +482,7 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row)
     return flags[0] == 0 && flags[1] == 0;
 }
 
-void bc_run_dump(struct bc_run *run, const char *quantity,
+void bc_run_dump(const struct bc_run *run, const char *quantity,
                  const double *values, size_t count)
 {
     if (run->dump == NULL)

@@ -120,7 +120,7 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row);
 
 /* Writes samples to the file of --dump-samples, if any, under the number of
    the row to come: row, quantity, sample, value. Local; rank 0. */
-void bc_run_dump(struct bc_run *run, const char *quantity,
+void bc_run_dump(const struct bc_run *run, const char *quantity,
                  const double *values, size_t count);
 
 /* The summary of one quantity, and of one less another round by round, by the
