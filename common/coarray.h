@@ -7,15 +7,22 @@
  *   ... = x(...)[image]   bc_coarray_get
  *   sync all              bc_sync_all
  *   sync images(list)     bc_sync_images
+ *   sync memory           bc_sync_memory
  *   lock, unlock          bc_mutex_lock, bc_mutex_unlock
  *   critical              bc_mutex_lock, bc_mutex_unlock on one of its own
  *
  * Images are ranks, counted from 0. Data is double precision; displacements,
  * counts and strides are in doubles. A put or get is only started: what was put
  * is at its target, and what was got is here, after the next synchronisation of
- * this rank, and until then neither end may be touched. What a rank put before it
- * synchronised with another one is seen there after that; nothing else is
- * ordered (Fortran 2008, 8.5.2, "segments").
+ * this rank through the same coarray, and until then neither end may be touched.
+ * What a rank put or stored before it synchronised with another one is seen there
+ * after that, and by those that synchronise with the other one later; nothing
+ * else is ordered (Fortran 2008, 8.5.2, "segments").
+ *
+ * Where the network can't serve a put, a get or a lock by itself, the rank that
+ * it goes to does, and only while it is in an MPI call.
+ *
+ * An error of MPI's ends the job.
  */
 #ifndef COMMCOST_COMMON_COARRAY_H
 #define COMMCOST_COMMON_COARRAY_H
@@ -24,15 +31,16 @@
 #include <stdint.h>
 
 struct bc_coarray {
-    MPI_Comm comm;  /* of the ranks that have it */
+    MPI_Comm comm;  /* a duplicate: no message of others' can match */
     MPI_Win window; /* in a passive epoch for all ranks, all its life */
-    double *values; /* this rank's part */
+    double *values; /* this rank's part; never NULL */
     int64_t count;  /* of it; the same on every rank */
 };
 
-/* Allocates `count` values, 0.0 each, on every rank of `comm`, which must outlive
-   the coarray. Collective; the count must be the same everywhere. Ends the job if
-   there is no memory. */
+/* Allocates `count` values, 0.0 each, on every rank of `comm`, in whole pages, and
+   synchronises all. Collective; the count must be the same everywhere. Ends the
+   job if it is negative, if there is no memory, or if the MPI library has no
+   unified memory model. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
 /* Completes and frees. Collective. */
@@ -44,13 +52,18 @@ struct bc_section {
     MPI_Datatype type;
 };
 
+/* Local. No argument may be negative or beyond INT_MAX, or it ends the job; a
+   stride below the block's length makes blocks overlap, which MPI forbids at
+   the end that is written. */
 void bc_section_create(struct bc_section *section, int64_t blocks,
                        int64_t block_values, int64_t stride_values);
+/* Local; once what was started with it is complete. */
 void bc_section_destroy(struct bc_section *section);
 
 /* Starts to copy `count` values from `source` to place `displacement` of the part
-   of `target`, or from there; `target` may be this rank. Local. A count beyond
-   what MPI's int counts hold goes in several transfers. */
+   of `target`, or from there; `target` may be this rank. Local. What is copied
+   must lie inside the part, which is not checked. No values, no transfer; more
+   than 1 GiB goes in several. */
 void bc_coarray_put(const struct bc_coarray *coarray, int target,
                     int64_t displacement, const double *source, int64_t count);
 void bc_coarray_get(const struct bc_coarray *coarray, int target,
@@ -65,8 +78,12 @@ void bc_coarray_get_section(const struct bc_coarray *coarray, int target,
                             int64_t displacement, double *destination,
                             const struct bc_section *section);
 
+/* Sync memory: completes this rank's outstanding transfers and waits for nobody.
+   Local. */
+void bc_sync_memory(const struct bc_coarray *coarray);
+
 /* Sync all: completes this rank's outstanding transfers, and returns when all
-   ranks have called it. Collective over the coarray's communicator. */
+   ranks have called it. Collective over the coarray's ranks. */
 void bc_sync_all(const struct bc_coarray *coarray);
 
 /* A set of ranks to synchronise with, the same one twice or this one counting
@@ -75,30 +92,35 @@ struct bc_images {
     int *ranks;
     int count;
     MPI_Request *requests; /* two a rank */
+    MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 };
 
-/* Copies the list. Local. */
+/* Copies the list, of ranks of the coarray's communicator. Local; `ranks` may be
+   NULL if there are none. */
 void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray,
                       const int *ranks, int count);
 void bc_images_destroy(struct bc_images *images);
 
 /* Sync images: completes this rank's outstanding transfers, and returns when each
-   of the ranks has called it as often, with this rank in its set, as this rank
-   with that one: messages of no bytes there and back. Ranks that aren't named take no
-   part and delay nobody. */
+   of the ranks has called it, on this coarray and with a set that has this rank,
+   as often as this rank with sets that have that one: messages of no bytes there
+   and back. Ranks that aren't named take no part and delay nobody. */
 void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images);
 
 /* Mutual exclusion among the ranks of a communicator, by an exclusive lock of a
-   window on its rank 0. */
+   window on its rank 0: of whatever its holders do, inside windows and out. */
 struct bc_mutex {
     MPI_Win window;
+    double token; /* read under the lock */
 };
 
-/* Collective; `comm` must outlive the mutex. */
+/* Collective. */
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm);
 void bc_mutex_destroy(struct bc_mutex *mutex);
 
-/* Local; returns when no other rank holds it. Not recursive. */
+/* Local; returns when this rank holds it and no other does. Not recursive. Neither
+   completes transfers: what the next holder is to see in a coarray needs a
+   bc_sync_memory before the unlock. */
 void bc_mutex_lock(struct bc_mutex *mutex);
 void bc_mutex_unlock(struct bc_mutex *mutex);
 

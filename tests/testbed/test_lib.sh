@@ -46,3 +46,16 @@ columns() {
                 printf "%s%s", (wanted[i] in place ? $place[wanted[i]] : "NA"), (i < count ? "\t" : "\n")
         }'
 }
+
+# set_rate RATE: from now on, on both hosts.
+set_rate() {
+    for host in 1 2; do
+        "$folder/testbed.sh" exec "$testbed" "$host" \
+            tc qdisc change dev wire root tbf rate "$1" burst 16kb latency 50ms || exit 1
+    done
+}
+
+# median NAME COUNT: of the rows 'NAME value' on stdin, of which there are so many.
+median() {
+    awk -v name="$1" '$1 == name { print $2 }' | sort -g | sed -n "$((($2 + 1) / 2))p"
+}

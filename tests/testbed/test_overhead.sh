@@ -29,19 +29,6 @@ testbed=overhead-$$
 readonly BYTES=1048576
 readonly RUNS=3
 
-# set_rate RATE: from now on, on both hosts.
-set_rate() {
-    for host in 1 2; do
-        "$folder/testbed.sh" exec "$testbed" "$host" \
-            tc qdisc change dev wire root tbf rate "$1" burst 16kb latency 50ms || exit 1
-    done
-}
-
-# median NAME: of the rows 'NAME value' on stdin.
-median() {
-    awk -v name="$1" '$1 == name { print $2 }' | sort -g | sed -n "$(((RUNS + 1) / 2))p"
-}
-
 start_testbed "$rate"
 folder_of_results=$(mktemp -d) || exit 1
 trap '"$folder/testbed.sh" down -q "$testbed"; rm -r "$folder_of_results"' EXIT
@@ -63,11 +50,11 @@ while [ "$run" -lt "$RUNS" ]; do
     columns direction transfer_us <"$folder_of_results/table" >>"$folder_of_results/times"
 done
 
-raw=$(median raw <"$folder_of_results/times")
+raw=$(median raw "$RUNS" <"$folder_of_results/times")
 failed=0
 for direction in send recv; do
     awk -v direction="$direction" -v raw="${raw:-0}" \
-        -v transfer="$(median "$direction" <"$folder_of_results/times")" 'BEGIN {
+        -v transfer="$(median "$direction" "$RUNS" <"$folder_of_results/times")" 'BEGIN {
         change = raw > 0 ? 100 * (transfer / raw - 1) : 100
         ok = change > -5 && change < 5
         printf "%s: %s: transfer_us %s, raw TCP %s us: %+.1f %%, should be within 5 %%\n",

@@ -51,7 +51,7 @@ sanitizers)
 openmpi)
     configure_and_build
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R '^(model_.*|overlap_(usage|contract|data|defaults)|mpi_overhead|msgrate|unit_(sampling|job).*)$'
+        -R '^(model_.*|overlap_(usage|contract|data|defaults)|mpi_overhead|msgrate|unit_(sampling|job|coarray).*)$'
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2

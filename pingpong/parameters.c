@@ -1,0 +1,140 @@
+#include "pingpong/parameters.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The largest number of values; the specification's, and a thinned sweep's. */
+#define FULL_NDATA ((int64_t)4 << 20)
+#define THINNED_NDATA ((int64_t)256 << 10)
+
+/* A count of values is an int. */
+#define LARGEST_NDATA ((double)(1 << 30))
+
+enum { SYNC_BOTH = PINGPONG_SYNC_NONE };
+
+size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
+                                 struct bc_option *rows)
+{
+    struct pingpong_parameters *const p = parameters;
+    *p = (struct pingpong_parameters){
+        .patterns_text = "all",
+        .arrangements_text = "all",
+        .sync = SYNC_BOTH,
+        .limits = {.max_stride = 128},
+    };
+    const struct bc_option table[] = {
+        {.long_name = "patterns", .kind = BC_TEXT, .value = &p->patterns_text,
+         .argument = "NAMES",
+         .help = "patterns, with commas: put, subput, simple subput, all put, "
+                 "many put, sub manyput, many subput, strided put, strided "
+                 "subput, strided many put, the same with get, MPI Send; or "
+                 "all. Case and spaces don't count"},
+        {.long_name = "sync", .kind = BC_CHOICE, .value = &p->sync,
+         .choices = "all|images|both",
+         .help = "synchronisation of puts and gets: of all processes, of the "
+                 "two, or both after each other"},
+        {.long_name = "arrangements", .kind = BC_TEXT,
+         .value = &p->arrangements_text, .argument = "NAMES",
+         .help = "single, multiple, crossing, with commas; or all"},
+        {.long_name = "max-ndata", .kind = BC_SIZE,
+         .value = &p->limits.max_ndata, .argument = "N", .min = 1,
+         .max = LARGEST_NDATA, .zero = "256K, or 4M with --full",
+         .help = "the largest number of values (doubles); a power of two"},
+        {.long_name = "max-stride", .kind = BC_SIZE,
+         .value = &p->limits.max_stride, .argument = "N", .min = 1,
+         .max = LARGEST_NDATA,
+         .help = "the greatest stride, in values; a power of two"},
+        {.long_name = "full", .kind = BC_FLAG, .value = &p->full,
+         .help = "every size, doubling, up to 4M values; else every third, up "
+                 "to 256K"},
+    };
+    _Static_assert(sizeof table / sizeof *table <= PINGPONG_OPTIONS_MAX,
+                   "make PINGPONG_OPTIONS_MAX larger");
+    memcpy(rows, table, sizeof table);
+    return sizeof table / sizeof *table;
+}
+
+/* Whether the word of `length` characters is the name, but for case, spaces and
+   what people write for them. */
+static bool names(const char *word, size_t length, const char *name)
+{
+    size_t i = 0;
+    for (;;) {
+        while (i < length && strchr(" -_", word[i]) != NULL)
+            i++;
+        while (*name == ' ')
+            name++;
+        if (i == length || *name == '\0')
+            return i == length && *name == '\0';
+        if (tolower((unsigned char)word[i++]) !=
+            tolower((unsigned char)*name++))
+            return false;
+    }
+}
+
+/* Marks the names of a list; `name_of` gives the one with a number. */
+static bool choose(const char *option, const char *text, bool *chosen, int count,
+                   const char *(*name_of)(int), struct bc_error *error)
+{
+    memset(chosen, 0, (size_t)count * sizeof *chosen);
+    for (const char *word = text;; word++) {
+        const size_t length = strcspn(word, ",");
+        bool known = names(word, length, "all");
+        for (int i = 0; i < count; i++)
+            if (names(word, length, "all") ||
+                names(word, length, name_of(i)))
+                chosen[i] = known = true;
+        if (!known)
+            return bc_error_set(error, "--%s: '%.*s' is none: use all, or names "
+                                       "such as %s,%s",
+                                option, (int)(length < 80 ? length : 80), word,
+                                name_of(0), name_of(count - 1));
+        word += length;
+        if (*word == '\0')
+            return true;
+    }
+}
+
+static const char *pattern_name(int i)
+{
+    return pingpong_patterns[i].name;
+}
+
+static const char *arrangement_name(int i)
+{
+    return pingpong_arrangement_names[i];
+}
+
+static bool is_power_of_two(int64_t value)
+{
+    return (value & (value - 1)) == 0;
+}
+
+bool pingpong_parameters_complete(struct pingpong_parameters *parameters,
+                                  struct bc_error *error)
+{
+    struct pingpong_parameters *const p = parameters;
+    if (!choose("patterns", p->patterns_text, p->pattern_chosen,
+                PINGPONG_PATTERNS, pattern_name, error) ||
+        !choose("arrangements", p->arrangements_text, p->arrangement_chosen,
+                PINGPONG_ARRANGEMENTS, arrangement_name, error))
+        return false;
+    if (!is_power_of_two(p->limits.max_ndata))
+        return bc_error_set(error, "--max-ndata: %lld is no power of two: use 1, "
+                                   "2, 4 ...",
+                            (long long)p->limits.max_ndata);
+    if (!is_power_of_two(p->limits.max_stride))
+        return bc_error_set(error, "--max-stride: %lld is no power of two: use "
+                                   "1, 2, 4 ...",
+                            (long long)p->limits.max_stride);
+    if (p->limits.max_ndata == 0)
+        p->limits.max_ndata = p->full ? FULL_NDATA : THINNED_NDATA;
+    p->limits.step = p->full ? 2 : 8;
+    return true;
+}
+
+bool pingpong_sync_chosen(const struct pingpong_parameters *parameters,
+                          enum pingpong_sync sync)
+{
+    return parameters->sync == SYNC_BOTH || parameters->sync == (int)sync;
+}

@@ -1,0 +1,70 @@
+/*
+ * The ways to move the data of a ping-pong: ten by put, the same ten by get, and
+ * MPI_Send; one function for each and a row in a table.
+ *
+ * "sub": through a function that can't be inlined; "simple": one that is told
+ * the count alone; "all": a coarray of exactly the data's size; "many": a
+ * transfer for each block.
+ *
+ * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
+ * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
+ * Techniques on the Road to Exascale Computing, IOS Press, 2012).
+ */
+#ifndef COMMCOST_PINGPONG_PATTERNS_H
+#define COMMCOST_PINGPONG_PATTERNS_H
+
+#include "common/coarray.h"
+#include "pingpong/shape.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pingpong_sync {
+    PINGPONG_SYNC_ALL,
+    PINGPONG_SYNC_IMAGES,
+    PINGPONG_SYNC_NONE, /* MPI Send: the message itself */
+    PINGPONG_SYNCS
+};
+
+/* "all", "images", "none". */
+extern const char *const pingpong_sync_names[PINGPONG_SYNCS];
+
+/* One rank's end of a ping-pong. */
+struct pingpong_game {
+    struct bc_coarray *coarray; /* of nextent values at the least */
+    struct pingpong_shape shape;
+    struct bc_section section;  /* of strided shapes */
+    struct bc_images partners;  /* the partner alone */
+    int partner;                /* -1: idle */
+    bool starts;                /* else moves the data back */
+};
+
+/* Moves the data once, to the partner or from it, without waiting. */
+typedef void pingpong_move_fn(const struct pingpong_game *game);
+
+struct pingpong_pattern {
+    const char *name;
+    enum pingpong_sweep sweep;
+    pingpong_move_fn *move; /* NULL: MPI_Send */
+    bool gets;              /* who moves the data reads it from the other */
+    bool exact;             /* the coarray has exactly the data's size */
+    bool section;           /* moves a strided section at once */
+};
+
+enum { PINGPONG_PATTERNS = 21 };
+extern const struct pingpong_pattern pingpong_patterns[PINGPONG_PATTERNS];
+
+/* Plays so many repetitions, there and back each; returns their time in ns, 0 for
+   a rank that has no part in them. The timed kernel. */
+int64_t pingpong_play(const struct pingpong_game *game,
+                      const struct pingpong_pattern *pattern,
+                      enum pingpong_sync sync, int64_t repetitions);
+
+/* Half of a repetition, `there` or back; returns its time in ns. For checks
+   between the halves. */
+int64_t pingpong_play_half(const struct pingpong_game *game,
+                           const struct pingpong_pattern *pattern,
+                           enum pingpong_sync sync, bool there);
+
+#endif

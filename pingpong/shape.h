@@ -1,0 +1,57 @@
+/*
+ * What data a transfer moves: `count` blocks of `blksize` values, the starts of
+ * two blocks `stride` values apart. Pure; values are doubles.
+ */
+#ifndef COMMCOST_PINGPONG_SHAPE_H
+#define COMMCOST_PINGPONG_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pingpong_shape {
+    int64_t count, blksize, stride;
+};
+
+/* The values that are moved. */
+static inline int64_t pingpong_ndata(const struct pingpong_shape *shape)
+{
+    return shape->count * shape->blksize;
+}
+
+/* From the first to the last of them, gaps included. */
+static inline int64_t pingpong_nextent(const struct pingpong_shape *shape)
+{
+    return (shape->count - 1) * shape->stride + shape->blksize;
+}
+
+/* Whether value i, below nextent, is one of those that are moved. */
+static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
+{
+    return shape->count == 1 || i % shape->stride < shape->blksize;
+}
+
+/* How a pattern's shapes follow one another. */
+enum pingpong_sweep {
+    PINGPONG_CONTIGUOUS,   /* one block of 1 value, of more, up to the most */
+    PINGPONG_MANY,         /* the most values in 1 block, in more, down to
+                              blocks of 1 value, without gaps */
+    PINGPONG_STRIDED,      /* single values, 1 apart, 2, 4 ... up to the greatest
+                              stride; the same number of them for each */
+    PINGPONG_STRIDED_MANY  /* as many, over twice the extent: after each block
+                              a gap of its size */
+};
+
+/* What limits a run's shapes. */
+struct pingpong_limits {
+    int64_t max_ndata;  /* values; a power of two */
+    int64_t max_stride; /* a power of two */
+    int64_t step;       /* from a size to the next: 2, or 8 in a thinned sweep */
+};
+
+/* The shape number `index` of a sweep, from 0 on; false after the last one. The
+   largest size is always among them. */
+bool pingpong_shape_at(enum pingpong_sweep sweep,
+                       const struct pingpong_limits *limits, int index,
+                       struct pingpong_shape *shape);
+
+#endif

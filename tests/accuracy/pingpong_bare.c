@@ -1,0 +1,91 @@
+/*
+ * Is the latency that pingpong reports for MPI Send of 8 bytes that of a bare
+ * loop of MPI_Send and MPI_Recv? Both are timed in one process, in turn; prints
+ * the ratio of the medians. To be run on 2 ranks, by pingpong_bare.py.
+ */
+#include "common/coarray.h"
+#include "common/run.h"
+#include "pingpong/patterns.h"
+
+#include <stdio.h>
+
+enum { BLOCKS = 9, ROUNDS = 300, REPETITIONS = 100, TAG = 2 };
+
+/* Nanoseconds for REPETITIONS ping-pongs with the same memory, since where that
+   lies makes up to 3 %. */
+static double bare(int rank, double *value)
+{
+    const double start = MPI_Wtime();
+    for (int i = 0; i < REPETITIONS; i++)
+        if (rank == 0) {
+            MPI_Send(value, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+            MPI_Recv(value, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(value, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+            MPI_Send(value, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
+        }
+    return (MPI_Wtime() - start) * 1e9;
+}
+
+static const struct pingpong_pattern *mpi_send(void)
+{
+    const struct pingpong_pattern *pattern = pingpong_patterns;
+    while (pattern->move != NULL)
+        pattern++;
+    return pattern;
+}
+
+/* The ratio of pingpong's time, in a new coarray, to the bare loop's, as rank 0
+   sees it. */
+static double measure_block(int rank)
+{
+    static double ours_ns[ROUNDS], bare_ns[ROUNDS];
+    struct bc_coarray coarray;
+    bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);
+    const struct pingpong_game game = {
+        .coarray = &coarray,
+        .shape = {1, 1, 1},
+        .partner = 1 - rank,
+        .starts = rank == 0,
+    };
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        ours_ns[i] = (double)pingpong_play(&game, mpi_send(), PINGPONG_SYNC_NONE,
+                                           REPETITIONS);
+        MPI_Barrier(MPI_COMM_WORLD);
+        bare_ns[i] = bare(rank, coarray.values);
+    }
+    bc_coarray_destroy(&coarray);
+    return bc_median(ours_ns, ROUNDS) / bc_median(bare_ns, ROUNDS);
+}
+
+static bool validate(struct bc_run *run, struct bc_error *error)
+{
+    return run->job.ranks == 2 || bc_error_set(error, "needs 2 ranks");
+}
+
+int main(int argc, char **argv)
+{
+    const struct bc_benchmark benchmark = {
+        .name = "pingpong_bare",
+        .summary = "Compares pingpong's MPI Send with a bare loop.",
+        .thread_level = MPI_THREAD_SINGLE,
+        .validate = validate,
+    };
+    struct bc_run run;
+    int status;
+    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
+        return status;
+    const int rank = run.job.rank;
+    double ratios[BLOCKS];
+    for (int block = 0; block < BLOCKS; block++)
+        ratios[block] = measure_block(rank);
+    const double ratio = bc_median(ratios, BLOCKS);
+    if (rank == 0)
+        printf("MPI Send of 8 bytes: %.4f of the bare loop's latency, in %d "
+               "blocks from %.4f to %.4f\n",
+               ratio, BLOCKS, ratios[0], ratios[BLOCKS - 1]);
+    return bc_run_end(&run);
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""pingpong as a user runs it: usage errors, columns, the rows that were asked
+for, data checks."""
+
+import argparse
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+
+COLUMNS = """arrangement pattern sync count blksize stride ndata nextent nrep
+    time_s latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us
+    bwidth_mbs check samples status slowest_rank""".split()
+PUTS = ["put", "subput", "simple subput", "all put", "many put", "sub manyput",
+        "many subput", "strided put", "strided subput", "strided many put"]
+PATTERNS = (PUTS + [name.replace("put", "get") for name in PUTS] +
+            ["MPI Send"])
+QUICK = ["--max-ndata=64", "--max-stride=8", "--samples=3", "--warmup=0"]
+
+OPTIONS = None
+
+
+def rows_of(*arguments, ranks=2):
+    return run(OPTIONS.launcher, ranks, [OPTIONS.program] + list(arguments))[1]
+
+
+class Usage(unittest.TestCase):
+    """One line on stderr that names the option, exit 2, no output."""
+
+    def refused(self, arguments, named, ranks=2):
+        done = run_raw(OPTIONS.launcher, ranks, [OPTIONS.program] + arguments)
+        with self.subTest(arguments=arguments):
+            self.assertEqual((done.returncode, done.stdout), (2, ""),
+                             done.stderr)
+            ours = [line for line in done.stderr.splitlines()
+                    if line.startswith("pingpong: ")]
+            self.assertEqual(len(ours), 1, done.stderr)
+            self.assertIn(named, ours[0])
+
+    def test_usage(self):
+        self.refused([], "at least 2 processes", ranks=1)
+        self.refused(["--arrangements=multiple,crossing"], "--arrangements")
+        for option, values in (("--patterns", ("puts", "", "put,,get")),
+                               ("--arrangements", ("double", "")),
+                               ("--sync", ("none", "x")),
+                               ("--max-ndata", ("3", "0", "-1", "x", "2G")),
+                               ("--max-stride", ("3", "0", "x"))):
+            # Open MPI's launcher takes seconds to end a job that failed.
+            for value in values[:1 if OPTIONS.launcher.is_openmpi else None]:
+                self.refused([f"{option}={value}"], option)
+
+
+class Rows(unittest.TestCase):
+    """The rows that were asked for, and what they must agree on."""
+
+    def test_all_patterns(self):
+        rows = rows_of(*QUICK)
+        self.assertEqual(list(rows[0]), COLUMNS)
+        expected = [(pattern, sync) for pattern in PATTERNS
+                    for sync in (["none"] if pattern == "MPI Send"
+                                 else ["all", "images"])]
+        found = [(row["pattern"], row["sync"]) for row in rows]
+        self.assertEqual(list(dict.fromkeys(found)), expected)
+        for row in rows:
+            count, blksize, stride, ndata, nextent = (
+                int(row[name]) for name in ("count", "blksize", "stride",
+                                            "ndata", "nextent"))
+            self.assertEqual(ndata, count * blksize)
+            self.assertEqual(nextent, (count - 1) * stride + blksize)
+            latency_s = number(row["latency_us"]) * 1e-6
+            self.assertAlmostEqual(number(row["bwidth_mbs"]) * latency_s,
+                                   8 * ndata / 1048576,
+                                   delta=0.01 * 8 * ndata / 1048576)
+            self.assertGreater(number(row["time_s"]),
+                               0.1 * latency_s * int(row["nrep"]))
+            self.assertEqual((row["samples"], row["check"]), ("3", "off"))
+
+    def test_choices(self):
+        rows = rows_of("--patterns=mpi-send,put", "--sync=images",
+                       "--arrangements=single", *QUICK)
+        self.assertEqual({(row["pattern"], row["sync"]) for row in rows},
+                         {("put", "images"), ("MPI Send", "none")})
+        self.assertEqual([row["ndata"] for row in rows], ["1", "8", "64"] * 2)
+        rows = rows_of("--patterns=put", "--sync=all", "--full", *QUICK)
+        self.assertEqual([row["ndata"] for row in rows],
+                         ["1", "2", "4", "8", "16", "32", "64"])
+
+    def test_arrangements(self):
+        arguments = ["--patterns=put,MPI Send", "--max-ndata=1", "--samples=2",
+                     "--warmup=0"]
+        rows = rows_of(*arguments, ranks=4)
+        self.assertEqual(list(dict.fromkeys(row["arrangement"]
+                                            for row in rows)),
+                         ["single", "multiple", "crossing"])
+        done = run_raw(OPTIONS.launcher, 3, [OPTIONS.program] + arguments)
+        self.assertEqual({row["arrangement"] for row in read_tsv(done.stdout)},
+                         {"single"})
+        for name in ("multiple", "crossing"):
+            self.assertIn(f"# note: no {name}: it needs an even number",
+                          done.stdout)
+
+
+class Data(unittest.TestCase):
+    """--check: right data passes in every pattern; wrong data fails in every
+    pattern."""
+
+    def check(self, environment, ranks, wrong, *arguments):
+        done = run_raw(OPTIONS.launcher, ranks, [OPTIONS.program, "--check"] +
+                       list(arguments), environment)
+        rows = read_tsv(done.stdout)
+        self.assertEqual(done.returncode, 1 if wrong else 0,
+                         done.stdout[-1500:] + done.stderr)
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(row["check"], "FAIL" if wrong else "ok", row)
+
+    def test_right(self):
+        self.check(None, 2, False, *QUICK)
+        self.check(None, 4, False, "--max-ndata=8", "--max-stride=2",
+                   "--samples=1", "--warmup=0")
+
+    def test_wrong(self):
+        for patterns, two_sided in ((",".join(PATTERNS[:20]), 0),
+                                    ("MPI Send", 1)):
+            self.check({"LD_PRELOAD": OPTIONS.model, "MODEL_RMA": 1,
+                        "MODEL_P2P": two_sided, "MODEL_CORRUPT": 1,
+                        "MODEL_CORRUPT_EVERY": 2}, 2, True,
+                       "--patterns=" + patterns, *QUICK)
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True, help="pingpong")
+    parser.add_argument("--model", required=True, help="libmodelmpi.so")
+    parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
+    OPTIONS = parser.parse_args()
+    OPTIONS.launcher = Launcher(OPTIONS.launcher)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

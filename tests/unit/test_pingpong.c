@@ -1,0 +1,194 @@
+/* What is moved, and who moves it: the sweeps and arrangements of pingpong. */
+#include "helpers.h"
+#include "pingpong/arrangement.h"
+#include "pingpong/parameters.h"
+#include "pingpong/shape.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The shapes of a sweep. */
+static int all_shapes(enum pingpong_sweep sweep,
+                      const struct pingpong_limits *limits,
+                      struct pingpong_shape *shapes)
+{
+    int count = 0;
+    while (pingpong_shape_at(sweep, limits, count, &shapes[count]))
+        count++;
+    return count;
+}
+
+static void assert_shape(const struct pingpong_shape *shape, int64_t count,
+                         int64_t blksize, int64_t stride, int64_t ndata,
+                         int64_t nextent)
+{
+    assert_int_equal(shape->count, count);
+    assert_int_equal(shape->blksize, blksize);
+    assert_int_equal(shape->stride, stride);
+    assert_int_equal(pingpong_ndata(shape), ndata);
+    assert_int_equal(pingpong_nextent(shape), nextent);
+}
+
+static void full_sweeps(void **state)
+{
+    (void)state;
+    const struct pingpong_limits limits = {4 << 20, 128, 2};
+    struct pingpong_shape shapes[64];
+    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 23);
+    assert_shape(&shapes[0], 1, 1, 1, 1, 1);
+    assert_shape(&shapes[10], 1, 1024, 1, 1024, 1024);
+    assert_shape(&shapes[22], 1, 4194304, 1, 4194304, 4194304);
+    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 23);
+    assert_shape(&shapes[0], 1, 4194304, 1, 4194304, 4194304);
+    assert_shape(&shapes[1], 2, 2097152, 2097152, 4194304, 4194304);
+    assert_shape(&shapes[22], 4194304, 1, 1, 4194304, 4194304);
+    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 8);
+    assert_shape(&shapes[0], 32768, 1, 1, 32768, 32768);
+    assert_shape(&shapes[7], 32768, 1, 128, 32768, 32767 * 128 + 1);
+    assert_int_equal(all_shapes(PINGPONG_STRIDED_MANY, &limits, shapes), 23);
+    assert_shape(&shapes[0], 1, 4194304, 1, 4194304, 4194304);
+    assert_shape(&shapes[1], 2, 2097152, 4194304, 4194304, 6291456);
+    assert_shape(&shapes[22], 4194304, 1, 2, 4194304, 8388607);
+}
+
+/* Every eighth size, the least and the most among them; no stride left out. */
+static void thinned_sweeps(void **state)
+{
+    (void)state;
+    const struct pingpong_limits limits = {1 << 10, 8, 8};
+    struct pingpong_shape shapes[64];
+    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(shapes[i].blksize, ((int[]){1, 8, 64, 512, 1024})[i]);
+    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 5);
+    assert_shape(&shapes[3], 512, 2, 2, 1024, 1024);
+    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 4);
+    assert_shape(&shapes[3], 128, 1, 8, 128, 127 * 8 + 1);
+}
+
+/* In any limits every shape of a sweep has the same data, within the extent that
+   is allocated for it, and moves exactly ndata values. */
+static void shapes_fit(void **state)
+{
+    (void)state;
+    for (int64_t most = 1; most <= 4096; most *= 2)
+        for (int64_t stride = 1; stride <= 8192; stride *= 4)
+            for (int64_t step = 2; step <= 8; step *= 4)
+                for (int sweep = 0; sweep <= PINGPONG_STRIDED_MANY; sweep++) {
+                    const struct pingpong_limits limits = {most, stride, step};
+                    struct pingpong_shape shapes[64];
+                    const int count = all_shapes((enum pingpong_sweep)sweep,
+                                                 &limits, shapes);
+                    assert_true(count > 0);
+                    for (int i = 0; i < count; i++) {
+                        int64_t moved = 0;
+                        const int64_t extent = pingpong_nextent(&shapes[i]);
+                        for (int64_t j = 0; j < extent; j++)
+                            moved += pingpong_moves(&shapes[i], j);
+                        assert_int_equal(moved, pingpong_ndata(&shapes[i]));
+                        assert_true(extent <= 2 * most);
+                        assert_true(pingpong_moves(&shapes[i], 0));
+                        assert_true(pingpong_moves(&shapes[i], extent - 1));
+                    }
+                }
+}
+
+/* Partners are each other's, one of a pair starts, and nobody is left out. */
+static void arrangements_pair_up(void **state)
+{
+    (void)state;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
+        for (int ranks = 2; ranks <= 16; ranks++) {
+            const enum pingpong_arrangement arrangement =
+                (enum pingpong_arrangement)a;
+            assert_int_equal(pingpong_can_arrange(arrangement, ranks),
+                             a == PINGPONG_SINGLE ||
+                                 (ranks >= 4 && ranks % 2 == 0));
+            if (!pingpong_can_arrange(arrangement, ranks))
+                continue;
+            int idle = 0;
+            for (int rank = 0; rank < ranks; rank++) {
+                const struct pingpong_part part =
+                    pingpong_part_of(arrangement, rank, ranks);
+                idle += part.partner < 0;
+                if (part.partner < 0)
+                    continue;
+                const struct pingpong_part other =
+                    pingpong_part_of(arrangement, part.partner, ranks);
+                assert_int_equal(other.partner, rank);
+                assert_true(other.starts != part.starts);
+                const bool first = rank < part.partner;
+                if (a == PINGPONG_CROSSING)
+                    assert_true(part.starts ==
+                                (first == (rank % (ranks / 2) % 2 == 0)));
+                else
+                    assert_true(part.starts == first);
+                assert_int_equal(first ? part.partner - rank : rank - part.partner,
+                                 a == PINGPONG_SINGLE ? ranks - 1 : ranks / 2);
+            }
+            assert_int_equal(idle, a == PINGPONG_SINGLE ? ranks - 2 : 0);
+        }
+}
+
+/* The specification's 21 patterns, in its words. */
+static void names(void **state)
+{
+    (void)state;
+    static const char *const of_put[] = {
+        "put", "subput", "simple subput", "all put", "many put", "sub manyput",
+        "many subput", "strided put", "strided subput", "strided many put"};
+    static const char *const of_get[] = {
+        "get", "subget", "simple subget", "all get", "many get", "sub manyget",
+        "many subget", "strided get", "strided subget", "strided many get"};
+    for (int i = 0; i < 10; i++) {
+        assert_string_equal(pingpong_patterns[i].name, of_put[i]);
+        assert_string_equal(pingpong_patterns[10 + i].name, of_get[i]);
+        assert_false(pingpong_patterns[i].gets);
+        assert_true(pingpong_patterns[10 + i].gets);
+    }
+    assert_string_equal(pingpong_patterns[20].name, "MPI Send");
+}
+
+/* The numbers of the patterns that a text chooses; -1 first if it is refused. */
+static void assert_chosen(const char *text, const int *expected, int count)
+{
+    struct pingpong_parameters parameters;
+    struct bc_option rows[PINGPONG_OPTIONS_MAX];
+    struct bc_error error = {""};
+    pingpong_parameters_table(&parameters, rows);
+    parameters.patterns_text = text;
+    assert_int_equal(pingpong_parameters_complete(&parameters, &error),
+                     count > 0);
+    assert_int_equal(error.text[0] == '\0', count > 0);
+    int found = 0;
+    for (int i = 0; i < PINGPONG_PATTERNS && count > 0; i++)
+        if (parameters.pattern_chosen[i])
+            assert_int_equal(i, expected[found++]);
+    assert_int_equal(found, count);
+}
+
+static void lists_of_patterns(void **state)
+{
+    (void)state;
+    assert_chosen("put", (int[]){0}, 1);
+    assert_chosen("MPI Send,put", (int[]){0, 20}, 2);
+    assert_chosen("mpi-send", (int[]){20}, 1);
+    assert_chosen("Strided_Many_Get,subput", (int[]){1, 19}, 2);
+    assert_chosen("puts", NULL, 0);
+    assert_chosen("pu", NULL, 0);
+    assert_chosen("", NULL, 0);
+    assert_chosen("put,", NULL, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(full_sweeps),
+        cmocka_unit_test(thinned_sweeps),
+        cmocka_unit_test(shapes_fit),
+        cmocka_unit_test(arrangements_pair_up),
+        cmocka_unit_test(names),
+        cmocka_unit_test(lists_of_patterns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
