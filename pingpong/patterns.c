@@ -219,26 +219,26 @@ int64_t pingpong_play_half(const struct pingpong_game *game,
 /* ---- the table ------------------------------------------------------------------------- */
 
 #define PATTERNS(kind, reads)                                                  \
-    {.name = #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = reads,               \
+    {.name = #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = (reads),             \
      .move = kind##_inline},                                                   \
-    {.name = "sub" #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = reads,         \
+    {.name = "sub" #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = (reads),       \
      .move = kind##_sub},                                                      \
-    {.name = "simple sub" #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = reads,  \
+    {.name = "simple sub" #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = (reads),\
      .move = kind##_simple_sub},                                               \
-    {.name = "all " #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = reads,        \
+    {.name = "all " #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = (reads),      \
      .exact = true, .move = kind##_all},                                       \
-    {.name = "many " #kind, .sweep = PINGPONG_MANY, .gets = reads,             \
+    {.name = "many " #kind, .sweep = PINGPONG_MANY, .gets = (reads),           \
      .move = kind##_many},                                                     \
-    {.name = "sub many" #kind, .sweep = PINGPONG_MANY, .gets = reads,          \
+    {.name = "sub many" #kind, .sweep = PINGPONG_MANY, .gets = (reads),        \
      .move = kind##_sub_many},                                                 \
-    {.name = "many sub" #kind, .sweep = PINGPONG_MANY, .gets = reads,          \
+    {.name = "many sub" #kind, .sweep = PINGPONG_MANY, .gets = (reads),        \
      .move = kind##_many_sub},                                                 \
-    {.name = "strided " #kind, .sweep = PINGPONG_STRIDED, .gets = reads,       \
+    {.name = "strided " #kind, .sweep = PINGPONG_STRIDED, .gets = (reads),     \
      .section = true, .move = kind##_strided},                                 \
-    {.name = "strided sub" #kind, .sweep = PINGPONG_STRIDED, .gets = reads,    \
+    {.name = "strided sub" #kind, .sweep = PINGPONG_STRIDED, .gets = (reads),  \
      .section = true, .move = kind##_strided_sub},                             \
     {.name = "strided many " #kind, .sweep = PINGPONG_STRIDED_MANY,            \
-     .gets = reads, .move = kind##_many}
+     .gets = (reads), .move = kind##_many}
 
 const struct pingpong_pattern pingpong_patterns[PINGPONG_PATTERNS] = {
     PATTERNS(put, false),
