@@ -5,23 +5,17 @@
 #ifndef COMMCOST_PINGPONG_MEASURE_H
 #define COMMCOST_PINGPONG_MEASURE_H
 
+#include "common/batch.h"
 #include "common/run.h"
 #include "common/sampling.h"
 #include "pingpong/patterns.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct pingpong_result {
-    int64_t repetitions;         /* in all samples */
-    double total_s;              /* that they took */
-    struct bc_summary repetition; /* there and back, the slowest rank's, ns; the
-                                    clock's cost is off; on rank 0 */
-    int64_t wrong;               /* halves of repetitions with wrong data, of all
-                                    ranks; on rank 0 */
-    bool in_time;                /* the precision was reached before the time was
-                                    up */
-    int slowest_rank;            /* on rank 0 */
+    struct bc_batch_result times; /* of repetitions, there and back each */
+    int64_t wrong;                /* halves of repetitions with wrong data, of all
+                                     ranks; on rank 0 */
 };
 
 /* Measures within so many seconds (significant on rank 0). A sample is a batch of

@@ -1,6 +1,7 @@
 #include "pingpong/parameters.h"
 
-#include <ctype.h>
+#include "common/names.h"
+
 #include <string.h>
 
 /* The largest number of values; the specification's, and a thinned sweep's. */
@@ -54,47 +55,6 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
     return sizeof table / sizeof *table;
 }
 
-/* Whether the word of `length` characters is the name, but for case, spaces and
-   what people write for them. */
-static bool names(const char *word, size_t length, const char *name)
-{
-    size_t i = 0;
-    for (;;) {
-        while (i < length && strchr(" -_", word[i]) != NULL)
-            i++;
-        while (*name == ' ')
-            name++;
-        if (i == length || *name == '\0')
-            return i == length && *name == '\0';
-        if (tolower((unsigned char)word[i++]) !=
-            tolower((unsigned char)*name++))
-            return false;
-    }
-}
-
-/* Marks the names of a list; `name_of` gives the one with a number. */
-static bool choose(const char *option, const char *text, bool *chosen, int count,
-                   const char *(*name_of)(int), struct bc_error *error)
-{
-    memset(chosen, 0, (size_t)count * sizeof *chosen);
-    for (const char *word = text;; word++) {
-        const size_t length = strcspn(word, ",");
-        bool known = names(word, length, "all");
-        for (int i = 0; i < count; i++)
-            if (names(word, length, "all") ||
-                names(word, length, name_of(i)))
-                chosen[i] = known = true;
-        if (!known)
-            return bc_error_set(error, "--%s: '%.*s' is none: use all, or names "
-                                       "such as %s,%s",
-                                option, (int)(length < 80 ? length : 80), word,
-                                name_of(0), name_of(count - 1));
-        word += length;
-        if (*word == '\0')
-            return true;
-    }
-}
-
 static const char *pattern_name(int i)
 {
     return pingpong_patterns[i].name;
@@ -114,10 +74,10 @@ bool pingpong_parameters_complete(struct pingpong_parameters *parameters,
                                   struct bc_error *error)
 {
     struct pingpong_parameters *const p = parameters;
-    if (!choose("patterns", p->patterns_text, p->pattern_chosen,
-                PINGPONG_PATTERNS, pattern_name, error) ||
-        !choose("arrangements", p->arrangements_text, p->arrangement_chosen,
-                PINGPONG_ARRANGEMENTS, arrangement_name, error))
+    if (!bc_names_choose("patterns", p->patterns_text, pattern_name,
+                         p->pattern_chosen, PINGPONG_PATTERNS, error) ||
+        !bc_names_choose("arrangements", p->arrangements_text, arrangement_name,
+                         p->arrangement_chosen, PINGPONG_ARRANGEMENTS, error))
         return false;
     if (!is_power_of_two(p->limits.max_ndata))
         return bc_error_set(error, "--max-ndata: %lld is no power of two: use 1, "

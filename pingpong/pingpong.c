@@ -104,7 +104,8 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
                      const struct pingpong_result *result)
 {
     const bool check = bench->run->settings.check;
-    struct bc_summary latency = result->repetition; /* half of there and back */
+    /* Half of there and back. */
+    struct bc_summary latency = result->times.repetition;
     latency.value /= 2.0;
     latency.interval.lo /= 2.0;
     latency.interval.hi /= 2.0;
@@ -119,18 +120,18 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
     bc_row_integer(row, "stride", shape->stride);
     bc_row_integer(row, "ndata", pingpong_ndata(shape));
     bc_row_integer(row, "nextent", pingpong_nextent(shape));
-    bc_row_integer(row, "nrep", result->repetitions);
-    bc_row_real(row, "time_s", result->total_s);
+    bc_row_integer(row, "nrep", result->times.repetitions);
+    bc_row_real(row, "time_s", result->times.total_s);
     bc_row_time(row, "latency", &latency, 0.0);
     bc_row_real(row, "bwidth_mbs",
                 (double)sizeof(double) * (double)pingpong_ndata(shape) /
                     1048576.0 / (latency.value * 1e-9));
     const bool wrong = result->wrong > 0;
     bc_row_text(row, "check", !check ? "off" : wrong ? "FAIL" : "ok");
-    bc_row_integer(row, "samples", (int64_t)result->repetition.count);
-    const char *const end = result->in_time ? "ok" : "budget";
+    bc_row_integer(row, "samples", (int64_t)result->times.repetition.count);
+    const char *const end = result->times.in_time ? "ok" : "budget";
     bc_row_text(row, "status", wrong ? "FAIL" : end);
-    bc_row_integer(row, "slowest_rank", result->slowest_rank);
+    bc_row_integer(row, "slowest_rank", result->times.slowest_rank);
 }
 
 /* Measures one shape and writes its row. Collective; false if the run must

@@ -1,0 +1,50 @@
+/*
+ * The time of a repetition of something that is too short for the clock, or that
+ * goes from one repetition into the next: a sample is a batch of repetitions, long
+ * against the clock, and its time over their number.
+ */
+#ifndef COMMCOST_COMMON_BATCH_H
+#define COMMCOST_COMMON_BATCH_H
+
+#include "common/run.h"
+#include "common/sampling.h"
+#include "common/stats.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a rank without a part in a batch returns for its time. */
+#define BC_NO_PART (-1)
+
+/* What is repeated. */
+struct bc_batch {
+    /* Collective over MPI_COMM_WORLD: does so many repetitions and returns the ns
+       that they took on this rank, or BC_NO_PART. */
+    int64_t (*repeat)(void *context, int64_t repetitions);
+    void *context;
+    int64_t repetitions;   /* in a batch; 0: enough for the clock */
+    double clock_readings; /* pairs of readings in a batch; they come off */
+    const char *quantity;  /* its name in --dump-samples */
+};
+
+struct bc_batch_result {
+    struct bc_summary repetition; /* ns, the slowest rank's; the clock's cost is
+                                     off; on rank 0 */
+    int64_t repetitions; /* in all samples; on rank 0, as all that follow */
+    double total_s;      /* that they took */
+    bool in_time;        /* the precision was reached before the time was up */
+    int slowest_rank;
+};
+
+/* The repetitions that make a batch long against the clock, by rank 0's time of
+   the second of two. Collective; the same on every rank. */
+int64_t bc_batch_length(const struct bc_run *run, const struct bc_batch *batch);
+
+/* Samples batches, a barrier before each, within so many seconds (significant on
+   rank 0), the choice of their length included. Collective over MPI_COMM_WORLD,
+   which must be the sampler's. */
+void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
+                      const struct bc_batch *batch, double seconds,
+                      struct bc_batch_result *result);
+
+#endif
