@@ -430,25 +430,32 @@ struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
         run->settings.confidence_pct / 100.0);
 }
 
-/* When one quantity is known well enough. */
+/* When quantity 0, or what it has more than another one, is known well enough. */
 struct precision_rule {
     const struct bc_run *run;
+    int subtrahend; /* -1: none */
     struct bc_stopping stopping;
 };
+
+static struct bc_summary summarize_by_rule(const struct precision_rule *rule,
+                                           const struct bc_samples *samples)
+{
+    return bc_run_summarize_difference(rule->run, samples, 0, rule->subtrahend);
+}
 
 static bool is_precise(const struct bc_samples *samples, void *context)
 {
     struct precision_rule *const rule = context;
-    const struct bc_summary summary = bc_run_summarize(rule->run, samples, 0);
+    const struct bc_summary summary = summarize_by_rule(rule, samples);
     return bc_stopping_look(&rule->stopping, &summary);
 }
 
-bool bc_run_sample(const struct bc_run *run, struct bc_sampler *sampler,
-                   const struct bc_source *source, double seconds,
-                   struct bc_summary *summary)
+static bool sample(const struct bc_run *run, struct bc_sampler *sampler,
+                   const struct bc_source *source, int subtrahend,
+                   double seconds, struct bc_summary *summary)
 {
     struct precision_rule rule = {
-        run, {.precision = run->settings.precision_pct / 100.0}};
+        run, subtrahend, {.precision = run->settings.precision_pct / 100.0}};
     struct bc_plan plan = bc_run_plan(run, seconds);
     if (plan.min_rounds < plan.max_rounds) {
         plan.settled = is_precise;
@@ -456,8 +463,23 @@ bool bc_run_sample(const struct bc_run *run, struct bc_sampler *sampler,
     }
     const enum bc_end end = bc_sampler_run(sampler, source, &plan);
     if (run->job.rank == 0)
-        *summary = bc_run_summarize(run, bc_sampler_samples(sampler), 0);
+        *summary = summarize_by_rule(&rule, bc_sampler_samples(sampler));
     return end == BC_END_SETTLED;
+}
+
+bool bc_run_sample(const struct bc_run *run, struct bc_sampler *sampler,
+                   const struct bc_source *source, double seconds,
+                   struct bc_summary *summary)
+{
+    return sample(run, sampler, source, -1, seconds, summary);
+}
+
+bool bc_run_sample_difference(const struct bc_run *run,
+                              struct bc_sampler *sampler,
+                              const struct bc_source *source, double seconds,
+                              struct bc_summary *summary)
+{
+    return sample(run, sampler, source, 1, seconds, summary);
 }
 
 bool bc_run_row(struct bc_run *run, const struct bc_row *row)

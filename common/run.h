@@ -113,6 +113,12 @@ bool bc_run_sample(const struct bc_run *run, struct bc_sampler *sampler,
                    const struct bc_source *source, double seconds,
                    struct bc_summary *summary);
 
+/* The same for quantity 0 less quantity 1, round by round. */
+bool bc_run_sample_difference(const struct bc_run *run,
+                              struct bc_sampler *sampler,
+                              const struct bc_source *source, double seconds,
+                              struct bc_summary *summary);
+
 /* Writes a row, notes its status FAIL, and agrees with all ranks on whether to
    go on: false after a signal, or when output is lost. Collective; only rank
    0's row counts. */
@@ -123,8 +129,8 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row);
 void bc_run_dump(const struct bc_run *run, const char *quantity,
                  const double *values, size_t count);
 
-/* The summary of one quantity, and of one less another round by round, by the
-   estimator and at the confidence of the settings. Local; rank 0. */
+/* The summary of one quantity, and of one less another round by round (-1: less
+   nothing), by the estimator and at the confidence of the settings. Local; rank 0. */
 struct bc_summary bc_run_summarize(const struct bc_run *run,
                                    const struct bc_samples *samples,
                                    int quantity);

@@ -82,8 +82,8 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler,
 const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler);
 
 /* The summary of one quantity; and of one less another, round by round, which
-   is what two timings that are subtracted are taken in turn for. Local; on
-   rank 0. The samples stay as they are. */
+   is what two timings that are subtracted are taken in turn for; -1 subtracts
+   nothing. Local; on rank 0. The samples stay as they are. */
 struct bc_summary bc_samples_summarize(const struct bc_samples *samples,
                                        int quantity,
                                        enum bc_estimator estimator,

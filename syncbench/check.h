@@ -1,0 +1,21 @@
+/*
+ * Does a synchronisation synchronise?
+ */
+#ifndef COMMCOST_SYNCBENCH_CHECK_H
+#define COMMCOST_SYNCBENCH_CHECK_H
+
+#include "syncbench/kinds.h"
+
+#include <stdint.h>
+
+/*
+ * Synchronises a number of times, each time with another rank that comes late, and
+ * returns how often it went wrong on any rank (on rank 0): a rank was let out
+ * before one that it waits for had come in, or, where ranks take turns, two were
+ * in at once and a count that they keep together came out wrong. Nothing can go
+ * wrong where nobody is waited for. Collective over MPI_COMM_WORLD.
+ */
+int64_t syncbench_check(const struct syncbench_kind *kind,
+                        struct syncbench_team *team);
+
+#endif

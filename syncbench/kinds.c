@@ -1,0 +1,141 @@
+#include "syncbench/kinds.h"
+
+#include "common/mpi_check.h"
+
+#include <stddef.h>
+
+void syncbench_nothing(struct syncbench_team *team)
+{
+    (void)team;
+}
+
+/* ---- coarrays ----------------------------------------------------------------- */
+
+static void sync_all(struct syncbench_team *team)
+{
+    bc_sync_all(team->coarray);
+}
+
+static void sync_images(struct syncbench_team *team)
+{
+    bc_sync_images(team->coarray, &team->images);
+}
+
+static void lock(struct syncbench_team *team)
+{
+    bc_mutex_lock(team->mutex);
+}
+
+static void unlock(struct syncbench_team *team)
+{
+    bc_mutex_unlock(team->mutex);
+}
+
+/* ---- MPI's own ---------------------------------------------------------------- */
+
+static void barrier(struct syncbench_team *team)
+{
+    BC_MPI(MPI_Barrier(team->coarray->comm));
+}
+
+static void ibarrier(struct syncbench_team *team)
+{
+    MPI_Request request;
+    BC_MPI(MPI_Ibarrier(team->coarray->comm, &request));
+    BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+static void allreduce(struct syncbench_team *team)
+{
+    static char nothing[2]; /* MPI takes no address twice */
+    BC_MPI(MPI_Allreduce(&nothing[0], &nothing[1], 0, MPI_BYTE, MPI_BOR,
+                         team->coarray->comm));
+}
+
+/* A window of no particular use, of whole pages as coarrays are. */
+static void open_window(struct syncbench_team *team)
+{
+    enum { BYTES = 65536 };
+    void *memory;
+    BC_MPI(MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, team->coarray->comm,
+                            (void *)&memory, &team->window));
+    BC_MPI(MPI_Win_set_errhandler(team->window, MPI_ERRORS_RETURN));
+}
+
+static void close_window(struct syncbench_team *team)
+{
+    BC_MPI(MPI_Win_free(&team->window));
+}
+
+static void fence(struct syncbench_team *team)
+{
+    BC_MPI(MPI_Win_fence(0, team->window));
+}
+
+static void open_fence(struct syncbench_team *team)
+{
+    open_window(team);
+    BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, team->window));
+}
+
+static void close_fence(struct syncbench_team *team)
+{
+    BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, team->window));
+    close_window(team);
+}
+
+static void open_pscw(struct syncbench_team *team)
+{
+    MPI_Group all;
+    open_window(team);
+    BC_MPI(MPI_Comm_group(team->coarray->comm, &all));
+    BC_MPI(MPI_Group_incl(all, team->images.count, team->images.ranks,
+                          &team->group));
+    BC_MPI(MPI_Group_free(&all));
+}
+
+static void close_pscw(struct syncbench_team *team)
+{
+    BC_MPI(MPI_Group_free(&team->group));
+    close_window(team);
+}
+
+static void pscw(struct syncbench_team *team)
+{
+    BC_MPI(MPI_Win_post(team->group, 0, team->window));
+    BC_MPI(MPI_Win_start(team->group, 0, team->window));
+    BC_MPI(MPI_Win_complete(team->window));
+    BC_MPI(MPI_Win_wait(team->window));
+}
+
+static void lock_all_flush(struct syncbench_team *team)
+{
+    BC_MPI(MPI_Win_lock_all(0, team->window));
+    BC_MPI(MPI_Win_flush_all(team->window));
+    BC_MPI(MPI_Win_unlock_all(team->window));
+}
+
+/* ---- the table ---------------------------------------------------------------- */
+
+#define NO_NEED .open = syncbench_nothing, .close = syncbench_nothing
+#define AT_ONCE(function) .enter = (function), .leave = syncbench_nothing
+#define LOCK .enter = lock, .leave = unlock
+
+const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS] = {
+    {"sync all", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(sync_all)},
+    {"MPI barrier", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(barrier)},
+    {"pairwise", SYNCBENCH_PAIR, NO_NEED, AT_ONCE(sync_images)},
+    {"random", SYNCBENCH_RANDOM, NO_NEED, AT_ONCE(sync_images)},
+    {"ring", SYNCBENCH_RING, NO_NEED, AT_ONCE(sync_images)},
+    {"3D grid", SYNCBENCH_GRID, NO_NEED, AT_ONCE(sync_images)},
+    {"lock", SYNCBENCH_TURNS, NO_NEED, LOCK},
+    {"critical", SYNCBENCH_TURNS, NO_NEED, LOCK},
+    {"ibarrier", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(ibarrier)},
+    {"allreduce", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(allreduce)},
+    {"fence", SYNCBENCH_EVERYONE, .open = open_fence, .close = close_fence,
+     AT_ONCE(fence)},
+    {"PSCW", SYNCBENCH_PAIR, .open = open_pscw, .close = close_pscw,
+     AT_ONCE(pscw)},
+    {"lock_all+flush", SYNCBENCH_NOBODY, .open = open_window,
+     .close = close_window, AT_ONCE(lock_all_flush)},
+};

@@ -1,0 +1,45 @@
+/*
+ * The ways to synchronise: one function for each and a row in a table.
+ *
+ * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
+ * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
+ * Techniques on the Road to Exascale Computing, IOS Press, 2012); those of
+ * coarrays are common/coarray.h's. MPI's own stand beside them.
+ */
+#ifndef COMMCOST_SYNCBENCH_KINDS_H
+#define COMMCOST_SYNCBENCH_KINDS_H
+
+#include "common/coarray.h"
+#include "syncbench/neighbours.h"
+
+#include <mpi.h>
+
+/* What a synchronisation works on; each kind has made what it needs. */
+struct syncbench_team {
+    struct bc_coarray *coarray;
+    struct bc_images images; /* the neighbours */
+    struct bc_mutex *mutex;  /* a lock, or that of the critical section */
+    MPI_Win window;          /* of MPI's one-sided synchronisations */
+    MPI_Group group;         /* the neighbours, for post and start */
+};
+
+typedef void syncbench_fn(struct syncbench_team *team);
+
+struct syncbench_kind {
+    const char *name;
+    enum syncbench_set set;
+    /* Make what `enter` and `leave` need and free it. Collective. */
+    syncbench_fn *open, *close;
+    /* One synchronisation is enter, then leave; the delay comes before both, or,
+       where ranks take turns, between them. Either may be syncbench_nothing. */
+    syncbench_fn *enter, *leave;
+};
+
+enum { SYNCBENCH_KINDS = 13 };
+extern const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS];
+
+/* Does nothing, but costs a call: what stands for a synchronisation in the
+   reference loop. */
+void syncbench_nothing(struct syncbench_team *team);
+
+#endif

@@ -1,0 +1,171 @@
+#include "syncbench/measure.h"
+
+#include "common/clock.h"
+#include "common/mpi_check.h"
+#include "common/work.h"
+
+#include <math.h>
+
+/* The loop takes about this long, or so many times what the clock costs, if it may
+   shrink. */
+#define LOOP_NS 100000.0
+#define LOOP_CLOCKS 100.0
+
+/* A sample farther from the value than so many sd is an outlier; the specification's
+   interval is so many sd to either side. */
+#define OUTLIER_SD 3.0
+#define INTERVAL_SD 1.96
+
+/* ---- the timed loops ---------------------------------------------------------- */
+
+/* The delay, then the synchronisation. */
+static int64_t time_delays(struct syncbench_team *team, syncbench_fn *enter,
+                           syncbench_fn *leave, int64_t repetitions,
+                           uint64_t units)
+{
+    const int64_t start_ns = bc_now_ns();
+    for (int64_t i = 0; i < repetitions; i++) {
+        bc_work(units);
+        enter(team);
+        leave(team);
+    }
+    return bc_now_ns() - start_ns;
+}
+
+/* The delay inside. */
+static int64_t time_turns(struct syncbench_team *team, syncbench_fn *enter,
+                          syncbench_fn *leave, int64_t repetitions,
+                          uint64_t units)
+{
+    const int64_t start_ns = bc_now_ns();
+    for (int64_t i = 0; i < repetitions; i++) {
+        enter(team);
+        bc_work(units);
+        leave(team);
+    }
+    return bc_now_ns() - start_ns;
+}
+
+int64_t syncbench_time_loop(const struct syncbench_loop *loop)
+{
+    const struct syncbench_kind *const kind = loop->kind;
+    if (kind->set == SYNCBENCH_TURNS)
+        return time_turns(loop->team, kind->enter, kind->leave,
+                          loop->inner / loop->ranks, loop->delay_units);
+    return time_delays(loop->team, kind->enter, kind->leave, loop->inner,
+                       loop->delay_units);
+}
+
+int64_t syncbench_time_reference(const struct syncbench_loop *loop)
+{
+    if (loop->kind->set != SYNCBENCH_TURNS)
+        return time_delays(loop->team, syncbench_nothing, syncbench_nothing,
+                           loop->inner, loop->delay_units);
+    if (loop->rank != 0)
+        return 0;
+    return time_turns(loop->team, syncbench_nothing, syncbench_nothing,
+                      loop->inner, loop->delay_units);
+}
+
+/* ---- samples ------------------------------------------------------------------ */
+
+static void take_in_turn(void *context, double *values)
+{
+    const struct syncbench_loop *const loop = context;
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    const int64_t reference_ns = syncbench_time_reference(loop);
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    const int64_t loop_ns = syncbench_time_loop(loop);
+    values[0] = (double)loop_ns / (double)loop->inner;
+    values[1] = (double)reference_ns / (double)loop->inner;
+}
+
+/* A multiple of the ranks where these take turns. */
+static int64_t whole_turns(const struct syncbench_loop *loop, double repetitions)
+{
+    const int64_t step = loop->kind->set == SYNCBENCH_TURNS ? loop->ranks : 1;
+    const int64_t steps = (int64_t)(repetitions / (double)step);
+    return step * (steps > 0 ? steps : 1);
+}
+
+/* The slowest rank's time of the loop. Collective. */
+static double slowest_ns(const struct syncbench_loop *loop)
+{
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    double ns = (double)syncbench_time_loop(loop);
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_MAX,
+                         MPI_COMM_WORLD));
+    return ns;
+}
+
+/* The repetitions that make the loop long against the clock, doubled from the least
+   on up to `most`. Collective; the same on every rank. */
+static int64_t enough_repetitions(const struct bc_run *run,
+                                  const struct syncbench_loop *loop)
+{
+    const double long_ns = fmax(LOOP_NS, LOOP_CLOCKS * run->clock.read_ns);
+    const int64_t most = whole_turns(loop, (double)loop->inner);
+    struct syncbench_loop tried = *loop;
+    tried.inner = whole_turns(loop, 1.0);
+    while (tried.inner < most && slowest_ns(&tried) < long_ns)
+        tried.inner *= 2;
+    return tried.inner < most ? tried.inner : most;
+}
+
+/* ---- rows --------------------------------------------------------------------- */
+
+static int64_t count_outliers(const struct bc_samples *samples,
+                              const struct bc_summary *summary)
+{
+    int64_t outliers = 0;
+    for (size_t i = 0; i < samples->count; i++)
+        outliers += fabs(samples->values[0][i] - summary->value) >
+                    OUTLIER_SD * summary->sd;
+    return outliers;
+}
+
+/* What the clock adds to a sample of a loop comes off; in the difference it
+   cancels. */
+static void take_off(struct bc_summary *summary, double ns)
+{
+    summary->value -= ns;
+    summary->interval.lo -= ns;
+    summary->interval.hi -= ns;
+    summary->p99 -= ns;
+    summary->max -= ns;
+}
+
+void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
+                       const struct syncbench_loop *loop, bool shrinks,
+                       double seconds, struct syncbench_result *result)
+{
+    const double start_s = bc_elapsed_s();
+    struct syncbench_loop sampled = *loop;
+    sampled.inner = shrinks ? enough_repetitions(run, loop)
+                            : whole_turns(loop, (double)loop->inner);
+    const struct bc_source source = {
+        .quantities = 2, .take = take_in_turn, .context = &sampled};
+    const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
+    *result = (struct syncbench_result){.inner = sampled.inner};
+    result->in_time = bc_run_sample_difference(run, sampler, &source, left_s,
+                                               &result->sync);
+    const struct bc_samples *const samples = bc_sampler_samples(sampler);
+    result->outer = (int64_t)samples->count;
+    result->slowest_rank = bc_sampler_slowest_rank(sampler);
+    if (run->job.rank != 0)
+        return;
+    bc_run_dump(run, "loop", samples->values[0], samples->count);
+    bc_run_dump(run, "reference", samples->values[1], samples->count);
+    result->loop = bc_run_summarize(run, samples, 0);
+    result->reference = bc_run_summarize(run, samples, 1);
+    result->outliers = count_outliers(samples, &result->loop);
+    if (run->settings.estimator == BC_MEAN) {
+        const double error_ns =
+            INTERVAL_SD * (result->loop.sd + result->reference.sd);
+        result->sync.interval.lo = result->sync.value - error_ns;
+        result->sync.interval.hi = result->sync.value + error_ns;
+    }
+    const double clock_ns = run->clock.read_ns / (double)sampled.inner;
+    take_off(&result->loop, clock_ns);
+    take_off(&result->reference, clock_ns);
+}

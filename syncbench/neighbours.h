@@ -1,0 +1,42 @@
+/*
+ * Which ranks a rank synchronises with. Symmetric: whom a rank names, names it.
+ * Pure.
+ */
+#ifndef COMMCOST_SYNCBENCH_NEIGHBOURS_H
+#define COMMCOST_SYNCBENCH_NEIGHBOURS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum syncbench_set {
+    SYNCBENCH_EVERYONE, /* all ranks */
+    SYNCBENCH_NOBODY,   /* none is waited for */
+    SYNCBENCH_TURNS,    /* all ranks, one after the other */
+    SYNCBENCH_PAIR,     /* rank r and rank r + P / 2 */
+    SYNCBENCH_RANDOM,   /* N neighbours in a ring whose ranks are permuted */
+    SYNCBENCH_RING,     /* the N nearest ranks, half of them on either side */
+    SYNCBENCH_GRID      /* those of a periodic 3D grid of MPI_Dims_create */
+};
+
+/* Whether so many ranks can be arranged so, with N neighbours in a ring: pairs need
+   an even number, rings N + 2 ranks and an even N, a grid 8. */
+bool syncbench_can_arrange(enum syncbench_set set, int ranks, int n);
+
+/* Why not, for a note: "needs an even number of processes". */
+const char *syncbench_needs(enum syncbench_set set);
+
+/* The most neighbours that a rank has in any set but everyone, if rings have up to
+   `n`. */
+int syncbench_neighbours_most(int n);
+
+/* Ranks in the order of a ring that the seed chooses, `order` of `ranks`
+   entries. All orders are equally likely. */
+void syncbench_permute(uint64_t seed, int ranks, int *order);
+
+/* Writes a rank's neighbours, in ascending order and each one once, and returns
+   their number: 0 for everyone, nobody and turns. `order` is significant for
+   random sets. */
+int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n,
+                         const int *order, int *neighbours);
+
+#endif

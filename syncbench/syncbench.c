@@ -1,0 +1,287 @@
+/*
+ * What synchronisation costs: how much longer a loop takes when its repetitions
+ * synchronise, for coarrays' ways to do that and MPI's.
+ *
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation
+ * part; see kinds.h. Loops with and without are timed in turn and each pair gives
+ * a difference, so that what drifts cancels, and the delay is short, since what
+ * it varies by is in the result.
+ *
+ *   parameters.h   options
+ *   neighbours.h   who synchronises with whom
+ *   kinds.h        the ways to synchronise
+ *   measure.h      the timed loops, and one row
+ *   check.h        does it synchronise?
+ */
+#include "common/coarray.h"
+#include "common/mpi_check.h"
+#include "common/run.h"
+#include "common/work.h"
+#include "syncbench/check.h"
+#include "syncbench/kinds.h"
+#include "syncbench/measure.h"
+#include "syncbench/neighbours.h"
+#include "syncbench/parameters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A run with defaults ends within this, start-up included, unless the least that
+   all rows need takes longer. */
+#define RUN_BUDGET_S 50.0
+
+#define AUTO_DELAY_NS 100.0
+
+static const struct bc_column columns[] = {
+    {"sync", BC_KEY, 0},         {"neighbours", BC_KEY, 0},
+    {"ranks", BC_KEY, 0},        {"inner", BC_INFO, 0},
+    {"outer", BC_INFO, 0},       {"ref_us", BC_INFO, 4},
+    {"ref_sd_us", BC_INFO, 4},   {"loop_us", BC_INFO, 4},
+    {"loop_sd_us", BC_INFO, 4},  {"sync_us", BC_LESS, 4},
+    {"sync_lo_us", BC_INFO, 4},  {"sync_hi_us", BC_INFO, 4},
+    {"sync_p99_us", BC_INFO, 4}, {"sync_max_us", BC_INFO, 4},
+    {"outliers", BC_INFO, 0},    {"check", BC_INFO, 0},
+    {"samples", BC_INFO, 0},     {"status", BC_INFO, 0},
+    {"slowest_rank", BC_INFO, 0},
+};
+
+static struct syncbench_parameters parameters;
+
+/* What all rows share. */
+struct bench {
+    struct bc_run *run;
+    struct bc_sampler *sampler;
+    struct bc_coarray coarray;
+    struct bc_mutex lock, critical;
+    int *order;      /* of the ranks in random rings */
+    int *neighbours; /* room for one row's */
+    uint64_t delay_units;
+    int64_t rows_left;
+};
+
+/* ---- usage -------------------------------------------------------------------- */
+
+static bool validate(struct bc_run *run, struct bc_error *error)
+{
+    const int ranks = run->job.ranks;
+    if (ranks < 2)
+        return bc_error_set(error, "synchronisation needs at least 2 processes, "
+                                   "got 1: use mpirun -np 2 or more"
+                                   BC_LAUNCHER_HINT);
+    if (!syncbench_parameters_complete(&parameters, error))
+        return false;
+    const struct syncbench_kind *last = NULL;
+    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
+        const struct syncbench_kind *const kind = &syncbench_kinds[k];
+        if (parameters.chosen[k] && syncbench_can_arrange(kind->set, ranks, 2)) {
+            syncbench_parameters_settle(&parameters, run);
+            return true;
+        }
+        if (parameters.chosen[k])
+            last = kind;
+    }
+    return bc_error_set(error, "--types: %s needs %s, got %d: use another type or "
+                               "more processes",
+                        last->name, syncbench_needs(last->set), ranks);
+}
+
+/* ---- preparation -------------------------------------------------------------- */
+
+/* The same work on all ranks: what takes rank 0 the time. Collective. */
+static uint64_t delay_units(void)
+{
+    if (parameters.delay_units >= 0)
+        return (uint64_t)parameters.delay_units;
+    const struct bc_work_rate rate = bc_work_calibrate();
+    uint64_t units = bc_work_units(&rate, AUTO_DELAY_NS);
+    BC_MPI(MPI_Bcast(&units, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+    return units;
+}
+
+static int *allocate_ranks(int count)
+{
+    int *const ranks = calloc((size_t)count, sizeof *ranks);
+    if (ranks == NULL)
+        bc_abort("no memory for %d ranks", count);
+    return ranks;
+}
+
+static void prepare(struct bench *bench)
+{
+    const int ranks = bench->run->job.ranks;
+    bench->sampler = bc_sampler_create(MPI_COMM_WORLD);
+    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
+    bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
+    bc_mutex_create(&bench->critical, MPI_COMM_WORLD);
+    bench->order = allocate_ranks(ranks);
+    syncbench_permute((uint64_t)parameters.seed, ranks, bench->order);
+    bench->neighbours = allocate_ranks(
+        syncbench_neighbours_most((int)parameters.max_neighbours));
+    bench->delay_units = delay_units();
+    bc_output_remark(bench->run->output, "note",
+                     "delay of %llu steps; random neighbours from seed %lld",
+                     (unsigned long long)bench->delay_units,
+                     (long long)parameters.seed);
+}
+
+static void clean_up(struct bench *bench)
+{
+    free(bench->neighbours);
+    free(bench->order);
+    bc_mutex_destroy(&bench->critical);
+    bc_mutex_destroy(&bench->lock);
+    bc_coarray_destroy(&bench->coarray);
+    bc_sampler_destroy(bench->sampler);
+}
+
+/* ---- rows --------------------------------------------------------------------- */
+
+static void fill_neighbours(struct bc_row *row, const struct bc_job *job,
+                            const struct syncbench_kind *kind, int count)
+{
+    if (kind->set == SYNCBENCH_EVERYONE)
+        count = job->ranks - 1;
+    if (kind->set != SYNCBENCH_TURNS)
+        bc_row_integer(row, "neighbours", count);
+}
+
+static void fill_row(struct bc_row *row, const struct bc_run *run,
+                     const struct syncbench_result *result, int64_t wrong)
+{
+    const struct {
+        const char *name;
+        double ns;
+    } times[] = {
+        {"ref_us", result->reference.value},
+        {"ref_sd_us", result->reference.sd},
+        {"loop_us", result->loop.value},
+        {"loop_sd_us", result->loop.sd},
+        {"sync_us", result->sync.value},
+        {"sync_lo_us", result->sync.interval.lo},
+        {"sync_hi_us", result->sync.interval.hi},
+        {"sync_p99_us", result->sync.p99},
+        {"sync_max_us", result->sync.max},
+    };
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        bc_row_real(row, times[i].name, times[i].ns * 1e-3);
+    bc_row_integer(row, "ranks", run->job.ranks);
+    bc_row_integer(row, "inner", result->inner);
+    bc_row_integer(row, "outer", result->outer);
+    bc_row_integer(row, "outliers", result->outliers);
+    bc_row_text(row, "check",
+                !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok");
+    bc_row_integer(row, "samples", result->outer);
+    const char *const end = result->in_time ? "ok" : "budget";
+    bc_row_text(row, "status", wrong > 0 ? "FAIL" : end);
+    bc_row_integer(row, "slowest_rank", result->slowest_rank);
+}
+
+/* Measures one kind with so many neighbours in a ring and writes its row.
+   Collective; false if the run must end. */
+static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
+                        int n)
+{
+    const struct bc_run *const run = bench->run;
+    const int count =
+        syncbench_neighbours(kind->set, run->job.rank, run->job.ranks, n,
+                             bench->order, bench->neighbours);
+    const bool critical = strcmp(kind->name, "critical") == 0;
+    struct syncbench_team team = {
+        .coarray = &bench->coarray,
+        .mutex = critical ? &bench->critical : &bench->lock,
+    };
+    bc_images_create(&team.images, &bench->coarray, bench->neighbours, count);
+    kind->open(&team);
+    const struct syncbench_loop loop = {
+        .kind = kind,
+        .team = &team,
+        .inner = parameters.inner > 0 ? parameters.inner : SYNCBENCH_INNER,
+        .delay_units = bench->delay_units,
+        .rank = run->job.rank,
+        .ranks = run->job.ranks,
+    };
+    const double seconds = bc_run_row_seconds(run, bench->rows_left--);
+    const int64_t wrong = run->settings.check ? syncbench_check(kind, &team) : 0;
+    struct syncbench_result result;
+    syncbench_measure(run, bench->sampler, &loop, parameters.inner == 0, seconds,
+                      &result);
+    kind->close(&team);
+    bc_images_destroy(&team.images);
+    struct bc_row row;
+    bc_row_clear(&row, &run->benchmark->table);
+    bc_row_text(&row, "sync", kind->name);
+    fill_neighbours(&row, &run->job, kind, count);
+    fill_row(&row, run, &result, wrong);
+    return bc_run_row(bench->run, &row);
+}
+
+/* ---- the sweep ---------------------------------------------------------------- */
+
+static bool has_rings(const struct syncbench_kind *kind)
+{
+    return kind->set == SYNCBENCH_RANDOM || kind->set == SYNCBENCH_RING;
+}
+
+/* Calls measure_row for all that was asked for, or counts it only. False if the
+   run must end. */
+static bool sweep(struct bench *bench, bool counts)
+{
+    const int ranks = bench->run->job.ranks;
+    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
+        const struct syncbench_kind *const kind = &syncbench_kinds[k];
+        const int most =
+            has_rings(kind) ? (int)parameters.max_neighbours : 2;
+        for (int n = 2; parameters.chosen[k] && n <= most; n += 2) {
+            if (!syncbench_can_arrange(kind->set, ranks, n))
+                break;
+            if (counts)
+                bench->rows_left++;
+            else if (!measure_row(bench, kind, n))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void note_kinds(const struct bc_run *run)
+{
+    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
+        const struct syncbench_kind *const kind = &syncbench_kinds[k];
+        if (parameters.chosen[k] &&
+            !syncbench_can_arrange(kind->set, run->job.ranks, 2))
+            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d",
+                             kind->name, syncbench_needs(kind->set),
+                             run->job.ranks);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct bc_option rows[SYNCBENCH_OPTIONS_MAX];
+    const struct bc_benchmark benchmark = {
+        .name = "syncbench",
+        .summary = "Measures what synchronising processes costs, in the ways of "
+                   "coarrays and of MPI.\nNeeds at least 2 processes.",
+        .table = {columns, sizeof columns / sizeof *columns},
+        .options = rows,
+        .option_count = syncbench_parameters_table(&parameters, rows),
+        .thread_level = MPI_THREAD_SINGLE,
+        .run_budget_s = RUN_BUDGET_S,
+        .validate = validate,
+    };
+    struct bc_run run;
+    int status;
+    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
+        return status;
+    /* Rank 0 has taken the texts apart to validate them; so must the others. */
+    struct bc_error ignored;
+    syncbench_parameters_complete(&parameters, &ignored);
+
+    struct bench bench = {.run = &run};
+    note_kinds(&run);
+    prepare(&bench);
+    sweep(&bench, true);
+    sweep(&bench, false);
+    clean_up(&bench);
+    return bc_run_end(&run);
+}
