@@ -45,11 +45,22 @@ static void ibarrier(struct syncbench_team *team)
     BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-static void allreduce(struct syncbench_team *team)
+static void allreduce_bytes(const struct syncbench_team *team, int count)
 {
-    static char nothing[2]; /* MPI takes no address twice */
-    BC_MPI(MPI_Allreduce(&nothing[0], &nothing[1], 0, MPI_BYTE, MPI_BOR,
+    static const char mine = 0;
+    static char all;
+    BC_MPI(MPI_Allreduce(&mine, &all, count, MPI_BYTE, MPI_BOR,
                          team->coarray->comm));
+}
+
+static void allreduce_nothing(struct syncbench_team *team)
+{
+    allreduce_bytes(team, 0);
+}
+
+static void allreduce_byte(struct syncbench_team *team)
+{
+    allreduce_bytes(team, 1);
 }
 
 /* A window of no particular use, of whole pages as coarrays are. */
@@ -131,7 +142,9 @@ const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS] = {
     {"lock", SYNCBENCH_TURNS, NO_NEED, LOCK},
     {"critical", SYNCBENCH_TURNS, NO_NEED, LOCK},
     {"ibarrier", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(ibarrier)},
-    {"allreduce", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(allreduce)},
+    {"allreduce 0 bytes", SYNCBENCH_EVERYONE, NO_NEED,
+     AT_ONCE(allreduce_nothing), .may_not_wait = true},
+    {"allreduce 1 byte", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(allreduce_byte)},
     {"fence", SYNCBENCH_EVERYONE, .open = open_fence, .close = close_fence,
      AT_ONCE(fence)},
     {"PSCW", SYNCBENCH_PAIR, .open = open_pscw, .close = close_pscw,

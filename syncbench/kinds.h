@@ -13,6 +13,7 @@
 #include "syncbench/neighbours.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* What a synchronisation works on; each kind has made what it needs. */
 struct syncbench_team {
@@ -33,9 +34,11 @@ struct syncbench_kind {
     /* One synchronisation is enter, then leave; the delay comes before both, or,
        where ranks take turns, between them. Either may be syncbench_nothing. */
     syncbench_fn *enter, *leave;
+    bool may_not_wait; /* MPI lets a rank out before the others have come in, and some
+                          libraries do */
 };
 
-enum { SYNCBENCH_KINDS = 13 };
+enum { SYNCBENCH_KINDS = 14 };
 extern const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS];
 
 /* Does nothing, but costs a call: what stands for a synchronisation in the

@@ -98,8 +98,14 @@ static double slowest_ns(const struct syncbench_loop *loop)
     return ns;
 }
 
+/* Twice, since once it may have been disturbed. */
+static bool is_long(const struct syncbench_loop *loop, double long_ns)
+{
+    return slowest_ns(loop) >= long_ns && slowest_ns(loop) >= long_ns;
+}
+
 /* The repetitions that make the loop long against the clock, doubled from the least
-   on up to `most`. Collective; the same on every rank. */
+   on up to the loop's own. Collective; the same on every rank. */
 static int64_t enough_repetitions(const struct bc_run *run,
                                   const struct syncbench_loop *loop)
 {
@@ -107,7 +113,7 @@ static int64_t enough_repetitions(const struct bc_run *run,
     const int64_t most = whole_turns(loop, (double)loop->inner);
     struct syncbench_loop tried = *loop;
     tried.inner = whole_turns(loop, 1.0);
-    while (tried.inner < most && slowest_ns(&tried) < long_ns)
+    while (tried.inner < most && !is_long(&tried, long_ns))
         tried.inner *= 2;
     return tried.inner < most ? tried.inner : most;
 }

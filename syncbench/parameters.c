@@ -27,8 +27,8 @@ size_t syncbench_parameters_table(struct syncbench_parameters *parameters,
          .argument = "NAMES",
          .help = "synchronisations, with commas: sync all, MPI barrier, "
                  "pairwise, random, ring, 3D grid, lock, critical, ibarrier, "
-                 "allreduce, fence, PSCW, lock_all+flush; or all. Case and "
-                 "spaces don't count"},
+                 "allreduce 0 bytes, allreduce 1 byte, fence, PSCW, "
+                 "lock_all+flush; or all. Case and spaces don't count"},
         {.long_name = "outer", .kind = BC_SIZE, .value = &p->outer,
          .argument = "N", .min = 1, .max = 1e9,
          .zero = "adaptive, or 100 with --estimator=mean",
@@ -41,7 +41,7 @@ size_t syncbench_parameters_table(struct syncbench_parameters *parameters,
         {.long_name = "delay", .kind = BC_TEXT, .value = &p->delay_text,
          .argument = "auto|N",
          .help = "work in every repetition, with the synchronisation and "
-                 "without: N steps of a loop, or auto, 0.1 microseconds"},
+                 "without: N steps of a loop, or auto, about 0.1 microseconds"},
         {.long_name = "max-neighbours", .kind = BC_SIZE,
          .value = &p->max_neighbours, .argument = "N", .min = 2,
          .max = NEIGHBOURS_MOST,

@@ -145,9 +145,14 @@ static void fill_neighbours(struct bc_row *row, const struct bc_job *job,
         bc_row_integer(row, "neighbours", count);
 }
 
+/* What --check found. */
+enum verdict { NOT_CHECKED, NOTHING_TO_CHECK, RIGHT, WRONG };
+
 static void fill_row(struct bc_row *row, const struct bc_run *run,
-                     const struct syncbench_result *result, int64_t wrong)
+                     const struct syncbench_result *result,
+                     enum verdict verdict)
 {
+    static const char *const verdicts[] = {"off", "NA", "ok", "FAIL"};
     const struct {
         const char *name;
         double ns;
@@ -168,12 +173,32 @@ static void fill_row(struct bc_row *row, const struct bc_run *run,
     bc_row_integer(row, "inner", result->inner);
     bc_row_integer(row, "outer", result->outer);
     bc_row_integer(row, "outliers", result->outliers);
-    bc_row_text(row, "check",
-                !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok");
+    bc_row_text(row, "check", verdicts[verdict]);
     bc_row_integer(row, "samples", result->outer);
     const char *const end = result->in_time ? "ok" : "budget";
-    bc_row_text(row, "status", wrong > 0 ? "FAIL" : end);
+    bc_row_text(row, "status", verdict == WRONG ? "FAIL" : end);
     bc_row_integer(row, "slowest_rank", result->slowest_rank);
+}
+
+/* Checks if that is asked for; a kind that need not wait is always checked, and a
+   note says if it doesn't. Collective; significant on rank 0. */
+static enum verdict check(const struct bc_run *run,
+                          const struct syncbench_kind *kind,
+                          struct syncbench_team *team)
+{
+    if (!run->settings.check && !kind->may_not_wait)
+        return NOT_CHECKED;
+    if (kind->set == SYNCBENCH_NOBODY)
+        return NOTHING_TO_CHECK;
+    const bool wrong = syncbench_check(kind, team) > 0;
+    if (!kind->may_not_wait)
+        return wrong ? WRONG : RIGHT;
+    if (wrong)
+        bc_output_remark(run->output, "note",
+                         "%s: no synchronisation in this MPI library: processes "
+                         "came out before others had gone in, as MPI allows",
+                         kind->name);
+    return run->settings.check ? NOTHING_TO_CHECK : NOT_CHECKED;
 }
 
 /* Measures one kind with so many neighbours in a ring and writes its row.
@@ -201,7 +226,7 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
         .ranks = run->job.ranks,
     };
     const double seconds = bc_run_row_seconds(run, bench->rows_left--);
-    const int64_t wrong = run->settings.check ? syncbench_check(kind, &team) : 0;
+    const enum verdict verdict = check(run, kind, &team);
     struct syncbench_result result;
     syncbench_measure(run, bench->sampler, &loop, parameters.inner == 0, seconds,
                       &result);
@@ -211,7 +236,7 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
     bc_row_clear(&row, &run->benchmark->table);
     bc_row_text(&row, "sync", kind->name);
     fill_neighbours(&row, &run->job, kind, count);
-    fill_row(&row, run, &result, wrong);
+    fill_row(&row, run, &result, verdict);
     return bc_run_row(bench->run, &row);
 }
 
