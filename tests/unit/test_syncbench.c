@@ -1,0 +1,157 @@
+/* Who synchronises with whom. */
+#include "common/grid.h"
+#include "helpers.h"
+#include "syncbench/neighbours.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { RANKS_MAX = 64, MOST = 12 };
+
+static const enum syncbench_set sets[] = {SYNCBENCH_PAIR, SYNCBENCH_RANDOM,
+                                          SYNCBENCH_RING, SYNCBENCH_GRID};
+
+static bool names(const int *list, int count, int rank)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == rank)
+            return true;
+    return false;
+}
+
+/* Whom a rank names names it; nobody names itself, or a rank twice, or one that
+   there is not. */
+static void assert_symmetric(enum syncbench_set set, int ranks, int n,
+                             const int *order, int expected)
+{
+    static int lists[RANKS_MAX][MOST];
+    int counts[RANKS_MAX];
+    for (int rank = 0; rank < ranks; rank++) {
+        counts[rank] = syncbench_neighbours(set, rank, ranks, n, order,
+                                            lists[rank]);
+        assert_int_equal(counts[rank], expected);
+        for (int i = 0; i < counts[rank]; i++) {
+            assert_in_range(lists[rank][i], 0, ranks - 1);
+            assert_int_not_equal(lists[rank][i], rank);
+            assert_true(i == 0 || lists[rank][i] > lists[rank][i - 1]);
+        }
+    }
+    for (int rank = 0; rank < ranks; rank++)
+        for (int i = 0; i < counts[rank]; i++) {
+            const int other = lists[rank][i];
+            assert_true(names(lists[other], counts[other], rank));
+        }
+}
+
+static void all_are_symmetric(void **state)
+{
+    (void)state;
+    int order[RANKS_MAX];
+    for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
+        for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
+            for (int n = 2; n <= MOST; n += 2) {
+                if (!syncbench_can_arrange(sets[s], ranks, n) ||
+                    sets[s] == SYNCBENCH_GRID)
+                    continue;
+                syncbench_permute((uint64_t)(ranks * n), ranks, order);
+                assert_symmetric(sets[s], ranks, n, order,
+                                 sets[s] == SYNCBENCH_PAIR ? 1 : n);
+            }
+    /* 2 x 2 x 2: both neighbours in a dimension are one rank. */
+    assert_symmetric(SYNCBENCH_GRID, 8, 2, NULL, 3);
+    assert_symmetric(SYNCBENCH_GRID, 12, 2, NULL, 4);
+    assert_symmetric(SYNCBENCH_GRID, 27, 2, NULL, 6);
+    assert_symmetric(SYNCBENCH_GRID, 64, 2, NULL, 6);
+    /* 11 x 1 x 1 */
+    assert_symmetric(SYNCBENCH_GRID, 11, 2, NULL, 2);
+}
+
+static void what_can_be_arranged(void **state)
+{
+    (void)state;
+    assert_true(syncbench_can_arrange(SYNCBENCH_PAIR, 2, 2));
+    assert_false(syncbench_can_arrange(SYNCBENCH_PAIR, 3, 2));
+    assert_false(syncbench_can_arrange(SYNCBENCH_RING, 3, 2));
+    assert_true(syncbench_can_arrange(SYNCBENCH_RING, 4, 2));
+    assert_true(syncbench_can_arrange(SYNCBENCH_RANDOM, 8, 6));
+    assert_false(syncbench_can_arrange(SYNCBENCH_RANDOM, 8, 8));
+    assert_false(syncbench_can_arrange(SYNCBENCH_GRID, 7, 2));
+    assert_true(syncbench_can_arrange(SYNCBENCH_GRID, 8, 2));
+    assert_true(syncbench_can_arrange(SYNCBENCH_EVERYONE, 2, 2));
+}
+
+static void rings_and_pairs(void **state)
+{
+    (void)state;
+    int list[MOST];
+    assert_int_equal(syncbench_neighbours(SYNCBENCH_RING, 0, 8, 4, NULL, list),
+                     4);
+    static const int expected[] = {1, 2, 6, 7};
+    assert_memory_equal(list, expected, sizeof expected);
+    syncbench_neighbours(SYNCBENCH_PAIR, 1, 8, 2, NULL, list);
+    assert_int_equal(list[0], 5);
+    syncbench_neighbours(SYNCBENCH_PAIR, 6, 8, 2, NULL, list);
+    assert_int_equal(list[0], 2);
+}
+
+/* A seed gives one order, another seed another one; each rank is there once; and a
+   rank is in each place about as often as in any other. */
+static void orders_are_random(void **state)
+{
+    (void)state;
+    enum { RANKS = 5, DRAWS = 10000 };
+    int again[RANKS_MAX], order[RANKS_MAX];
+    syncbench_permute(7, RANKS_MAX, order);
+    syncbench_permute(7, RANKS_MAX, again);
+    assert_memory_equal(order, again, sizeof order);
+    syncbench_permute(8, RANKS_MAX, again);
+    assert_memory_not_equal(order, again, sizeof order);
+    for (int rank = 0; rank < RANKS_MAX; rank++)
+        assert_true(names(order, RANKS_MAX, rank));
+    int often[RANKS][RANKS] = {{0}};
+    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+        syncbench_permute(seed, RANKS, order);
+        for (int place = 0; place < RANKS; place++)
+            often[place][order[place]]++;
+    }
+    /* Five standard deviations of the binomial distribution. */
+    const double sd = sqrt(DRAWS * 0.2 * 0.8);
+    for (int place = 0; place < RANKS; place++)
+        for (int rank = 0; rank < RANKS; rank++)
+            assert_near(often[place][rank], DRAWS / 5.0, 5.0 * sd);
+}
+
+/* Against MPI_Cart_create's order: the last coordinate runs fastest. */
+static void grids(void **state)
+{
+    (void)state;
+    static const int dims[] = {4, 3, 2};
+    int sides[BC_GRID_SIDES];
+    bc_grid_neighbours(dims, 0, sides);
+    static const int of_first[] = {18, 6, 4, 2, 1, 1};
+    assert_memory_equal(sides, of_first, sizeof of_first);
+    bc_grid_neighbours(dims, 23, sides);
+    static const int of_last[] = {17, 5, 21, 19, 22, 22};
+    assert_memory_equal(sides, of_last, sizeof of_last);
+    static const int flat[] = {1, 5, 1};
+    bc_grid_neighbours(flat, 2, sides);
+    static const int of_flat[] = {2, 2, 1, 3, 2, 2};
+    assert_memory_equal(sides, of_flat, sizeof of_flat);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_are_symmetric),
+        cmocka_unit_test(what_can_be_arranged),
+        cmocka_unit_test(rings_and_pairs),
+        cmocka_unit_test(orders_are_random),
+        cmocka_unit_test(grids),
+    };
+    MPI_Init(NULL, NULL); /* MPI_Dims_create wants it */
+    const int failed =
+        cmocka_run_group_tests_name("syncbench", tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}
