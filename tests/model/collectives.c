@@ -1,7 +1,8 @@
-/* The post of every collective in collectives.def. */
+/* The post of every non-blocking collective in collectives.def, and the whole of every blocking one. */
 #include "buffers.h"
 #include "next.h"
 #include "requests.h"
+#include "statistics.h"
 
 /* The macro's text is the same for all: the time of the post, a slot, the real operation if data is to
    move, the modelled post. Only what depends on the signature is in it. */
@@ -21,6 +22,41 @@
                 data_plan_damage(&operation->data, OPERATION_##Name, comm, received_byte);                      \
         }                                                                                                       \
         timing_post(&operation->timing, OPERATION_##Name, bytes, post_ns);                                      \
+        return MPI_SUCCESS;                                                                                     \
+    }
+
+/* The rest of a blocking collective called at call_ns, when the real one, if it was called, is over. */
+static void complete(enum operation_kind kind, int64_t bytes, int64_t call_ns, bool was_real, int64_t real_end_ns)
+{
+    struct timing timing;
+    struct completion completion;
+    timing_plan(&timing, kind, bytes, call_ns);
+    if (was_real)
+        series_add_real(timing.series, real_end_ns - call_ns);
+    completion_begin(&completion, call_ns);
+    completion_add(&completion, &timing);
+    completion_end(&completion);
+}
+
+/* The real one comes first, so that ranks are synchronised and its time is inside the one modelled. */
+#define BLOCKING_COLLECTIVE(Name, name, class, parameters, arguments, bytes, received_byte)                     \
+    INTERPOSED int MPI_##Name(UNWRAP parameters)                                                                \
+    {                                                                                                           \
+        const bool is_barrier = CLASS_##class == CLASS_BARRIER;                                                 \
+        if ((is_barrier ? model.sync_coll : model.coll) == 0)                                                   \
+            return next.Name(UNWRAP arguments);                                                                 \
+        const int64_t call_ns = clock_now_ns();                                                                 \
+        const bool is_real = is_barrier || model.data != 0;                                                     \
+        int64_t real_end_ns = call_ns;                                                                          \
+        if (is_real) {                                                                                          \
+            const int error = next.Name(UNWRAP arguments);                                                      \
+            real_end_ns = clock_now_ns();                                                                       \
+            if (error != MPI_SUCCESS)                                                                           \
+                return error;                                                                                   \
+            if (model.corrupt != 0 && !is_barrier)                                                              \
+                data_damage_now(OPERATION_##Name, comm, received_byte);                                         \
+        }                                                                                                       \
+        complete(OPERATION_##Name, bytes, call_ns, is_real, real_end_ns);                                       \
         return MPI_SUCCESS;                                                                                     \
     }
 

@@ -24,9 +24,11 @@ struct variable {
 
 static const struct variable variables[] = {
     {"MODEL_COLL", &model.coll, 1, 0, 1, true},
+    {"MODEL_SYNC_COLL", &model.sync_coll, 1, 0, 1, true},
     {"MODEL_P2P", &model.p2p, 1, 0, 1, true},
     {"MODEL_RMA", &model.rma, 1, 0, 1, true},
     {"MODEL_DURATION_US", &model.duration_ns, 1e3, 0, 1e9, false},
+    {"MODEL_BARRIER_US", &model.barrier_ns, 1e3, 0, 1e9, false},
     {"MODEL_LATENCY_US", &model.latency_ns, 1e3, 0, 1e9, false},
     {"MODEL_GAP_US", &model.gap_ns, 1e3, 0, 1e9, false},
     {"MODEL_PER_BYTE_NS", &model.per_byte_ns, 1, 0, 1e9, false},

@@ -60,6 +60,14 @@ void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm
     PMPI_Iallreduce(&data->vote, &data->highest_receiver, 1, MPI_INT, MPI_MAX, comm, &data->vote_request);
 }
 
+void data_damage_now(enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte)
+{
+    struct data data;
+    data_clear(&data);
+    data_plan_damage(&data, kind, comm, received_byte);
+    (void)data_wait(&data);
+}
+
 bool data_damage_is_due(void)
 {
     const uint64_t number = atomic_fetch_add_explicit(&operations_counted, 1, memory_order_relaxed) + 1;

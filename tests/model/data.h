@@ -32,6 +32,9 @@ void data_clear(struct data *data);
  */
 void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte);
 
+/* The same for a real operation that is complete: does the damage. Collective over comm. */
+void data_damage_now(enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte);
+
 /* Counts one more operation that may be damaged, and says whether it is to be. */
 bool data_damage_is_due(void);
 

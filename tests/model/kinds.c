@@ -2,6 +2,7 @@
 
 const struct operation_traits operation_traits[OPERATION_KINDS] = {
 #define COLLECTIVE(Name, name, ...) [OPERATION_##Name] = {name, CLASS_COLLECTIVE},
+#define BLOCKING_COLLECTIVE(Name, name, class, ...) [OPERATION_##Name] = {name, CLASS_##class},
 #include "collectives.def"
 #define MESSAGE_ROWS 1
 #define MESSAGE(Name, name, direction) [OPERATION_##Name] = {name, CLASS_##direction},

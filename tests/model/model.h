@@ -15,6 +15,17 @@
  *
  * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes MODEL_PER_BYTE_NS.
  *
+ * A blocking one (MODEL_COLL=1; the neighbourhood collectives in collectives.def) called at t completes at
+ * c = t + D + late and returns after w more.
+ *
+ * A barrier or an allreduce (MODEL_SYNC_COLL=1) does the same with D = MODEL_BARRIER_US + bytes MODEL_PER_BYTE_NS,
+ * but the real one always comes first, whether data moves or not, and is never damaged, since programs rely on
+ * them between what they measure. Where ranks arrive together it is over before c, and they leave D after they came,
+ * each by its own clock reading. A rank that comes early waits for the others in the real one: what that takes
+ * beyond D is in x, and it leaves up to D before the last that came. In a loop such ranks stay ahead, by D less the real
+ * barrier's time at the most, and then the real one ends when c is: each round takes D on all of them. Where the real
+ * one takes longer than D by itself (real_us in the report), D + x is that, and as restless.
+ *
  * A message (MODEL_P2P=1; p2p.def) starts at s = max(t_post, s' + g), s' being the start of this process's
  * message before it in the same direction, and takes T = L + G bytes, which is its D. Sends have one such gap
  * clock a process, receives another; all threads share them. A blocking call is the post and the wait of the
@@ -49,10 +60,13 @@
  * the range given ends the job with a message.
  *
  *   variable            default  range         meaning
- *   MODEL_COLL          1        0, 1          1: non-blocking collectives are modelled; 0: they are the real ones
+ *   MODEL_COLL          1        0, 1          1: non-blocking and neighbourhood collectives are modelled; 0: they are
+ *                                              the real ones
+ *   MODEL_SYNC_COLL     0        0, 1          1: MPI_Barrier and MPI_Allreduce are modelled
  *   MODEL_P2P           0        0, 1          1: point-to-point is modelled
  *   MODEL_RMA           0        0, 1          1: one-sided communication is modelled
  *   MODEL_DURATION_US   0        0 .. 1e9      duration of a collective of no bytes
+ *   MODEL_BARRIER_US    0        0 .. 1e9      duration of a barrier, and of an allreduce of no bytes
  *   MODEL_LATENCY_US    0        0 .. 1e9      L, duration of a message of no bytes
  *   MODEL_GAP_US        0        0 .. 1e9      g, least time between the starts of two messages
  *   MODEL_PER_BYTE_NS   0        0 .. 1e9      G, added to the duration for each byte (see collectives.def)
@@ -90,6 +104,7 @@
 /* The operations that the model knows. */
 enum operation_kind {
 #define COLLECTIVE(Name, ...) OPERATION_##Name,
+#define BLOCKING_COLLECTIVE(Name, ...) OPERATION_##Name,
 #include "collectives.def"
 #define MESSAGE_ROWS 1
 #define MESSAGE(Name, ...) OPERATION_##Name,
@@ -104,6 +119,8 @@ enum operation_kind {
 /* Decides when an operation starts and which parameters it has. */
 enum operation_class {
     CLASS_COLLECTIVE,
+    CLASS_BLOCKING, /* collectives */
+    CLASS_BARRIER,  /* collectives that really take place, too */
     CLASS_SEND,
     CLASS_RECEIVE,
     CLASS_ONE_SIDED,
@@ -122,9 +139,11 @@ extern const struct operation_traits operation_traits[OPERATION_KINDS];
 /* The parameters above, in the units used inside. Written once, in MPI_Init. */
 struct model_parameters {
     double coll;
+    double sync_coll;
     double p2p;
     double rma;
     double duration_ns;
+    double barrier_ns;
     double latency_ns;
     double gap_ns;
     double per_byte_ns;

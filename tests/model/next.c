@@ -24,6 +24,7 @@ __attribute__((constructor)) static void find_next_definitions(void)
 #define FIND_NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
     NEXT_FUNCTIONS(FIND_NEXT)
 #define COLLECTIVE(Name, ...) FIND_NEXT(Name)
+#define BLOCKING_COLLECTIVE(Name, ...) FIND_NEXT(Name)
 #include "collectives.def"
 #define MESSAGE_ROWS 1
 #define MESSAGE(Name, ...) FIND_NEXT(Name)

@@ -35,6 +35,7 @@ struct next_mpi {
 #define NEXT_MEMBER(Name) __typeof__(MPI_##Name) *Name;
     NEXT_FUNCTIONS(NEXT_MEMBER)
 #define COLLECTIVE(Name, ...) NEXT_MEMBER(Name)
+#define BLOCKING_COLLECTIVE(Name, ...) NEXT_MEMBER(Name)
 #include "collectives.def"
 #define MESSAGE_ROWS 1
 #define MESSAGE(Name, ...) NEXT_MEMBER(Name)

@@ -9,14 +9,17 @@
  *   host_us         h \ mean, over the ranks that have this row, of what is usual on the rank (series_middle);
  *   extra_us        x / x is that of a wait, which may have completed several operations, also of several
  *                     rows, and has a w for each of them. One-sided operations have no x, since the
- *                     synchronisation has it, and a synchronisation no h
+ *                     synchronisation has it. What has no post, which is one-sided synchronisations and blocking
+ *                     collectives, has no h and no f: D + x is what the caller sees
  *   late_share      of the operations that were late, as it came out
- *   operations      number posted on rank 0
+ *   operations      number posted on rank 0; without a post, called
  *   overlap_pct     100 max(0, f D - h) / (D + x)
  *   waits           number of waits on rank 0 that completed operations of this row
  *   transfer_us     T of a message or one-sided operation, which is its duration
  *   gap_us          g of these
  *   per_message_us  max(h, g): what a message takes in a stream of posts
+ *   real_us         what the real one takes that is called inside what has no post: usual as in h and x. It is inside
+ *                   D + x, and longer than D it can't be without a large x
  */
 #include "statistics.h"
 
@@ -29,6 +32,7 @@
 struct cost_sum {
     double host_ns;
     double extra_ns;
+    double real_ns;
     double ranks;
 };
 
@@ -43,10 +47,11 @@ static struct cost_sum own_cost(enum operation_kind kind, int64_t key)
 {
     const struct series *series = series_lookup(kind, key);
     if (series == NULL || (series->waits == 0 && operation_traits[kind].class != CLASS_ONE_SIDED))
-        return (struct cost_sum){0, 0, 0};
+        return (struct cost_sum){0, 0, 0, 0};
     return (struct cost_sum){
         .host_ns = middle_or_nan(series->post_ns, series->posted),
         .extra_ns = middle_or_nan(series->extra_ns, series->waits),
+        .real_ns = series->reals > 0 ? series_middle(series->real_ns, series->reals) : NAN,
         .ranks = 1,
     };
 }
@@ -72,9 +77,12 @@ static void print_row(FILE *file, const struct series *series, struct cost_sum s
     const double overlap_pct =
         isnan(host_ns) ? NAN : 100 * fmax(0, fraction * duration_ns - host_ns) / (duration_ns + extra_ns);
 
-    const double late_share = (double)series->late / (double)series->posted;
     const enum operation_class class = operation_traits[series->kind].class;
-    const bool is_transfer = class != CLASS_COLLECTIVE && class != CLASS_SYNCHRONISATION;
+    const bool has_post = class != CLASS_BLOCKING && class != CLASS_BARRIER && class != CLASS_SYNCHRONISATION;
+    const bool is_transfer = has_post && class != CLASS_COLLECTIVE;
+    const uint64_t operations = has_post ? series->posted : series->waits;
+    const double late_share =
+        class != CLASS_SYNCHRONISATION ? (double)series->late / (double)operations : NAN;
     const double gap_ns = is_transfer ? timing_gap_ns(series->kind) : NAN;
 
     (void)fprintf(file, "%s\t", operation_traits[series->kind].name);
@@ -83,16 +91,17 @@ static void print_row(FILE *file, const struct series *series, struct cost_sum s
     else
         (void)fprintf(file, "%" PRId64, series->bytes);
     print_number(file, "\t%.3f", duration_ns / 1e3);
-    print_number(file, "\t%g", class != CLASS_SYNCHRONISATION ? fraction : NAN);
+    print_number(file, "\t%g", has_post ? fraction : NAN);
     print_number(file, "\t%.4f", host_ns / 1e3);
     print_number(file, "\t%.4f", extra_ns / 1e3);
     print_number(file, "\t%.6f", late_share);
-    (void)fprintf(file, "\t%" PRIuFAST64, class != CLASS_SYNCHRONISATION ? series->posted : series->waits);
+    (void)fprintf(file, "\t%" PRIu64, operations);
     print_number(file, "\t%.4f", overlap_pct);
     (void)fprintf(file, "\t%" PRIuFAST64, series->waits);
     print_number(file, "\t%.3f", is_transfer ? duration_ns / 1e3 : NAN);
     print_number(file, "\t%g", gap_ns / 1e3);
     print_number(file, "\t%.4f", is_transfer ? (host_ns > gap_ns ? host_ns : gap_ns) / 1e3 : NAN);
+    print_number(file, "\t%.4f", sum.real_ns / sum.ranks / 1e3);
     (void)fprintf(file, "\n");
 }
 
@@ -102,7 +111,7 @@ static void print_table(const char *path, const struct cost_sum sums[], int rows
     if (file == NULL)
         model_abort("can't open the file that MODEL_REPORT names");
     (void)fprintf(file, "operation\tbytes\tduration_us\tfraction\thost_us\textra_us\tlate_share\toperations\t"
-                        "overlap_pct\twaits\ttransfer_us\tgap_us\tper_message_us\n");
+                        "overlap_pct\twaits\ttransfer_us\tgap_us\tper_message_us\treal_us\n");
     for (int row = 0; row < rows; row++)
         print_row(file, series_at(row), sums[row]);
     const bool failed = ferror(file) != 0;

@@ -58,6 +58,14 @@ p2p_delivers() {
     job 2 "$model" $settings "$build/model_p2p_data_test" "$@" || exit 1
 }
 
+# barrier_costs BARRIER_US WAIT_US [VARIABLE=VALUE ...]
+barrier_costs() {
+    settings="MODEL_SYNC_COLL=1 MODEL_BARRIER_US=$1 MODEL_WAIT_US=$2"
+    shift 2
+    # shellcheck disable=SC2086
+    timed_job 2 "$model" $settings "$@" MODEL_REPORT="$report" "$build/model_blocking_test" cost || exit 1
+}
+
 # rma_costs LATENCY_US POST_US WAIT_US SYNC_US [VARIABLE=VALUE ...]
 rma_costs() {
     settings="MODEL_RMA=1 MODEL_LATENCY_US=$1 MODEL_POST_US=$2 MODEL_WAIT_US=$3 MODEL_SYNC_US=$4"
@@ -181,6 +189,16 @@ p2p_data)
 p2p_requests)
     expect_refusal "more than 8192 operations" 2 "$model" MODEL_P2P=1 "$build/model_p2p_data_test" too-many
     expect_refusal "MODEL_CORRUPT_EVERY=0: must be" 2 "$model" MODEL_CORRUPT_EVERY=0 "$build/model_p2p_data_test" right
+    ;;
+barrier_cost)
+    barrier_costs 2 0
+    barrier_costs 5 0
+    barrier_costs 20 0.5 MODEL_PER_BYTE_NS=20
+    barrier_costs 0 0
+    ;;
+barrier_data)
+    job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 "$build/model_blocking_test" data || exit 1
+    job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 MODEL_CORRUPT=1 "$build/model_blocking_test" data || exit 1
     ;;
 rma_cost)
     rma_costs 20 1 0 0

@@ -19,7 +19,8 @@ void series_start(void)
 
 static int64_t key_of(enum operation_kind kind, int64_t duration_ns, int64_t bytes)
 {
-    return operation_traits[kind].class == CLASS_COLLECTIVE ? duration_ns : bytes;
+    const enum operation_class class = operation_traits[kind].class;
+    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING ? duration_ns : bytes;
 }
 
 int64_t series_key(const struct series *series)

@@ -1,6 +1,6 @@
 /*
  * What the model measures of itself: a series of samples for each kind of collective and duration, and for each
- * other kind of operation and number of bytes.
+ * other kind of operation, barriers and allreduces among them, and number of bytes.
  * Everything a post or a wait calls here is safe from several threads and takes no lock once the series exists.
  */
 #ifndef MODEL_STATISTICS_H
@@ -27,6 +27,8 @@ struct series {
     atomic_uint_fast64_t late;
     int64_t post_ns[SERIES_SAMPLES];  /* last less first clock reading in the post */
     int64_t extra_ns[SERIES_SAMPLES]; /* last clock reading in the wait less the completion */
+    atomic_uint_fast64_t reals;       /* real ones called by operations without a post */
+    int64_t real_ns[SERIES_SAMPLES];  /* what they took */
 };
 
 /* Touches all memory, so that no sample pays for a page. */
@@ -46,12 +48,18 @@ static inline int64_t *series_next_extra(struct series *series)
     return &series->extra_ns[atomic_fetch_add_explicit(&series->waits, 1, memory_order_relaxed) % SERIES_SAMPLES];
 }
 
+/* Adds what a real one took. */
+static inline void series_add_real(struct series *series, int64_t real_ns)
+{
+    series->real_ns[atomic_fetch_add_explicit(&series->reals, 1, memory_order_relaxed) % SERIES_SAMPLES] = real_ns;
+}
+
 /* For the report, when nothing is in flight any more. */
 int series_count(void);
 const struct series *series_at(int index);
 
 /* What tells series apart, on all ranks alike: of collectives the duration (ranks may differ in the bytes, and so may
-   operations of v and w variants), of others the bytes. */
+   operations of v and w variants), of others the bytes (in barriers and allreduces ranks can't differ). */
 int64_t series_key(const struct series *series);
 
 /* The series of this kind and key, NULL if there is none. */

@@ -64,17 +64,24 @@ static bool next_is_late(void)
     return uniform < model.late_share;
 }
 
+static bool is_collective(enum operation_kind kind)
+{
+    const enum operation_class class = operation_traits[kind].class;
+    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING || class == CLASS_BARRIER;
+}
+
 double timing_fraction(enum operation_kind kind)
 {
     if (!isnan(model.fraction))
         return model.fraction;
-    return operation_traits[kind].class == CLASS_COLLECTIVE ? 0 : 1;
+    return is_collective(kind) ? 0 : 1;
 }
 
 int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
 {
     const double no_bytes_ns[OPERATION_CLASSES] = {
-        [CLASS_COLLECTIVE] = model.duration_ns, [CLASS_SEND] = model.latency_ns,
+        [CLASS_COLLECTIVE] = model.duration_ns, [CLASS_BLOCKING] = model.duration_ns,
+        [CLASS_BARRIER] = model.barrier_ns,     [CLASS_SEND] = model.latency_ns,
         [CLASS_RECEIVE] = model.latency_ns,     [CLASS_ONE_SIDED] = model.latency_ns,
         [CLASS_SYNCHRONISATION] = model.sync_ns,
     };
@@ -83,7 +90,7 @@ int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
 
 double timing_gap_ns(enum operation_kind kind)
 {
-    return operation_traits[kind].class == CLASS_COLLECTIVE ? 0 : model.gap_ns;
+    return is_collective(kind) ? 0 : model.gap_ns;
 }
 
 /* When an operation posted at post_ns starts: not before the gap after the one before it has passed. */

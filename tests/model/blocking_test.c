@@ -1,0 +1,150 @@
+/*
+ * Blocking collectives under the model, on 2 ranks:
+ *
+ *   cost   with MODEL_SYNC_COLL=1: does a bare loop of barriers, or of allreduces, find D + x of the report in
+ *          each call, also where ranks sometimes come late? Needs MODEL_REPORT; the environment says what to expect.
+ *   data   do barriers and allreduces still do what programs rely on?
+ */
+#include "measure.h"
+
+#include <mpi.h>
+
+enum { BATCHES = 400, BATCH = 10, LATE_EVERY = 20, LATE_US = 100, INTS = 32 };
+
+static int rank;
+static double clock_cost_us;
+static int sent[INTS];
+static int received[INTS];
+
+static void barrier(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void allreduce_nothing(void)
+{
+    MPI_Allreduce(sent, received, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void allreduce_ints(void)
+{
+    MPI_Allreduce(sent, received, INTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static const struct {
+    const char *name;
+    void (*call)(void);
+    int bytes;
+} calls[] = {
+    {"barrier", barrier, 0},
+    {"allreduce", allreduce_nothing, 0},
+    {"allreduce", allreduce_ints, INTS * (int)sizeof(int)},
+};
+
+enum { CALLS = sizeof calls / sizeof calls[0] };
+
+/* Usual times of a call, in us, the mean over the ranks. */
+struct measured {
+    double each;   /* timed by itself, after work */
+    double stream; /* in a batch, nothing between; of the quickest */
+};
+
+static struct measured measure(void (*call)(void))
+{
+    static double each[BATCHES * BATCH];
+    static double stream[BATCHES];
+    for (int i = 0; i < BATCHES * BATCH; i++) {
+        measure_work(2);
+        if (i % LATE_EVERY == 0 && rank == i / LATE_EVERY % 2)
+            measure_work(LATE_US);
+        const double begin = check_now_us();
+        call();
+        each[i] = check_now_us() - begin;
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        call();
+        const double begin = check_now_us();
+        for (int j = 0; j < BATCH; j++)
+            call();
+        stream[i] = (check_now_us() - begin) / BATCH;
+    }
+    struct measured measured = {
+        .each = measure_middle(each, BATCHES * BATCH) - clock_cost_us,
+        .stream = measure_quickest(stream, BATCHES) - clock_cost_us / BATCH,
+    };
+    PMPI_Allreduce(MPI_IN_PLACE, &measured, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    measured.each /= 2;
+    measured.stream /= 2;
+    return measured;
+}
+
+static void test_cost(const char *path)
+{
+    const double barrier_us = measure_asked("MODEL_BARRIER_US", 0);
+    const double per_byte_us = measure_asked("MODEL_PER_BYTE_NS", 0) / 1e3;
+    const double wait_us = measure_asked("MODEL_WAIT_US", 0);
+    struct measured measured[CALLS];
+    clock_cost_us = measure_clock_cost_us();
+    for (int i = 0; i < CALLS; i++)
+        measured[i] = measure(calls[i].call);
+    MPI_Finalize();
+    for (int i = 0; rank == 0 && i < CALLS; i++) {
+        const char *name = calls[i].name;
+        const int64_t bytes = calls[i].bytes;
+        const double duration = barrier_us + per_byte_us * calls[i].bytes;
+        const double claim = duration + measure_claim(path, name, bytes, "extra_us");
+        const double real = measure_claim(path, name, bytes, "real_us");
+        check_close("duration_us", measure_claim(path, name, bytes, "duration_us"), duration, 1e-3);
+        check_close("operations", measure_claim(path, name, bytes, "operations"), BATCHES * (2 * BATCH + 1), 0);
+        if (real < 0.8 * duration) {
+            check_close("x is w and little more", claim - duration, wait_us + 0.1, 0.1);
+            measure_check_stream(name, "call after work", measured[i].each, claim, 1);
+            measure_check_stream(name, "call in a loop", measured[i].stream, claim, 1);
+        } else {
+            /* Then it is as restless as the real one, but still D + x. */
+            check_close("call after work", measured[i].each, claim, 0.15 * claim);
+            check_close("real_us tells", real, claim, 0.15 * claim + 0.1);
+        }
+    }
+}
+
+static void test_data(void)
+{
+    enum { LATE_RANK_US = 20000 };
+    for (int late = 0; late < 2; late++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == late)
+            measure_work(LATE_RANK_US);
+        double enter_us = check_now_us(); /* both ranks are on one machine, so there is one clock */
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double leave_us = check_now_us();
+        double last_enter_us;
+        MPI_Allreduce(&enter_us, &last_enter_us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        check_equal("barrier: nobody leaves before the last enters", leave_us >= last_enter_us, true);
+        check_equal("allreduce: the last to enter was late", last_enter_us - enter_us >= LATE_RANK_US / 2.0, rank != late);
+    }
+    int unexpected = 0;
+    for (int i = 0; i < INTS; i++)
+        sent[i] = 100 * rank + i;
+    allreduce_ints();
+    for (int i = 0; i < INTS; i++)
+        unexpected += received[i] != 100 + 2 * i;
+    check_equal("allreduce: unexpected elements", unexpected, 0);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    check_begin(rank == 0);
+    if (argc < 2)
+        return EXIT_FAILURE;
+    const char *path = getenv("MODEL_REPORT"); /* before any thread. NOLINT(concurrency-mt-unsafe) */
+    if (strcmp(argv[1], "cost") == 0) {
+        test_cost(path);
+        return check_end();
+    }
+    test_data();
+    MPI_Finalize();
+    return check_end();
+}
