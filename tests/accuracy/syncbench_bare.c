@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCKS = 5, ROUNDS = 300, REPETITIONS = 200 };
+enum { BLOCKS = 5, ROUNDS = 2000, REPETITIONS = 25 };
 
 #define BLOCK_S 0.1
 #define DELAY_NS 100.0
