@@ -1,6 +1,7 @@
 #include "common/batch.h"
 
 #include "common/mpi_check.h"
+#include "common/quiet.h"
 
 #include <math.h>
 
@@ -9,19 +10,34 @@
 #define BATCH_CLOCKS 100.0
 #define BATCH_REPETITIONS_MAX 10000
 
+/* Lets the ranks that have a part in a batch begin. */
+static void release(const struct bc_batch *batch)
+{
+    const MPI_Comm players =
+        batch->players != NULL ? *batch->players : MPI_COMM_WORLD;
+    if (players != MPI_COMM_NULL)
+        BC_MPI(MPI_Barrier(players));
+}
+
+/* The repetitions that make a batch long against the clock, if one takes so
+   long. */
+static int64_t repetitions_of(const struct bc_run *run, double ns)
+{
+    const double batch_ns = fmax(BATCH_NS, BATCH_CLOCKS * run->clock.read_ns);
+    const double repetitions = ceil(batch_ns / fmax(ns, 1.0));
+    return repetitions > BATCH_REPETITIONS_MAX ? BATCH_REPETITIONS_MAX
+                                               : (int64_t)repetitions;
+}
+
 int64_t bc_batch_length(const struct bc_run *run, const struct bc_batch *batch)
 {
     int64_t ns = 0;
     for (int i = 0; i < 2; i++) {
-        BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+        release(batch);
         ns = batch->repeat(batch->context, 1);
     }
-    const double batch_ns = fmax(BATCH_NS, BATCH_CLOCKS * run->clock.read_ns);
-    double repetitions = ceil(batch_ns / fmax((double)ns, 1.0));
-    if (repetitions > BATCH_REPETITIONS_MAX)
-        repetitions = BATCH_REPETITIONS_MAX;
-    int64_t agreed = (int64_t)repetitions;
-    BC_MPI(MPI_Bcast(&agreed, 1, MPI_INT64_T, 0, MPI_COMM_WORLD));
+    int64_t agreed = repetitions_of(run, (double)ns);
+    bc_quiet_bcast(&agreed, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     return agreed;
 }
 
@@ -34,10 +50,47 @@ static void take_batch(void *context, double *values)
 {
     const struct round *const round = context;
     const struct bc_batch *const batch = round->batch;
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    release(batch);
     const int64_t ns = batch->repeat(batch->context, round->repetitions);
     values[0] = ns == BC_NO_PART ? -INFINITY
                                  : (double)ns / (double)round->repetitions;
+}
+
+/*
+ * bc_batch_length for oversubscribed jobs, where a repetition may take longer
+ * than a batch should, and the first one all the time that there is: it is a
+ * sample. 0 if there is no time for another one, so that it has to do. Else the
+ * second of two counts, as the first may have waited for a processor. On rank 0
+ * *seconds becomes what is left of it, 0 if that is too little for a round.
+ */
+static int64_t shared_batch_length(const struct bc_run *run,
+                                   struct bc_sampler *sampler,
+                                   const struct bc_batch *batch,
+                                   double *seconds)
+{
+    struct round round = {batch, 1};
+    const struct bc_source source = {
+        .quantities = 1, .take = take_batch, .context = &round};
+    const struct bc_plan one_round = {
+        .min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
+    int64_t agreed[2] = {0, 1}; /* repetitions, whether to take another */
+    for (int i = 0; i < 2 && agreed[1] != 0; i++) {
+        const double start_s = bc_elapsed_s();
+        bc_sampler_run(sampler, &source, &one_round);
+        if (run->job.rank == 0) {
+            const double round_s = bc_elapsed_s() - start_s;
+            *seconds -= round_s;
+            if (*seconds < round_s)
+                *seconds = 0.0;
+            agreed[0] = repetitions_of(
+                run, bc_sampler_samples(sampler)->values[0][0]);
+            agreed[1] = agreed[0] == 1 && *seconds > 0.0;
+            if (agreed[0] == 1 && *seconds == 0.0)
+                agreed[0] = 0;
+        }
+        bc_quiet_bcast(agreed, 2, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    }
+    return agreed[0];
 }
 
 /* What the clock adds to a repetition comes off. */
@@ -56,14 +109,26 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
 {
     const double start_s = bc_elapsed_s();
     struct round round = {batch, batch->repetitions};
+    double left_s = seconds;
     *result = (struct bc_batch_result){.slowest_rank = -1};
-    if (round.repetitions == 0)
+    if (batch->repetitions == 0 && run->job.oversubscribed) {
+        round.repetitions = shared_batch_length(run, sampler, batch, &left_s);
+    } else if (batch->repetitions == 0) {
         round.repetitions = bc_batch_length(run, batch);
-    const struct bc_source source = {
-        .quantities = 1, .take = take_batch, .context = &round};
-    const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
-    result->in_time = bc_run_sample(run, sampler, &source, left_s,
-                                    &result->repetition);
+        left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
+    }
+    if (round.repetitions > 0) {
+        const struct bc_source source = {
+            .quantities = 1, .take = take_batch, .context = &round};
+        result->in_time = bc_run_sample(run, sampler, &source, left_s,
+                                        &result->repetition);
+    } else {
+        round.repetitions = 1;
+        result->in_time = run->settings.samples == 1;
+        if (run->job.rank == 0)
+            result->repetition =
+                bc_run_summarize(run, bc_sampler_samples(sampler), 0);
+    }
     const struct bc_samples *const samples = bc_sampler_samples(sampler);
     for (size_t i = 0; i < samples->count; i++)
         result->total_s +=

@@ -10,6 +10,7 @@
 #include "common/sampling.h"
 #include "common/stats.h"
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ struct bc_batch {
     int64_t repetitions;   /* in a batch; 0: enough for the clock */
     double clock_readings; /* pairs of readings in a batch; they come off */
     const char *quantity;  /* its name in --dump-samples */
+    const MPI_Comm *players; /* the ranks that the barrier before a batch releases;
+                                MPI_COMM_NULL on a rank that has no part and need
+                                not wait. NULL: all of MPI_COMM_WORLD */
 };
 
 struct bc_batch_result {
@@ -41,8 +45,9 @@ struct bc_batch_result {
 int64_t bc_batch_length(const struct bc_run *run, const struct bc_batch *batch);
 
 /* Samples batches, a barrier before each, within so many seconds (significant on
-   rank 0), the choice of their length included. Collective over MPI_COMM_WORLD,
-   which must be the sampler's. */
+   rank 0), the choice of their length included; in an oversubscribed job the
+   repetition that this choice needs is the only sample if it used up the time.
+   Collective over MPI_COMM_WORLD, which must be the sampler's. */
 void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
                       const struct bc_batch *batch, double seconds,
                       struct bc_batch_result *result);

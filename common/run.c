@@ -3,6 +3,7 @@
 #include "common/interrupt.h"
 #include "common/metadata.h"
 #include "common/mpi_check.h"
+#include "common/quiet.h"
 
 #include "build_info.h"
 
@@ -361,6 +362,7 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);
+    bc_quiet_choose(run->job.oversubscribed);
     BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN,
                          MPI_COMM_WORLD));
     run->memory_per_rank = bc_job_memory_per_rank(&run->job);
@@ -401,13 +403,15 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
 {
     const struct bc_settings *const s = &run->settings;
     const bool fixed = s->samples > 0;
+    /* What there is no time to look for is not looked for. */
+    const bool settles = s->warmup >= 0 || seconds > 0.0;
     return (struct bc_plan){
         .min_rounds = fixed ? s->samples : s->min_samples,
         .max_rounds = fixed ? s->samples : s->max_samples,
         .deadline_s = bc_elapsed_s() + seconds,
         .least_rounds = LEAST_SAMPLES,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
-        .warmup_rounds = s->warmup,
+        .warmup_rounds = settles ? s->warmup : 0,
     };
 }
 
@@ -494,8 +498,8 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row)
                 strcmp(row->cells[i], "FAIL") == 0)
                 run->failed = true;
     }
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX,
-                         MPI_COMM_WORLD));
+    bc_quiet_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX,
+                       MPI_COMM_WORLD);
     if (flags[0] != 0) {
         run->signal = flags[0];
         bc_output_remark(run->output, "warning", "interrupted by %s",
@@ -552,7 +556,7 @@ int bc_run_end(struct bc_run *run)
         if (lost || run->failed || run->signal != 0)
             status = EXIT_FAILED;
     }
-    BC_MPI(MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    bc_quiet_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     leave(run);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "common/sampling.h"
 
 #include "common/mpi_check.h"
+#include "common/quiet.h"
 #include "common/stats.h"
 
 #include <stdlib.h>
@@ -242,8 +243,8 @@ static void take_batch(struct bc_sampler *sampler,
         source->take(source->context, next);
     for (int i = 0; i < pairs; i++)
         sampler->local[i] = (struct located_value){values[i], sampler->rank};
-    BC_MPI(MPI_Reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT,
-                      MPI_MAXLOC, 0, sampler->comm));
+    bc_quiet_reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT,
+                    MPI_MAXLOC, 0, sampler->comm);
 }
 
 enum bc_end bc_sampler_run(struct bc_sampler *sampler,
@@ -266,7 +267,7 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler,
         struct order order = {0, 0};
         if (sampler->rank == 0)
             order = next_order(&controller);
-        BC_MPI(MPI_Bcast(&order, 2, MPI_INT32_T, 0, sampler->comm));
+        bc_quiet_bcast(&order, 2, MPI_INT32_T, 0, sampler->comm);
         if (order.rounds == 0)
             return (enum bc_end)order.end;
         take_batch(sampler, source, order.rounds);

@@ -1,6 +1,6 @@
 #include "pingpong/measure.h"
 
-#include "common/mpi_check.h"
+#include "common/quiet.h"
 
 struct round {
     const struct pingpong_game *game;
@@ -101,10 +101,11 @@ void pingpong_measure(const struct bc_run *run, struct bc_sampler *sampler,
         .repetitions = check ? 1 : 0,
         .clock_readings = check ? 2.0 : 1.0,
         .quantity = "repetition",
+        .players = check || sync == PINGPONG_SYNC_ALL ? NULL : game->players,
     };
     bc_batch_measure(run, sampler, &batch, seconds, &result->times);
     result->wrong = 0;
     if (check)
-        BC_MPI(MPI_Reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM,
-                          0, MPI_COMM_WORLD));
+        bc_quiet_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0,
+                        MPI_COMM_WORLD);
 }

@@ -45,6 +45,12 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
          .value = &p->limits.max_stride, .argument = "N", .min = 1,
          .max = LARGEST_NDATA,
          .help = "the greatest stride, in values; a power of two"},
+        {.long_name = "max-blocks", .kind = BC_SIZE,
+         .value = &p->limits.max_blocks, .argument = "N", .min = 1,
+         .max = LARGEST_NDATA,
+         .zero = "max-ndata; without --full 512 where ranks share processors",
+         .help = "the largest number of blocks in the many patterns; a power "
+                 "of two"},
         {.long_name = "full", .kind = BC_FLAG, .value = &p->full,
          .help = "every size, doubling, up to 4M values; else every third, up "
                  "to 256K"},
@@ -87,6 +93,10 @@ bool pingpong_parameters_complete(struct pingpong_parameters *parameters,
         return bc_error_set(error, "--max-stride: %lld is no power of two: use "
                                    "1, 2, 4 ...",
                             (long long)p->limits.max_stride);
+    if (!is_power_of_two(p->limits.max_blocks))
+        return bc_error_set(error, "--max-blocks: %lld is no power of two: use "
+                                   "1, 2, 4 ...",
+                            (long long)p->limits.max_blocks);
     if (p->limits.max_ndata == 0)
         p->limits.max_ndata = p->full ? FULL_NDATA : THINNED_NDATA;
     p->limits.step = p->full ? 2 : 8;

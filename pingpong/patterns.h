@@ -38,6 +38,9 @@ struct pingpong_game {
     struct bc_images partners;  /* the partner alone */
     int partner;                /* -1: idle */
     bool starts;                /* else moves the data back */
+    const MPI_Comm *players;    /* those who have a part, MPI_COMM_NULL for an idle
+                                   rank, which need not wait when it is not in the
+                                   synchronisation; NULL: all wait for all */
 };
 
 /* Moves the data once, to the partner or from it, without waiting. */

@@ -12,19 +12,30 @@
  *   measure.h      one row
  */
 #include "common/coarray.h"
+#include "common/mpi_check.h"
 #include "common/run.h"
 #include "pingpong/arrangement.h"
 #include "pingpong/measure.h"
 #include "pingpong/parameters.h"
 #include "pingpong/patterns.h"
 
+#include <math.h>
+
 /* A run with defaults ends within this, start-up included, unless the least that
    all rows need takes longer. */
 #define RUN_BUDGET_S 50.0
 
-/* Of the memory that a rank may take for windows, the coarray may take this
+/* Of the memory that a rank may take for windows, the coarrays may take this
    share. */
-#define MEMORY_SHARE 0.5
+#define MEMORY_SHARE 0.8
+
+/* Where ranks share processors a transfer that its target must serve waits until
+   that one has a processor; MPICH over UCX needs 6 s to put 256K values one by one
+   with 8 ranks on 2. A thinned sweep ends here. */
+#define SHARED_MAX_BLOCKS 512
+
+/* Sizes in a sweep, at most: 2^0 to 2^30. */
+#define SIZES_MAX 31
 
 static const struct bc_column columns[] = {
     {"arrangement", BC_KEY, 0},     {"pattern", BC_KEY, 0},
@@ -46,6 +57,11 @@ struct bench {
     struct bc_run *run;
     struct bc_sampler *sampler;
     struct bc_coarray coarray; /* of the largest extent */
+    /* Of exactly the data's size, one for each size from its first row on: with
+       8 ranks on 2 processors MPICH takes 0.4 s to make one. */
+    struct bc_coarray exact[SIZES_MAX];
+    int exact_count;
+    MPI_Comm pair; /* the players of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
     int64_t rows_left;
 };
 
@@ -55,6 +71,22 @@ struct bench {
 static int64_t largest_extent(void)
 {
     return 2 * parameters.limits.max_ndata;
+}
+
+/* Values of all coarrays that a run makes. */
+static int64_t all_extents(void)
+{
+    struct pingpong_shape shape;
+    bool exact = false;
+    int64_t values = largest_extent();
+    for (int p = 0; p < PINGPONG_PATTERNS; p++)
+        exact = exact || (parameters.pattern_chosen[p] &&
+                          pingpong_patterns[p].exact);
+    for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS,
+                                               &parameters.limits, i, &shape);
+         i++)
+        values += pingpong_ndata(&shape);
+    return values;
 }
 
 static bool can_be_arranged(int ranks)
@@ -75,22 +107,26 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                                    BC_LAUNCHER_HINT);
     if (!pingpong_parameters_complete(&parameters, error))
         return false;
+    if (parameters.limits.max_blocks == 0 && !parameters.full &&
+        run->job.oversubscribed)
+        parameters.limits.max_blocks = SHARED_MAX_BLOCKS;
     if (!can_be_arranged(ranks))
         return bc_error_set(error, "--arrangements: %.80s can't be arranged with "
                                    "%d processes: use single, or an even number "
                                    "of at least 4 processes",
                             parameters.arrangements_text, ranks);
-    const double bytes = (double)sizeof(double) * (double)largest_extent();
+    const double bytes = (double)sizeof(double) * (double)all_extents();
     const int64_t memory =
         run->shared_memory_per_rank < run->memory_per_rank
             ? run->shared_memory_per_rank
             : run->memory_per_rank;
     if (bytes > MEMORY_SHARE * (double)memory)
-        return bc_error_set(error, "--max-ndata: a coarray of %.0f MiB a rank "
-                                   "does not fit into memory or /dev/shm: use at "
-                                   "most %.0f MiB, which is 16 bytes a value",
+        return bc_error_set(error, "--max-ndata: coarrays of %.0f MiB a rank do "
+                                   "not fit into memory or /dev/shm: use at most "
+                                   "%.0f MiB, which is %.0f bytes a value",
                             bytes / 1048576,
-                            MEMORY_SHARE * (double)memory / 1048576);
+                            MEMORY_SHARE * (double)memory / 1048576,
+                            ceil(bytes / (double)parameters.limits.max_ndata));
     return true;
 }
 
@@ -134,6 +170,17 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
     bc_row_integer(row, "slowest_rank", result->times.slowest_rank);
 }
 
+/* The coarray of exactly so many values. Collective. */
+static struct bc_coarray *exact_coarray(struct bench *bench, int64_t count)
+{
+    for (int i = 0; i < bench->exact_count; i++)
+        if (bench->exact[i].count == count)
+            return &bench->exact[i];
+    struct bc_coarray *const made = &bench->exact[bench->exact_count++];
+    bc_coarray_create(made, MPI_COMM_WORLD, count);
+    return made;
+}
+
 /* Measures one shape and writes its row. Collective; false if the run must
    end. */
 static bool measure_row(struct bench *bench,
@@ -145,15 +192,18 @@ static bool measure_row(struct bench *bench,
     const struct bc_job *const job = &bench->run->job;
     const struct pingpong_part part =
         pingpong_part_of(arrangement, job->rank, job->ranks);
-    struct bc_coarray exact;
     struct pingpong_game game = {
-        .coarray = pattern->exact ? &exact : &bench->coarray,
+        .coarray = pattern->exact
+                       ? exact_coarray(bench, pingpong_ndata(shape))
+                       : &bench->coarray,
         .shape = *shape,
         .partner = part.partner,
         .starts = part.starts,
+        /* Those who are idle leave their processors to the others. */
+        .players = job->oversubscribed && arrangement == PINGPONG_SINGLE
+                       ? &bench->pair
+                       : NULL,
     };
-    if (pattern->exact)
-        bc_coarray_create(&exact, MPI_COMM_WORLD, pingpong_ndata(shape));
     if (pattern->section)
         bc_section_create(&game.section, shape->count, shape->blksize,
                           shape->stride);
@@ -167,8 +217,6 @@ static bool measure_row(struct bench *bench,
     bc_images_destroy(&game.partners);
     if (pattern->section)
         bc_section_destroy(&game.section);
-    if (pattern->exact)
-        bc_coarray_destroy(&exact);
     struct bc_row row;
     fill_row(&row, bench, arrangement, pattern, sync, shape, &result);
     return bc_run_row(bench->run, &row);
@@ -218,8 +266,18 @@ static bool sweep(struct bench *bench, bool counts)
     return true;
 }
 
-static void note_arrangements(const struct bc_run *run)
+/* What a run with these options leaves out. */
+static void write_notes(const struct bc_run *run)
 {
+    const struct pingpong_limits *const limits = &parameters.limits;
+    if (limits->max_blocks == SHARED_MAX_BLOCKS &&
+        limits->max_blocks < limits->max_ndata &&
+        !bc_option_given(&run->options, "max-blocks"))
+        bc_output_remark(run->output, "note",
+                         "many puts and gets are of at most %lld blocks, since "
+                         "ranks share processors: --max-blocks sets their "
+                         "number",
+                         (long long)limits->max_blocks);
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
         if (parameters.arrangement_chosen[a] &&
             !pingpong_can_arrange((enum pingpong_arrangement)a,
@@ -228,6 +286,28 @@ static void note_arrangements(const struct bc_run *run)
                              "no %s: it needs an even number of at least 4 "
                              "processes, got %d",
                              pingpong_arrangement_names[a], run->job.ranks);
+}
+
+static void create_bench(struct bench *bench, struct bc_run *run)
+{
+    const struct bc_job *const job = &run->job;
+    const struct pingpong_part part =
+        pingpong_part_of(PINGPONG_SINGLE, job->rank, job->ranks);
+    *bench = (struct bench){.run = run,
+                            .sampler = bc_sampler_create(MPI_COMM_WORLD)};
+    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, largest_extent());
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, part.partner >= 0 ? 0 : MPI_UNDEFINED,
+                          job->rank, &bench->pair));
+}
+
+static void destroy_bench(struct bench *bench)
+{
+    if (bench->pair != MPI_COMM_NULL)
+        BC_MPI(MPI_Comm_free(&bench->pair));
+    for (int i = 0; i < bench->exact_count; i++)
+        bc_coarray_destroy(&bench->exact[i]);
+    bc_coarray_destroy(&bench->coarray);
+    bc_sampler_destroy(bench->sampler);
 }
 
 int main(int argc, char **argv)
@@ -253,13 +333,11 @@ int main(int argc, char **argv)
     struct bc_error ignored;
     pingpong_parameters_complete(&parameters, &ignored);
 
-    struct bench bench = {.run = &run,
-                          .sampler = bc_sampler_create(MPI_COMM_WORLD)};
-    bc_coarray_create(&bench.coarray, MPI_COMM_WORLD, largest_extent());
-    note_arrangements(&run);
+    struct bench bench;
+    create_bench(&bench, &run);
+    write_notes(&run);
     sweep(&bench, true);
     sweep(&bench, false);
-    bc_coarray_destroy(&bench.coarray);
-    bc_sampler_destroy(bench.sampler);
+    destroy_bench(&bench);
     return bc_run_end(&run);
 }

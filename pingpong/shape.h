@@ -33,8 +33,8 @@ static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
 /* How a pattern's shapes follow one another. */
 enum pingpong_sweep {
     PINGPONG_CONTIGUOUS,   /* one block of 1 value, of more, up to the most */
-    PINGPONG_MANY,         /* the most values in 1 block, in more, down to
-                              blocks of 1 value, without gaps */
+    PINGPONG_MANY,         /* the most values in 1 block, in more, up to the most
+                              blocks, without gaps */
     PINGPONG_STRIDED,      /* single values, 1 apart, 2, 4 ... up to the greatest
                               stride; the same number of them for each */
     PINGPONG_STRIDED_MANY  /* as many, over twice the extent: after each block
@@ -46,10 +46,12 @@ struct pingpong_limits {
     int64_t max_ndata;  /* values; a power of two */
     int64_t max_stride; /* a power of two */
     int64_t step;       /* from a size to the next: 2, or 8 in a thinned sweep */
+    int64_t max_blocks; /* of the sweeps in many blocks, a power of two; 0:
+                           max_ndata, that is down to blocks of 1 value */
 };
 
 /* The shape number `index` of a sweep, from 0 on; false after the last one. The
-   largest size is always among them. */
+   largest size, or number of blocks, is always among them. */
 bool pingpong_shape_at(enum pingpong_sweep sweep,
                        const struct pingpong_limits *limits, int index,
                        struct pingpong_shape *shape);

@@ -1,6 +1,6 @@
 #include "overlap/engine/measure.h"
 
-#include "common/mpi_check.h"
+#include "common/quiet.h"
 #include "overlap/engine/search.h"
 #include "overlap/engine/trial.h"
 
@@ -145,7 +145,7 @@ static struct overlap_search search_work(struct overlap_bench *bench,
                            (!search.done && bc_elapsed_s() < deadline_s);
             next.units = bc_work_units(&bench->rate, search.next_ns);
         }
-        BC_MPI(MPI_Bcast(&next, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+        bc_quiet_bcast(&next, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         if (!next.goes_on)
             return search;
         round->units = next.units;
@@ -284,7 +284,7 @@ static double measure_answer(struct overlap_bench *bench,
     double excess_ns = 0.0;
     for (int attempt = 1;; attempt++) {
         uint64_t order[2] = {bc_work_units(&bench->rate, work_ns), 0};
-        BC_MPI(MPI_Bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+        bc_quiet_bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         round->units = order[0];
         const double left_s = seconds - (bc_elapsed_s() - start_s);
         struct precision_rule rule =
@@ -302,7 +302,7 @@ static double measure_answer(struct overlap_bench *bench,
                        bc_elapsed_s() - start_s < seconds;
             work_ns = fmax(0.0, result->work.value - excess_ns);
         }
-        BC_MPI(MPI_Bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+        bc_quiet_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         if (!order[1]) {
             if (root)
                 dump_answer(bench, samples);
@@ -385,7 +385,7 @@ void overlap_measure(struct overlap_bench *bench,
     const double left_s = seconds - (bc_elapsed_s() - start_s);
     int rushed = overlap_is_robust(bench) && search.trials == 1 &&
                  left_s < round_seconds(bench, &reference);
-    BC_MPI(MPI_Bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    bc_quiet_bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD);
     double excess_ns = 0.0; /* of the answer's work */
     if (rushed)
         take_answer_from_trial(bench, &search, result);
@@ -432,6 +432,6 @@ double overlap_quick_reference_ns(struct overlap_bench *bench,
             overlap_without_clock(
                 bench, bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE))
                 .value;
-    BC_MPI(MPI_Bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    bc_quiet_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return reference_ns;
 }

@@ -1,6 +1,6 @@
 #include "overlap/engine/overlap.h"
 
-#include "common/mpi_check.h"
+#include "common/quiet.h"
 #include "common/run.h"
 #include "common/sampling.h"
 #include "common/work.h"
@@ -169,8 +169,8 @@ static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
 static int64_t total_wrong(struct overlap_bench *bench)
 {
     int64_t wrong = 0;
-    BC_MPI(MPI_Reduce(&bench->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                      MPI_COMM_WORLD));
+    bc_quiet_reduce(&bench->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
+                    MPI_COMM_WORLD);
     bench->wrong = 0;
     return wrong;
 }
@@ -252,7 +252,7 @@ static int64_t find_elements(struct overlap_bench *bench, const char **note)
                              "the search for a size that takes the cutoff time "
                              "ended after %g s", GROWTH_S);
         }
-        BC_MPI(MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD));
+        bc_quiet_bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (stop == 2)
             *note = "max-size";
         if (stop)
@@ -297,8 +297,8 @@ static void recheck_rate(const struct bc_run *run,
         drift_pct =
             100.0 * fabs(after.ns_per_unit / before->ns_per_unit - 1.0);
     double most_pct = 0.0;
-    BC_MPI(MPI_Reduce(&drift_pct, &most_pct, 1, MPI_DOUBLE, MPI_MAX, 0,
-                      MPI_COMM_WORLD));
+    bc_quiet_reduce(&drift_pct, &most_pct, 1, MPI_DOUBLE, MPI_MAX, 0,
+                    MPI_COMM_WORLD);
     if (most_pct > DRIFT_WARNING_PCT)
         bc_output_remark(run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during "

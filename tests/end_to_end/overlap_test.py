@@ -436,6 +436,25 @@ class Defaults(unittest.TestCase):
             delta=2)
 
 
+class Oversubscribed(unittest.TestCase):
+    """Where ranks share a processor the harness's own collectives are
+    non-blocking, too; the model must not take them for the operation."""
+
+    def test_harness_is_not_measured(self):
+        processor = str(min(os.sched_getaffinity(0)))
+        done = run_raw(OPTIONS.launcher, 2,
+                       ["taskset", "-c", processor, program("iallreduce"),
+                        "--data-driven", "--max-num-elts=1", "--max-time=2"],
+                       {"LD_PRELOAD": OPTIONS.model,
+                        "MODEL_DURATION_US": 20000, "MODEL_FRACTION": 1})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("# warning: oversubscribed", done.stdout)
+        rows = read_tsv(done.stdout)
+        self.assertEqual(len(rows), 1)
+        self.assertGreaterEqual(int(rows[0]["samples"]), 1)
+        self.assertGreater(number(rows[0]["ref_us"]), 19900)
+
+
 def read_if_there(path):
     try:
         with open(path, encoding="utf-8") as stream:

@@ -5,6 +5,7 @@ for, data checks."""
 import argparse
 import os
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -46,7 +47,8 @@ class Usage(unittest.TestCase):
                                ("--arrangements", ("double", "")),
                                ("--sync", ("none", "x")),
                                ("--max-ndata", ("3", "0", "-1", "x", "2G")),
-                               ("--max-stride", ("3", "0", "x"))):
+                               ("--max-stride", ("3", "0", "x")),
+                               ("--max-blocks", ("3", "-1", "x"))):
             # Open MPI's launcher takes seconds to end a job that failed.
             for value in values[:1 if OPTIONS.launcher.is_openmpi else None]:
                 self.refused([f"{option}={value}"], option)
@@ -100,6 +102,49 @@ class Rows(unittest.TestCase):
         for name in ("multiple", "crossing"):
             self.assertIn(f"# note: no {name}: it needs an even number",
                           done.stdout)
+
+
+class Time(unittest.TestCase):
+    """With more ranks than processors and no time at all every row is there, from
+    one sample at the least, and soon."""
+
+    def test_oversubscribed(self):
+        start_s = time.monotonic()
+        rows = rows_of("--patterns=put,all get,many put,strided get,MPI Send",
+                       "--max-time=0.001", "--max-ndata=8", ranks=8)
+        # On two processors half of it goes into the synchronisations.
+        self.assertLess(time.monotonic() - start_s, 15.0)
+        found = [(row["arrangement"], row["pattern"], row["sync"], row["count"],
+                  row["blksize"]) for row in rows]
+        expected = [(arrangement, pattern, sync, count, blksize)
+                    for arrangement in ("single", "multiple", "crossing")
+                    for pattern, shapes in (
+                        ("put", (("1", "1"), ("1", "8"))),
+                        ("many put", (("1", "8"), ("8", "1"))),
+                        ("strided get", (("1", "1"),)),
+                        ("all get", (("1", "1"), ("1", "8"))),
+                        ("MPI Send", (("1", "1"), ("1", "8"))))
+                    for sync in (["none"] if pattern == "MPI Send"
+                                 else ["all", "images"])
+                    for count, blksize in shapes]
+        self.assertEqual(sorted(found), sorted(expected))
+        for row in rows:
+            samples = int(row["samples"])
+            self.assertGreaterEqual(samples, 1, row)
+            self.assertIn(row["status"], ("ok", "budget"))
+            self.assertGreater(number(row["latency_us"]), 0.0, row)
+            if samples < 6:
+                self.assertEqual((row["latency_lo_us"], row["latency_hi_us"],
+                                  row["status"]), ("NA", "NA", "budget"))
+
+    def test_blocks(self):
+        rows = rows_of("--patterns=many put,strided many get,put",
+                       "--sync=images", "--max-blocks=8", *QUICK)
+        self.assertEqual([(row["count"], row["ndata"]) for row in rows
+                          if row["pattern"] != "put"],
+                         [("1", "64"), ("8", "64")] * 2)
+        self.assertEqual([row["ndata"] for row in rows
+                          if row["pattern"] == "put"], ["1", "8", "64"])
 
 
 class Data(unittest.TestCase):

@@ -32,7 +32,7 @@ static void assert_shape(const struct pingpong_shape *shape, int64_t count,
 static void full_sweeps(void **state)
 {
     (void)state;
-    const struct pingpong_limits limits = {4 << 20, 128, 2};
+    const struct pingpong_limits limits = {4 << 20, 128, 2, 0};
     struct pingpong_shape shapes[64];
     assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 23);
     assert_shape(&shapes[0], 1, 1, 1, 1, 1);
@@ -55,7 +55,7 @@ static void full_sweeps(void **state)
 static void thinned_sweeps(void **state)
 {
     (void)state;
-    const struct pingpong_limits limits = {1 << 10, 8, 8};
+    const struct pingpong_limits limits = {1 << 10, 8, 8, 0};
     struct pingpong_shape shapes[64];
     assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
     for (int i = 0; i < 5; i++)
@@ -64,6 +64,23 @@ static void thinned_sweeps(void **state)
     assert_shape(&shapes[3], 512, 2, 2, 1024, 1024);
     assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 4);
     assert_shape(&shapes[3], 128, 1, 8, 128, 127 * 8 + 1);
+}
+
+/* A limit on blocks leaves out the sweeps' ends, and nothing else. */
+static void few_blocks(void **state)
+{
+    (void)state;
+    const struct pingpong_limits limits = {1 << 10, 8, 8, 64};
+    const struct pingpong_limits beyond = {1 << 10, 8, 8, 1 << 20};
+    struct pingpong_shape shapes[64];
+    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
+    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 4);
+    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 3);
+    assert_shape(&shapes[0], 1, 1024, 1, 1024, 1024);
+    assert_shape(&shapes[2], 64, 16, 16, 1024, 1024);
+    assert_int_equal(all_shapes(PINGPONG_STRIDED_MANY, &limits, shapes), 3);
+    assert_shape(&shapes[2], 64, 16, 32, 1024, 63 * 32 + 16);
+    assert_int_equal(all_shapes(PINGPONG_MANY, &beyond, shapes), 5);
 }
 
 /* In any limits every shape of a sweep has the same data, within the extent that
@@ -75,7 +92,7 @@ static void shapes_fit(void **state)
         for (int64_t stride = 1; stride <= 8192; stride *= 4)
             for (int64_t step = 2; step <= 8; step *= 4)
                 for (int sweep = 0; sweep <= PINGPONG_STRIDED_MANY; sweep++) {
-                    const struct pingpong_limits limits = {most, stride, step};
+                    const struct pingpong_limits limits = {most, stride, step, 0};
                     struct pingpong_shape shapes[64];
                     const int count = all_shapes((enum pingpong_sweep)sweep,
                                                  &limits, shapes);
@@ -185,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_sweeps),
         cmocka_unit_test(thinned_sweeps),
+        cmocka_unit_test(few_blocks),
         cmocka_unit_test(shapes_fit),
         cmocka_unit_test(arrangements_pair_up),
         cmocka_unit_test(names),

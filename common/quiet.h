@@ -1,0 +1,36 @@
+/*
+ * Collectives of the harness that leave the processor to others in oversubscribed
+ * jobs.
+ *
+ * Between measurements the ranks agree on what comes next and bring together what
+ * came of it. Nobody times that, but MPI libraries wait by polling, and with more
+ * ranks than processors a rank that polls keeps away the one that it waits for:
+ * MPICH 4.0.2 takes 35 ms a barrier with 8 ranks on 2 processors. So there a
+ * rank that waits in one of these sleeps, and looks again from time to time.
+ * Everywhere else they are MPI's blocking collectives and nothing more.
+ *
+ * Not for a timed region, nor for the barrier that releases ranks into one: ranks
+ * leave these up to a millisecond apart.
+ */
+#ifndef COMMCOST_COMMON_QUIET_H
+#define COMMCOST_COMMON_QUIET_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* Whether those that wait sleep; until this is called they don't. Local, but must
+   be the same on all ranks, and between two collectives. */
+void bc_quiet_choose(bool sleeps);
+
+/* As their namesakes in MPI; collective over `comm`.
+   While they sleep these pass by what intercepts MPI calls: it would take them for
+   the non-blocking collectives of a program. An error of MPI's ends the job. */
+void bc_quiet_barrier(MPI_Comm comm);
+void bc_quiet_bcast(void *buffer, int count, MPI_Datatype type, int root,
+                    MPI_Comm comm);
+void bc_quiet_reduce(const void *send, void *receive, int count,
+                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
+void bc_quiet_allreduce(const void *send, void *receive, int count,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+#endif
