@@ -22,6 +22,11 @@
  * Where the network can't serve a put, a get or a lock by itself, the rank that
  * it goes to does, and only while it is in an MPI call.
  *
+ * Coarrays and mutexes of communicators that have no rank in common must not be
+ * created at the same time under Open MPI before 5.0: on one node it mixes up
+ * their windows, or creates none (tests/mpi_defects/windows_at_once.c). One after
+ * the other is right, with a barrier of all ranks in between.
+ *
  * An error of MPI's ends the job.
  */
 #ifndef COMMCOST_COMMON_COARRAY_H
