@@ -2,6 +2,7 @@
 
 #include "common/mpi_check.h"
 
+#include <sched.h>
 #include <time.h>
 
 /* A rank looks so often before each sleep: a collective may have several steps
@@ -81,4 +82,21 @@ void bc_quiet_allreduce(const void *send, void *receive, int count,
     MPI_Request request;
     BC_MPI(PMPI_Iallreduce(send, receive, count, type, op, comm, &request));
     wait_asleep(&request);
+}
+
+void bc_quiet_release(MPI_Comm comm)
+{
+    if (!sleeping) {
+        BC_MPI(MPI_Barrier(comm));
+        return;
+    }
+    MPI_Request request;
+    int done = 0;
+    BC_MPI(PMPI_Ibarrier(comm, &request));
+    for (;;) {
+        BC_MPI(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        if (done)
+            return;
+        sched_yield();
+    }
 }

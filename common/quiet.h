@@ -9,8 +9,8 @@
  * rank that waits in one of these sleeps, and looks again from time to time.
  * Everywhere else they are MPI's blocking collectives and nothing more.
  *
- * Not for a timed region, nor for the barrier that releases ranks into one: ranks
- * leave these up to a millisecond apart.
+ * Not for a timed region. Ranks leave these up to a millisecond apart; the barrier
+ * that releases them into a timed region is bc_quiet_release.
  */
 #ifndef COMMCOST_COMMON_QUIET_H
 #define COMMCOST_COMMON_QUIET_H
@@ -32,5 +32,10 @@ void bc_quiet_reduce(const void *send, void *receive, int count,
                      MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
 void bc_quiet_allreduce(const void *send, void *receive, int count,
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/* A barrier whose ranks leave at once, as far as there are processors for them: in
+   oversubscribed jobs those that wait offer their processor to others each time
+   they look, but don't sleep. 8 ranks on 2 processors take 0.2 ms. */
+void bc_quiet_release(MPI_Comm comm);
 
 #endif
