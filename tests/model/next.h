@@ -43,6 +43,7 @@ struct next_mpi {
 #define ONE_SIDED(Name, ...) NEXT_MEMBER(Name)
 #define ONE_SIDED_REQUEST(Name, ...) NEXT_MEMBER(Name)
 #define SYNCHRONISATION(Name, ...) NEXT_MEMBER(Name)
+#define LOCK(Name, ...) NEXT_MEMBER(Name)
 #include "rma.def"
 #undef NEXT_MEMBER
 };

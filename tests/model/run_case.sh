@@ -207,6 +207,13 @@ rma_cost)
     rma_costs 20 2 1 1 MODEL_GAP_US=5
     rma_costs 10 1 0 0 MODEL_FRACTION=0.5
     ;;
+rma_contention)
+    for setting in "MODEL_LATENCY_US=20 MODEL_SYNC_US=20" "MODEL_LATENCY_US=40 MODEL_SYNC_US=20 MODEL_WAIT_US=5" \
+        "MODEL_LATENCY_US=20 MODEL_SYNC_US=30 MODEL_DATA=1"; do
+        # shellcheck disable=SC2086
+        timed_job 2 "$model" MODEL_RMA=1 $setting MODEL_REPORT="$report" "$build/model_rma_test" contend || exit 1
+    done
+    ;;
 rma_data)
     rma_delivers MODEL_DATA=0 untouched
     rma_delivers MODEL_DATA=1 right
