@@ -1,5 +1,6 @@
 /* Start and end of the job. */
 #include "data.h"
+#include "locks.h"
 #include "model.h"
 #include "next.h"
 #include "requests.h"
@@ -10,6 +11,8 @@ static void start(void)
     data_start();
     requests_start();
     timing_start();
+    if (model.rma != 0)
+        locks_start();
 }
 
 INTERPOSED int MPI_Init(int *argc, char ***argv)
@@ -32,5 +35,7 @@ INTERPOSED int MPI_Finalize(void)
 {
     data_finish();
     report_write();
+    if (model.rma != 0)
+        locks_finish();
     return next.Finalize();
 }

@@ -30,18 +30,28 @@
  * message before it in the same direction, and takes T = L + G bytes, which is its D. Sends have one such gap
  * clock a process, receives another; all threads share them. A blocking call is the post and the wait of the
  * non-blocking one, Sendrecv two posts and a waitall. Sender and receiver are modelled each by itself: when no data
- * moves, a receive completes whether or not anything was sent. Messages to and from MPI_PROC_NULL,
- * persistent requests and probes are the real ones.
+ * moves, a receive completes whether or not anything was sent. A persistent request
+ * is posted by each start; in an MPI_Startall one after the other. Messages to and from MPI_PROC_NULL and probes are the
+ * real ones.
  *
- * A one-sided operation (MODEL_RMA=1; rma.def) starts and lasts as a message, by a third gap clock. It is complete when a
+ * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a third gap clock. It is complete when a
  * synchronisation of its window (and target, where one is named) says so, in this process's view:
  *
  *   synchronisation, called at t: completes at c = max(t, every s + f T + late) + the sum of (1 - f) T + MODEL_SYNC_US over
  *           the operations that it completes, and returns after w more, once. Those that complete none (lock,
  *           lock_all, start, post, wait) take MODEL_SYNC_US + w all the same. The real one is called too, when the
  *           operations are complete, where leaving it out could deadlock or break an epoch, that is all but the flushes;
- *           what it takes longer than MODEL_SYNC_US + w is in x. Rput and Rget have a request besides, whose wait
+ *           what it takes longer than MODEL_SYNC_US + w is in x. Those with a request have, besides, its wait, which
  *           is a message's.
+ *   lock    gets the real lock; its own time is from when the lock was free, at t or later: when the process that had
+ *           it exclusively before gave it up in modelled time. D + x doesn't have the waiting for that, real_us does;
+ *   unlock  gives up the lock in modelled time when it returns.
+ *
+ * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and unlock one after the
+ * other, and an acquisition costs their sum, with their x's. The real lock changes hands at the same time (that is
+ * inside the unlock, and after the next one has called lock), and what that takes is inside the modelled times of unlock
+ * and lock; what is longer is in the lock's x. Where processes have no memory in common, the real lock is given
+ * up after the unlock's time, and the lock's begins when it is got: then the sum lacks what that takes.
  *
  * Time modelled says nothing about time spent: the library's own host time is real, so it is measured,
  * per operation, and stated with the truth:
@@ -112,6 +122,7 @@ enum operation_kind {
 #define ONE_SIDED(Name, ...) OPERATION_##Name,
 #define ONE_SIDED_REQUEST(Name, ...) OPERATION_##Name,
 #define SYNCHRONISATION(Name, ...) OPERATION_##Name,
+#define LOCK(Name, ...) OPERATION_##Name,
 #include "rma.def"
     OPERATION_KINDS
 };

@@ -23,7 +23,10 @@
     X(Testall)            \
     X(Testany)            \
     X(Testsome)           \
+    X(Start)              \
+    X(Startall)           \
     X(Sendrecv)           \
+    X(Sendrecv_replace)   \
     X(Cancel)             \
     X(Win_free)           \
     X(Request_free)       \
@@ -43,6 +46,7 @@ struct next_mpi {
 #define ONE_SIDED(Name, ...) NEXT_MEMBER(Name)
 #define ONE_SIDED_REQUEST(Name, ...) NEXT_MEMBER(Name)
 #define SYNCHRONISATION(Name, ...) NEXT_MEMBER(Name)
+#define LOCK(Name, ...) NEXT_MEMBER(Name)
 #include "rma.def"
 #undef NEXT_MEMBER
 };

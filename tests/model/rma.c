@@ -11,56 +11,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arguments that all operations have. */
-struct transfer {
-    void *origin; /* of a put, only read */
-    int count;
-    MPI_Datatype datatype;
-    int target;
-    MPI_Win win;
-};
-
-/* For the damage of a put, which can't be done at the target: a copy of what it sends, the first byte of which is wrong.
-   Returns what stands for the origin's address. */
-static void *damaged_copy(const struct transfer *transfer, void **copy)
+/* For the damage of what is sent, which can't be done at the target: a copy of it, the first byte of which is wrong, until
+   the synchronisation. Returns what stands for the origin's address. */
+static const void *damaged_origin(const void *origin, int count, MPI_Datatype datatype, struct window *window, int target)
 {
     MPI_Aint true_lb_bytes;
     MPI_Aint true_extent_bytes;
     MPI_Aint lb_bytes;
     MPI_Aint extent_bytes;
-    PMPI_Type_get_true_extent(transfer->datatype, &true_lb_bytes, &true_extent_bytes);
-    PMPI_Type_get_extent(transfer->datatype, &lb_bytes, &extent_bytes);
-    const size_t span_bytes = (size_t)((transfer->count - 1) * extent_bytes + true_extent_bytes);
-    unsigned char *bytes = malloc(span_bytes);
-    if (bytes == NULL)
+    PMPI_Type_get_true_extent(datatype, &true_lb_bytes, &true_extent_bytes);
+    PMPI_Type_get_extent(datatype, &lb_bytes, &extent_bytes);
+    const size_t span_bytes = (size_t)((count - 1) * extent_bytes + true_extent_bytes);
+    unsigned char *copy = malloc(span_bytes);
+    if (copy == NULL)
         model_abort("out of memory for a damaged copy");
-    memcpy(bytes, (unsigned char *)transfer->origin + true_lb_bytes, span_bytes);
-    bytes[0] ^= 0xff;
-    *copy = bytes;
-    return bytes - true_lb_bytes;
+    memcpy(copy, (const unsigned char *)origin + true_lb_bytes, span_bytes);
+    copy[0] ^= 0xff;
+    window_remember_damage(window, target, NULL, copy);
+    return copy - true_lb_bytes;
 }
 
-/* What is to be done to a put before it starts and to a get after it: origin may be replaced. */
-static void put_damage(struct transfer *transfer, struct window *window, struct data *data)
+/* Of what is received. With a request, its completion does the damage, else the synchronisation. */
+static void damage_result(unsigned char *byte, struct window *window, int target, struct data *data)
 {
-    (void)data;
-    if (byte_in(transfer->origin, transfer->count, transfer->datatype) == NULL || !data_damage_is_due())
-        return;
-    void *copy;
-    transfer->origin = damaged_copy(transfer, &copy);
-    window_remember_damage(window, transfer->target, NULL, copy);
-}
-
-/* With a request, its completion does the damage, else the synchronisation. */
-static void get_damage(struct transfer *transfer, struct window *window, struct data *data)
-{
-    unsigned char *byte = byte_in(transfer->origin, transfer->count, transfer->datatype);
-    if (byte == NULL || !data_damage_is_due())
-        return;
     if (data != NULL)
         data_plan_local_damage(data, byte);
     else
-        window_remember_damage(window, transfer->target, byte, NULL);
+        window_remember_damage(window, target, byte, NULL);
+}
+
+/* Whether it is this operation's turn; those of no bytes have none. */
+static bool is_to_be_damaged(int count, MPI_Datatype datatype)
+{
+    return bytes_of(count, datatype) > 0 && data_damage_is_due();
 }
 
 static bool is_modelled(int target)
@@ -68,55 +51,59 @@ static bool is_modelled(int target)
     return model.rma != 0 && target != MPI_PROC_NULL;
 }
 
-/* The const of a put's origin is kept: all that is ever written is a copy. */
-#define TRANSFER {(void *)origin, origin_count, origin_type, target, win}
-#define ORIGIN_put const void *
-#define ORIGIN_get void *
-#define PARAMETERS(post)                                                                                          \
-    ORIGIN_##post origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,          \
-        int target_count, MPI_Datatype target_type, MPI_Win win
-#define ARGUMENTS(address) address, origin_count, origin_type, target, displacement, target_count, target_type, win
+#define UNWRAP(...) __VA_ARGS__
 
-#define ONE_SIDED(Name, name, post)                                                                    \
-    INTERPOSED int MPI_##Name(PARAMETERS(post))                                                        \
+/* Statements in the function of an operation: before the real one. Its data is only planned to go wrong. */
+#define DAMAGE_ORIGIN(count, datatype)                                                                 \
+    if (is_to_be_damaged(count, datatype))                                                             \
+        origin = damaged_origin(origin, count, datatype, window, target);
+#define DAMAGE_RESULT(address, count, datatype)                                                        \
+    if (is_to_be_damaged(count, datatype))                                                             \
+        damage_result(byte_in(address, count, datatype), window, target, data);
+
+#define ONE_SIDED(Name, name, parameters, arguments, bytes, damage)                                    \
+    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win)                                          \
     {                                                                                                  \
         if (!is_modelled(target))                                                                      \
-            return next.Name(ARGUMENTS(origin));                                                       \
+            return next.Name(UNWRAP arguments, win);                                                   \
         const int64_t post_ns = clock_now_ns();                                                        \
         struct window *window = window_of(win);                                                        \
         struct timing timing;                                                                          \
         if (model.data != 0) {                                                                         \
-            struct transfer transfer = TRANSFER;                                                       \
-            if (model.corrupt != 0)                                                                    \
-                post##_damage(&transfer, window, NULL);                                                \
-            const int error = next.Name(ARGUMENTS(transfer.origin));                                   \
+            struct data *const data = NULL;                                                            \
+            (void)data;                                                                                \
+            if (model.corrupt != 0) {                                                                  \
+                damage                                                                                 \
+            }                                                                                          \
+            const int error = next.Name(UNWRAP arguments, win);                                        \
             if (error != MPI_SUCCESS)                                                                  \
                 return error;                                                                          \
         }                                                                                              \
-        timing_plan(&timing, OPERATION_##Name, bytes_of(origin_count, origin_type), post_ns);          \
+        timing_plan(&timing, OPERATION_##Name, bytes, post_ns);                                        \
         window_add(window, target, timing.autonomous_end_ns, timing.host_ns);                          \
         timing_spend(&timing, post_ns);                                                                \
         return MPI_SUCCESS;                                                                            \
     }
 
 /* A synchronisation has no host part of an operation with a request to spin: that is for the request's wait. */
-#define ONE_SIDED_REQUEST(Name, name, post)                                                            \
-    INTERPOSED int MPI_##Name(PARAMETERS(post), MPI_Request *request)                                  \
+#define ONE_SIDED_REQUEST(Name, name, parameters, arguments, bytes, damage)                            \
+    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win, MPI_Request *request)                    \
     {                                                                                                  \
         if (!is_modelled(target))                                                                      \
-            return next.Name(ARGUMENTS(origin), request);                                              \
+            return next.Name(UNWRAP arguments, win, request);                                          \
         const int64_t post_ns = clock_now_ns();                                                        \
         struct window *window = window_of(win);                                                        \
         struct operation *operation = operation_take(request);                                         \
         if (model.data != 0) {                                                                         \
-            struct transfer transfer = TRANSFER;                                                       \
-            if (model.corrupt != 0)                                                                    \
-                post##_damage(&transfer, window, &operation->data);                                    \
-            const int error = next.Name(ARGUMENTS(transfer.origin), &operation->data.operation);       \
+            struct data *const data = &operation->data;                                                \
+            if (model.corrupt != 0) {                                                                  \
+                damage                                                                                 \
+            }                                                                                          \
+            const int error = next.Name(UNWRAP arguments, win, &data->operation);                      \
             if (error != MPI_SUCCESS)                                                                  \
                 return operation_cancel(operation, request, error);                                    \
         }                                                                                              \
-        timing_plan(&operation->timing, OPERATION_##Name, bytes_of(origin_count, origin_type), post_ns); \
+        timing_plan(&operation->timing, OPERATION_##Name, bytes, post_ns);                             \
         window_add(window, target, operation->timing.autonomous_end_ns, 0);                            \
         timing_spend(&operation->timing, post_ns);                                                     \
         return MPI_SUCCESS;                                                                            \
@@ -126,7 +113,9 @@ static bool is_modelled(int target)
 struct synchronisation {
     struct series *series;
     struct window *window;
-    int64_t completed_ns;
+    int64_t begin_ns; /* what it completes is complete, and its own duration begins */
+    bool calls_real;
+    int64_t real_ns; /* when the real one was called */
 };
 
 static void synchronisation_begin(struct synchronisation *synchronisation, enum operation_kind kind, MPI_Win win,
@@ -135,22 +124,29 @@ static void synchronisation_begin(struct synchronisation *synchronisation, enum 
     const int64_t call_ns = clock_now_ns();
     synchronisation->series = series_find(kind, 0);
     synchronisation->window = window_of(win);
-    synchronisation->completed_ns = window_completion_ns(synchronisation->window, target, call_ns);
+    synchronisation->begin_ns = window_completion_ns(synchronisation->window, target, call_ns);
+    synchronisation->calls_real = calls_real;
     /* What others wait for mustn't come before what it announces. */
     if (calls_real)
-        (void)timing_spin_until(synchronisation->completed_ns);
+        synchronisation->real_ns = timing_spin_until(synchronisation->begin_ns);
+}
+
+static int64_t completion_ns(const struct synchronisation *synchronisation)
+{
+    return synchronisation->begin_ns + synchronisation->series->duration_ns;
 }
 
 static void synchronisation_end(const struct synchronisation *synchronisation, int target)
 {
+    if (synchronisation->calls_real)
+        series_add_real(synchronisation->series, clock_now_ns() - synchronisation->real_ns);
     if (model.corrupt != 0 && target != NO_TARGET)
         window_do_damage(synchronisation->window, target);
-    const int64_t completion_ns = synchronisation->completed_ns + synchronisation->series->duration_ns;
     int64_t *sample = series_next_extra(synchronisation->series);
-    *sample = timing_spin_until(completion_ns + (int64_t)model.wait_ns) - completion_ns;
+    const int64_t end_ns = completion_ns(synchronisation) + (int64_t)model.wait_ns;
+    *sample = timing_spin_until(end_ns) - completion_ns(synchronisation);
 }
 
-#define UNWRAP(...) __VA_ARGS__
 #define SYNCHRONISATION(Name, name, parameters, arguments, completed_target, always_real)              \
     INTERPOSED int MPI_##Name(UNWRAP parameters)                                                       \
     {                                                                                                  \
@@ -163,8 +159,40 @@ static void synchronisation_end(const struct synchronisation *synchronisation, i
         synchronisation_end(&synchronisation, completed_target);                                       \
         return error;                                                                                  \
     }
+#define LOCK(Name, name)
 
 #include "rma.def"
+
+/*
+ * The modelled time of a lock begins when the one before it is given up in modelled time, which its holder has said
+ * before it really gave it up. So the real lock may change hands meanwhile, and what that takes doesn't show.
+ */
+INTERPOSED int MPI_Win_lock(int type, int target, int assertions, MPI_Win win)
+{
+    if (!is_modelled(target))
+        return next.Win_lock(type, target, assertions, win);
+    struct synchronisation synchronisation;
+    synchronisation_begin(&synchronisation, OPERATION_Win_lock, win, NO_TARGET, true);
+    const int error = next.Win_lock(type, target, assertions, win);
+    synchronisation.begin_ns =
+        window_lock(synchronisation.window, target, type == MPI_LOCK_EXCLUSIVE, synchronisation.begin_ns);
+    synchronisation_end(&synchronisation, NO_TARGET);
+    return error;
+}
+
+INTERPOSED int MPI_Win_unlock(int target, MPI_Win win)
+{
+    if (!is_modelled(target))
+        return next.Win_unlock(target, win);
+    struct synchronisation synchronisation;
+    synchronisation_begin(&synchronisation, OPERATION_Win_unlock, win, target, true);
+    const int64_t end_ns = completion_ns(&synchronisation) + (int64_t)model.wait_ns;
+    if (!window_unlock(synchronisation.window, target, end_ns))
+        synchronisation.real_ns = timing_spin_until(end_ns);
+    const int error = next.Win_unlock(target, win);
+    synchronisation_end(&synchronisation, target);
+    return error;
+}
 
 INTERPOSED int MPI_Win_free(MPI_Win *win)
 {

@@ -188,6 +188,7 @@ p2p_data)
     ;;
 p2p_requests)
     expect_refusal "more than 8192 operations" 2 "$model" MODEL_P2P=1 "$build/model_p2p_data_test" too-many
+    expect_refusal "MPI_Start of a request" 2 "$model" MODEL_P2P=1 "$build/model_p2p_data_test" start-twice
     expect_refusal "MODEL_CORRUPT_EVERY=0: must be" 2 "$model" MODEL_CORRUPT_EVERY=0 "$build/model_p2p_data_test" right
     ;;
 barrier_cost)
@@ -195,6 +196,13 @@ barrier_cost)
     barrier_costs 5 0
     barrier_costs 20 0.5 MODEL_PER_BYTE_NS=20
     barrier_costs 0 0
+    ;;
+neighborhood_cost)
+    for setting in "MODEL_DURATION_US=5" "MODEL_DURATION_US=2 MODEL_PER_BYTE_NS=50 MODEL_WAIT_US=0.5" \
+        "MODEL_DURATION_US=20 MODEL_DATA=1"; do
+        # shellcheck disable=SC2086
+        timed_job 2 "$model" $setting MODEL_REPORT="$report" "$build/model_blocking_test" neighborhood || exit 1
+    done
     ;;
 barrier_data)
     job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 "$build/model_blocking_test" data || exit 1
@@ -206,6 +214,13 @@ rma_cost)
     rma_costs 10 0.2 0 5 MODEL_GAP_US=1 MODEL_PER_BYTE_NS=100
     rma_costs 20 2 1 1 MODEL_GAP_US=5
     rma_costs 10 1 0 0 MODEL_FRACTION=0.5
+    ;;
+rma_contention)
+    for setting in "MODEL_LATENCY_US=20 MODEL_SYNC_US=20" "MODEL_LATENCY_US=40 MODEL_SYNC_US=20 MODEL_WAIT_US=5" \
+        "MODEL_LATENCY_US=20 MODEL_SYNC_US=30 MODEL_DATA=1"; do
+        # shellcheck disable=SC2086
+        timed_job 2 "$model" MODEL_RMA=1 $setting MODEL_REPORT="$report" "$build/model_rma_test" contend || exit 1
+    done
     ;;
 rma_data)
     rma_delivers MODEL_DATA=0 untouched

@@ -1,5 +1,6 @@
 #include "windows.h"
 #include "buffers.h"
+#include "locks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,10 +8,12 @@
 
 enum { WINDOWS_MAX = 256 };
 
-/* The end only grows, so it needn't be taken back: what is in the past is complete. */
+/* What is outstanding on a target; and the lock of it that this process has. The end only grows, so it needn't be taken back: what is in the past is complete. */
 struct outstanding {
     _Atomic int64_t autonomous_end_ns;
     _Atomic int64_t host_ns;
+    bool locked_exclusively;
+    _Atomic int64_t *held_until_ns; /* see lock_held_until */
 };
 
 struct damage {
@@ -54,12 +57,20 @@ static struct window *add(MPI_Win win)
         MPI_Group group;
         PMPI_Win_get_group(win, &group);
         PMPI_Group_size(group, &window->targets);
-        PMPI_Group_free(&group);
         window->win = win;
         window->damage = NULL;
         window->outstanding = calloc((size_t)window->targets, sizeof *window->outstanding);
         if (window->outstanding == NULL)
             model_abort("out of memory for a window");
+        MPI_Group world;
+        PMPI_Comm_group(MPI_COMM_WORLD, &world);
+        for (int target = 0; target < window->targets; target++) {
+            int world_rank;
+            PMPI_Group_translate_ranks(group, 1, &target, world, &world_rank);
+            window->outstanding[target].held_until_ns = lock_held_until(world_rank);
+        }
+        PMPI_Group_free(&world);
+        PMPI_Group_free(&group);
         atomic_store_explicit(&window->used, true, memory_order_release);
         return window;
     }
@@ -120,6 +131,26 @@ int64_t window_completion_ns(struct window *window, int target, int64_t now_ns)
             host_ns += atomic_exchange_explicit(&outstanding->host_ns, 0, memory_order_relaxed);
     }
     return autonomous_end_ns + host_ns;
+}
+
+int64_t window_lock(struct window *window, int target, bool exclusively, int64_t call_ns)
+{
+    struct outstanding *outstanding = &window->outstanding[target];
+    outstanding->locked_exclusively = exclusively;
+    if (outstanding->held_until_ns == NULL)
+        return clock_now_ns();
+    const int64_t held_until_ns = atomic_load(outstanding->held_until_ns);
+    return held_until_ns > call_ns ? held_until_ns : call_ns;
+}
+
+bool window_unlock(struct window *window, int target, int64_t end_ns)
+{
+    struct outstanding *outstanding = &window->outstanding[target];
+    if (outstanding->held_until_ns == NULL)
+        return false;
+    if (outstanding->locked_exclusively)
+        atomic_store(outstanding->held_until_ns, end_ns);
+    return true;
 }
 
 void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy)

@@ -23,6 +23,12 @@ void window_add(struct window *window, int target, int64_t autonomous_end_ns, in
    from now_ns on; takes their host parts out of the record. */
 int64_t window_completion_ns(struct window *window, int target, int64_t now_ns);
 
+/* The real lock of target was got, by a call at call_ns: returns when it is got in modelled time. */
+int64_t window_lock(struct window *window, int target, bool exclusively, int64_t call_ns);
+
+/* The lock of target will be given up in modelled time at end_ns: whether the real one may be given up before. */
+bool window_unlock(struct window *window, int target, int64_t end_ns);
+
 /* At the next window_do_damage of target: *wrong_byte is made wrong unless NULL, and copy is freed. */
 void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy);
 void window_do_damage(struct window *window, int target);
