@@ -175,9 +175,14 @@ static void take_late_lock(MPI_Win window)
                          window));
 }
 
+/* Every fourth time it takes so long that whoever doesn't wait for it is seen not
+   to. */
 static void make_transfers(MPI_Win window)
 {
+    static int times;
     int kept = 0;
+    if (mode == LATE && transfer_count > 0 && (times++ + rank) % 4 == 0)
+        sleep_us(500);
     for (int i = 0; i < transfer_count; i++) {
         if (transfers[i].window != window) {
             transfers[kept++] = transfers[i];
@@ -257,6 +262,18 @@ int MPI_Win_unlock_all(MPI_Win window)
 {
     make_transfers(window);
     return PMPI_Win_unlock_all(window);
+}
+
+/* Whether this rank is the last to come back from making a window. */
+static bool slow_to_allocate;
+
+int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                     void *base, MPI_Win *window)
+{
+    const int code = PMPI_Win_allocate(size, unit, info, comm, base, window);
+    if (slow_to_allocate)
+        sleep_ms(2);
+    return code;
 }
 
 static int be_late(void **state)
@@ -648,9 +665,9 @@ static void creation_synchronises(void **state)
     for (int i = 0; i < times; i++) {
         struct bc_coarray coarray;
         const double value = 3.0 + rank;
-        if ((rank + i) % ranks == 0)
-            sleep_ms(1);
+        slow_to_allocate = (rank + i) % ranks == 0;
         bc_coarray_create(&coarray, MPI_COMM_WORLD, 70000);
+        slow_to_allocate = false;
         bc_coarray_put(&coarray, (rank + 1) % ranks, 69999, &value, 1);
         bc_sync_all(&coarray);
         wrong += coarray.values[69999] != 3.0 + (rank + ranks - 1) % ranks;
@@ -726,7 +743,7 @@ struct ring {
 
 #define RING_MAX 20000 /* values in a half */
 
-#define RING_ROUNDS 10 /* in which each shape uses either half */
+#define RING_LEAST 6 /* repetitions: each shape, and one of them again */
 
 /* What moves in a repetition: little, much, and sections of both. */
 static const struct shape ring_shapes[] = {
@@ -831,25 +848,43 @@ static int64_t get_round(bool images, int times)
 static void sync_all_shows_what_was_put(void **state)
 {
     (void)state;
-    assert_int_equal(put_round(false, repetitions(RING_ROUNDS, 500)), 0);
+    assert_int_equal(put_round(false, repetitions(RING_LEAST, 500)), 0);
+}
+
+/* Each rank in turn puts to all, and the others have nothing of their own to
+   complete, which might hold them up as well. */
+static void sync_all_shows_what_one_rank_put(void **state)
+{
+    (void)state;
+    const int times = repetitions(ranks, 500);
+    int wrong = 0;
+    clear_world(2, UNTOUCHED);
+    for (int i = 0; i < times; i++) {
+        const double value = i;
+        for (int target = 0; i % ranks == rank && target < ranks; target++)
+            bc_coarray_put(&world, target, i % 2, &value, 1);
+        bc_sync_all(&world);
+        wrong += world.values[i % 2] != value;
+    }
+    assert_int_equal(wrong, 0);
 }
 
 static void sync_images_shows_what_was_put(void **state)
 {
     (void)state;
-    assert_int_equal(put_round(true, repetitions(RING_ROUNDS, 500)), 0);
+    assert_int_equal(put_round(true, repetitions(RING_LEAST, 500)), 0);
 }
 
 static void sync_all_shows_what_was_stored(void **state)
 {
     (void)state;
-    assert_int_equal(get_round(false, repetitions(RING_ROUNDS, 500)), 0);
+    assert_int_equal(get_round(false, repetitions(RING_LEAST, 500)), 0);
 }
 
 static void sync_images_shows_what_was_stored(void **state)
 {
     (void)state;
-    assert_int_equal(get_round(true, repetitions(RING_ROUNDS, 500)), 0);
+    assert_int_equal(get_round(true, repetitions(RING_LEAST, 500)), 0);
 }
 
 /* From hand to hand: each rank puts what it has seen, and one more, to the next
@@ -904,17 +939,17 @@ static void sync_all_waits_for_everyone(void **state)
     assert_int_equal(early, 0);
 }
 
-/* A star: rank 0 names all, the others only rank 0. Each is late in turn, and
-   rank 0 is not out before it is in; nor is anyone when rank 0 is late. */
+/* A star: rank 0 names all, twice, the others only rank 0, once. Each is late in
+   turn, and rank 0 is not out before it is in; nor is anyone when rank 0 is late. */
 static void sync_images_waits_for_the_named(void **state)
 {
     (void)state;
     int early = 0;
-    int all[RANKS_MAX];
+    int all[2 * RANKS_MAX];
     struct bc_images star;
-    for (int i = 0; i < ranks; i++)
-        all[i] = i;
-    bc_images_create(&star, &world, all, rank == 0 ? ranks : 1);
+    for (int i = 0; i < 2 * ranks; i++)
+        all[i] = i / 2;
+    bc_images_create(&star, &world, all, rank == 0 ? 2 * ranks : 1);
     for (int late = 0; late < ranks; late++) {
         turn++;
         if (rank == late)
@@ -1106,8 +1141,8 @@ static void count_up_outside(bool linger)
     atomic_store_explicit(&shared->total, total + 1, memory_order_relaxed);
 }
 
-#define LOCKS_LEAST 4
-#define LOCKS_MOST 1000
+#define LOCKS_LEAST 3
+#define LOCKS_MOST 500
 
 /* Whether a holder sleeps, so that others run and would come in, too, if they
    could: each rank does so, however few the repetitions. */
@@ -1287,10 +1322,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(creation_synchronises),
         cmocka_unit_test(other_communicators_count_their_own_ranks),
         cmocka_unit_test(sync_all_shows_what_was_put),
+        cmocka_unit_test(sync_all_shows_what_one_rank_put),
         cmocka_unit_test(sync_images_shows_what_was_put),
         cmocka_unit_test(sync_all_shows_what_was_stored),
         cmocka_unit_test(sync_images_shows_what_was_stored),
         late_test(sync_all_shows_what_was_put),
+        late_test(sync_all_shows_what_one_rank_put),
         late_test(sync_images_shows_what_was_put),
         late_test(sync_all_shows_what_was_stored),
         late_test(sync_images_shows_what_was_stored),
