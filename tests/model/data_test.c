@@ -1,6 +1,6 @@
 /*
  * Does MODEL_DATA=1 deliver right results, and does MODEL_CORRUPT=1 make exactly one byte wrong on exactly one rank?
- * Runs every non-blocking collective once with MPI_Wait and once with MPI_Test. To be run under the model on
+ * Runs every non-blocking collective once with MPI_Wait and once with MPI_Test, and the blocking ones. To be run under the model on
  * 4 ranks, with the expected outcome as the argument:
  *
  *   right       all data as MPI has it; nobody leaves a barrier before the last one enters it
@@ -26,6 +26,7 @@ enum {
 /* One operation on one rank. */
 struct exchange {
     MPI_Comm comm;
+    bool blocking; /* of functions that can be either */
     int rank;
     int size;
     int neighbor_count;
@@ -326,7 +327,10 @@ static void post_neighbor_allgather(struct exchange *x)
     for (int i = 0; i < x->neighbor_count; i++)
         if (x->neighbors[i] != MPI_PROC_NULL)
             put_block(x->expected, i * COUNT, x->neighbors[i], 0, COUNT);
-    MPI_Ineighbor_allgather(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm, &x->request);
+    if (x->blocking)
+        MPI_Neighbor_allgather(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm);
+    else
+        MPI_Ineighbor_allgather(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm, &x->request);
 }
 
 static void post_neighbor_allgatherv(struct exchange *x)
@@ -341,8 +345,11 @@ static void post_neighbor_allgatherv(struct exchange *x)
         if (exists)
             put_block(x->expected, displs[i], x->neighbors[i], 0, counts[i]);
     }
-    MPI_Ineighbor_allgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs, MPI_INT, x->comm,
-                             &x->request);
+    if (x->blocking)
+        MPI_Neighbor_allgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs, MPI_INT, x->comm);
+    else
+        MPI_Ineighbor_allgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs, MPI_INT, x->comm,
+                                 &x->request);
 }
 
 static void post_neighbor_alltoall(struct exchange *x)
@@ -353,28 +360,39 @@ static void post_neighbor_alltoall(struct exchange *x)
             put_block(x->expected, i * COUNT, x->neighbors[i], x->rank, COUNT);
         }
     }
-    MPI_Ineighbor_alltoall(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm, &x->request);
+    if (x->blocking)
+        MPI_Neighbor_alltoall(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm);
+    else
+        MPI_Ineighbor_alltoall(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm, &x->request);
 }
 
 static void post_neighbor_alltoallv(struct exchange *x)
 {
     static struct pairs pairs;
     put_pairs(x, &pairs, x->neighbor_count, x->neighbors, false);
-    MPI_Ineighbor_alltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive, pairs.receive_counts,
-                            pairs.displs, MPI_INT, x->comm, &x->request);
+    if (x->blocking)
+        MPI_Neighbor_alltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive, pairs.receive_counts,
+                               pairs.displs, MPI_INT, x->comm);
+    else
+        MPI_Ineighbor_alltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive, pairs.receive_counts,
+                                pairs.displs, MPI_INT, x->comm, &x->request);
 }
 
 static void post_neighbor_alltoallw(struct exchange *x)
 {
     static struct pairs pairs;
     put_pairs(x, &pairs, x->neighbor_count, x->neighbors, true);
-    MPI_Ineighbor_alltoallw(x->send, pairs.send_counts, pairs.aint_displs, pairs.send_types, x->receive,
-                            pairs.receive_counts, pairs.aint_displs, pairs.receive_types, x->comm, &x->request);
+    if (x->blocking)
+        MPI_Neighbor_alltoallw(x->send, pairs.send_counts, pairs.aint_displs, pairs.send_types, x->receive,
+                               pairs.receive_counts, pairs.aint_displs, pairs.receive_types, x->comm);
+    else
+        MPI_Ineighbor_alltoallw(x->send, pairs.send_counts, pairs.aint_displs, pairs.send_types, x->receive,
+                                pairs.receive_counts, pairs.aint_displs, pairs.receive_types, x->comm, &x->request);
 }
 
 /* ---- All of them ---- */
 
-enum topology { PLAIN, RING, LINE, TOPOLOGIES };
+enum topology { PLAIN, RING, LINE, TORUS, TOPOLOGIES };
 
 static const struct {
     const char *name;
@@ -412,6 +430,8 @@ static const struct {
     {"ineighbor_alltoallv, line", post_neighbor_alltoallv, LINE},
     {"ineighbor_alltoallw, ring", post_neighbor_alltoallw, RING},
     {"ineighbor_alltoallw, line", post_neighbor_alltoallw, LINE},
+    {"ineighbor_allgather, torus", post_neighbor_allgather, TORUS},
+    {"ineighbor_alltoallw, torus", post_neighbor_alltoallw, TORUS},
 };
 
 /* How the tests end an operation; both must do the damage. */
@@ -475,15 +495,20 @@ static void check_case(const char *name, const struct exchange *x, const int sho
 }
 
 /* The neighbours are worked out here rather than asked of MPI: the ring has two on every rank, the line, which is an
-   open grid one row high, nobody above and below and nobody beyond its ends. */
+   open grid one row high, nobody above and below and nobody beyond its ends, and the torus, which is a closed
+   grid one row high, itself above and below. */
 static void start_exchange(struct exchange *x, MPI_Comm comm, enum topology topology, MPI_Datatype shifted)
 {
-    *x = (struct exchange){.comm = comm, .shifted = shifted};
+    *x = (struct exchange){.comm = comm, .shifted = shifted, .request = MPI_REQUEST_NULL};
     MPI_Comm_rank(comm, &x->rank);
     MPI_Comm_size(comm, &x->size);
     if (topology == LINE) {
         x->neighbors[x->neighbor_count++] = MPI_PROC_NULL;
         x->neighbors[x->neighbor_count++] = MPI_PROC_NULL;
+    }
+    if (topology == TORUS) {
+        x->neighbors[x->neighbor_count++] = x->rank;
+        x->neighbors[x->neighbor_count++] = x->rank;
     }
     const bool first = topology == LINE && x->rank == 0;
     const bool last = topology == LINE && x->rank == x->size - 1;
@@ -491,6 +516,28 @@ static void start_exchange(struct exchange *x, MPI_Comm comm, enum topology topo
     x->neighbors[x->neighbor_count++] = last ? MPI_PROC_NULL : (x->rank + 1) % x->size;
     for (int i = 0; i < INTS; i++)
         x->send[i] = x->receive[i] = x->expected[i] = POISON;
+}
+
+/* How an operation ends: each must do the damage. Those on a topology may be blocking instead. */
+enum ending { BY_WAIT, BY_TEST, BLOCKING, ENDINGS };
+
+static void run_case(size_t i, const MPI_Comm comms[], MPI_Datatype shifted, enum ending ending, bool untouched,
+                     int wrong)
+{
+    static struct exchange x;
+    const char *name = cases[i].name + (ending == BLOCKING); /* without the i */
+    int before[INTS];
+    start_exchange(&x, comms[cases[i].topology], cases[i].topology, shifted);
+    x.blocking = ending == BLOCKING;
+    cases[i].post(&x);
+    /* Posts may put something there; those of blocking ones don't, and what these receive must not count. */
+    for (int j = 0; j < INTS; j++)
+        before[j] = x.blocking ? POISON : x.receive[j];
+    if (!x.blocking)
+        finish(&x.request, ending == BY_TEST);
+    if (untouched)
+        MPI_Barrier(MPI_COMM_WORLD); /* time for what shouldn't arrive to arrive */
+    check_case(name, &x, untouched ? before : x.expected, wrong);
 }
 
 static void check_barrier(MPI_Comm comm, bool by_test, int early_expected)
@@ -533,28 +580,22 @@ int main(int argc, char **argv)
     const int closed = 1;
     const int grid[2] = {1, size};
     const int open[2] = {0, 0};
+    const int both_closed[2] = {1, 1};
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[PLAIN]);
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &closed, 0, &comms[RING]);
     MPI_Cart_create(MPI_COMM_WORLD, 2, grid, open, 0, &comms[LINE]);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, grid, both_closed, 0, &comms[TORUS]);
     MPI_Datatype shifted;
     const int one = 1;
     MPI_Type_create_indexed_block(1, 1, &one, MPI_INT, &shifted);
     MPI_Type_commit(&shifted);
 
-    for (int by_test = 0; by_test <= 1; by_test++) {
+    for (int by_test = 0; by_test <= 1; by_test++)
         check_barrier(comms[PLAIN], by_test, untouched ? size - 1 : wrong);
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            static struct exchange x;
-            start_exchange(&x, comms[cases[i].topology], cases[i].topology, shifted);
-            int before[INTS];
-            cases[i].post(&x);
-            memcpy(before, x.receive, sizeof before);
-            finish(&x.request, by_test);
-            if (untouched)
-                MPI_Barrier(MPI_COMM_WORLD); /* time for what shouldn't arrive to arrive */
-            check_case(cases[i].name, &x, untouched ? before : x.expected, wrong);
-        }
-    }
+    for (int ending = 0; ending < ENDINGS; ending++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            if (ending != BLOCKING || cases[i].topology != PLAIN)
+                run_case(i, comms, shifted, (enum ending)ending, untouched, wrong);
 
     MPI_Type_free(&shifted);
     for (int i = 0; i < TOPOLOGIES; i++)

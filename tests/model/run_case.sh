@@ -196,6 +196,13 @@ barrier_cost)
     barrier_costs 20 0.5 MODEL_PER_BYTE_NS=20
     barrier_costs 0 0
     ;;
+neighborhood_cost)
+    for setting in "MODEL_DURATION_US=5" "MODEL_DURATION_US=2 MODEL_PER_BYTE_NS=50 MODEL_WAIT_US=0.5" \
+        "MODEL_DURATION_US=20 MODEL_DATA=1"; do
+        # shellcheck disable=SC2086
+        timed_job 2 "$model" $setting MODEL_REPORT="$report" "$build/model_blocking_test" neighborhood || exit 1
+    done
+    ;;
 barrier_data)
     job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 "$build/model_blocking_test" data || exit 1
     job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 MODEL_CORRUPT=1 "$build/model_blocking_test" data || exit 1
