@@ -12,6 +12,7 @@
 struct data {
     MPI_Request operation;        /* the real one */
     MPI_Status status;            /* its status, once it is complete */
+    bool complete;                /* a test has found it so; a persistent request can't say that itself */
     MPI_Request vote_request;     /* the vote on who gets the wrong byte */
     int vote;                     /* this rank if it receives anything, -1 otherwise */
     int highest_receiver;         /* the vote's outcome */
@@ -25,6 +26,9 @@ void data_start(void);
 
 /* Makes *data the state of an operation without a real one behind it. */
 void data_clear(struct data *data);
+
+/* The same of one that has a real one, persistent and not active, and no damage planned. */
+void data_renew(struct data *data);
 
 /*
  * Prepares the damage to the real operation that was just started in data->operation. Collective over comm, but

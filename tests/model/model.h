@@ -30,8 +30,9 @@
  * message before it in the same direction, and takes T = L + G bytes, which is its D. Sends have one such gap
  * clock a process, receives another; all threads share them. A blocking call is the post and the wait of the
  * non-blocking one, Sendrecv two posts and a waitall. Sender and receiver are modelled each by itself: when no data
- * moves, a receive completes whether or not anything was sent. Messages to and from MPI_PROC_NULL,
- * persistent requests and probes are the real ones.
+ * moves, a receive completes whether or not anything was sent. A persistent request
+ * is posted by each start; in an MPI_Startall one after the other. Messages to and from MPI_PROC_NULL and probes are the
+ * real ones.
  *
  * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a third gap clock. It is complete when a
  * synchronisation of its window (and target, where one is named) says so, in this process's view:

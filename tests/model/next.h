@@ -23,7 +23,10 @@
     X(Testall)            \
     X(Testany)            \
     X(Testsome)           \
+    X(Start)              \
+    X(Startall)           \
     X(Sendrecv)           \
+    X(Sendrecv_replace)   \
     X(Cancel)             \
     X(Win_free)           \
     X(Request_free)       \

@@ -1,10 +1,12 @@
 /*
- * Point-to-point: the post of every function in p2p.def, and MPI_Sendrecv. What differs between functions is in their
+ * Point-to-point: the post of every function in p2p.def, MPI_Sendrecv and MPI_Sendrecv_replace. What differs between functions is in their
  * rows; what completes requests is in requests.c.
  */
 #include "buffers.h"
 #include "next.h"
 #include "requests.h"
+
+#include <stdlib.h>
 
 static bool is_modelled(int peer)
 {
@@ -44,6 +46,35 @@ static int post_receive(enum operation_kind kind, __typeof__(MPI_Irecv) *mover, 
     return MPI_SUCCESS;
 }
 
+/* A persistent request: its real one, which the starts start, by mover, if data is to move. */
+static int persist_send(enum operation_kind kind, __typeof__(MPI_Send_init) *mover, const void *buffer, int count,
+                        MPI_Datatype datatype, int destination, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct operation *operation = operation_take(request);
+    if (model.data != 0) {
+        const int error = mover(buffer, count, datatype, destination, tag, comm, &operation->data.operation);
+        if (error != MPI_SUCCESS)
+            return operation_cancel(operation, request, error);
+    }
+    operation_persist(operation, kind, bytes_of(count, datatype), NULL);
+    return MPI_SUCCESS;
+}
+
+static int persist_receive(enum operation_kind kind, __typeof__(MPI_Recv_init) *mover, void *buffer, int count,
+                           MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    const int64_t bytes = bytes_of(count, datatype);
+    struct operation *operation = operation_take(request);
+    operation->envelope = (struct envelope){.source = source, .tag = tag, .bytes = bytes, .received = true};
+    if (model.data != 0) {
+        const int error = mover(buffer, count, datatype, source, tag, comm, &operation->data.operation);
+        if (error != MPI_SUCCESS)
+            return operation_cancel(operation, request, error);
+    }
+    operation_persist(operation, kind, bytes, byte_in(buffer, count, datatype));
+    return MPI_SUCCESS;
+}
+
 #define SEND_PARAMETERS const void *buffer, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm
 #define RECEIVE_PARAMETERS void *buffer, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm
 #define ARGUMENTS buffer, count, datatype, peer, tag, comm
@@ -68,6 +99,8 @@ static int post_receive(enum operation_kind kind, __typeof__(MPI_Irecv) *mover, 
 #define MESSAGE_ROWS 0
 #define NONBLOCKING_SEND(Name, name) NONBLOCKING(Name, post_send, SEND_PARAMETERS)
 #define NONBLOCKING_RECEIVE(Name, name) NONBLOCKING(Name, post_receive, RECEIVE_PARAMETERS)
+#define PERSISTENT_SEND(Name, name) NONBLOCKING(Name, persist_send, SEND_PARAMETERS)
+#define PERSISTENT_RECEIVE(Name, name) NONBLOCKING(Name, persist_receive, RECEIVE_PARAMETERS)
 #define BLOCKING_SEND(Name, name, Mover)     \
     INTERPOSED int MPI_##Name(SEND_PARAMETERS) \
     BLOCKING_BODY(Name, post_send, Mover, MPI_STATUS_IGNORE, ARGUMENTS)
@@ -103,5 +136,28 @@ INTERPOSED int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sen
         return error != MPI_SUCCESS ? error : next.Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     if (status != MPI_STATUS_IGNORE)
         *status = statuses[0];
+    return error;
+}
+
+INTERPOSED int MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype, int destination, int sendtag,
+                                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    if (!is_modelled(destination) && !is_modelled(source))
+        return next.Sendrecv_replace(buffer, count, datatype, destination, sendtag, source, recvtag, comm, status);
+    if (model.data == 0 || !is_modelled(destination) || !is_modelled(source))
+        return MPI_Sendrecv(buffer, count, datatype, destination, sendtag, buffer, count, datatype, source, recvtag,
+                            comm, status);
+
+    /* A copy is sent, so that the buffer is free for what is received. */
+    int bytes;
+    int packed_bytes = 0;
+    PMPI_Pack_size(count, datatype, comm, &bytes);
+    void *copy = malloc(bytes > 0 ? (size_t)bytes : 1);
+    if (copy == NULL)
+        model_abort("out of memory for MPI_Sendrecv_replace");
+    PMPI_Pack(buffer, count, datatype, copy, bytes, &packed_bytes, comm);
+    const int error = MPI_Sendrecv(copy, packed_bytes, MPI_PACKED, destination, sendtag, buffer, count, datatype,
+                                   source, recvtag, comm, status);
+    free(copy);
     return error;
 }

@@ -12,7 +12,7 @@ enum { ITERATIONS = 400, SIZES = 3, STREAM = 256, STREAM_ITERATIONS = 60, TAG = 
 
 /* Sizes of the messages in streams, one a row of the report. A waitall that begins when all transfers are over has all
    its own cost after their completion, any other nearly none, so these have rows of their own. */
-enum { STREAM_BYTES = 16, TWO_WAY_BYTES = 24, OVER_BYTES = 1 };
+enum { STREAM_BYTES = 16, TWO_WAY_BYTES = 24, STARTALL_BYTES = 32, OVER_BYTES = 1 };
 
 static const int sizes_bytes[SIZES] = {8, 1024, 65536}; /* only the first when no byte costs anything */
 
@@ -32,12 +32,14 @@ static char receive_buffer[65536];
 /* Volatile, since gcc takes the constant for an array of size 0. */
 static MPI_Status *volatile no_statuses = MPI_STATUSES_IGNORE;
 
-/* A direction's functions, with their names in the report. */
+/* A direction's functions, with their names in the report. Persistent requests are made first, and have no blocking call
+   but a start and its wait. */
 struct direction {
     const char *nonblocking;
     const char *blocking;
     void (*post)(int bytes, MPI_Request *request);
     void (*block)(int bytes);
+    void (*prepare)(int bytes, MPI_Request *request);
 };
 
 static void post_send(int bytes, MPI_Request *request)
@@ -60,12 +62,30 @@ static void block_receive(int bytes)
     MPI_Recv(receive_buffer, bytes, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+static void prepare_send(int bytes, MPI_Request *request)
+{
+    MPI_Send_init(send_buffer, bytes, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, request);
+}
+
+static void prepare_receive(int bytes, MPI_Request *request)
+{
+    MPI_Recv_init(receive_buffer, bytes, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, request);
+}
+
+static void start(int bytes, MPI_Request *request)
+{
+    (void)bytes;
+    MPI_Start(request);
+}
+
 static const struct direction directions[] = {
-    {"isend", "send", post_send, block_send},
-    {"irecv", "recv", post_receive, block_receive},
+    {"isend", "send", post_send, block_send, NULL},
+    {"irecv", "recv", post_receive, block_receive, NULL},
+    {"send_init", "send_init", start, NULL, prepare_send},
+    {"recv_init", "recv_init", start, NULL, prepare_receive},
 };
 
-enum { DIRECTIONS = sizeof directions / sizeof directions[0] };
+enum { DIRECTIONS = sizeof directions / sizeof directions[0], TWO_WAY_DIRECTIONS = 2 };
 
 /* Usual times in the bare loop, in us, the mean over the ranks. */
 struct single {
@@ -83,6 +103,7 @@ struct stream {
 static struct single singles[DIRECTIONS][SIZES];
 static struct stream streams[DIRECTIONS];
 static struct stream two_way;
+static double startall_us; /* of STREAM requests */
 
 /* The mean over the ranks of each of the count doubles at values, in place. */
 static void average(void *values, int count)
@@ -107,6 +128,8 @@ static struct single measure_single(const struct direction *direction, int bytes
     static double blocking[ITERATIONS];
     const double work_us = duration_of(bytes) + post_us + gap_us + 5;
     MPI_Request request;
+    if (direction->prepare != NULL)
+        direction->prepare(bytes, &request);
     for (int i = 0; i < ITERATIONS; i++) {
         measure_work(gap_us); /* so that no message has to wait for the one before it */
         double begin = check_now_us();
@@ -123,10 +146,16 @@ static struct single measure_single(const struct direction *direction, int bytes
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         wait[i] = check_now_us() - begin;
 
-        begin = check_now_us();
-        direction->block(bytes);
-        blocking[i] = check_now_us() - begin;
+        if (direction->block != NULL) {
+            begin = check_now_us();
+            direction->block(bytes);
+            blocking[i] = check_now_us() - begin;
+        } else {
+            blocking[i] = alone[i];
+        }
     }
+    if (direction->prepare != NULL)
+        MPI_Request_free(&request);
     struct single single = {
         .post = measure_middle(post, ITERATIONS) - clock_cost_us,
         .alone = measure_middle(alone, ITERATIONS) - clock_cost_us,
@@ -144,6 +173,11 @@ static struct stream measure_stream(int bytes, int first_direction, int last_dir
     static double total[STREAM_ITERATIONS];
     static double waitall_after[STREAM_ITERATIONS];
     for (int over = 0; over < 2; over++) {
+        int prepared = 0;
+        for (int message = 0; message < STREAM; message++)
+            for (int direction = first_direction; direction <= last_direction; direction++)
+                if (directions[direction].prepare != NULL)
+                    directions[direction].prepare(bytes + over * OVER_BYTES, &requests[prepared++]);
         for (int i = 0; i < STREAM_ITERATIONS; i++) {
             int count = 0;
             measure_work(gap_us);
@@ -161,6 +195,8 @@ static struct stream measure_stream(int bytes, int first_direction, int last_dir
             else
                 total[i] = end - begin - clock_cost_us; /* the reading in the middle */
         }
+        while (prepared > 0)
+            MPI_Request_free(&requests[--prepared]);
     }
     struct stream stream = {
         .total = measure_quickest(total, STREAM_ITERATIONS) - clock_cost_us,
@@ -168,6 +204,25 @@ static struct stream measure_stream(int bytes, int first_direction, int last_dir
     };
     average(&stream, sizeof stream / sizeof(double));
     return stream;
+}
+
+static double measure_startall(int bytes)
+{
+    static MPI_Request requests[STREAM];
+    static double times[STREAM_ITERATIONS];
+    for (int i = 0; i < STREAM; i++)
+        prepare_send(bytes, &requests[i]);
+    for (int i = 0; i < STREAM_ITERATIONS; i++) {
+        const double begin = check_now_us();
+        MPI_Startall(STREAM, requests);
+        times[i] = check_now_us() - begin;
+        MPI_Waitall(STREAM, requests, no_statuses);
+    }
+    for (int i = 0; i < STREAM; i++)
+        MPI_Request_free(&requests[i]);
+    double usual = measure_quickest(times, STREAM_ITERATIONS) - clock_cost_us;
+    average(&usual, 1);
+    return usual;
 }
 
 static void check_single(const struct direction *direction, int bytes, const struct single *single)
@@ -249,7 +304,8 @@ int main(int argc, char **argv)
             singles[direction][i] = measure_single(&directions[direction], sizes_bytes[i]);
         streams[direction] = measure_stream(STREAM_BYTES, direction, direction);
     }
-    two_way = measure_stream(TWO_WAY_BYTES, 0, DIRECTIONS - 1);
+    two_way = measure_stream(TWO_WAY_BYTES, 0, TWO_WAY_DIRECTIONS - 1);
+    startall_us = measure_startall(STARTALL_BYTES);
     MPI_Finalize();
 
     if (rank == 0) {
@@ -260,9 +316,12 @@ int main(int argc, char **argv)
                 check_single(&directions[direction], sizes_bytes[i], &singles[direction][i]);
             check_stream(name, STREAM_BYTES, STREAM, &streams[direction],
                          measure_claim(path, name, STREAM_BYTES, "host_us"));
-            both_host += measure_claim(path, name, TWO_WAY_BYTES, "host_us");
+            if (direction < TWO_WAY_DIRECTIONS)
+                both_host += measure_claim(path, name, TWO_WAY_BYTES, "host_us");
         }
-        for (int direction = 0; direction < DIRECTIONS; direction++)
+        const double started = STREAM * measure_claim(path, "send_init", STARTALL_BYTES, "host_us");
+        measure_check_stream("send_init", "startall", startall_us, started, STREAM);
+        for (int direction = 0; direction < TWO_WAY_DIRECTIONS; direction++)
             check_stream(directions[direction].nonblocking, TWO_WAY_BYTES, 2 * STREAM, &two_way, both_host);
     }
     return check_end();

@@ -10,6 +10,7 @@
  * or with something else to do, which must not get to its end:
  *
  *   too-many    posts messages without end
+ *   start-twice starts an active request
  */
 #include "check.h"
 
@@ -181,7 +182,7 @@ static void test_mixed(enum completion_call call, const char *what)
     int flag = 0;
     char text[64];
     MPI_Request requests[REQUESTS];
-    int real_sent = 5; /* persistent requests are real */
+    int real_sent = 5; /* past the model */
     int real_received = 0;
     const double begin_us = check_now_us();
     for (int i = 0; i < MANY; i++) {
@@ -191,9 +192,8 @@ static void test_mixed(enum completion_call call, const char *what)
     for (int i = 0; i < MANY; i++)
         MPI_Isend(payload, i, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[receive_index(i) + 1]);
     MPI_Ibarrier(MPI_COMM_WORLD, &requests[COLLECTIVE]);
-    MPI_Recv_init(&real_received, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &requests[REAL_RECEIVE]);
-    MPI_Send_init(&real_sent, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &requests[REAL_SEND]);
-    MPI_Startall(2, &requests[REAL_RECEIVE]);
+    PMPI_Irecv(&real_received, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &requests[REAL_RECEIVE]);
+    PMPI_Isend(&real_sent, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &requests[REAL_SEND]);
     requests[INACTIVE] = MPI_REQUEST_NULL;
 
     while (completed < REQUESTS - 1) {
@@ -229,7 +229,7 @@ static void test_mixed(enum completion_call call, const char *what)
     check_duration(what, begin_us);
     int active = 0;
     for (int i = 0; i < REQUESTS; i++)
-        active += i != REAL_RECEIVE && i != REAL_SEND && requests[i] != MPI_REQUEST_NULL;
+        active += requests[i] != MPI_REQUEST_NULL;
     (void)snprintf(text, sizeof text, "%s: still active", what);
     check_equal(text, active, 0);
     for (int i = 0; i < MANY; i++) {
@@ -238,8 +238,149 @@ static void test_mixed(enum completion_call call, const char *what)
     }
     (void)snprintf(text, sizeof text, "%s: real message", what);
     check_equal(text, real_received, real_sent);
-    MPI_Request_free(&requests[REAL_RECEIVE]);
-    MPI_Request_free(&requests[REAL_SEND]);
+}
+
+/* Persistent requests, each started twice and completed by one of the calls for many; one is never started. */
+static void test_persistent(enum completion_call call, const char *what)
+{
+    enum { PAIRS = 3, NEVER = 2 * PAIRS, INACTIVE, REQUESTS };
+    static struct received received[PAIRS];
+    static MPI_Status statuses[REQUESTS];
+    static MPI_Status some[REQUESTS];
+    MPI_Request requests[REQUESTS];
+    char text[64];
+    for (int i = 0; i < PAIRS; i++)
+        MPI_Recv_init(received[i].bytes, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[receive_index(i)]);
+    MPI_Send_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[1]);
+    MPI_Ssend_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[3]);
+    MPI_Bsend_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[5]);
+    MPI_Recv_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[NEVER]);
+    requests[INACTIVE] = MPI_REQUEST_NULL;
+    for (int round = 0; round < 2; round++) {
+        int indices[REQUESTS];
+        int completed = 0;
+        int flag = 0;
+        const double begin_us = check_now_us();
+        for (int i = 0; i < PAIRS; i++)
+            clear(&received[i]);
+        MPI_Startall(2 * PAIRS - 1, requests);
+        MPI_Start(&requests[2 * PAIRS - 1]);
+        while (completed < 2 * PAIRS) {
+            int count = 0;
+            if (call == WAITALL || call == TESTALL) {
+                if (call == WAITALL)
+                    MPI_Waitall(REQUESTS, requests, statuses);
+                else
+                    MPI_Testall(REQUESTS, requests, &flag, statuses);
+                completed = call == WAITALL || flag ? 2 * PAIRS : 0;
+                continue;
+            }
+            if (call == WAITANY)
+                MPI_Waitany(REQUESTS, requests, &indices[0], &some[0]);
+            if (call == TESTANY)
+                MPI_Testany(REQUESTS, requests, &indices[0], &flag, &some[0]);
+            if (call == WAITANY || call == TESTANY)
+                count = call == WAITANY || flag ? 1 : 0;
+            if (call == WAITSOME)
+                MPI_Waitsome(REQUESTS, requests, &count, indices, some);
+            if (call == TESTSOME)
+                MPI_Testsome(REQUESTS, requests, &count, indices, some);
+            for (int i = 0; i < count; i++)
+                statuses[indices[i]] = some[i];
+            completed += count;
+        }
+        check_duration(what, begin_us);
+        for (int i = 0; i < PAIRS; i++) {
+            received[i].status = statuses[receive_index(i)];
+            check_received(what, &received[i], BYTES, false);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+
+    /* Nothing is active any more, and that is what each call says, with the empty status. */
+    int index = 0;
+    int count = 0;
+    int flag = 0;
+    int indices[REQUESTS];
+    clear(&received[0]);
+    (void)snprintf(text, sizeof text, "%s: nothing active: waitany", what);
+    MPI_Waitany(REQUESTS, requests, &index, MPI_STATUS_IGNORE);
+    check_equal(text, index, MPI_UNDEFINED);
+    (void)snprintf(text, sizeof text, "%s: nothing active: testany", what);
+    MPI_Testany(REQUESTS, requests, &index, &flag, MPI_STATUS_IGNORE);
+    check_equal(text, flag && index == MPI_UNDEFINED, true);
+    (void)snprintf(text, sizeof text, "%s: nothing active: waitsome", what);
+    MPI_Waitsome(REQUESTS, requests, &count, indices, some);
+    check_equal(text, count, MPI_UNDEFINED);
+    (void)snprintf(text, sizeof text, "%s: nothing active: testsome", what);
+    MPI_Testsome(REQUESTS, requests, &count, indices, some);
+    check_equal(text, count, MPI_UNDEFINED);
+    (void)snprintf(text, sizeof text, "%s: nothing active: status", what);
+    MPI_Wait(&requests[0], &received[0].status);
+    check_equal(text, received[0].status.MPI_SOURCE, MPI_ANY_SOURCE);
+    MPI_Request_get_status(requests[1], &flag, MPI_STATUS_IGNORE);
+    check_equal(text, flag, true);
+    for (int i = 0; i < INACTIVE; i++)
+        MPI_Request_free(&requests[i]);
+}
+
+/* By itself, started and completed or tested; ready, as only one is whose receive is posted. */
+static void test_persistent_alone(void)
+{
+    struct received received;
+    MPI_Request requests[2];
+    MPI_Recv_init(received.bytes, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
+    MPI_Rsend_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[1]);
+    for (int tested = 0; tested < 2; tested++) {
+        int flag = 0;
+        const double begin_us = check_now_us();
+        clear(&received);
+        MPI_Start(&requests[0]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Start(&requests[1]);
+        while (tested && !flag)
+            MPI_Test(&requests[0], &flag, &received.status);
+        if (!tested)
+            MPI_Wait(&requests[0], &received.status);
+        check_equal("Rsend_init: the request stays", requests[0] != MPI_REQUEST_NULL, true);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        check_received("Rsend_init", &received, BYTES, false);
+        check_duration("Rsend_init", begin_us);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
+static void test_sendrecv_replace(void)
+{
+    struct received received;
+    clear(&received);
+    memset(received.bytes, moves ? SENT : POISON, BYTES / 2);
+    const double begin_us = check_now_us();
+    MPI_Sendrecv_replace(received.bytes, BYTES / 2, MPI_BYTE, peer, TAG, peer, TAG, MPI_COMM_WORLD, &received.status);
+    int count;
+    MPI_Get_count(&received.status, MPI_BYTE, &count);
+    check_equal("Sendrecv_replace: count", count, BYTES / 2);
+    MPI_Status_set_elements(&received.status, MPI_BYTE, moves ? BYTES / 2 : BYTES);
+    check_received("Sendrecv_replace", &received, BYTES / 2, false);
+    check_duration("Sendrecv_replace", begin_us);
+
+    /* One side to nobody, then neither: what is sent stays, what is received is the other's. */
+    enum { BOTH = 2 };
+    for (int sender = 0; sender <= BOTH; sender++) {
+        const bool sends = rank == sender || sender == BOTH;
+        const bool gets = rank != sender;
+        int number = 10 + rank;
+        MPI_Status status;
+        MPI_Sendrecv_replace(&number, 1, MPI_INT, sends ? peer : MPI_PROC_NULL, TAG, gets ? peer : MPI_PROC_NULL, TAG,
+                             MPI_COMM_WORLD, &status);
+        receives += gets;
+        const bool damaged = gets && wrong_every > 0 && receives % wrong_every == 0;
+        const int got = moves && gets ? 10 + peer : 10 + rank;
+        check_equal(sender == BOTH ? "Sendrecv_replace, both" : "Sendrecv_replace, one side", number,
+                    damaged ? got ^ 0xff : got);
+    }
 }
 
 /* Every other byte of the buffer, from the second on. */
@@ -306,6 +447,12 @@ int main(int argc, char **argv)
     memset(payload, SENT, sizeof payload);
     for (MPI_Request request; strcmp(argv[1], "too-many") == 0;)
         MPI_Isend(payload, 1, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &request);
+    if (strcmp(argv[1], "start-twice") == 0) {
+        MPI_Request request;
+        MPI_Send_init(payload, 1, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        MPI_Start(&request);
+    }
 
     MPI_Buffer_attach(attached, (int)sizeof attached);
     for (int i = 0; i < COMPLETION_CALLS; i++) {
@@ -323,6 +470,10 @@ int main(int argc, char **argv)
     test_rsend("Rsend", MPI_Rsend, NULL);
     test_rsend("Irsend", NULL, MPI_Irsend);
     test_sendrecv();
+    test_sendrecv_replace();
+    test_persistent_alone();
+    for (int i = 0; i < COMPLETION_CALLS; i++)
+        test_persistent((enum completion_call)i, "persistent");
     test_derived();
     test_free_and_cancel();
 

@@ -86,6 +86,7 @@ struct operation *operation_take(MPI_Request *request)
 
     data_clear(&operation->data);
     operation->envelope = (struct envelope){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    operation->persistent.is_persistent = false;
     *request = request_of(operation);
     return operation;
 }
@@ -107,9 +108,23 @@ int operation_cancel(struct operation *operation, MPI_Request *request, int erro
     return error;
 }
 
-/* Whether a test finds the operation complete. Gives MPI a chance to make progress. */
+void operation_persist(struct operation *operation, enum operation_kind kind, int64_t bytes,
+                       unsigned char *received_byte)
+{
+    operation->persistent = (struct persistent){
+        .is_persistent = true, .is_active = false, .kind = kind, .bytes = bytes, .received_byte = received_byte};
+}
+
+static bool is_active(const struct operation *operation)
+{
+    return !operation->persistent.is_persistent || operation->persistent.is_active;
+}
+
+/* Whether a test finds the operation complete, as one that isn't active is. Gives MPI a chance to make progress. */
 static bool is_ready(struct operation *operation, int64_t now_ns)
 {
+    if (!is_active(operation))
+        return true;
     if (!data_arrived(&operation->data))
         return false;
     return operation->data.leaves_early || timing_autonomous_done(&operation->timing, now_ns);
@@ -146,16 +161,26 @@ static MPI_Status *status_at(MPI_Status statuses[], int index)
 }
 
 /* Does all that completes the operation behind *request but the modelled wait, which is left to the end of completion,
-   so that this is inside what that measures. */
+   so that this is inside what that measures. One that isn't active has nothing to wait for. */
 static int finish(struct operation *operation, MPI_Request *request, MPI_Status *status,
                   struct completion *completion)
 {
+    if (!is_active(operation)) {
+        *request = request_of(operation);
+        set_empty(status);
+        return MPI_SUCCESS;
+    }
     const int error = data_wait(&operation->data);
     set_status(status, operation);
     if (!operation->data.leaves_early)
         completion_add(completion, &operation->timing);
-    *request = MPI_REQUEST_NULL;
-    give_back(operation);
+    if (operation->persistent.is_persistent) {
+        operation->persistent.is_active = false;
+        *request = request_of(operation);
+    } else {
+        *request = MPI_REQUEST_NULL;
+        give_back(operation);
+    }
     return error;
 }
 
@@ -177,7 +202,7 @@ int operation_wait(MPI_Request *request, MPI_Status *status)
 /* Whether this is a message; anything else may neither be cancelled nor freed before it is complete. */
 static bool is_message(const struct operation *operation)
 {
-    return operation_traits[operation->timing.series->kind].class != CLASS_COLLECTIVE;
+    return operation->persistent.is_persistent || operation_traits[operation->timing.series->kind].class != CLASS_COLLECTIVE;
 }
 
 /* ---- One request ---- */
@@ -206,7 +231,9 @@ INTERPOSED int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status
     if (operation == NULL)
         return next.Request_get_status(request, flag, status);
     *flag = is_ready(operation, clock_now_ns());
-    if (*flag)
+    if (*flag && !is_active(operation))
+        set_empty(status);
+    else if (*flag)
         set_status(status, operation);
     return MPI_SUCCESS;
 }
@@ -234,6 +261,44 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
     if (!is_message(operation))
         model_abort("MPI_Cancel of a collective's request is erroneous (MPI 3.1, section 5.12)");
     return operation->data.operation != MPI_REQUEST_NULL ? next.Cancel(&operation->data.operation) : MPI_SUCCESS;
+}
+
+/* ---- Persistent requests ---- */
+
+/* The post of the operation, as that of a non-blocking message. */
+static int start(struct operation *operation)
+{
+    const int64_t post_ns = clock_now_ns();
+    struct persistent *persistent = &operation->persistent;
+    if (is_active(operation))
+        model_abort("MPI_Start of a request that is active is erroneous (MPI 3.1, section 3.9)");
+    if (model.data != 0) {
+        data_renew(&operation->data);
+        const int error = next.Start(&operation->data.operation);
+        if (error != MPI_SUCCESS)
+            return error;
+        if (model.corrupt != 0)
+            data_plan_message_damage(&operation->data, persistent->received_byte);
+    }
+    persistent->is_active = true;
+    timing_post(&operation->timing, persistent->kind, persistent->bytes, post_ns);
+    return MPI_SUCCESS;
+}
+
+INTERPOSED int MPI_Start(MPI_Request *request)
+{
+    struct operation *operation = operation_of(*request);
+    return operation != NULL ? start(operation) : next.Start(request);
+}
+
+INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
+{
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < count && error == MPI_SUCCESS; i++) {
+        struct operation *operation = operation_of(requests[i]);
+        error = operation != NULL ? start(operation) : next.Start(&requests[i]);
+    }
+    return error;
 }
 
 /* ---- Arrays of requests ---- */
@@ -270,6 +335,14 @@ static bool any_modelled(int count, const MPI_Request requests[])
 {
     for (int i = 0; i < count; i++)
         if (operation_of(requests[i]) != NULL)
+            return true;
+    return false;
+}
+
+static bool any_active(const struct operation *hidden)
+{
+    for (; hidden != NULL; hidden = hidden->next_hidden)
+        if (is_active(hidden))
             return true;
     return false;
 }
@@ -367,18 +440,21 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag, MP
     struct operation *hidden = hide_modelled(count, requests);
     int error = MPI_SUCCESS;
     *index = MPI_UNDEFINED;
+    *flag = true;
     if (any_left(count, requests))
         error = next.Testany(count, requests, index, flag, status);
+    else
+        set_empty(status);
     restore(hidden, requests);
 
-    /* "No active request" is what the next definition says of what it sees; there are ours. */
-    *flag = *index != MPI_UNDEFINED;
-    if (*flag || error != MPI_SUCCESS)
+    /* "No active request" is what the next definition says of what it sees; there may be ours. */
+    if (*index != MPI_UNDEFINED || error != MPI_SUCCESS || !any_active(hidden))
         return error;
+    *flag = false;
 
     const int64_t now_ns = clock_now_ns();
     for (struct operation *operation = hidden; operation != NULL; operation = operation->next_hidden) {
-        if (is_ready(operation, now_ns)) {
+        if (is_active(operation) && is_ready(operation, now_ns)) {
             *index = operation->hidden_index;
             *flag = true;
             return complete(operation, &requests[*index], status, wait_ns);
@@ -414,12 +490,12 @@ static int test_some(int count, MPI_Request requests[], int *outcount, int indic
 {
     struct operation *hidden = hide_modelled(count, requests);
     int error = MPI_SUCCESS;
-    *outcount = 0;
+    *outcount = MPI_UNDEFINED;
     if (any_left(count, requests))
         error = next.Testsome(count, requests, outcount, indices, statuses);
-    if (*outcount == MPI_UNDEFINED)
-        *outcount = 0;
     restore(hidden, requests);
+    if (*outcount == MPI_UNDEFINED && any_active(hidden))
+        *outcount = 0;
 
     const int64_t now_ns = clock_now_ns();
     struct completion completion;
@@ -427,7 +503,7 @@ static int test_some(int count, MPI_Request requests[], int *outcount, int indic
     while (hidden != NULL) {
         struct operation *operation = hidden;
         hidden = operation->next_hidden; /* before the operation is given back */
-        if (!is_ready(operation, now_ns))
+        if (!is_active(operation) || !is_ready(operation, now_ns))
             continue;
         const int i = operation->hidden_index;
         const int out = (*outcount)++;

@@ -18,10 +18,20 @@ struct envelope {
     bool received; /* if data moves, the real status has it all */
 };
 
+/* What each start of a persistent request needs. */
+struct persistent {
+    bool is_persistent; /* or nothing else here counts */
+    bool is_active;     /* started and not complete */
+    enum operation_kind kind;
+    int64_t bytes;
+    unsigned char *received_byte; /* see struct data */
+};
+
 struct operation {
     struct timing timing;
     struct envelope envelope;
     struct data data;
+    struct persistent persistent;
     /* While an array of requests is handed to the next definition: see hide_modelled. */
     struct operation *next_hidden;
     int hidden_index;
@@ -38,6 +48,10 @@ struct operation *operation_take(MPI_Request *request);
 
 /* Gives an operation back whose post failed; returns error. */
 int operation_cancel(struct operation *operation, MPI_Request *request, int error);
+
+/* Makes the operation just taken a persistent one of this kind, whose real one, if data moves, is in its data. */
+void operation_persist(struct operation *operation, enum operation_kind kind, int64_t bytes,
+                       unsigned char *received_byte);
 
 /* MPI_Wait for a request that is modelled. */
 int operation_wait(MPI_Request *request, MPI_Status *status);

@@ -188,6 +188,7 @@ p2p_data)
     ;;
 p2p_requests)
     expect_refusal "more than 8192 operations" 2 "$model" MODEL_P2P=1 "$build/model_p2p_data_test" too-many
+    expect_refusal "MPI_Start of a request" 2 "$model" MODEL_P2P=1 "$build/model_p2p_data_test" start-twice
     expect_refusal "MODEL_CORRUPT_EVERY=0: must be" 2 "$model" MODEL_CORRUPT_EVERY=0 "$build/model_p2p_data_test" right
     ;;
 barrier_cost)
