@@ -50,8 +50,8 @@ static void neighbor_alltoall(void)
 
 static void neighbor_alltoallv(void)
 {
-    static const int counts[NEIGHBORS] = {1, 2, 3, 6};
-    static const int displs[NEIGHBORS] = {0, 1, 3, 6};
+    static const int counts[NEIGHBORS] = {2, 2, 4, 4}; /* what goes down comes from above */
+    static const int displs[NEIGHBORS] = {0, 2, 4, 8};
     MPI_Neighbor_alltoallv(sent, counts, displs, MPI_INT, received, counts, displs, MPI_INT, grid);
 }
 
