@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-enum { BATCHES = 400, BATCH = 10, SINGLES = BATCHES * BATCH, LATE_EVERY = 20, LATE_US = 100, INTS = 32 };
+enum { BATCHES = 150, BATCH = 10, SINGLES = BATCHES * BATCH, LATE_EVERY = 20, LATE_US = 100, INTS = 32 };
 
 static int rank;
 static double clock_cost_us;
