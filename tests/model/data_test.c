@@ -1,7 +1,7 @@
 /*
  * Does MODEL_DATA=1 deliver right results, and does MODEL_CORRUPT=1 make exactly one byte wrong on exactly one rank?
- * Runs every non-blocking collective once with MPI_Wait and once with MPI_Test, and the blocking ones. To be run under the model on
- * 4 ranks, with the expected outcome as the argument:
+ * Runs every non-blocking collective once with MPI_Wait and once with MPI_Test, and the blocking ones. To be run under
+ * the model on 4 ranks, with the expected outcome as the argument:
  *
  *   right       all data as MPI has it; nobody leaves a barrier before the last one enters it
  *   one-wrong   the same but for one byte on one rank; one rank leaves early

@@ -22,20 +22,19 @@
  * but the real one always comes first, whether data moves or not, and is never damaged, since programs rely on
  * them between what they measure. Where ranks arrive together it is over before c, and they leave D after they came,
  * each by its own clock reading. A rank that comes early waits for the others in the real one: what that takes
- * beyond D is in x, and it leaves up to D before the last that came. In a loop such ranks stay ahead, by D less the real
- * barrier's time at the most, and then the real one ends when c is: each round takes D on all of them. Where the real
- * one takes longer than D by itself (real_us in the report), D + x is that, and as restless.
+ * beyond D is in x, and it leaves up to D before the last that came. In a loop such ranks stay ahead, by D less the
+ * real barrier's time at the most, and then the real one ends at c: each round takes D on all of them. Where the
+ * real one takes longer than D by itself (real_us in the report), D + x is that, and as restless.
  *
  * A message (MODEL_P2P=1; p2p.def) starts at s = max(t_post, s' + g), s' being the start of this process's
  * message before it in the same direction, and takes T = L + G bytes, which is its D. Sends have one such gap
  * clock a process, receives another; all threads share them. A blocking call is the post and the wait of the
  * non-blocking one, Sendrecv two posts and a waitall. Sender and receiver are modelled each by itself: when no data
- * moves, a receive completes whether or not anything was sent. A persistent request
- * is posted by each start; in an MPI_Startall one after the other. Messages to and from MPI_PROC_NULL and probes are the
- * real ones.
+ * moves, a receive completes whether or not anything was sent. A persistent request is posted by each start, in an
+ * MPI_Startall one after the other. Messages to and from MPI_PROC_NULL and probes are the real ones.
  *
- * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a third gap clock. It is complete when a
- * synchronisation of its window (and target, where one is named) says so, in this process's view:
+ * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a third gap clock.
+ * It is complete when a synchronisation of its window (and target, where one is named) says so, in this process's view:
  *
  *   synchronisation, called at t: completes at c = max(t, every s + f T + late) + the sum of (1 - f) T + MODEL_SYNC_US over
  *           the operations that it completes, and returns after w more, once. Those that complete none (lock,
@@ -47,11 +46,12 @@
  *           it exclusively before gave it up in modelled time. D + x doesn't have the waiting for that, real_us does;
  *   unlock  gives up the lock in modelled time when it returns.
  *
- * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and unlock one after the
- * other, and an acquisition costs their sum, with their x's. The real lock changes hands at the same time (that is
- * inside the unlock, and after the next one has called lock), and what that takes is inside the modelled times of unlock
- * and lock; what is longer is in the lock's x. Where processes have no memory in common, the real lock is given
- * up after the unlock's time, and the lock's begins when it is got: then the sum lacks what that takes.
+ * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and unlock one after
+ * the other, and an acquisition costs their sum, with their x's. The real lock changes hands meanwhile, from the
+ * beginning of the unlock's time on, and is held whenever its holder is outside these two calls; what that takes
+ * longer than the times of unlock and lock is in the lock's x. All locks on one process count as one, whatever
+ * their window. Where processes have no memory in common, the real lock is given up after the unlock's time, and the
+ * lock's begins when it is got: then the sum lacks what that takes.
  *
  * Time modelled says nothing about time spent: the library's own host time is real, so it is measured,
  * per operation, and stated with the truth:

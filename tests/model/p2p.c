@@ -1,6 +1,6 @@
 /*
- * Point-to-point: the post of every function in p2p.def, MPI_Sendrecv and MPI_Sendrecv_replace. What differs between functions is in their
- * rows; what completes requests is in requests.c.
+ * Point-to-point: the post of every function in p2p.def, MPI_Sendrecv and MPI_Sendrecv_replace. What differs between
+ * functions is in their rows; what completes requests is in requests.c.
  */
 #include "buffers.h"
 #include "next.h"

@@ -32,8 +32,8 @@ static char receive_buffer[65536];
 /* Volatile, since gcc takes the constant for an array of size 0. */
 static MPI_Status *volatile no_statuses = MPI_STATUSES_IGNORE;
 
-/* A direction's functions, with their names in the report. Persistent requests are made first, and have no blocking call
-   but a start and its wait. */
+/* A direction's functions, with their names in the report. Persistent requests are made first, and have no blocking
+   call but a start and its wait. */
 struct direction {
     const char *nonblocking;
     const char *blocking;

@@ -202,7 +202,8 @@ int operation_wait(MPI_Request *request, MPI_Status *status)
 /* Whether this is a message; anything else may neither be cancelled nor freed before it is complete. */
 static bool is_message(const struct operation *operation)
 {
-    return operation->persistent.is_persistent || operation_traits[operation->timing.series->kind].class != CLASS_COLLECTIVE;
+    return operation->persistent.is_persistent ||
+           operation_traits[operation->timing.series->kind].class != CLASS_COLLECTIVE;
 }
 
 /* ---- One request ---- */

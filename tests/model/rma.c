@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the damage of what is sent, which can't be done at the target: a copy of it, the first byte of which is wrong, until
-   the synchronisation. Returns what stands for the origin's address. */
-static const void *damaged_origin(const void *origin, int count, MPI_Datatype datatype, struct window *window, int target)
+/* For the damage of what is sent, which can't be done at the target: a copy of it, the first byte of which is wrong,
+   until the synchronisation. Returns what stands for the origin's address. */
+static const void *damaged_origin(const void *origin, int count, MPI_Datatype datatype, struct window *window,
+                                  int target)
 {
     MPI_Aint true_lb_bytes;
     MPI_Aint true_extent_bytes;

@@ -237,7 +237,7 @@ static void test_data(bool moves, long wrong_every)
 /* Both ranks count in the same place, and see each number once. */
 static void test_counting(void)
 {
-    enum { COUNTS = 500 };
+    enum { COUNTS = 500, SUM = (2 * COUNTS - 1) * COUNTS };
     const int64_t one = 1;
     int64_t sum = 0;
     memset(exposed, 0, BYTES);
@@ -251,7 +251,7 @@ static void test_counting(void)
     }
     unlock_all();
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    check_equal("fetch_and_op: the numbers' sum", (long)sum, (2 * COUNTS - 1) * COUNTS);
+    check_equal("fetch_and_op: the numbers' sum", (long)sum, SUM);
 }
 
 /* ---- Costs ---- */
@@ -362,9 +362,9 @@ static double measure_call(void (*before)(void), void (*call)(void), void (*afte
 /* Both ranks have rank 0's lock in turn, for the same. */
 static void test_contention(const char *path)
 {
-    enum { ACQUISITIONS = 150 };
+    enum { ACQUISITIONS = 150, BOTH = 2 * ACQUISITIONS };
     static double own[ACQUISITIONS]; /* when they were got */
-    static double all[2 * ACQUISITIONS];
+    static double all[BOTH];
     double token;
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < ACQUISITIONS; i++) {
@@ -376,10 +376,10 @@ static void test_contention(const char *path)
     }
     /* Both ranks are on one machine, so there is one clock. What is usual isn't what was interrupted. */
     MPI_Gather(own, ACQUISITIONS, MPI_DOUBLE, all, ACQUISITIONS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    qsort(all, 2 * ACQUISITIONS, sizeof all[0], measure_compare);
-    for (int i = 0; i + 1 < 2 * ACQUISITIONS; i++)
+    qsort(all, BOTH, sizeof all[0], measure_compare);
+    for (int i = 0; i + 1 < BOTH; i++)
         all[i] = all[i + 1] - all[i];
-    const double acquisition_us = measure_middle(all, 2 * ACQUISITIONS - 1) - clock_cost_us;
+    const double acquisition_us = measure_middle(all, BOTH - 1) - clock_cost_us;
     MPI_Group_free(&peers);
     MPI_Win_free(&win);
     MPI_Finalize();

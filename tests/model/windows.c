@@ -8,7 +8,8 @@
 
 enum { WINDOWS_MAX = 256 };
 
-/* What is outstanding on a target; and the lock of it that this process has. The end only grows, so it needn't be taken back: what is in the past is complete. */
+/* What is outstanding on a target, and the lock of it that this process has. The end only grows, so it needn't be taken
+   back: what is in the past is complete. */
 struct outstanding {
     _Atomic int64_t autonomous_end_ns;
     _Atomic int64_t host_ns;
