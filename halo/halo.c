@@ -91,7 +91,9 @@ static bool validate(struct bc_run *run, struct bc_error *error)
         if (needed_bytes(box) > most)
             return bc_error_set(error, "--local: %lldx%lldx%lld needs %.0f MiB a "
                                        "rank, which does not fit into memory or "
-                                       "/dev/shm: use boxes of at most %.0f MiB",
+                                       "/dev/shm: use at most %.0f MiB, which is 8 "
+                                       "bytes a value with the halo and 16 a "
+                                       "value of a face",
                                 (long long)box->extent[0],
                                 (long long)box->extent[1],
                                 (long long)box->extent[2],
@@ -233,6 +235,7 @@ int main(int argc, char **argv)
     /* Rank 0 has taken the texts apart to validate them; so must the others. */
     struct bc_error ignored;
     halo_parameters_complete(&parameters, run.job.ranks, &ignored);
+    BC_MPI(MPI_Dims_create(run.job.ranks, HALO_DIRECTIONS, parameters.dims));
 
     struct bench bench = {
         .run = &run,

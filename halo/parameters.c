@@ -1,6 +1,5 @@
 #include "halo/parameters.h"
 
-#include "common/mpi_check.h"
 #include "common/names.h"
 #include "common/parse.h"
 
@@ -103,7 +102,6 @@ static bool complete_dims(struct halo_parameters *p, int ranks,
                             ELEMENT_MAX, p->dims_text, ranks, ranks);
     for (int d = 0; d < HALO_DIRECTIONS; d++)
         p->dims[d] = (int)dims[d];
-    BC_MPI(MPI_Dims_create(ranks, HALO_DIRECTIONS, p->dims));
     return true;
 }
 

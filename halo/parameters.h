@@ -20,7 +20,7 @@ struct halo_parameters {
     int sync;                 /* enum halo_sync; both after them */
 
     /* From the texts. */
-    int dims[HALO_DIRECTIONS]; /* of the grid of all ranks; none 0 */
+    int dims[HALO_DIRECTIONS]; /* 0: MPI_Dims_create's choice; it has one */
     struct halo_box boxes[HALO_BOXES_MAX];
     int box_count;
     bool method_chosen[HALO_METHODS]; /* by name and synchronisation */
@@ -31,7 +31,7 @@ struct halo_parameters {
 size_t halo_parameters_table(struct halo_parameters *parameters,
                              struct bc_option *rows);
 
-/* Takes the texts apart for so many ranks. Local, on every rank; calls MPI. False
+/* Takes the texts apart, of a run of so many ranks. Local, on every rank; false
    with the error set. */
 bool halo_parameters_complete(struct halo_parameters *parameters, int ranks,
                               struct bc_error *error);
