@@ -31,6 +31,17 @@ static inline int halo_direction(int face)
     return face / 2;
 }
 
+/* The faces of a direction, the lower one and the upper one. */
+static inline int halo_lower(int direction)
+{
+    return 2 * direction;
+}
+
+static inline int halo_upper(int direction)
+{
+    return 2 * direction + 1;
+}
+
 /* The face on the other side; what one rank sends from a face its neighbour there
    receives at the opposite one. */
 static inline int halo_opposite(int face)

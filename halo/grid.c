@@ -29,8 +29,8 @@ struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank)
         rank /= dims[d];
     }
     for (int d = 0; d < HALO_DIRECTIONS; d++) {
-        grid.neighbours[2 * d] = rank_beside(&grid, d, -1);
-        grid.neighbours[2 * d + 1] = rank_beside(&grid, d, 1);
+        grid.neighbours[halo_lower(d)] = rank_beside(&grid, d, -1);
+        grid.neighbours[halo_upper(d)] = rank_beside(&grid, d, 1);
     }
     return grid;
 }

@@ -33,7 +33,7 @@ static void create_coarray(struct halo_exchange *x)
     }
     for (int d = 0; d < HALO_DIRECTIONS; d++)
         bc_section_create_box(&c->sections[d], HALO_DIRECTIONS, array,
-                              x->sent[2 * d].extent);
+                              x->sent[halo_lower(d)].extent);
     x->values = c->coarray.values;
     x->own = c;
 }

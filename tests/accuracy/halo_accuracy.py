@@ -110,16 +110,17 @@ def main():
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
-    # One kind of message a launch: what the model says of it is about all.
+    # One kind of message a launch: what the model says of it is about all. Of
+    # larger boxes the packing differs from launch to launch, by what is left in
+    # caches after a wait: up to 0.1 ms with 50 values a side.
+    sizes = [("10x10x10", 200, 0), ("10x20x30", 50, 10)]
     cases = [(methods, local, latency_us, byte_ns)
-             for methods in ("put,get", "isend/irecv types",
-                             "isend/irecv packed")
-             for local, latency_us, byte_ns in (("10x10x10", 200, 0),
-                                                ("10x20x30", 50, 10),
-                                                ("50x50x50", 50, 0),
-                                                ("50x50x50", 100, 1))]
+             for methods, last in (("put,get", ("50x50x50", 100, 1)),
+                                   ("isend/irecv types", ("50x50x50", 100, 1)),
+                                   ("isend/irecv packed", ("20x20x20", 100, 1)))
+             for local, latency_us, byte_ns in sizes + [last]]
     if not options.full:
-        cases = cases[1::2]
+        cases = [case for case in cases if case[1] != "10x10x10"]
     worst = {}
     for case in cases:
         worst[str(case)] = run_case(case, options)

@@ -41,10 +41,11 @@ int main(int argc, char **argv)
     MPI_Neighbor_alltoallw(sent, ones, displacements, types, received, ones,
                            displacements, types, comm);
     for (int d = 0; d < DIRECTIONS; d++) {
+        const int low = 2 * d, high = low + 1;
         int lower, upper;
         MPI_Cart_shift(comm, d, 1, &lower, &upper);
-        wrong |= received[2 * d] != NEIGHBOURS * lower + 2 * d + 1;
-        wrong |= received[2 * d + 1] != NEIGHBOURS * upper + 2 * d;
+        wrong |= received[low] != NEIGHBOURS * lower + high;
+        wrong |= received[high] != NEIGHBOURS * upper + low;
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm);
     if (rank == 0)
