@@ -4,7 +4,7 @@
  *
  * FAULT_FACE says which face (0 to 5) is received wrongly, and FAULT how:
  * "value" (its last value is wrong), "stale" (it isn't copied after the first time),
- * "box" (the value of the box next to it is overwritten), "corner" (the halo's
+ * "old" (it is sent wrongly: as the first time, where it is packed), "box" (the value of the box next to it is overwritten), "corner" (the halo's
  * corner next to it is). Without it nothing is wrong.
  */
 #include "halo/copy.h"
@@ -26,15 +26,17 @@ static bool is_same(const struct halo_region *a, const struct halo_region *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* Whether this is where the face with the fault is received. */
-static bool is_hit(const struct halo_box *box, const struct halo_region *to)
+typedef struct halo_region face_fn(const struct halo_box *box, int face);
+
+/* Whether this is where the face with the fault is sent from, or received. */
+static bool is_hit(const struct halo_box *box, face_fn *face_of,
+                   const struct halo_region *region)
 {
     const char *const face = getenv("FAULT_FACE");
     if (face == NULL)
         return false;
-    const struct halo_region hit =
-        halo_received(box, (int)strtol(face, NULL, 10));
-    return is_same(&hit, to);
+    const struct halo_region hit = face_of(box, (int)strtol(face, NULL, 10));
+    return is_same(&hit, region);
 }
 
 /* Value i of a region. */
@@ -68,17 +70,28 @@ static void damage(const struct halo_box *box, const struct halo_region *to,
     values[place_of(box, &wrong, values_of(&wrong) - 1)] = WRONG;
 }
 
-/* Whether the face is to be left as it is. */
-static bool is_left_out(const struct halo_box *box,
-                        const struct halo_region *to)
+/* Whether this is the face with this fault, and not for the first time. */
+static bool is_left_out(const char *fault, const struct halo_box *box,
+                        face_fn *face_of, const struct halo_region *region)
 {
     static int times;
-    return fault_is("stale") && is_hit(box, to) && times++ > 0;
+    return fault_is(fault) && is_hit(box, face_of, region) && times++ > 0;
+}
+
+/* Does the damage after a face was received. */
+static void damage_if_hit(const struct halo_box *box,
+                          const struct halo_region *to, double *values)
+{
+    if (is_hit(box, halo_received, to) && !fault_is("stale") &&
+        !fault_is("old"))
+        damage(box, to, values);
 }
 
 void halo_pack(const struct halo_box *box, const struct halo_region *region,
                const double *values, double *buffer)
 {
+    if (is_left_out("old", box, halo_sent, region))
+        return;
     for (int64_t i = 0; i < values_of(region); i++)
         buffer[i] = values[place_of(box, region, i)];
 }
@@ -86,22 +99,20 @@ void halo_pack(const struct halo_box *box, const struct halo_region *region,
 void halo_unpack(const struct halo_box *box, const struct halo_region *region,
                  const double *buffer, double *values)
 {
-    if (is_left_out(box, region))
+    if (is_left_out("stale", box, halo_received, region))
         return;
     for (int64_t i = 0; i < values_of(region); i++)
         values[place_of(box, region, i)] = buffer[i];
-    if (is_hit(box, region) && !fault_is("stale"))
-        damage(box, region, values);
+    damage_if_hit(box, region, values);
 }
 
 void halo_copy(const struct halo_box *box, const struct halo_region *from,
                const double *source, const struct halo_region *to,
                double *destination)
 {
-    if (is_left_out(box, to))
+    if (is_left_out("stale", box, halo_received, to))
         return;
     for (int64_t i = 0; i < values_of(from); i++)
         destination[place_of(box, to, i)] = source[place_of(box, from, i)];
-    if (is_hit(box, to) && !fault_is("stale"))
-        damage(box, to, destination);
+    damage_if_hit(box, to, destination);
 }

@@ -223,13 +223,16 @@ class Data(unittest.TestCase):
 
     def test_wrong_copies(self):
         """Where no MPI call carries a face: by a copy with a fault."""
-        arguments = ["--methods=isend/irecv packed,shared window",
-                     "--local=4x3x5", "--samples=2"]
-        self.checked(False, *arguments, program=OPTIONS.faulty)
+        arguments = ["--local=4x3x5", "--samples=2"]
+        packed, shared = "isend/irecv packed", "shared window"
+        self.checked(False, f"--methods={packed},{shared}", *arguments,
+                     program=OPTIONS.faulty)
         for face in range(6):
-            for fault in ("value", "stale", "box", "corner"):
+            for fault in ("value", "stale", "old", "box", "corner"):
+                methods = packed if fault == "old" else f"{packed},{shared}"
                 with self.subTest(face=face, fault=fault):
-                    self.checked(True, *arguments, program=OPTIONS.faulty,
+                    self.checked(True, f"--methods={methods}", *arguments,
+                                 program=OPTIONS.faulty,
                                  environment={"FAULT_FACE": face,
                                               "FAULT": fault})
 
