@@ -11,18 +11,18 @@
 /* Values in one transfer, at most: 1 GiB, whose bytes an int still counts. */
 #define TRANSFER_MAX (INT64_C(1) << 27)
 
+#define DIRECTIONS_MAX 7 /* of a box, as in Fortran */
+
 #define MUTEX_HOME 0 /* the rank whose window is locked */
 
 /* ---- windows ------------------------------------------------------------------ */
 
-/* Bytes of whole pages, at least one: MPICH 4.0.2 puts what goes to a smaller
-   window elsewhere. */
-static MPI_Aint whole_pages(int64_t count)
+MPI_Aint bc_window_bytes(int64_t count)
 {
     const int64_t page = sysconf(_SC_PAGESIZE);
     const int64_t value = (int64_t)sizeof(double);
     if (count < 0 || count > (PTRDIFF_MAX - page) / value)
-        bc_abort("no memory for a coarray of %lld values", (long long)count);
+        bc_abort("no memory for a window of %lld values", (long long)count);
     const int64_t pages = (count * value + page - 1) / page;
     return (MPI_Aint)((pages > 0 ? pages : 1) * page);
 }
@@ -30,7 +30,7 @@ static MPI_Aint whole_pages(int64_t count)
 /* Of zeros. Collective. */
 static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
 {
-    const MPI_Aint bytes = whole_pages(count);
+    const MPI_Aint bytes = bc_window_bytes(count);
     MPI_Win window;
     BC_MPI(MPI_Win_allocate(bytes, (int)sizeof(double), MPI_INFO_NULL, comm,
                             (void *)values, &window));
@@ -90,6 +90,25 @@ void bc_section_create(struct bc_section *section, int64_t blocks,
                  (long long)stride_values);
     BC_MPI(MPI_Type_vector((int)blocks, (int)block_values, (int)stride_values,
                            MPI_DOUBLE, &section->type));
+    BC_MPI(MPI_Type_commit(&section->type));
+}
+
+void bc_section_create_box(struct bc_section *section, int directions,
+                           const int64_t *array, const int64_t *extent)
+{
+    int sizes[DIRECTIONS_MAX], subsizes[DIRECTIONS_MAX];
+    static const int starts[DIRECTIONS_MAX];
+    if (directions < 1 || directions > DIRECTIONS_MAX)
+        bc_abort("no section can have %d directions", directions);
+    for (int d = 0; d < directions; d++) {
+        if (extent[d] < 1 || extent[d] > array[d] || !is_count(array[d]))
+            bc_abort("no section can have %lld of %lld values",
+                     (long long)extent[d], (long long)array[d]);
+        sizes[d] = (int)array[d];
+        subsizes[d] = (int)extent[d];
+    }
+    BC_MPI(MPI_Type_create_subarray(directions, sizes, subsizes, starts,
+                                    MPI_ORDER_C, MPI_DOUBLE, &section->type));
     BC_MPI(MPI_Type_commit(&section->type));
 }
 

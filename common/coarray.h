@@ -51,6 +51,11 @@ void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
 /* Completes and frees. Collective. */
 void bc_coarray_destroy(struct bc_coarray *coarray);
 
+/* The bytes of whole pages, at least one, that hold `count` values: what a window
+   should have, since MPICH 4.0.2 puts what goes to a smaller one elsewhere. Local;
+   ends the job if the count is negative or beyond any memory. */
+MPI_Aint bc_window_bytes(int64_t count);
+
 /* A strided section: `blocks` blocks of `block_values` values, their starts
    `stride_values` apart. Made once, outside of any timing. */
 struct bc_section {
@@ -62,6 +67,12 @@ struct bc_section {
    the end that is written. */
 void bc_section_create(struct bc_section *section, int64_t blocks,
                        int64_t block_values, int64_t stride_values);
+/* A section of the same kind: a box of `extent` values in each direction that lies
+   in an array of `array` values in each, the last direction contiguous. It starts
+   at the box's first value. Local; no extent may be below 1, above the array's or
+   beyond INT_MAX, or it ends the job. */
+void bc_section_create_box(struct bc_section *section, int directions,
+                           const int64_t *array, const int64_t *extent);
 /* Local; once what was started with it is complete. */
 void bc_section_destroy(struct bc_section *section);
 

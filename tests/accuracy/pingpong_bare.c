@@ -1,7 +1,7 @@
 /*
  * Is the latency that pingpong reports for MPI Send of 8 bytes that of a bare
  * loop of MPI_Send and MPI_Recv? Both are timed in one process, in turn; prints
- * the ratio of the medians. To be run on 2 ranks, by pingpong_bare.py.
+ * the ratio of the medians. To be run on 2 ranks, by bare_ratio.py.
  */
 #include "common/coarray.h"
 #include "common/run.h"

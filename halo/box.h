@@ -1,0 +1,77 @@
+/*
+ * The local box of a rank and its six faces: what a swap sends, and where it is
+ * received. Pure; extents and places are in values.
+ *
+ * The array that holds the box has one more layer of values on each side, the
+ * halo. Its positions count from 0 in each direction, so the box's own are 1 to
+ * its extent. The last direction is contiguous, as in C. Face 2 d is the lower one
+ * of direction d and face 2 d + 1 the upper one, which is the order in which MPI
+ * numbers the neighbours in a Cartesian communicator.
+ */
+#ifndef COMMCOST_HALO_BOX_H
+#define COMMCOST_HALO_BOX_H
+
+#include <stdint.h>
+
+enum { HALO_DIRECTIONS = 3, HALO_FACES = 2 * HALO_DIRECTIONS };
+
+/* Without the halo; every extent at least 1. */
+struct halo_box {
+    int64_t extent[HALO_DIRECTIONS];
+};
+
+/* A part of the array, by positions. */
+struct halo_region {
+    int64_t start[HALO_DIRECTIONS];
+    int64_t extent[HALO_DIRECTIONS];
+};
+
+static inline int halo_direction(int face)
+{
+    return face / 2;
+}
+
+/* The faces of a direction, the lower one and the upper one. */
+static inline int halo_lower(int direction)
+{
+    return 2 * direction;
+}
+
+static inline int halo_upper(int direction)
+{
+    return 2 * direction + 1;
+}
+
+/* The face on the other side; what one rank sends from a face its neighbour there
+   receives at the opposite one. */
+static inline int halo_opposite(int face)
+{
+    return face ^ 1;
+}
+
+/* The extents of the array, halo included. */
+static inline int64_t halo_array_extent(const struct halo_box *box,
+                                        int direction)
+{
+    return box->extent[direction] + 2;
+}
+
+/* The values of the array, halo included. */
+int64_t halo_array_values(const struct halo_box *box);
+
+/* Where a position lies in the array. */
+int64_t halo_place(const struct halo_box *box,
+                   const int64_t position[HALO_DIRECTIONS]);
+
+/* The values of a face; and those of all six, which is what a rank sends, and
+   receives, in a swap. */
+int64_t halo_face_values(const struct halo_box *box, int face);
+int64_t halo_ndata(const struct halo_box *box);
+
+/* The box's own layer at a face, which is sent to the neighbour there; and the
+   halo's layer beyond it, where what that neighbour sends is received. Edges and
+   corners of the halo are in neither. */
+struct halo_region halo_sent(const struct halo_box *box, int face);
+struct halo_region halo_received(const struct halo_box *box, int face);
+
+#endif

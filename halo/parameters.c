@@ -1,0 +1,179 @@
+#include "halo/parameters.h"
+
+#include "common/names.h"
+#include "common/parse.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SYNC_BOTH = HALO_SYNC_NONE };
+
+/* The characters of an erroneous element that are shown, and more than any right
+   one has. */
+#define ELEMENT_MAX 80
+
+size_t halo_parameters_table(struct halo_parameters *parameters,
+                             struct bc_option *rows)
+{
+    struct halo_parameters *const p = parameters;
+    *p = (struct halo_parameters){
+        .dims_text = "0x0x0",
+        .local_text = "10,50,100,150",
+        .methods_text = "all",
+        .sync = SYNC_BOTH,
+    };
+    const struct bc_option table[] = {
+        {.long_name = "dims", .kind = BC_TEXT, .value = &p->dims_text,
+         .argument = "AxBxC",
+         .help = "processes in each direction; where 0, MPI_Dims_create "
+                 "chooses"},
+        {.long_name = "local", .kind = BC_TEXT, .value = &p->local_text,
+         .argument = "LIST",
+         .help = "extents of a process's box without its halo, in values "
+                 "(doubles): A for a cube or AxBxC, with commas"},
+        {.long_name = "methods", .kind = BC_TEXT, .value = &p->methods_text,
+         .argument = "NAMES",
+         .help = "methods, with commas: put, get, isend/irecv types, "
+                 "isend/irecv packed, persistent, neighbor_alltoallw, shared "
+                 "window; or all. Case and spaces don't count"},
+        {.long_name = "sync", .kind = BC_CHOICE, .value = &p->sync,
+         .choices = "all|images|both",
+         .help = "synchronisation of puts and gets: of all processes, of "
+                 "neighbours, or both after each other"},
+    };
+    _Static_assert(sizeof table / sizeof *table <= HALO_OPTIONS_MAX,
+                   "make HALO_OPTIONS_MAX larger");
+    memcpy(rows, table, sizeof table);
+    return sizeof table / sizeof *table;
+}
+
+/* ---- three numbers ------------------------------------------------------------ */
+
+/* Reads "AxBxC" of `length` characters; returns how many numbers there were, at
+   most 3, or 0 if it is anything else. */
+static int read_extents(const char *text, size_t length,
+                        int64_t values[HALO_DIRECTIONS])
+{
+    char element[ELEMENT_MAX + 1];
+    if (length > ELEMENT_MAX)
+        return 0;
+    memcpy(element, text, length);
+    element[length] = '\0';
+    char *number = element;
+    for (int d = 0; d < HALO_DIRECTIONS; d++) {
+        char *const end = strchr(number, 'x');
+        if (end != NULL)
+            *end = '\0';
+        if (!bc_parse_size(number, &values[d]))
+            return 0;
+        if (end == NULL)
+            return d + 1;
+        number = end + 1;
+    }
+    return 0;
+}
+
+/* ---- the grid ----------------------------------------------------------------- */
+
+static bool complete_dims(struct halo_parameters *p, int ranks,
+                          struct bc_error *error)
+{
+    int64_t dims[HALO_DIRECTIONS];
+    int64_t product = 1; /* of those that are given */
+    bool free = false;
+    if (read_extents(p->dims_text, strlen(p->dims_text), dims) !=
+        HALO_DIRECTIONS)
+        return bc_error_set(error, "--dims: '%.*s' is no grid: use AxBxC, such "
+                                   "as 2x2x1, or 0 for MPI_Dims_create's choice",
+                            ELEMENT_MAX, p->dims_text);
+    for (int d = 0; d < HALO_DIRECTIONS; d++) {
+        free = free || dims[d] == 0;
+        if (dims[d] > 0)
+            product = dims[d] > ranks / product ? (int64_t)ranks + 1
+                                                : product * dims[d];
+        if (product > ranks)
+            break;
+    }
+    if (free ? ranks % product != 0 : product != ranks)
+        return bc_error_set(error, "--dims: %.*s does not make a grid of %d "
+                                   "processes: use numbers whose product is %d, "
+                                   "or 0 for MPI_Dims_create's choice",
+                            ELEMENT_MAX, p->dims_text, ranks, ranks);
+    for (int d = 0; d < HALO_DIRECTIONS; d++)
+        p->dims[d] = (int)dims[d];
+    return true;
+}
+
+/* ---- the boxes ---------------------------------------------------------------- */
+
+/* Extents of the array and values of a face are counts of MPI's: ints. */
+static bool is_countable(const struct halo_box *box)
+{
+    for (int d = 0; d < HALO_DIRECTIONS; d++)
+        if (box->extent[d] < 1 || box->extent[d] > INT_MAX - 2)
+            return false;
+    for (int face = 0; face < HALO_FACES; face++)
+        if (halo_face_values(box, face) > INT_MAX)
+            return false;
+    return true;
+}
+
+static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
+{
+    p->box_count = 0;
+    for (const char *element = p->local_text;; element++) {
+        const size_t length = strcspn(element, ",");
+        const int shown = length < ELEMENT_MAX ? (int)length : ELEMENT_MAX;
+        struct halo_box box;
+        const int numbers = read_extents(element, length, box.extent);
+        if (numbers == 1)
+            box.extent[1] = box.extent[2] = box.extent[0];
+        if (numbers != 1 && numbers != HALO_DIRECTIONS)
+            return bc_error_set(error, "--local: '%.*s' is no box: use A or "
+                                       "AxBxC, such as 100 or 100x20x30",
+                                shown, element);
+        if (!is_countable(&box))
+            return bc_error_set(error, "--local: %.*s can't be swapped: use "
+                                       "extents of at least 1 and faces of at "
+                                       "most %d values",
+                                shown, element, INT_MAX);
+        if (p->box_count == HALO_BOXES_MAX)
+            return bc_error_set(error, "--local: more than %d boxes: use "
+                                       "fewer at a time",
+                                HALO_BOXES_MAX);
+        p->boxes[p->box_count++] = box;
+        element += length;
+        if (*element == '\0')
+            return true;
+    }
+}
+
+/* ---- the methods -------------------------------------------------------------- */
+
+static const char *method_name(int i)
+{
+    return halo_methods[i].name;
+}
+
+static bool complete_methods(struct halo_parameters *p, struct bc_error *error)
+{
+    if (!bc_names_choose("methods", p->methods_text, method_name,
+                         p->method_chosen, HALO_METHODS, error))
+        return false;
+    for (int i = 0; i < HALO_METHODS; i++) {
+        const enum halo_sync sync = halo_methods[i].sync;
+        if (sync != HALO_SYNC_NONE && p->sync != SYNC_BOTH &&
+            p->sync != (int)sync)
+            p->method_chosen[i] = false;
+    }
+    return true;
+}
+
+bool halo_parameters_complete(struct halo_parameters *parameters, int ranks,
+                              struct bc_error *error)
+{
+    return complete_dims(parameters, ranks, error) &&
+           complete_boxes(parameters, error) &&
+           complete_methods(parameters, error);
+}

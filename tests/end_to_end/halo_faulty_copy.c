@@ -1,0 +1,118 @@
+/*
+ * halo/copy.h with a fault, to be linked with halo in place of halo/copy.c: where
+ * no MPI call carries a face, does --check see what is wrong with it?
+ *
+ * FAULT_FACE says which face (0 to 5) is received wrongly, and FAULT how:
+ * "value" (its last value is wrong), "stale" (it isn't copied after the first time),
+ * "old" (it is sent wrongly: as the first time, where it is packed), "box" (the value of the box next to it is overwritten), "corner" (the halo's
+ * corner next to it is). Without it nothing is wrong.
+ */
+#include "halo/copy.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WRONG 0.5
+
+static bool fault_is(const char *name)
+{
+    const char *const fault = getenv("FAULT");
+    return fault != NULL && strcmp(fault, name) == 0;
+}
+
+static bool is_same(const struct halo_region *a, const struct halo_region *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+typedef struct halo_region face_fn(const struct halo_box *box, int face);
+
+/* Whether this is where the face with the fault is sent from, or received. */
+static bool is_hit(const struct halo_box *box, face_fn *face_of,
+                   const struct halo_region *region)
+{
+    const char *const face = getenv("FAULT_FACE");
+    if (face == NULL)
+        return false;
+    const struct halo_region hit = face_of(box, (int)strtol(face, NULL, 10));
+    return is_same(&hit, region);
+}
+
+/* Value i of a region. */
+static int64_t place_of(const struct halo_box *box,
+                        const struct halo_region *region, int64_t i)
+{
+    int64_t position[HALO_DIRECTIONS];
+    for (int d = HALO_DIRECTIONS - 1; d >= 0; d--) {
+        position[d] = region->start[d] + i % region->extent[d];
+        i /= region->extent[d];
+    }
+    return halo_place(box, position);
+}
+
+static int64_t values_of(const struct halo_region *region)
+{
+    return region->extent[0] * region->extent[1] * region->extent[2];
+}
+
+static void damage(const struct halo_box *box, const struct halo_region *to,
+                   double *values)
+{
+    struct halo_region wrong = *to;
+    if (fault_is("box"))
+        for (int d = 0; d < HALO_DIRECTIONS; d++)
+            if (to->extent[d] == 1)
+                wrong.start[d] = to->start[d] == 0 ? 1 : to->start[d] - 1;
+    if (fault_is("corner"))
+        for (int d = 0; d < HALO_DIRECTIONS; d++)
+            wrong.start[d] = to->start[d] == 1 ? 2 : to->start[d];
+    values[place_of(box, &wrong, values_of(&wrong) - 1)] = WRONG;
+}
+
+/* Whether this is the face with this fault, and not for the first time. */
+static bool is_left_out(const char *fault, const struct halo_box *box,
+                        face_fn *face_of, const struct halo_region *region)
+{
+    static int times;
+    return fault_is(fault) && is_hit(box, face_of, region) && times++ > 0;
+}
+
+/* Does the damage after a face was received. */
+static void damage_if_hit(const struct halo_box *box,
+                          const struct halo_region *to, double *values)
+{
+    if (is_hit(box, halo_received, to) && !fault_is("stale") &&
+        !fault_is("old"))
+        damage(box, to, values);
+}
+
+void halo_pack(const struct halo_box *box, const struct halo_region *region,
+               const double *values, double *buffer)
+{
+    if (is_left_out("old", box, halo_sent, region))
+        return;
+    for (int64_t i = 0; i < values_of(region); i++)
+        buffer[i] = values[place_of(box, region, i)];
+}
+
+void halo_unpack(const struct halo_box *box, const struct halo_region *region,
+                 const double *buffer, double *values)
+{
+    if (is_left_out("stale", box, halo_received, region))
+        return;
+    for (int64_t i = 0; i < values_of(region); i++)
+        values[place_of(box, region, i)] = buffer[i];
+    damage_if_hit(box, region, values);
+}
+
+void halo_copy(const struct halo_box *box, const struct halo_region *from,
+               const double *source, const struct halo_region *to,
+               double *destination)
+{
+    if (is_left_out("stale", box, halo_received, to))
+        return;
+    for (int64_t i = 0; i < values_of(from); i++)
+        destination[place_of(box, to, i)] = source[place_of(box, from, i)];
+    damage_if_hit(box, to, destination);
+}

@@ -1,0 +1,164 @@
+/*
+ * Does a swap wait for those that it must wait for? Each rank in turn is late: its
+ * box is not ready and its halo still in use when the other one begins. And rank 1
+ * is slow to read where faces are copied, while rank 0 changes its box as soon as
+ * its swap has returned. --check of halo can't see this, since it is a matter of time.
+ * To be run on 2 ranks, linked in place of halo/copy.c.
+ *
+ * A rank has the same value everywhere, so it doesn't matter which face is brought
+ * where.
+ */
+#include "common/mpi_check.h"
+#include "common/run.h"
+#include "halo/copy.h"
+#include "halo/methods.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { SWAPS = 8 };
+
+#define IN_USE (-1.0)  /* the halo's values before a swap */
+#define CHANGED (-2.0) /* the box's values after it */
+
+static int this_rank;
+
+/* ---- copying, by the slow ------------------------------------------------------ */
+
+static void sleep_ms(long ms)
+{
+    const struct timespec duration = {0, ms * 1000000};
+    nanosleep(&duration, NULL);
+}
+
+static int64_t values_of(const struct halo_region *region)
+{
+    return region->extent[0] * region->extent[1] * region->extent[2];
+}
+
+static int64_t place_of(const struct halo_box *box,
+                        const struct halo_region *region, int64_t i)
+{
+    int64_t position[HALO_DIRECTIONS];
+    for (int d = HALO_DIRECTIONS - 1; d >= 0; d--) {
+        position[d] = region->start[d] + i % region->extent[d];
+        i /= region->extent[d];
+    }
+    return halo_place(box, position);
+}
+
+void halo_pack(const struct halo_box *box, const struct halo_region *region,
+               const double *values, double *buffer)
+{
+    for (int64_t i = 0; i < values_of(region); i++)
+        buffer[i] = values[place_of(box, region, i)];
+}
+
+void halo_unpack(const struct halo_box *box, const struct halo_region *region,
+                 const double *buffer, double *values)
+{
+    for (int64_t i = 0; i < values_of(region); i++)
+        values[place_of(box, region, i)] = buffer[i];
+}
+
+void halo_copy(const struct halo_box *box, const struct halo_region *from,
+               const double *source, const struct halo_region *to,
+               double *destination)
+{
+    if (this_rank == 1)
+        sleep_ms(5);
+    for (int64_t i = 0; i < values_of(from); i++)
+        destination[place_of(box, to, i)] = source[place_of(box, from, i)];
+}
+
+/* ---- swaps ------------------------------------------------------------------------ */
+
+static void fill(const struct halo_exchange *x, double box_value)
+{
+    for (int64_t i = 0; i < halo_array_values(&x->box); i++)
+        x->values[i] = IN_USE;
+    for (int face = 0; face < HALO_FACES; face++)
+        for (int64_t i = 0; i < values_of(&x->sent[face]); i++)
+            x->values[place_of(&x->box, &x->sent[face], i)] = box_value;
+}
+
+static void change_box(const struct halo_exchange *x)
+{
+    for (int face = 0; face < HALO_FACES; face++)
+        for (int64_t i = 0; i < values_of(&x->sent[face]); i++)
+            x->values[place_of(&x->box, &x->sent[face], i)] = CHANGED;
+}
+
+static double value_of(int rank, int swap)
+{
+    return 2.0 * swap + rank;
+}
+
+static int count_wrong(const struct halo_exchange *x, int swap)
+{
+    int wrong = 0;
+    for (int face = 0; face < HALO_FACES; face++)
+        for (int64_t i = 0; i < values_of(&x->received[face]); i++)
+            wrong += x->values[place_of(&x->box, &x->received[face], i)] !=
+                     value_of(x->grid.neighbours[face], swap);
+    return wrong;
+}
+
+/* The wrong values that this rank sees in swaps by one method. */
+static int swap_late(const struct halo_method *method,
+                     struct halo_exchange *exchange)
+{
+    int wrong = 0;
+    method->create(exchange);
+    for (int swap = 0; swap < SWAPS; swap++) {
+        if (swap % 2 == this_rank)
+            sleep_ms(20);
+        fill(exchange, value_of(this_rank, swap));
+        method->swap(exchange);
+        change_box(exchange);
+        wrong += count_wrong(exchange, swap);
+    }
+    method->destroy(exchange);
+    return wrong;
+}
+
+static bool validate(struct bc_run *run, struct bc_error *error)
+{
+    return run->job.ranks == 2 || bc_error_set(error, "needs 2 ranks");
+}
+
+int main(int argc, char **argv)
+{
+    const struct bc_benchmark benchmark = {
+        .name = "halo_late_rank",
+        .summary = "Checks that swaps wait for late ranks.",
+        .thread_level = MPI_THREAD_SINGLE,
+        .validate = validate,
+    };
+    static const int dims[] = {2, 1, 1}, periodic[] = {1, 1, 1};
+    const struct halo_box box = {{4, 4, 4}};
+    struct bc_run run;
+    int status;
+    MPI_Comm comm;
+    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
+        return status;
+    this_rank = run.job.rank;
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0,
+                           &comm));
+    const struct halo_grid grid = halo_grid_of(dims, this_rank);
+    for (int i = 0; i < HALO_METHODS; i++) {
+        const struct halo_method *const method = &halo_methods[i];
+        struct halo_exchange exchange;
+        if (method->shares_node && run.job.nodes > 1)
+            continue;
+        halo_exchange_init(&exchange, &box, &grid, comm, run.job.node_comm);
+        int wrong = swap_late(method, &exchange);
+        BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm));
+        if (this_rank == 0)
+            printf("%s, sync %s: %d wrong values\n", method->name,
+                   halo_sync_names[method->sync], wrong);
+        run.failed = run.failed || wrong > 0;
+    }
+    BC_MPI(MPI_Comm_free(&comm));
+    return bc_run_end(&run);
+}

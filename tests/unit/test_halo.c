@@ -1,0 +1,411 @@
+/* What is sent where: boxes, their faces, grids, and the lists that name them; and
+   the copying of faces. */
+#include "halo/box.h"
+#include "halo/copy.h"
+#include "halo/grid.h"
+#include "halo/parameters.h"
+#include "helpers.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct halo_box boxes[] = {
+    {{1, 1, 1}}, {{4, 4, 4}}, {{5, 3, 2}}, {{1, 7, 3}}, {{6, 1, 2}}, {{2, 5, 1}},
+};
+
+enum { BOXES = sizeof boxes / sizeof *boxes };
+
+/* ---- boxes ------------------------------------------------------------------------- */
+
+static void numbers_of_a_box(void **state)
+{
+    (void)state;
+    const struct halo_box box = {{5, 3, 2}};
+    assert_int_equal(halo_array_values(&box), 7 * 5 * 4);
+    assert_int_equal(halo_ndata(&box), 2 * (5 * 3 + 3 * 2 + 5 * 2));
+    assert_int_equal(halo_face_values(&box, 0), 3 * 2);
+    assert_int_equal(halo_face_values(&box, 3), 5 * 2);
+    assert_int_equal(halo_face_values(&box, 4), 5 * 3);
+    assert_int_equal(halo_place(&box, (int64_t[]){0, 0, 1}), 1);
+    assert_int_equal(halo_place(&box, (int64_t[]){0, 1, 0}), 4);
+    assert_int_equal(halo_place(&box, (int64_t[]){1, 0, 0}), 20);
+    assert_int_equal(halo_place(&box, (int64_t[]){6, 4, 3}), 7 * 5 * 4 - 1);
+    /* Beyond what an int can count. */
+    const struct halo_box large = {{40000, 50000, 2}};
+    assert_int_equal(halo_array_values(&large), INT64_C(40002) * 50002 * 4);
+    assert_int_equal(halo_ndata(&large), 2 * INT64_C(2000180000));
+}
+
+static void assert_region(const struct halo_region *region, int direction,
+                          int64_t position, const struct halo_box *box)
+{
+    for (int d = 0; d < HALO_DIRECTIONS; d++) {
+        assert_int_equal(region->start[d], d == direction ? position : 1);
+        assert_int_equal(region->extent[d],
+                         d == direction ? 1 : box->extent[d]);
+    }
+}
+
+/* What is sent is the outermost layer of the box, what is received lies just
+   beyond it. */
+static void regions_of_faces(void **state)
+{
+    (void)state;
+    for (int b = 0; b < BOXES; b++)
+        for (int face = 0; face < HALO_FACES; face++) {
+            const int d = face / 2;
+            const bool upper = face % 2 == 1;
+            const int64_t last = boxes[b].extent[d];
+            const struct halo_region sent = halo_sent(&boxes[b], face);
+            const struct halo_region received = halo_received(&boxes[b], face);
+            assert_region(&sent, d, upper ? last : 1, &boxes[b]);
+            assert_region(&received, d, upper ? last + 1 : 0, &boxes[b]);
+            assert_int_equal(halo_direction(face), d);
+            assert_int_equal(halo_opposite(face), upper ? face - 1 : face + 1);
+        }
+}
+
+/* How often each place of the array is in one of the faces. */
+static int *count_places(const struct halo_box *box,
+                         struct halo_region (*face_of)(const struct halo_box *,
+                                                       int))
+{
+    int *const counts = calloc((size_t)halo_array_values(box), sizeof *counts);
+    assert_non_null(counts);
+    for (int face = 0; face < HALO_FACES; face++) {
+        const struct halo_region r = face_of(box, face);
+        int64_t p[HALO_DIRECTIONS], values = 0;
+        for (p[0] = r.start[0]; p[0] < r.start[0] + r.extent[0]; p[0]++)
+            for (p[1] = r.start[1]; p[1] < r.start[1] + r.extent[1]; p[1]++)
+                for (p[2] = r.start[2]; p[2] < r.start[2] + r.extent[2];
+                     p[2]++) {
+                    counts[halo_place(box, p)]++;
+                    values++;
+                }
+        assert_int_equal(values, halo_face_values(box, face));
+    }
+    return counts;
+}
+
+/* The halo but its edges and corners is received, each value once; of the box the
+   outermost values are sent, and no others. */
+static void faces_are_disjoint(void **state)
+{
+    (void)state;
+    for (int b = 0; b < BOXES; b++) {
+        const struct halo_box *const box = &boxes[b];
+        int *const received = count_places(box, halo_received);
+        int *const sent = count_places(box, halo_sent);
+        int64_t p[HALO_DIRECTIONS], place = 0, ndata = 0;
+        for (p[0] = 0; p[0] < halo_array_extent(box, 0); p[0]++)
+            for (p[1] = 0; p[1] < halo_array_extent(box, 1); p[1]++)
+                for (p[2] = 0; p[2] < halo_array_extent(box, 2); p[2]++) {
+                    int outside = 0, outermost = 0;
+                    for (int d = 0; d < HALO_DIRECTIONS; d++) {
+                        outside += p[d] == 0 || p[d] == box->extent[d] + 1;
+                        outermost += (p[d] == 1) + (p[d] == box->extent[d]);
+                    }
+                    assert_int_equal(halo_place(box, p), place);
+                    assert_int_equal(received[place], outside == 1);
+                    assert_int_equal(sent[place], outside == 0 ? outermost : 0);
+                    ndata += received[place++];
+                }
+        assert_int_equal(ndata, halo_ndata(box));
+        free(received);
+        free(sent);
+    }
+}
+
+/* ---- grids ------------------------------------------------------------------------- */
+
+static void grid_of_one(void **state)
+{
+    (void)state;
+    const struct halo_grid grid = halo_grid_of((int[]){1, 1, 1}, 0);
+    for (int face = 0; face < HALO_FACES; face++)
+        assert_int_equal(grid.neighbours[face], 0);
+}
+
+/* Ranks count as MPI_Cart_create's, the last direction fastest. */
+static void grid_of_24(void **state)
+{
+    (void)state;
+    static const int dims[] = {2, 3, 4};
+    const struct halo_grid grid = halo_grid_of(dims, 12 + 4 + 3);
+    static const int coords[] = {1, 1, 3};
+    static const int neighbours[] = {7, 7, 15, 23, 18, 16};
+    assert_memory_equal(grid.dims, dims, sizeof dims);
+    assert_memory_equal(grid.coords, coords, sizeof coords);
+    assert_memory_equal(grid.neighbours, neighbours, sizeof neighbours);
+}
+
+/* In every grid: the neighbour of my neighbour on the other side is me; what my
+   halo stands for is what my neighbour sends me; and the boxes make up the whole
+   grid. */
+static void neighbours_match(void **state)
+{
+    (void)state;
+    const struct halo_box box = {{3, 2, 5}};
+    int dims[HALO_DIRECTIONS];
+    for (dims[0] = 1; dims[0] <= 4; dims[0]++)
+        for (dims[1] = 1; dims[1] <= 3; dims[1]++)
+            for (dims[2] = 1; dims[2] <= 3; dims[2]++)
+                for (int rank = 0; rank < dims[0] * dims[1] * dims[2]; rank++) {
+                    const struct halo_grid mine = halo_grid_of(dims, rank);
+                    for (int face = 0; face < HALO_FACES; face++) {
+                        const int d = face / 2;
+                        const int next = mine.neighbours[face];
+                        const struct halo_grid other = halo_grid_of(dims, next);
+                        const int64_t here = halo_received(&box, face).start[d];
+                        const int64_t there =
+                            halo_sent(&box, face ^ 1).start[d];
+                        assert_int_equal(other.neighbours[face ^ 1], rank);
+                        assert_int_equal(
+                            halo_global_position(&mine, &box, d, here),
+                            halo_global_position(&other, &box, d, there));
+                        assert_int_equal(dims[d] == 1, next == rank);
+                        assert_int_equal(dims[d] <= 2,
+                                         next == mine.neighbours[face ^ 1]);
+                    }
+                    for (int d = 0; d < HALO_DIRECTIONS; d++)
+                        for (int64_t p = 1; p <= box.extent[d]; p++)
+                            assert_int_equal(
+                                halo_global_position(&mine, &box, d, p),
+                                mine.coords[d] * box.extent[d] + p - 1);
+                }
+}
+
+/* ---- copying ------------------------------------------------------------------------ */
+
+#define UNTOUCHED (-1.0)
+
+static double *numbered(int64_t count)
+{
+    double *const values = malloc((size_t)count * sizeof *values);
+    assert_non_null(values);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (double)i;
+    return values;
+}
+
+static double *untouched(int64_t count)
+{
+    double *const values = numbered(count);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = UNTOUCHED;
+    return values;
+}
+
+/* After a face was sent from the array of numbers to its opposite's place in the
+   other one, which held nothing. */
+static void assert_sent(const struct halo_box *box, int face,
+                        const double *values)
+{
+    const struct halo_region from = halo_sent(box, face);
+    const struct halo_region to = halo_received(box, halo_opposite(face));
+    int64_t p[HALO_DIRECTIONS], place = 0;
+    for (p[0] = 0; p[0] < halo_array_extent(box, 0); p[0]++)
+        for (p[1] = 0; p[1] < halo_array_extent(box, 1); p[1]++)
+            for (p[2] = 0; p[2] < halo_array_extent(box, 2); p[2]++) {
+                int64_t source[HALO_DIRECTIONS];
+                bool inside = true;
+                for (int d = 0; d < HALO_DIRECTIONS; d++) {
+                    source[d] = from.start[d] + p[d] - to.start[d];
+                    inside = inside && p[d] >= to.start[d] &&
+                             p[d] < to.start[d] + to.extent[d];
+                }
+                assert_true(values[place++] ==
+                            (inside ? (double)halo_place(box, source)
+                                    : UNTOUCHED));
+            }
+}
+
+static void faces_are_copied(void **state)
+{
+    (void)state;
+    for (int b = 0; b < BOXES; b++)
+        for (int face = 0; face < HALO_FACES; face++) {
+            const struct halo_box *const box = &boxes[b];
+            const int64_t count = halo_array_values(box);
+            const int64_t face_count = halo_face_values(box, face);
+            const struct halo_region from = halo_sent(box, face);
+            const struct halo_region to =
+                halo_received(box, halo_opposite(face));
+            double *const source = numbered(count);
+            double *const target = untouched(count);
+            double *const other = untouched(count);
+            double *const buffer = untouched(face_count + 1);
+            halo_copy(box, &from, source, &to, target);
+            assert_sent(box, face, target);
+            halo_pack(box, &from, source, buffer);
+            assert_true(buffer[face_count] == UNTOUCHED);
+            for (int64_t i = 1; i < face_count; i++)
+                assert_true(buffer[i] > buffer[i - 1]);
+            halo_unpack(box, &to, buffer, other);
+            assert_sent(box, face, other);
+            free(source);
+            free(target);
+            free(other);
+            free(buffer);
+        }
+}
+
+/* ---- options -------------------------------------------------------------------------- */
+
+/* The parameters that these texts make for so many ranks; NULL: the default. */
+static bool complete(struct halo_parameters *parameters, const char *dims,
+                     const char *local, const char *methods, int ranks,
+                     struct bc_error *error)
+{
+    struct bc_option rows[HALO_OPTIONS_MAX];
+    halo_parameters_table(parameters, rows);
+    if (dims != NULL)
+        parameters->dims_text = dims;
+    if (local != NULL)
+        parameters->local_text = local;
+    if (methods != NULL)
+        parameters->methods_text = methods;
+    error->text[0] = '\0';
+    const bool good = halo_parameters_complete(parameters, ranks, error);
+    assert_true(good == (error->text[0] == '\0'));
+    return good;
+}
+
+static void assert_boxes(const char *local, const struct halo_box *expected,
+                         int count)
+{
+    static struct halo_parameters parameters;
+    struct bc_error error;
+    assert_true(complete(&parameters, NULL, local, NULL, 1, &error));
+    assert_int_equal(parameters.box_count, count);
+    for (int i = 0; i < count; i++)
+        for (int d = 0; d < HALO_DIRECTIONS; d++)
+            assert_int_equal(parameters.boxes[i].extent[d],
+                             expected[i].extent[d]);
+}
+
+static void assert_refused(const char *dims, const char *local,
+                           const char *methods, int ranks, const char *option)
+{
+    static struct halo_parameters parameters;
+    struct bc_error error;
+    assert_false(complete(&parameters, dims, local, methods, ranks, &error));
+    assert_non_null(strstr(error.text, option));
+    assert_non_null(strstr(error.text, "use "));
+}
+
+static void lists_of_boxes(void **state)
+{
+    (void)state;
+    assert_boxes(NULL,
+                 (struct halo_box[]){{{10, 10, 10}},
+                                     {{50, 50, 50}},
+                                     {{100, 100, 100}},
+                                     {{150, 150, 150}}},
+                 4);
+    assert_boxes("10,50,100x20x30",
+                 (struct halo_box[]){{{10, 10, 10}},
+                                     {{50, 50, 50}},
+                                     {{100, 20, 30}}},
+                 3);
+    assert_boxes("1Kx1x2", (struct halo_box[]){{{1024, 1, 2}}}, 1);
+    assert_boxes("46340x46340x1", (struct halo_box[]){{{46340, 46340, 1}}}, 1);
+    static const char *const wrong[] = {
+        "",      "x",       "10x",      "10x20",       "10x20x30x40",
+        "10,",   ",10",     "10x x1",   "-1",          "0",
+        "1x0x1", "1x1x1.5", "3x3x3x",   "99999999999", "1x1x9223372036854775808",
+        "46341", "2147483646x1x1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_refused(NULL, wrong[i], NULL, 1, "--local");
+    /* The array has two values more. */
+    assert_boxes("2147483645x1x1", (struct halo_box[]){{{2147483645, 1, 1}}}, 1);
+    char long_list[2 * HALO_BOXES_MAX + 2] = "1";
+    for (int i = 0; i < HALO_BOXES_MAX; i++)
+        memcpy(long_list + 1 + (ptrdiff_t)2 * i, ",1", 3);
+    assert_refused(NULL, long_list, NULL, 1, "--local");
+}
+
+static void assert_dims(const char *dims, int ranks, int a, int b, int c)
+{
+    static struct halo_parameters parameters;
+    struct bc_error error;
+    assert_true(complete(&parameters, dims, NULL, NULL, ranks, &error));
+    assert_int_equal(parameters.dims[0], a);
+    assert_int_equal(parameters.dims[1], b);
+    assert_int_equal(parameters.dims[2], c);
+}
+
+static void grids_that_are_asked_for(void **state)
+{
+    (void)state;
+    assert_dims(NULL, 6, 0, 0, 0);
+    assert_dims("3x2x1", 6, 3, 2, 1);
+    assert_dims("0x2x1", 6, 0, 2, 1);
+    assert_dims("0x6x0", 6, 0, 6, 0);
+    static const char *const wrong[] = {
+        "",      "6",     "3x2",        "3x2x1x1", "3x2x2",
+        "1x2x1", "0x4x0", "0x7x0",      "3x-2x-1", "a",
+        "3x2x",  "12x0x0", "99999999999x0x0", "4294967297x6x1",
+        "3037000500x3037000500x3037000500"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_refused(wrong[i], NULL, NULL, 6, "--dims");
+}
+
+/* The names of the chosen rows, with what synchronises them. */
+static void assert_methods(const char *methods, int sync, const char *expected)
+{
+    static struct halo_parameters parameters;
+    struct bc_option rows[HALO_OPTIONS_MAX];
+    struct bc_error error;
+    char found[512] = "";
+    halo_parameters_table(&parameters, rows);
+    parameters.methods_text = methods;
+    if (sync >= 0)
+        parameters.sync = sync;
+    assert_true(halo_parameters_complete(&parameters, 1, &error));
+    for (int i = 0; i < HALO_METHODS; i++)
+        if (parameters.method_chosen[i]) {
+            strcat(found, halo_methods[i].name);
+            strcat(found, " ");
+            strcat(found, halo_sync_names[halo_methods[i].sync]);
+            strcat(found, ";");
+        }
+    assert_string_equal(found, expected);
+}
+
+static void lists_of_methods(void **state)
+{
+    (void)state;
+    assert_methods("all", -1,
+                   "put all;put images;get all;get images;"
+                   "isend/irecv types none;isend/irecv packed none;"
+                   "persistent none;neighbor_alltoallw none;"
+                   "shared window none;");
+    assert_methods("get", -1, "get all;get images;");
+    assert_methods("all", HALO_SYNC_IMAGES,
+                   "put images;get images;isend/irecv types none;"
+                   "isend/irecv packed none;persistent none;"
+                   "neighbor_alltoallw none;shared window none;");
+    assert_methods("Shared_Window,put", HALO_SYNC_ALL,
+                   "put all;shared window none;");
+    assert_refused(NULL, NULL, "puts", 1, "--methods");
+    assert_refused(NULL, NULL, "isend/irecv", 1, "--methods");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_a_box),
+        cmocka_unit_test(regions_of_faces),
+        cmocka_unit_test(faces_are_disjoint),
+        cmocka_unit_test(grid_of_one),
+        cmocka_unit_test(grid_of_24),
+        cmocka_unit_test(neighbours_match),
+        cmocka_unit_test(faces_are_copied),
+        cmocka_unit_test(lists_of_boxes),
+        cmocka_unit_test(grids_that_are_asked_for),
+        cmocka_unit_test(lists_of_methods),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
