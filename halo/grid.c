@@ -1,36 +1,17 @@
 #include "halo/grid.h"
 
-static int rank_at(const int dims[HALO_DIRECTIONS],
-                   const int coords[HALO_DIRECTIONS])
-{
-    int rank = 0;
-    for (int d = 0; d < HALO_DIRECTIONS; d++)
-        rank = rank * dims[d] + coords[d];
-    return rank;
-}
-
-/* The rank so many processes further in one direction, and round. */
-static int rank_beside(const struct halo_grid *grid, int direction, int shift)
-{
-    const int dim = grid->dims[direction];
-    int coords[HALO_DIRECTIONS];
-    for (int d = 0; d < HALO_DIRECTIONS; d++)
-        coords[d] = grid->coords[d];
-    coords[direction] = (coords[direction] + dim + shift) % dim;
-    return rank_at(grid->dims, coords);
-}
+#include "common/grid.h"
 
 struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank)
 {
+    _Static_assert((int)HALO_FACES == (int)BC_GRID_SIDES,
+                   "a neighbour for each face");
     struct halo_grid grid;
+    bc_grid_neighbours(dims, rank, grid.neighbours);
     for (int d = HALO_DIRECTIONS - 1; d >= 0; d--) {
         grid.dims[d] = dims[d];
         grid.coords[d] = rank % dims[d];
         rank /= dims[d];
-    }
-    for (int d = 0; d < HALO_DIRECTIONS; d++) {
-        grid.neighbours[halo_lower(d)] = rank_beside(&grid, d, -1);
-        grid.neighbours[halo_upper(d)] = rank_beside(&grid, d, 1);
     }
     return grid;
 }
