@@ -52,13 +52,17 @@ def swap_us(row, truths, latency_us, byte_ns, packing):
         return (transfers_us +
                 sum(cost(row["method"], "host_us", size) for size in sizes) +
                 2 * cost("win_flush_all", "extra_us"))
+    if row["method"] == "neighbor_alltoallw":
+        return (cost("neighbor_alltoallw", "duration_us") +
+                cost("neighbor_alltoallw", "extra_us"))
+    posts = (("send_init", "recv_init") if row["method"] == "persistent"
+             else ("isend", "irecv"))
     posts_us = sum(cost(operation, "host_us", size) for size in sizes
-                   for operation in ("isend", "irecv"))
-    if row["method"] == "isend/irecv types":
+                   for operation in posts)
+    if row["method"] in ("isend/irecv types", "persistent"):
         return (2 * transfers_us + posts_us +
                 statistics.mean(cost(operation, "extra_us", size)
-                                for size in sizes
-                                for operation in ("isend", "irecv")))
+                                for size in sizes for operation in posts))
     assert row["method"] == "isend/irecv packed"
     return (2 * transfers_us + posts_us +
             sum(cost("irecv", "extra_us", size) for size in sizes) +
@@ -72,7 +76,8 @@ def measure(case, options):
     packing = (packing_us(local, latency_us, byte_ns, options)
                if "packed" in methods else 0)
     model = {"MODEL_RMA": int(one_sided), "MODEL_P2P": int(not one_sided),
-             "MODEL_COLL": 0, "MODEL_FRACTION": 0,
+             "MODEL_COLL": int("neighbor" in methods), "MODEL_FRACTION": 0,
+             "MODEL_DURATION_US": 6 * latency_us,
              "MODEL_LATENCY_US": latency_us, "MODEL_PER_BYTE_NS": byte_ns}
     _, rows, truths = run_on_model(
         options.launcher, 2, [options.program, "--max-time=0.2",
@@ -117,6 +122,8 @@ def main():
     cases = [(methods, local, latency_us, byte_ns)
              for methods, last in (("put,get", ("50x50x50", 100, 1)),
                                    ("isend/irecv types", ("50x50x50", 100, 1)),
+                                   ("persistent", ("50x50x50", 100, 1)),
+                                   ("neighbor_alltoallw", ("50x50x50", 100, 1)),
                                    ("isend/irecv packed", ("20x20x20", 100, 1)))
              for local, latency_us, byte_ns in sizes + [last]]
     if not options.full:
