@@ -2,7 +2,8 @@
 # Installs what is missing, builds commcost and measures this machine: how much
 # work fits under every non-blocking collective, first at the size whose
 # operation takes about a millisecond, then over all sizes; how much of the
-# processor a message takes, over sizes; and how many messages go in a second.
+# processor a message takes, over sizes; how many messages go in a second; and what
+# a put, a get, a synchronisation and a halo swap cost.
 # Takes one to three minutes on two cores; leaves TSV files and a report in a
 # results folder.
 #
@@ -54,10 +55,11 @@ echo "Measuring with $ranks ranks; results go to $results" >&2
 programs=$(find "$build/overlap" -maxdepth 1 -type f -name 'overlap_*' \
     -perm -100 | sort)
 # Every collective once, and once more over its sizes but for the barrier; the
-# overhead of messages, and the rates with two-sided and one-sided ones.
+# rates of two-sided and one-sided messages; transfers, synchronisation, halos; and
+# the overhead of messages.
 total=$(echo "$programs" | wc -l)
 singles=$total
-total=$((2 * total + 2))
+total=$((2 * total + 5))
 start=$(date +%s)
 done_count=0
 failed=0
@@ -101,6 +103,10 @@ peers=$((ranks - 1))
 [ "$peers" -le 6 ] || peers=6
 measure msgrate "$build/msgrate/msgrate" --peers="$peers" --cache=llc
 measure msgrate_rma "$build/msgrate/msgrate_rma" --peers="$peers" --cache=llc
+measure pingpong "$build/pingpong/pingpong" --patterns="put,get,MPI Send" \
+    --arrangements=single
+measure syncbench "$build/syncbench/syncbench"
+measure halo "$build/halo/halo" --local=10,50,100
 ranks=2
 measure mpi_overhead "$build/mpi_overhead/mpi_overhead" --both --msgsize=0,2:4M
 

@@ -117,6 +117,54 @@ if [ -e msgrate.tsv ] || [ -e msgrate_rma.tsv ]; then
     done
 fi
 
+# table FILE COLUMN=HEADING...: the rows of a file, those columns of them. Nothing if
+# there is no such file.
+table() {
+    file=$1
+    shift
+    [ -e "$file" ] || return 0
+    awk -F '\t' '
+        BEGIN {
+            count = ARGC - 2
+            for (i = 1; i <= count; i++) {
+                split(ARGV[i + 1], words, "=")
+                wanted[i] = words[1]
+                head = head "| " words[2] " "
+                rule = rule "| --- "
+                ARGV[i + 1] = ""
+            }
+            print head "|"
+            print rule "|"
+        }
+        /^#/ { next }
+        !place["status"] {
+            for (i = 1; i <= NF; i++) place[$i] = i
+            next
+        }
+        {
+            for (i = 1; i <= count; i++) printf "| %s ", $place[wanted[i]]
+            print "|"
+        }' "$file" "$@"
+}
+
+if [ -e pingpong.tsv ]; then
+    printf '\n## What a transfer takes, synchronisation included\n\n'
+    table pingpong.tsv arrangement=arrangement pattern=pattern \
+        sync=synchronisation ndata=doubles "latency_us=latency (us)" \
+        "latency_lo_us=from" "latency_hi_us=to" "bwidth_mbs=MB/s" status=status
+fi
+if [ -e syncbench.tsv ]; then
+    printf '\n## What synchronisation takes\n\n'
+    table syncbench.tsv sync=synchronisation neighbours=neighbours \
+        "sync_us=time (us)" "sync_lo_us=from" "sync_hi_us=to" status=status
+fi
+if [ -e halo.tsv ]; then
+    printf '\n## What a halo swap takes\n\n'
+    table halo.tsv method=method sync=synchronisation dims=processes local=box \
+        ndata=doubles "latency_us=time (us)" "latency_lo_us=from" \
+        "latency_hi_us=to" "bwidth_mbs=MB/s" status=status
+fi
+
 echo
 echo "## Warnings"
 echo

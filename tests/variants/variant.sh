@@ -47,6 +47,10 @@ sanitizers)
         run "$@" -np 2 "$build"/msgrate/$program -p 1 --check --size=0,8,1K \
             --max-time=0.1 --no-header >/dev/null
     done
+    run "$@" -np 2 "$build/pingpong/pingpong" --check --max-ndata=64 \
+        --max-stride=4 --max-time=0.02 --no-header >/dev/null
+    run "$@" -np 2 "$build/syncbench/syncbench" --check --max-time=0.05 \
+        --no-header >/dev/null
     # Not neighbor_alltoallw, of which MPICH makes wrong data here.
     run "$@" -np 2 "$build/halo/halo" --check --local=1,5x3x2,20 \
         --methods="put,get,isend/irecv types,isend/irecv packed,persistent,shared window" \
@@ -55,7 +59,7 @@ sanitizers)
 openmpi)
     configure_and_build
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R '^(model_.*|overlap_(usage|contract|data|defaults)|mpi_overhead|msgrate|halo|unit_(sampling|job|coarray).*)$'
+        -R '^(model_.*|overlap_(usage|contract|data|defaults)|mpi_overhead|msgrate|pingpong|syncbench|halo|unit_(sampling|job|coarray).*)$'
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2
