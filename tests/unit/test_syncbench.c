@@ -54,7 +54,7 @@ static void all_are_symmetric(void **state)
                 if (!syncbench_can_arrange(sets[s], ranks, n) ||
                     sets[s] == SYNCBENCH_GRID)
                     continue;
-                syncbench_permute((uint64_t)(ranks * n), ranks, order);
+                syncbench_permute((uint64_t)ranks * (uint64_t)n, ranks, order);
                 assert_symmetric(sets[s], ranks, n, order,
                                  sets[s] == SYNCBENCH_PAIR ? 1 : n);
             }
