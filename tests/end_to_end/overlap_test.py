@@ -428,9 +428,12 @@ class Defaults(unittest.TestCase):
     def test_slow_operations(self):
         rows = self.slow([], 2, {"MODEL_DURATION_US": 90000,
                                  "MODEL_FRACTION": 0.5}, 20.0)
-        for row in rows:
-            self.assertAlmostEqual(number(row["ref_us"]), 90000, delta=900)
         # One sample a row may be late; the middle of 18 is not.
+        for row in rows:
+            self.assertGreater(number(row["ref_us"]), 89999)
+        self.assertAlmostEqual(
+            statistics.median(number(row["ref_us"]) for row in rows), 90000,
+            delta=900)
         self.assertAlmostEqual(
             statistics.median(number(row["overlap_pct"]) for row in rows), 50,
             delta=2)
