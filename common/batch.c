@@ -28,16 +28,34 @@ static int64_t repetitions_of(const struct bc_run *run, double ns)
                                                : (int64_t)repetitions;
 }
 
-int64_t bc_batch_length(const struct bc_run *run, const struct bc_batch *batch)
+/* The slowest rank's time of a repetition in a batch of so many, the quicker one of
+   two batches, since either may have been disturbed. Collective. */
+static double repetition_ns(const struct bc_batch *batch, int64_t repetitions)
 {
-    int64_t ns = 0;
+    double ns = INFINITY;
     for (int i = 0; i < 2; i++) {
         release(batch);
-        ns = batch->repeat(batch->context, 1);
+        double mine = (double)batch->repeat(batch->context, repetitions);
+        bc_quiet_allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX,
+                           MPI_COMM_WORLD);
+        ns = fmin(ns, mine / (double)repetitions);
     }
-    int64_t agreed = repetitions_of(run, (double)ns);
-    bc_quiet_bcast(&agreed, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    return agreed;
+    return ns;
+}
+
+/* The repetitions that make a batch long against the clock, tried with ever more of
+   them until they are. Collective; the same on every rank. */
+static int64_t batch_length(const struct bc_run *run,
+                            const struct bc_batch *batch)
+{
+    int64_t tried = 1;
+    for (;;) {
+        const int64_t enough = repetitions_of(run, repetition_ns(batch, tried));
+        if (enough <= 2 * tried)
+            return enough;
+        /* What one repetition takes says little of how long many take. */
+        tried = enough < 8 * tried ? enough : 8 * tried;
+    }
 }
 
 struct round {
@@ -50,13 +68,17 @@ static void take_batch(void *context, double *values)
     const struct round *const round = context;
     const struct bc_batch *const batch = round->batch;
     release(batch);
+    /* Ranks come out of the first repetition as they do out of all that follow, and
+       not as they come out of the barrier. */
+    if (round->repetitions > 1)
+        (void)batch->repeat(batch->context, 1);
     const int64_t ns = batch->repeat(batch->context, round->repetitions);
     values[0] = ns == BC_NO_PART ? -INFINITY
                                  : (double)ns / (double)round->repetitions;
 }
 
 /*
- * bc_batch_length for oversubscribed jobs, where a repetition may take longer
+ * batch_length for oversubscribed jobs, where a repetition may take longer
  * than a batch should, and the first one all the time that there is: it is a
  * sample. 0 if there is no time for another one, so that it has to do. Else the
  * second of two counts, as the first may have waited for a processor. On rank 0
@@ -113,7 +135,7 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
     if (batch->repetitions == 0 && run->job.oversubscribed) {
         round.repetitions = shared_batch_length(run, sampler, batch, &left_s);
     } else if (batch->repetitions == 0) {
-        round.repetitions = bc_batch_length(run, batch);
+        round.repetitions = batch_length(run, batch);
         left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     }
     if (round.repetitions > 0) {

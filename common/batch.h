@@ -40,14 +40,11 @@ struct bc_batch_result {
     int slowest_rank;
 };
 
-/* The repetitions that make a batch long against the clock, by rank 0's time of
-   the second of two. Collective; the same on every rank. */
-int64_t bc_batch_length(const struct bc_run *run, const struct bc_batch *batch);
-
-/* Samples batches, a barrier before each, within so many seconds (significant on
-   rank 0), the choice of their length included; in an oversubscribed job the
-   repetition that this choice needs is the only sample if it used up the time.
-   Collective over MPI_COMM_WORLD, which must be the sampler's. */
+/* Samples batches, a barrier and, where a batch has several repetitions, one that
+   isn't timed before each, within so many seconds (significant on rank 0), the choice
+   of their length included; in an oversubscribed job the repetition that this choice
+   needs is the only sample if it used up the time. At least one rank must have a
+   part. Collective over MPI_COMM_WORLD, which must be the sampler's. */
 void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
                       const struct bc_batch *batch, double seconds,
                       struct bc_batch_result *result);

@@ -18,7 +18,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Whether those that wait sleep; until this is called they don't. Local, but must
+/* Whether those that wait sleep; until this is called they don't. bc_run_begin does,
+   with what the job is. Local, but must
    be the same on all ranks, and between two collectives. */
 void bc_quiet_choose(bool sleeps);
 

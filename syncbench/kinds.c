@@ -23,12 +23,22 @@ static void sync_images(struct syncbench_team *team)
 
 static void lock(struct syncbench_team *team)
 {
-    bc_mutex_lock(team->mutex);
+    bc_mutex_lock(team->lock);
 }
 
 static void unlock(struct syncbench_team *team)
 {
-    bc_mutex_unlock(team->mutex);
+    bc_mutex_unlock(team->lock);
+}
+
+static void enter_critical(struct syncbench_team *team)
+{
+    bc_mutex_lock(team->critical);
+}
+
+static void leave_critical(struct syncbench_team *team)
+{
+    bc_mutex_unlock(team->critical);
 }
 
 /* ---- MPI's own ---------------------------------------------------------------- */
@@ -63,13 +73,13 @@ static void allreduce_byte(struct syncbench_team *team)
     allreduce_bytes(team, 1);
 }
 
-/* A window of no particular use, of whole pages as coarrays are. */
+/* A window of no particular use. */
 static void open_window(struct syncbench_team *team)
 {
-    enum { BYTES = 65536 };
     void *memory;
-    BC_MPI(MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, team->coarray->comm,
-                            (void *)&memory, &team->window));
+    BC_MPI(MPI_Win_allocate(bc_window_bytes(1), 1, MPI_INFO_NULL,
+                            team->coarray->comm, (void *)&memory,
+                            &team->window));
     BC_MPI(MPI_Win_set_errhandler(team->window, MPI_ERRORS_RETURN));
 }
 
@@ -130,7 +140,6 @@ static void lock_all_flush(struct syncbench_team *team)
 
 #define NO_NEED .open = syncbench_nothing, .close = syncbench_nothing
 #define AT_ONCE(function) .enter = (function), .leave = syncbench_nothing
-#define LOCK .enter = lock, .leave = unlock
 
 const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS] = {
     {"sync all", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(sync_all)},
@@ -139,8 +148,9 @@ const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS] = {
     {"random", SYNCBENCH_RANDOM, NO_NEED, AT_ONCE(sync_images)},
     {"ring", SYNCBENCH_RING, NO_NEED, AT_ONCE(sync_images)},
     {"3D grid", SYNCBENCH_GRID, NO_NEED, AT_ONCE(sync_images)},
-    {"lock", SYNCBENCH_TURNS, NO_NEED, LOCK},
-    {"critical", SYNCBENCH_TURNS, NO_NEED, LOCK},
+    {"lock", SYNCBENCH_TURNS, NO_NEED, .enter = lock, .leave = unlock},
+    {"critical", SYNCBENCH_TURNS, NO_NEED, .enter = enter_critical,
+     .leave = leave_critical},
     {"ibarrier", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(ibarrier)},
     {"allreduce 0 bytes", SYNCBENCH_EVERYONE, NO_NEED,
      AT_ONCE(allreduce_nothing), .may_not_wait = true},

@@ -2,7 +2,6 @@
 
 #include "common/grid.h"
 
-#include <mpi.h>
 #include <stddef.h>
 
 /* Ranks that a 3D grid needs at the least. */
@@ -30,7 +29,7 @@ const char *syncbench_needs(enum syncbench_set set)
         return "an even number of processes";
     case SYNCBENCH_RANDOM:
     case SYNCBENCH_RING:
-        return "2 processes more than neighbours, of which 2 are the least";
+        return "at least 4 processes";
     case SYNCBENCH_GRID:
         return "at least 8 processes";
     default:
@@ -118,12 +117,10 @@ static int ring_neighbours(int rank, int ranks, int n, const int *order,
     return count;
 }
 
-static int grid_neighbours(int rank, int ranks, int *neighbours)
+static int grid_neighbours(int rank, const int *dims, int *neighbours)
 {
-    int dims[BC_GRID_DIMENSIONS] = {0, 0, 0};
     int sides[BC_GRID_SIDES];
     int count = 0;
-    MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, dims);
     bc_grid_neighbours(dims, rank, sides);
     for (int i = 0; i < BC_GRID_SIDES; i++)
         count = insert(neighbours, count, sides[i], rank);
@@ -131,7 +128,7 @@ static int grid_neighbours(int rank, int ranks, int *neighbours)
 }
 
 int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n,
-                         const int *order, int *neighbours)
+                         const int *dims, const int *order, int *neighbours)
 {
     switch (set) {
     case SYNCBENCH_PAIR:
@@ -142,7 +139,7 @@ int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n,
     case SYNCBENCH_RING:
         return ring_neighbours(rank, ranks, n, NULL, neighbours);
     case SYNCBENCH_GRID:
-        return grid_neighbours(rank, ranks, neighbours);
+        return grid_neighbours(rank, dims, neighbours);
     default:
         return 0;
     }

@@ -15,14 +15,14 @@ enum syncbench_set {
     SYNCBENCH_PAIR,     /* rank r and rank r + P / 2 */
     SYNCBENCH_RANDOM,   /* N neighbours in a ring whose ranks are permuted */
     SYNCBENCH_RING,     /* the N nearest ranks, half of them on either side */
-    SYNCBENCH_GRID      /* those of a periodic 3D grid of MPI_Dims_create */
+    SYNCBENCH_GRID      /* those in a periodic 3D grid */
 };
 
 /* Whether so many ranks can be arranged so, with N neighbours in a ring: pairs need
    an even number, rings N + 2 ranks and an even N, a grid 8. */
 bool syncbench_can_arrange(enum syncbench_set set, int ranks, int n);
 
-/* Why not, for a note: "needs an even number of processes". */
+/* What it needs with 2 neighbours, for notes: "an even number of processes". */
 const char *syncbench_needs(enum syncbench_set set);
 
 /* The most neighbours that a rank has in any set but everyone, if rings have up to
@@ -34,9 +34,9 @@ int syncbench_neighbours_most(int n);
 void syncbench_permute(uint64_t seed, int ranks, int *order);
 
 /* Writes a rank's neighbours, in ascending order and each one once, and returns
-   their number: 0 for everyone, nobody and turns. `order` is significant for
-   random sets. */
+   their number: 0 for everyone, nobody and turns. `dims`, whose product is
+   `ranks`, is significant for grids and `order` for random sets. */
 int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n,
-                         const int *order, int *neighbours);
+                         const int *dims, const int *order, int *neighbours);
 
 #endif

@@ -31,13 +31,13 @@ size_t syncbench_parameters_table(struct syncbench_parameters *parameters,
                  "lock_all+flush; or all. Case and spaces don't count"},
         {.long_name = "outer", .kind = BC_SIZE, .value = &p->outer,
          .argument = "N", .min = 1, .max = 1e9,
-         .zero = "adaptive, or 100 with --estimator=mean",
-         .help = "time each loop exactly N times"},
+         .zero = "adaptive",
+         .help = "time each loop exactly N times; 100 with --estimator=mean"},
         {.long_name = "inner", .kind = BC_SIZE, .value = &p->inner,
          .argument = "N", .min = 1, .max = 1e9,
-         .zero = "up to 200, exactly so with --estimator=mean",
-         .help = "synchronisations in a loop; a multiple of the processes for "
-                 "lock and critical"},
+         .zero = "up to 200",
+         .help = "synchronisations in a loop; 200 with --estimator=mean; a "
+                 "multiple of the processes for lock and critical"},
         {.long_name = "delay", .kind = BC_TEXT, .value = &p->delay_text,
          .argument = "auto|N",
          .help = "work in every repetition, with the synchronisation and "

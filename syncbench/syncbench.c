@@ -14,6 +14,7 @@
  *   check.h        does it synchronise?
  */
 #include "common/coarray.h"
+#include "common/grid.h"
 #include "common/mpi_check.h"
 #include "common/run.h"
 #include "common/work.h"
@@ -24,7 +25,6 @@
 #include "syncbench/parameters.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A run with defaults ends within this, start-up included, unless the least that
    all rows need takes longer. */
@@ -53,6 +53,7 @@ struct bench {
     struct bc_sampler *sampler;
     struct bc_coarray coarray;
     struct bc_mutex lock, critical;
+    int dims[BC_GRID_DIMENSIONS];
     int *order;      /* of the ranks in random rings */
     int *neighbours; /* room for one row's */
     uint64_t delay_units;
@@ -113,6 +114,7 @@ static void prepare(struct bench *bench)
     bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
     bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
     bc_mutex_create(&bench->critical, MPI_COMM_WORLD);
+    BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
     bench->order = allocate_ranks(ranks);
     syncbench_permute((uint64_t)parameters.seed, ranks, bench->order);
     bench->neighbours = allocate_ranks(
@@ -209,11 +211,11 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
     const struct bc_run *const run = bench->run;
     const int count =
         syncbench_neighbours(kind->set, run->job.rank, run->job.ranks, n,
-                             bench->order, bench->neighbours);
-    const bool critical = strcmp(kind->name, "critical") == 0;
+                             bench->dims, bench->order, bench->neighbours);
     struct syncbench_team team = {
         .coarray = &bench->coarray,
-        .mutex = critical ? &bench->critical : &bench->lock,
+        .lock = &bench->lock,
+        .critical = &bench->critical,
     };
     bc_images_create(&team.images, &bench->coarray, bench->neighbours, count);
     kind->open(&team);
@@ -225,8 +227,8 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
         .rank = run->job.rank,
         .ranks = run->job.ranks,
     };
-    const double seconds = bc_run_row_seconds(run, bench->rows_left--);
     const enum verdict verdict = check(run, kind, &team);
+    const double seconds = bc_run_row_seconds(run, bench->rows_left--);
     struct syncbench_result result;
     syncbench_measure(run, bench->sampler, &loop, parameters.inner == 0, seconds,
                       &result);

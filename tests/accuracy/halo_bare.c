@@ -9,11 +9,12 @@
 #include "halo/measure.h"
 #include "halo/methods.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCKS = 9, ROUNDS = 200, REPETITIONS = 10, TAG = 99 };
+enum { BLOCKS = 9, ROUNDS = 300, REPETITIONS = 2, TAG = 99 };
 
 /* The extent of the box that two ranks have side by side, N x N x N. */
 enum { N = 50 };
@@ -42,8 +43,8 @@ static inline void copy_row(double *to, const double *from)
     memcpy(to + 1, from + 1, row_bytes);
 }
 
-/* Nanoseconds for REPETITIONS swaps of the faces in the first direction with the
-   other rank, in the others with itself. */
+/* Nanoseconds of a swap, in a loop of REPETITIONS, of the faces in the first direction
+   with the other rank, in the others with itself. */
 static double bare(array own, array other, int peer)
 {
     const double start = MPI_Wtime();
@@ -65,7 +66,7 @@ static double bare(array own, array other, int peer)
                 own[x][y][N + 1] = own[x][y][1];
         meet(peer);
     }
-    return (MPI_Wtime() - start) * 1e9;
+    return (MPI_Wtime() - start) * 1e9 / REPETITIONS;
 }
 
 static const struct halo_method *shared_window(void)
@@ -78,9 +79,10 @@ static const struct halo_method *shared_window(void)
 
 /* The ratio of halo's time, in a new window, to the bare loop's, as rank 0 sees
    it. */
-static double measure_block(const struct bc_run *run)
+static double measure_block(const struct bc_run *run, struct bc_sampler *sampler)
 {
-    static double ours_ns[ROUNDS], bare_ns[ROUNDS];
+    static double bare_ns[ROUNDS];
+    struct halo_result result;
     static const int dims[] = {2, 1, 1};
     const struct halo_box box = {{N, N, N}};
     const int rank = run->job.rank;
@@ -93,16 +95,14 @@ static double measure_block(const struct bc_run *run)
     char *const own = (char *)exchange.values;
     const MPI_Aint bytes = bc_window_bytes(halo_array_values(&box));
     char *const other = rank == 0 ? own + bytes : own - bytes;
+    halo_measure(run, sampler, shared_window(), &exchange, INFINITY, &result);
     for (int i = 0; i < ROUNDS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        ours_ns[i] = (double)halo_swap_often(shared_window(), &exchange,
-                                             REPETITIONS);
         MPI_Barrier(MPI_COMM_WORLD);
         bare_ns[i] = bare((double (*)[N + 2][N + 2])own,
                           (double (*)[N + 2][N + 2])other, 1 - rank);
     }
     shared_window()->destroy(&exchange);
-    return bc_median(ours_ns, ROUNDS) / bc_median(bare_ns, ROUNDS);
+    return result.times.repetition.value / bc_median(bare_ns, ROUNDS);
 }
 
 static bool validate(struct bc_run *run, struct bc_error *error)
@@ -123,12 +123,14 @@ int main(int argc, char **argv)
     int status;
     if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
         return status;
-    const int rank = run.job.rank;
+    run.settings.samples = ROUNDS;
+    struct bc_sampler *const sampler = bc_sampler_create(MPI_COMM_WORLD);
     double ratios[BLOCKS];
     for (int block = 0; block < BLOCKS; block++)
-        ratios[block] = measure_block(&run);
+        ratios[block] = measure_block(&run, sampler);
     const double ratio = bc_median(ratios, BLOCKS);
-    if (rank == 0)
+    bc_sampler_destroy(sampler);
+    if (run.job.rank == 0)
         printf("shared window, %d values a side: %.4f of the bare loop's time, "
                "in %d blocks from %.4f to %.4f\n",
                N, ratio, BLOCKS, ratios[0], ratios[BLOCKS - 1]);

@@ -5,7 +5,7 @@ Runs it on the model MPI, where a transfer of so many bytes takes a known time.
 A half of a repetition is then known: the posts of its transfers, the last one's
 time, and what completing them costs; the notification of the partner, or the
 barrier, is real and small against that. The error of a row is the median over
-launches; it fails beyond the target, after one repeat. With --full: every case.
+launches; it fails beyond 2 % or 0.1 us, after one repeat. With --full: every case.
 """
 
 import argparse
@@ -14,9 +14,9 @@ import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, run_on_model  # noqa: E402
+from mpi_run import Launcher, number, run_on_model, widening  # noqa: E402
 
-TARGET = 0.02
+TARGET, TARGET_US = 0.02, 0.1
 
 
 def half_us(row, truths, latency_us, byte_ns):
@@ -68,10 +68,11 @@ def run_case(case, options):
     errors = {name: statistics.median(launch[name] for launch in launches)
               for name in launches[0]}
     name = max(errors, key=lambda name: abs(errors[name]))
+    allowed = options.wider * max(TARGET, TARGET_US / case[1])
     print(f"{' '.join(case[0])} latency {case[1]} us, {case[2]} ns a byte: "
           f"{len(errors)} rows, largest error {errors[name]:+.2%} ({name})"
-          f"{'' if abs(errors[name]) <= TARGET else '  TOO FAR'}", flush=True)
-    return abs(errors[name])
+          f"{'' if abs(errors[name]) <= allowed else '  TOO FAR'}", flush=True)
+    return abs(errors[name]) / allowed
 
 
 def main():
@@ -83,6 +84,7 @@ def main():
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
+    options.wider = widening()
     patterns = [[f"--patterns={kind},sub{kind},simple sub{kind},all {kind},"
                  f"many {kind},sub many{kind},many sub{kind},strided {kind},"
                  f"strided sub{kind},strided many {kind}"]
@@ -91,13 +93,18 @@ def main():
              for latency_us, byte_ns in ((200, 100), (200, 1000), (1000, 0))]
     if not options.full:
         cases = cases[::2]
+    # Times of which a batch has many. The notifications of puts and gets are real and
+    # no longer small there.
+    cases += [(["--patterns=MPI Send", "--max-ndata=1"], latency_us, 0)
+              for latency_us in (2, 10)]
     worst = {}
     for case in cases:
         worst[str(case)] = run_case(case, options)
-        if worst[str(case)] > TARGET:
+        if worst[str(case)] > 1:
             worst[str(case)] = run_case(case, options)
-    print(f"largest error: {max(worst.values()):.2%}, target {TARGET:.0%}")
-    return 1 if max(worst.values()) > TARGET else 0
+    print(f"largest error: {max(worst.values()):.2f} of what is allowed, "
+          f"{TARGET:.0%} or {TARGET_US} us")
+    return 1 if max(worst.values()) > 1 else 0
 
 
 if __name__ == "__main__":

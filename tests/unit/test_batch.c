@@ -53,6 +53,7 @@ static struct bc_batch_result measure(struct script *script, bool oversubscribed
                                       double seconds, const MPI_Comm *players)
 {
     const struct bc_batch batch = {.repeat = repeat, .context = script,
+                                   .clock_readings = 1.0,
                                    .quantity = "repetition",
                                    .players = players};
     struct bc_batch_result result;
@@ -81,14 +82,14 @@ static void no_time_one_repetition(void **state)
     assert_in_range(result.slowest_rank, 0, ranks - 1);
 }
 
-/* A sample of something short is a batch all the same, and one without
-   warm-up. */
+/* A sample of something short is a batch all the same, and one without warm-up; a
+   repetition that isn't timed comes before it. */
 static void no_time_short_repetition(void **state)
 {
     (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
-    assert_int_equal(script.calls, 2);
+    assert_int_equal(script.calls, 3);
     assert_int_equal(script.repetitions, 20);
     assert_false(result.in_time);
     if (rank == 0)
@@ -148,6 +149,32 @@ static void asked_for_one_is_in_time(void **state)
     assert_int_equal(three.repetition.count, 3);
 }
 
+/* One disturbed repetition in the choice of a batch's length makes no batches of one
+   for all samples: not the first, nor the second. */
+static void disturbances_do_not_decide(void **state)
+{
+    (void)state;
+    for (int disturbed = 0; disturbed < 4; disturbed++) {
+        struct script script = {.repetition_s = 1e-6, .first_slower = 1000,
+                                .calls = -disturbed, .idle = -1};
+        measure(&script, false, 5.0, NULL);
+        assert_in_range(script.repetitions, 10, 40);
+    }
+}
+
+/* A pair of readings is in a batch, not in each of its repetitions. */
+static void clock_comes_off(void **state)
+{
+    (void)state;
+    struct script script = {.repetition_s = 1e-6, .idle = -1};
+    run.clock.read_ns = 100.0;
+    const struct bc_batch_result result = measure(&script, false, 5.0, NULL);
+    run.clock.read_ns = 0.0;
+    if (rank == 0)
+        assert_near(result.repetition.value,
+                    1000.0 - 100.0 / (double)script.repetitions, 0.01);
+}
+
 /* A rank without a part is not waited for. */
 static void those_without_a_part_do_not_wait(void **state)
 {
@@ -186,6 +213,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_time_one_repetition),
         cmocka_unit_test(no_time_short_repetition),
         cmocka_unit_test(second_repetition_decides),
+        cmocka_unit_test(disturbances_do_not_decide),
+        cmocka_unit_test(clock_comes_off),
         cmocka_unit_test(some_time_some_samples),
         cmocka_unit_test(asked_for_one_is_in_time),
         cmocka_unit_test(those_without_a_part_do_not_wait),

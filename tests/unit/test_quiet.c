@@ -81,9 +81,8 @@ static void results_are_right(void **state)
     assert_int_equal(wrong[1], 0);
 }
 
-static void barrier_waits_for_the_last(void **state)
+static bool lets_out_too_early(void (*barrier)(MPI_Comm))
 {
-    (void)state;
     bool too_early = false;
     for (int i = 0; i < 2 * ranks; i++) {
         bc_quiet_choose(i >= ranks);
@@ -94,12 +93,21 @@ static void barrier_waits_for_the_last(void **state)
             sleep_s(0.02);
             entered_s = bc_elapsed_s();
         }
-        bc_quiet_barrier(MPI_COMM_WORLD);
+        barrier(MPI_COMM_WORLD);
         const double left_s = bc_elapsed_s();
         MPI_Bcast(&entered_s, 1, MPI_DOUBLE, last, MPI_COMM_WORLD);
         too_early = too_early || left_s < entered_s;
     }
-    assert_false(too_early);
+    return too_early;
+}
+
+static void barriers_wait_for_the_last(void **state)
+{
+    (void)state;
+    const bool barrier_wrong = lets_out_too_early(bc_quiet_barrier);
+    const bool release_wrong = lets_out_too_early(bc_quiet_release);
+    assert_false(barrier_wrong);
+    assert_false(release_wrong);
 }
 
 /* ---- waiting ------------------------------------------------------------- */
@@ -185,7 +193,7 @@ int main(int argc, char **argv)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_right),
-        cmocka_unit_test(barrier_waits_for_the_last),
+        cmocka_unit_test(barriers_wait_for_the_last),
         cmocka_unit_test(those_who_wait_sleep),
         cmocka_unit_test(those_who_sleep_wake_up),
     };
