@@ -12,9 +12,9 @@
 #define LOOP_NS 5000.0
 #define LOOP_CLOCKS 100.0
 
-/* ... and so many times that where ranks take turns: a lock need not go round, so that
-   each rank's turns must be many against the order in which they come. */
-#define TURNS_LONGER 8.0
+/* ... and this where ranks take turns, which is all repetitions but for slow ones: the
+   first who has the lock, and the order in which the others follow, must not count. */
+#define TURNS_NS 10e6
 
 /* A sample farther from the value than so many sd is an outlier; the specification's
    interval is so many sd to either side. */
@@ -120,8 +120,8 @@ static int64_t enough_repetitions(const struct bc_run *run,
                                   const struct syncbench_loop *loop)
 {
     const bool turns = loop->kind->set == SYNCBENCH_TURNS;
-    const double long_ns = fmax(LOOP_NS, LOOP_CLOCKS * run->clock.read_ns) *
-                           (turns ? TURNS_LONGER : 1.0);
+    const double long_ns = fmax(turns ? TURNS_NS : LOOP_NS,
+                                LOOP_CLOCKS * run->clock.read_ns);
     const int64_t most = whole_turns(loop, (double)loop->inner);
     struct syncbench_loop tried = *loop;
     tried.inner = whole_turns(loop, 1.0);

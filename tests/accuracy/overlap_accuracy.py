@@ -18,7 +18,8 @@ import time
 from dataclasses import dataclass, field
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, run_on_model
+from mpi_run import (Launcher, number, run_on_model,  # noqa: E402
+                     widening)
 
 COLLECTIVES = [
     "iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv",
