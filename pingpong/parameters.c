@@ -61,6 +61,11 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
     return sizeof table / sizeof *table;
 }
 
+int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters)
+{
+    return parameters->full ? FULL_NDATA : THINNED_NDATA;
+}
+
 static const char *pattern_name(int i)
 {
     return pingpong_patterns[i].name;
@@ -98,7 +103,7 @@ bool pingpong_parameters_complete(struct pingpong_parameters *parameters,
                                    "1, 2, 4 ...",
                             (long long)p->limits.max_blocks);
     if (p->limits.max_ndata == 0)
-        p->limits.max_ndata = p->full ? FULL_NDATA : THINNED_NDATA;
+        p->limits.max_ndata = pingpong_default_ndata(p);
     p->limits.step = p->full ? 2 : 8;
     return true;
 }

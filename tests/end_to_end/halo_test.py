@@ -4,11 +4,13 @@ data checks in grids with few processes in a direction, shared memory."""
 
 import argparse
 import os
+import re
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+from mpi_run import (Launcher, number, read_tsv, run, run_raw,  # noqa: E402
+                     with_small_shm)
 
 COLUMNS = """method sync dims local ndata nrep time_s latency_us latency_lo_us
     latency_hi_us latency_p99_us latency_max_us bwidth_mbs check samples status
@@ -60,6 +62,34 @@ class Usage(unittest.TestCase):
             # Open MPI's launcher takes seconds to end a job that failed.
             for value in values[:1 if OPTIONS.launcher.is_openmpi else None]:
                 self.refused([f"{option}={value}"], option)
+
+
+class Memory(unittest.TestCase):
+    """What doesn't fit into /dev/shm is left out of the default boxes, and
+    refused where it was asked for; what would do does."""
+
+    def test_small_shm(self):
+        small = with_small_shm(OPTIONS.launcher, 64)
+        quick = [OPTIONS.program, "--methods=put", "--sync=all", *ONCE]
+        done = run_raw(small, 2, quick)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([row["local"] for row in read_tsv(done.stdout)],
+                         ["10x10x10", "50x50x50", "100x100x100"])
+        self.assertIn("# local: 10,50,100\n", done.stdout)
+        note = re.search("# note: no boxes of 150: .* use at most "
+                         "([0-9]+)x[0-9]+x[0-9]+\n", done.stdout)
+        self.assertIsNotNone(note, done.stdout)
+        done = run_raw(small, 2, quick + ["--local=10,150"])
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("halo: --local: 150x150x150 needs", done.stderr)
+        most = re.search("use at most ([0-9]+)x", done.stderr).group(1)
+        self.assertEqual(most, note.group(1))
+        rows = run(small, 2, quick + ["--local=" + most])[1]
+        self.assertEqual([row["local"] for row in rows],
+                         [f"{most}x{most}x{most}"])
+        # Without windows there is more.
+        rows = run(small, 2, [OPTIONS.program, "--methods=persistent", *ONCE])[1]
+        self.assertEqual(len(rows), 4)
 
 
 class Rows(unittest.TestCase):

@@ -9,7 +9,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+from mpi_run import (Launcher, number, read_tsv, run, run_raw,  # noqa: E402
+                     with_small_shm)
 
 COLUMNS = """arrangement pattern sync count blksize stride ndata nextent nrep
     time_s latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us
@@ -52,6 +53,33 @@ class Usage(unittest.TestCase):
             # Open MPI's launcher takes seconds to end a job that failed.
             for value in values[:1 if OPTIONS.launcher.is_openmpi else None]:
                 self.refused([f"{option}={value}"], option)
+
+
+class Memory(unittest.TestCase):
+    """Where coarrays don't fit into /dev/shm, a default size shrinks and one that
+    was asked for is refused; what would do does."""
+
+    def test_small_shm(self):
+        quick = [OPTIONS.program, "--patterns=put,all put", "--sync=images",
+                 "--samples=1", "--warmup=0"]
+        for mebibytes, arguments in ((64, ["--full"]), (12, [])):
+            small = with_small_shm(OPTIONS.launcher, mebibytes)
+            done = run_raw(small, 2, quick + arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            largest = max(int(row["ndata"]) for row in read_tsv(done.stdout))
+            self.assertLess(largest, (4 << 20) if arguments else (256 << 10))
+            self.assertGreater(8 * 8 * largest, mebibytes << 17)
+            self.assertIn(f"# max-ndata: {largest}\n", done.stdout)
+            self.assertIn(f"# note: at most {largest} values: more do not fit",
+                          done.stdout)
+            done = run_raw(small, 2, quick + arguments +
+                           [f"--max-ndata={2 * largest}"])
+            self.assertEqual((done.returncode, done.stdout), (2, ""),
+                             done.stderr)
+            self.assertIn(f"use --max-ndata={largest} or less", done.stderr)
+            rows = run(small, 2, quick + arguments +
+                       [f"--max-ndata={largest}"])[1]
+            self.assertEqual(max(int(row["ndata"]) for row in rows), largest)
 
 
 class Rows(unittest.TestCase):

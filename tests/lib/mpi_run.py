@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import tempfile
+import unittest
 
 
 class Launcher:
@@ -21,6 +22,27 @@ class Launcher:
             words += (["-x", f"{name}={value}"] if self.is_openmpi
                       else ["-genv", name, str(value)])
         return words + [str(word) for word in program]
+
+
+def with_small_shm(launcher, mebibytes):
+    """The launcher for processes that see a /dev/shm of that size; skips the
+    test where that can't be made."""
+    prefix = ["unshare", "--mount", "sh", "-c",
+              f"mount -t tmpfs -o size={mebibytes}m tmpfs /dev/shm && "
+              "exec \"$@\"", "sh"]
+    if os.geteuid() != 0:
+        raise unittest.SkipTest("a small /dev/shm needs root")
+    try:
+        made = subprocess.run(prefix + ["true"], capture_output=True, text=True,
+                              check=False)
+    except FileNotFoundError:
+        raise unittest.SkipTest("a small /dev/shm needs unshare") from None
+    if made.returncode != 0:
+        raise unittest.SkipTest("a small /dev/shm can't be mounted here: " +
+                                made.stderr.strip())
+    small = Launcher(prefix + launcher.command)
+    small.is_openmpi = launcher.is_openmpi
+    return small
 
 
 class Failed(Exception):
