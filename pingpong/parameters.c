@@ -52,8 +52,9 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
          .help = "the largest number of blocks in the many patterns; a power "
                  "of two"},
         {.long_name = "full", .kind = BC_FLAG, .value = &p->full,
-         .help = "every size, doubling, up to 4M values; else every third, up "
-                 "to 256K"},
+         .help = "every size, doubling, up to 4M values, and --max-time for "
+                 "every row, so 10 minutes and more; else every third size, "
+                 "up to 256K, in less than a minute"},
     };
     _Static_assert(sizeof table / sizeof *table <= PINGPONG_OPTIONS_MAX,
                    "make PINGPONG_OPTIONS_MAX larger");

@@ -19,9 +19,10 @@
 #include "pingpong/parameters.h"
 #include "pingpong/patterns.h"
 
+#include <math.h>
 #include <stdio.h>
 
-/* A run with defaults ends within this, start-up included, unless the least that
+/* A run with defaults, without --full, ends within this, start-up included, unless the least that
    all rows need takes longer. */
 #define RUN_BUDGET_S 50.0
 
@@ -145,6 +146,9 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                                    "%d processes: use single, or an even number "
                                    "of at least 4 processes",
                             parameters.arrangements_text, ranks);
+    /* The complete sweep gives each row its time, however many there are. */
+    if (parameters.full)
+        run->budget_s = INFINITY;
     return validate_memory(run, error);
 }
 

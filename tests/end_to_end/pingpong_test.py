@@ -4,6 +4,7 @@ for, data checks."""
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 import unittest
@@ -164,6 +165,22 @@ class Time(unittest.TestCase):
             if samples < 6:
                 self.assertEqual((row["latency_lo_us"], row["latency_hi_us"],
                                   row["status"]), ("NA", "NA", "budget"))
+
+    def test_full(self):
+        """The complete sweep gives a row its time, of hundreds."""
+        line = OPTIONS.launcher.line(2, {}, [
+            OPTIONS.program, "--full", "--no-header", "--max-ndata=64",
+            "--min-samples=1G", "--max-samples=1G"])
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL) as process:
+            process.stdout.readline()
+            start_s = time.monotonic()
+            row = process.stdout.readline()
+            seconds = time.monotonic() - start_s
+            process.terminate()
+        self.assertEqual(row.split("\t")[-2:-1], ["budget"])
+        self.assertGreater(seconds, 0.9)
+        self.assertLess(seconds, 3.0)
 
     def test_blocks(self):
         rows = rows_of("--patterns=many put,strided many get,put",
