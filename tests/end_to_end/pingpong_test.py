@@ -170,7 +170,7 @@ class Time(unittest.TestCase):
         """The complete sweep gives a row its time, of hundreds."""
         line = OPTIONS.launcher.line(2, {}, [
             OPTIONS.program, "--full", "--no-header", "--max-ndata=64",
-            "--min-samples=1G", "--max-samples=1G"])
+            "--min-samples=1M", "--max-samples=1M"])
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
                               stdin=subprocess.DEVNULL) as process:
             process.stdout.readline()
