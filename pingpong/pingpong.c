@@ -129,6 +129,18 @@ static bool validate_memory(const struct bc_run *run, struct bc_error *error)
                         most_bytes / 1048576, advice);
 }
 
+/* How many blocks the many patterns go up to where no number was asked for. */
+static void choose_blocks(const struct bc_run *run)
+{
+    struct pingpong_limits *const limits = &parameters.limits;
+    if (limits->max_blocks > 0)
+        return;
+    limits->max_blocks = limits->max_ndata;
+    if (run->job.oversubscribed && !parameters.full &&
+        limits->max_blocks > SHARED_MAX_BLOCKS)
+        limits->max_blocks = SHARED_MAX_BLOCKS;
+}
+
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
     const int ranks = run->job.ranks;
@@ -138,9 +150,6 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                                    BC_LAUNCHER_HINT);
     if (!pingpong_parameters_complete(&parameters, error))
         return false;
-    if (parameters.limits.max_blocks == 0 && !parameters.full &&
-        run->job.oversubscribed)
-        parameters.limits.max_blocks = SHARED_MAX_BLOCKS;
     if (!can_be_arranged(ranks))
         return bc_error_set(error, "--arrangements: %.80s can't be arranged with "
                                    "%d processes: use single, or an even number "
@@ -149,7 +158,10 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     /* The complete sweep gives each row its time, however many there are. */
     if (parameters.full)
         run->budget_s = INFINITY;
-    return validate_memory(run, error);
+    if (!validate_memory(run, error))
+        return false;
+    choose_blocks(run);
+    return true;
 }
 
 /* ---- rows --------------------------------------------------------------------- */
@@ -298,8 +310,7 @@ static void write_notes(const struct bc_run *run)
                          "at most %lld values: more do not fit into memory or "
                          "/dev/shm",
                          (long long)limits->max_ndata);
-    if (limits->max_blocks == SHARED_MAX_BLOCKS &&
-        limits->max_blocks < limits->max_ndata &&
+    if (limits->max_blocks < limits->max_ndata &&
         !bc_option_given(&run->options, "max-blocks"))
         bc_output_remark(run->output, "note",
                          "many puts and gets are of at most %lld blocks, since "

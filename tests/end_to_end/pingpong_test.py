@@ -4,6 +4,7 @@ for, data checks."""
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
@@ -81,6 +82,30 @@ class Memory(unittest.TestCase):
             rows = run(small, 2, quick + arguments +
                        [f"--max-ndata={largest}"])[1]
             self.assertEqual(max(int(row["ndata"]) for row in rows), largest)
+
+
+class Metadata(unittest.TestCase):
+    """Parameters are the numbers in force, where they were not given, too."""
+
+    def parameters(self, ranks, *arguments):
+        done = run_raw(OPTIONS.launcher, ranks, [
+            OPTIONS.program, "--patterns=MPI Send", "--samples=1", "--warmup=0",
+            "--arrangements=single", *arguments])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [re.search(f"^# {name}: (.*)$", done.stdout, re.M).group(1)
+                for name in ("max-ndata", "max-stride", "max-blocks")]
+
+    def test_parameters(self):
+        self.assertEqual(self.parameters(2, "--max-ndata=2K"),
+                         ["2048", "128", "2048"])
+        self.assertEqual(self.parameters(2, "--max-blocks=8"),
+                         ["262144", "128", "8"])
+        self.assertEqual(self.parameters(2, "--full"),
+                         ["4194304", "128", "4194304"])
+        if len(os.sched_getaffinity(0)) < 8:
+            self.assertEqual(self.parameters(8), ["262144", "128", "512"])
+            self.assertEqual(self.parameters(8, "--max-ndata=64"),
+                             ["64", "128", "64"])
 
 
 class Rows(unittest.TestCase):
