@@ -198,9 +198,10 @@ class Time(unittest.TestCase):
             "--min-samples=1M", "--max-samples=1M"])
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
                               stdin=subprocess.DEVNULL) as process:
-            process.stdout.readline()
+            rows = (line for line in process.stdout if line[0] != "#")
+            next(rows)
             start_s = time.monotonic()
-            row = process.stdout.readline()
+            row = next(rows)
             seconds = time.monotonic() - start_s
             process.terminate()
         self.assertEqual(row.split("\t")[-2:-1], ["budget"])
