@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from mpi_run import (Launcher, number, read_tsv, run, run_raw,  # noqa: E402
-                     with_small_shm)
+                     run_and_dump, total_error, with_small_shm)
 
 COLUMNS = """method sync dims local ndata nrep time_s latency_us latency_lo_us
     latency_hi_us latency_p99_us latency_max_us bwidth_mbs check samples status
@@ -96,22 +96,28 @@ class Rows(unittest.TestCase):
     """The rows that were asked for, and what they must agree on."""
 
     def test_all_methods(self):
-        rows = run(OPTIONS.launcher, 2,
-                   [OPTIONS.program, "--local=10,4x5x6,1", "--samples=3",
-                    "--warmup=0"])[1]
+        rows, samples = run_and_dump(
+            OPTIONS.launcher, 2, [OPTIONS.program, "--local=10,4x5x6,1",
+                                  "--samples=3", "--warmup=0"])
         self.assertEqual(list(rows[0]), COLUMNS)
         self.assertEqual(pairs(rows), METHODS)
         self.assertEqual([row["local"] for row in rows],
                          ["10x10x10", "4x5x6", "1x1x1"] * len(METHODS))
-        for row in rows:
+        for row, values_ns in zip(rows, samples):
             self.assertEqual(row["dims"], "2x1x1")
             self.assertEqual(int(row["ndata"]), ndata(row["local"]))
             latency_s = number(row["latency_us"]) * 1e-6
             mib = 8 * ndata(row["local"]) / 1048576
             self.assertAlmostEqual(number(row["bwidth_mbs"]) * latency_s, mib,
                                    delta=0.01 * mib)
-            self.assertGreater(number(row["time_s"]),
-                               0.1 * latency_s * int(row["nrep"]))
+            self.assertLess(total_error(row, values_ns), 1.0, row)
+            # The clock's cost, which is in the samples alone.
+            batch = int(row["nrep"]) // 3
+            self.assertLessEqual(number(row["latency_us"]),
+                                 sorted(values_ns)[1] / 1e3 + 0.001)
+            self.assertGreater(number(row["latency_us"]),
+                               (sorted(values_ns)[1] - 1e3 / batch) / 1e3 -
+                               0.001)
             self.assertEqual((row["samples"], row["check"]), ("3", "off"))
 
     def test_choices(self):
@@ -179,6 +185,8 @@ class Data(unittest.TestCase):
         self.assertEqual(done.returncode, 1 if wrong else 0, context)
         for row in rows:
             self.assertEqual(row["check"], "FAIL" if wrong else "ok", row)
+            # A sample is a swap then.
+            self.assertEqual(row["nrep"], row["samples"])
             self.assertEqual(row["status"] == "FAIL", wrong, row)
         return rows
 

@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from mpi_run import (Launcher, number, read_tsv, run, run_raw,  # noqa: E402
-                     with_small_shm)
+                     run_and_dump, total_error, with_small_shm)
 
 COLUMNS = """arrangement pattern sync count blksize stride ndata nextent nrep
     time_s latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us
@@ -112,14 +112,15 @@ class Rows(unittest.TestCase):
     """The rows that were asked for, and what they must agree on."""
 
     def test_all_patterns(self):
-        rows = rows_of(*QUICK)
+        rows, samples = run_and_dump(OPTIONS.launcher, 2,
+                                     [OPTIONS.program] + QUICK)
         self.assertEqual(list(rows[0]), COLUMNS)
         expected = [(pattern, sync) for pattern in PATTERNS
                     for sync in (["none"] if pattern == "MPI Send"
                                  else ["all", "images"])]
         found = [(row["pattern"], row["sync"]) for row in rows]
         self.assertEqual(list(dict.fromkeys(found)), expected)
-        for row in rows:
+        for row, values_ns in zip(rows, samples):
             count, blksize, stride, ndata, nextent = (
                 int(row[name]) for name in ("count", "blksize", "stride",
                                             "ndata", "nextent"))
@@ -129,8 +130,14 @@ class Rows(unittest.TestCase):
             self.assertAlmostEqual(number(row["bwidth_mbs"]) * latency_s,
                                    8 * ndata / 1048576,
                                    delta=0.01 * 8 * ndata / 1048576)
-            self.assertGreater(number(row["time_s"]),
-                               0.1 * latency_s * int(row["nrep"]))
+            self.assertLess(total_error(row, values_ns), 1.0, row)
+            # The clock's cost, which is in the samples alone.
+            batch = int(row["nrep"]) // 3
+            self.assertLessEqual(number(row["latency_us"]),
+                                 sorted(values_ns)[1] / 2e3 + 0.001)
+            self.assertGreater(number(row["latency_us"]),
+                               (sorted(values_ns)[1] - 1e3 / batch) / 2e3 -
+                               0.001)
             self.assertEqual((row["samples"], row["check"]), ("3", "off"))
 
     def test_choices(self):
@@ -231,6 +238,8 @@ class Data(unittest.TestCase):
         self.assertTrue(rows)
         for row in rows:
             self.assertEqual(row["check"], "FAIL" if wrong else "ok", row)
+            # A sample is a repetition then.
+            self.assertEqual(row["nrep"], row["samples"])
 
     def test_right(self):
         self.check(None, 2, False, *QUICK)
