@@ -231,26 +231,46 @@ int64_t pingpong_play(const struct pingpong_game *game,
                         : play_return(game, pattern->move, meet, repetitions);
 }
 
+static void move_nothing(const struct pingpong_game *g)
+{
+    (void)g;
+}
+
+static void meet_nobody(const struct pingpong_game *g)
+{
+    (void)g;
+}
+
+/* What a rank does in a half of a repetition beside meeting. */
+static pingpong_move_fn *move_of(const struct pingpong_game *g,
+                                 const struct pingpong_pattern *pattern,
+                                 bool there)
+{
+    const bool moves = g->starts == there;
+    if (g->partner < 0)
+        return move_nothing;
+    if (pattern->move == NULL)
+        return moves ? send_message : receive_message;
+    return moves ? pattern->move : move_nothing;
+}
+
+static meet_fn *meet_of(const struct pingpong_game *g, enum pingpong_sync sync)
+{
+    if (sync == PINGPONG_SYNC_ALL)
+        return meet_all;
+    return sync == PINGPONG_SYNC_IMAGES && g->partner >= 0 ? meet_partner
+                                                           : meet_nobody;
+}
+
 int64_t pingpong_play_half(const struct pingpong_game *game,
                            const struct pingpong_pattern *pattern,
                            enum pingpong_sync sync, bool there)
 {
-    const bool moves = game->starts == there;
+    pingpong_move_fn *const move = move_of(game, pattern, there);
+    meet_fn *const meet = meet_of(game, sync);
     const int64_t start_ns = bc_now_ns();
-    if (game->partner < 0 && sync == PINGPONG_SYNC_ALL)
-        meet_all(game);
-    if (game->partner < 0)
-        return bc_now_ns() - start_ns;
-    if (pattern->move == NULL && moves)
-        send_message(game);
-    else if (pattern->move == NULL)
-        receive_message(game);
-    else if (moves)
-        pattern->move(game);
-    if (sync == PINGPONG_SYNC_ALL)
-        meet_all(game);
-    if (sync == PINGPONG_SYNC_IMAGES)
-        meet_partner(game);
+    move(game);
+    meet(game);
     return bc_now_ns() - start_ns;
 }
 
