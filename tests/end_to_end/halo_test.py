@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -171,6 +172,29 @@ class Nodes(unittest.TestCase):
                         environment=two_nodes)
         self.assertEqual((done.returncode, read_tsv(done.stdout)), (0, []))
         self.assertIn("# note: no shared window", done.stdout)
+
+
+class Time(unittest.TestCase):
+    """With more ranks than processors and no time at all every row is there, from
+    one sample at the least, and soon."""
+
+    def test_oversubscribed(self):
+        start_s = time.monotonic()
+        rows = run(OPTIONS.launcher, 8, [OPTIONS.program, "--local=10,4x3x2",
+                                         "--max-time=0.001"])[1]
+        self.assertLess(time.monotonic() - start_s, 20.0)
+        self.assertEqual([(row["method"], row["sync"], row["local"])
+                          for row in rows],
+                         [(method, sync, local) for method, sync in METHODS
+                          for local in ("10x10x10", "4x3x2")])
+        for row in rows:
+            samples = int(row["samples"])
+            self.assertGreaterEqual(samples, 1, row)
+            self.assertIn(row["status"], ("ok", "budget"))
+            self.assertGreater(number(row["latency_us"]), 0.0, row)
+            if samples < 6:
+                self.assertEqual((row["latency_lo_us"], row["latency_hi_us"],
+                                  row["status"]), ("NA", "NA", "budget"))
 
 
 class Data(unittest.TestCase):
