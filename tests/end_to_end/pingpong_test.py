@@ -254,12 +254,20 @@ class Data(unittest.TestCase):
                         "MODEL_CORRUPT_EVERY": 2}, 2, True,
                        "--patterns=" + patterns, *QUICK)
 
+    def test_excess(self):
+        """What runs past the data, or moves its gaps, is wrong. An all put is not
+        here: there is nothing behind it."""
+        self.check({"LD_PRELOAD": OPTIONS.excess}, 2, True, "--patterns=" +
+                   ",".join(name for name in PATTERNS
+                            if not name.startswith("all")), *QUICK)
+
 
 def main():
     global OPTIONS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="pingpong")
     parser.add_argument("--model", required=True, help="libmodelmpi.so")
+    parser.add_argument("--excess", required=True, help="libexcessdata.so")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     OPTIONS = parser.parse_args()
     OPTIONS.launcher = Launcher(OPTIONS.launcher)
