@@ -346,7 +346,8 @@ static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
 bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
                   int argc, char **argv, int *status)
 {
-    *run = (struct bc_run){.benchmark = benchmark};
+    *run = (struct bc_run){.benchmark = benchmark,
+                           .budget_s = benchmark->run_budget_s};
     set_defaults(&run->settings);
     *status = EXIT_FAILED;
     if (!make_options(run))
@@ -394,7 +395,7 @@ double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left)
     if (run->settings.samples > 0)
         return INFINITY;
     const double left_s =
-        run->benchmark->run_budget_s - (bc_elapsed_s() - run->start_s);
+        run->budget_s - (bc_elapsed_s() - run->start_s);
     const double share_s = left_s / (double)(rows_left > 0 ? rows_left : 1);
     return fmax(0.0, fmin(run->settings.max_time_s, share_s));
 }

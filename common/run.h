@@ -80,6 +80,9 @@ struct bc_run {
     struct bc_output *output;    /* NULL but on rank 0 */
     FILE *dump;                  /* --dump-samples; NULL but on rank 0 */
     double start_s;
+    double budget_s;             /* of a run with default times, from start_s on:
+                                    the benchmark's; its validate may set another
+                                    one, INFINITY for none. On rank 0 */
     int64_t rows;                /* written so far */
     bool failed;                 /* on rank 0: a row's status was FAIL */
     int signal;                  /* that ended the run, or 0 */
@@ -96,7 +99,7 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
 
 /* How long the next row may take, in seconds, if `rows_left` rows including it
    are still to come: --max-time, or with defaults its share of what is left of
-   the run's budget if that is less. INFINITY where a number of samples was
+   the run's budget, if it has one and that is less. INFINITY where a number of samples was
    asked for without a time. Use on rank 0. */
 double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left);
 

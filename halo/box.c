@@ -1,5 +1,8 @@
 #include "halo/box.h"
 
+#include <limits.h>
+#include <math.h>
+
 int64_t halo_array_values(const struct halo_box *box)
 {
     int64_t values = 1;
@@ -32,6 +35,26 @@ int64_t halo_ndata(const struct halo_box *box)
     for (int face = 0; face < HALO_FACES; face++)
         values += halo_face_values(box, face);
     return values;
+}
+
+double halo_needed_bytes(const struct halo_box *box)
+{
+    double values = 1.0;
+    for (int d = 0; d < HALO_DIRECTIONS; d++)
+        values *= (double)halo_array_extent(box, d);
+    return (double)sizeof(double) * (values + 2.0 * (double)halo_ndata(box));
+}
+
+int64_t halo_largest_cube(double bytes)
+{
+    /* The box alone would fit; its halo and buffers take a few values off. */
+    const double beyond = cbrt(fmax(0.0, bytes) / (double)sizeof(double));
+    int64_t extent = (int64_t)fmin(beyond, floor(sqrt(INT_MAX)));
+    while (extent > 0 &&
+           halo_needed_bytes(&(struct halo_box){{extent, extent, extent}}) >
+               bytes)
+        extent--;
+    return extent;
 }
 
 /* The layer of the box's width at this position of the face's direction. */

@@ -68,6 +68,13 @@ int64_t halo_place(const struct halo_box *box,
 int64_t halo_face_values(const struct halo_box *box, int face);
 int64_t halo_ndata(const struct halo_box *box);
 
+/* The bytes of the array and of buffers for all faces, to send and to receive; as a
+   real number, since it may be beyond any integer. And the greatest extent of a
+   cube that needs no more than so many bytes and whose faces can be counted by an
+   int; 0 if there is none. */
+double halo_needed_bytes(const struct halo_box *box);
+int64_t halo_largest_cube(double bytes);
+
 /* The box's own layer at a face, which is sent to the neighbour there; and the
    halo's layer beyond it, where what that neighbour sends is received. Edges and
    corners of the halo are in neither. */

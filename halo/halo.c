@@ -60,16 +60,6 @@ struct bench {
 
 /* ---- usage -------------------------------------------------------------------- */
 
-/* Of the array and of buffers for all faces, to send and to receive; as a real
-   number, since it may be beyond any integer. */
-static double needed_bytes(const struct halo_box *box)
-{
-    double values = 1.0;
-    for (int d = 0; d < HALO_DIRECTIONS; d++)
-        values *= (double)halo_array_extent(box, d);
-    return (double)sizeof(double) * (values + 2.0 * (double)halo_ndata(box));
-}
-
 static bool uses_windows(void)
 {
     for (int i = 0; i < HALO_METHODS; i++)
@@ -78,28 +68,56 @@ static bool uses_windows(void)
     return false;
 }
 
+/* The bytes that a box may need. */
+static double usable_bytes(const struct bc_run *run)
+{
+    int64_t memory = run->memory_per_rank;
+    if (uses_windows() && run->shared_memory_per_rank < memory)
+        memory = run->shared_memory_per_rank;
+    return MEMORY_SHARE * (double)memory;
+}
+
+/* What would do where a box doesn't fit. */
+static struct bc_error advice_of(double most_bytes)
+{
+    const long long most = (long long)halo_largest_cube(most_bytes);
+    struct bc_error advice;
+    if (most > 0)
+        bc_error_set(&advice, "use at most %lldx%lldx%lld", most, most, most);
+    else
+        bc_error_set(&advice, "use fewer processes a node");
+    return advice;
+}
+
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
     if (!halo_parameters_complete(&parameters, run->job.ranks, error))
         return false;
-    int64_t memory = run->memory_per_rank;
-    if (uses_windows() && run->shared_memory_per_rank < memory)
-        memory = run->shared_memory_per_rank;
-    const double most = MEMORY_SHARE * (double)memory;
+    const double most = usable_bytes(run);
+    if (!bc_option_given(&run->options, "local"))
+        halo_parameters_shorten(&parameters, most);
     for (int i = 0; i < parameters.box_count; i++) {
         const struct halo_box *const box = &parameters.boxes[i];
-        if (needed_bytes(box) > most)
-            return bc_error_set(error, "--local: %lldx%lldx%lld needs %.0f MiB a "
-                                       "rank, which does not fit into memory or "
-                                       "/dev/shm: use at most %.0f MiB, which is 8 "
-                                       "bytes a value with the halo and 16 a "
-                                       "value of a face",
-                                (long long)box->extent[0],
-                                (long long)box->extent[1],
-                                (long long)box->extent[2],
-                                needed_bytes(box) / 1048576, most / 1048576);
+        if (halo_needed_bytes(box) <= most)
+            continue;
+        return bc_error_set(error, "--local: %lldx%lldx%lld needs %.1f MiB a rank, "
+                                   "and %.1f fit into memory or /dev/shm: %s",
+                            (long long)box->extent[0], (long long)box->extent[1],
+                            (long long)box->extent[2],
+                            halo_needed_bytes(box) / 1048576, most / 1048576,
+                            advice_of(most).text);
     }
     return true;
+}
+
+static void note_left_out(const struct bc_run *run)
+{
+    if (parameters.left_out == NULL)
+        return;
+    bc_output_remark(run->output, "note",
+                     "no boxes of %s: they do not fit into memory or /dev/shm: "
+                     "%s",
+                     parameters.left_out, advice_of(usable_bytes(run)).text);
 }
 
 /* ---- rows --------------------------------------------------------------------- */
@@ -243,6 +261,7 @@ int main(int argc, char **argv)
         .grid = halo_grid_of(parameters.dims, run.job.rank),
         .comm = create_grid_comm(),
     };
+    note_left_out(&run);
     note_shared_window(&bench);
     count_rows(&bench);
     sweep(&bench);

@@ -19,9 +19,10 @@ size_t halo_parameters_table(struct halo_parameters *parameters,
     struct halo_parameters *const p = parameters;
     *p = (struct halo_parameters){
         .dims_text = "0x0x0",
-        .local_text = "10,50,100,150",
+        .local_text = p->default_local,
         .methods_text = "all",
         .sync = SYNC_BOTH,
+        .default_local = HALO_DEFAULT_LOCAL,
     };
     const struct bc_option table[] = {
         {.long_name = "dims", .kind = BC_TEXT, .value = &p->dims_text,
@@ -147,6 +148,22 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
         if (*element == '\0')
             return true;
     }
+}
+
+void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
+{
+    struct halo_parameters *const p = parameters;
+    int count = p->box_count;
+    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1]) > bytes)
+        count--;
+    if (count == p->box_count)
+        return;
+    char *end = p->default_local;
+    for (int i = 0; i < count; i++)
+        end += strcspn(end, ",") + 1;
+    end[-1] = '\0';
+    p->left_out = end;
+    p->box_count = count;
 }
 
 /* ---- the methods -------------------------------------------------------------- */

@@ -13,6 +13,9 @@
 
 #define HALO_BOXES_MAX 256
 
+/* Each box larger than the one before it. */
+#define HALO_DEFAULT_LOCAL "10,50,100,150"
+
 struct halo_parameters {
     const char *dims_text;
     const char *local_text;
@@ -24,6 +27,9 @@ struct halo_parameters {
     struct halo_box boxes[HALO_BOXES_MAX];
     int box_count;
     bool method_chosen[HALO_METHODS]; /* by name and synchronisation */
+
+    char default_local[sizeof HALO_DEFAULT_LOCAL];
+    const char *left_out; /* boxes that halo_parameters_shorten left out */
 };
 
 #define HALO_OPTIONS_MAX 8
@@ -35,5 +41,10 @@ size_t halo_parameters_table(struct halo_parameters *parameters,
    with the error set. */
 bool halo_parameters_complete(struct halo_parameters *parameters, int ranks,
                               struct bc_error *error);
+
+/* Leaves the boxes that need more than so many bytes out of the default list, but
+   for the first one; `local_text` becomes what is left. Local, after
+   halo_parameters_complete and before `local_text` goes to the other ranks. */
+void halo_parameters_shorten(struct halo_parameters *parameters, double bytes);
 
 #endif

@@ -12,7 +12,13 @@ struct round {
 
 /* ---- data -------------------------------------------------------------------- */
 
-#define UNTOUCHED (-1.0)
+/* What is in the gaps and behind the data, and must stay there: something else at
+   each end, so that it is noticed when it is moved, too. */
+#define UNTOUCHED_SOURCE (-1.0)
+#define UNTOUCHED_TARGET (-2.0)
+
+/* So many values behind the data, if the coarray has them. */
+#define GUARD_VALUES 64
 
 /* What value i of the data is in this half of a repetition. */
 static double value_at(int64_t half, int64_t i)
@@ -20,33 +26,45 @@ static double value_at(int64_t half, int64_t i)
     return (double)(half % 1000 * 8192 + i % 8191 + 1);
 }
 
-/* Whether this rank has the data before this half, or after it. */
-static bool has_data(const struct round *round, bool there, bool before)
+/* Whether this half moves this rank's data to the other one. */
+static bool is_source(const struct round *round, bool there)
 {
     const bool moves = round->game->starts == there;
-    return before == (moves != round->pattern->gets);
+    return moves != round->pattern->gets;
+}
+
+/* The values that are looked at. */
+static int64_t watched_values(const struct pingpong_game *g)
+{
+    const int64_t guarded = pingpong_nextent(&g->shape) + GUARD_VALUES;
+    return guarded < g->coarray->count ? guarded : g->coarray->count;
+}
+
+/* What value i is before this half, or after it. */
+static double expected_at(const struct round *round, bool there, bool after,
+                          int64_t i)
+{
+    const struct pingpong_shape *const shape = &round->game->shape;
+    const bool source = is_source(round, there);
+    if ((source || after) && i < pingpong_nextent(shape) &&
+        pingpong_moves(shape, i))
+        return value_at(round->halves, i);
+    return source ? UNTOUCHED_SOURCE : UNTOUCHED_TARGET;
 }
 
 static void prepare(const struct round *round, bool there)
 {
     const struct pingpong_game *const g = round->game;
-    const bool source = has_data(round, there, true);
-    for (int64_t i = 0; i < pingpong_nextent(&g->shape); i++)
-        g->coarray->values[i] = source && pingpong_moves(&g->shape, i)
-                                    ? value_at(round->halves, i)
-                                    : UNTOUCHED;
+    for (int64_t i = 0; i < watched_values(g); i++)
+        g->coarray->values[i] = expected_at(round, there, false, i);
 }
 
-static bool is_right(const struct round *round)
+static bool is_right(const struct round *round, bool there)
 {
     const struct pingpong_game *const g = round->game;
-    for (int64_t i = 0; i < pingpong_nextent(&g->shape); i++) {
-        const double expected = pingpong_moves(&g->shape, i)
-                                    ? value_at(round->halves, i)
-                                    : UNTOUCHED;
-        if (g->coarray->values[i] != expected)
+    for (int64_t i = 0; i < watched_values(g); i++)
+        if (g->coarray->values[i] != expected_at(round, there, true, i))
             return false;
-    }
     return true;
 }
 
@@ -59,7 +77,7 @@ static int64_t play_checked_half(struct round *round, bool there)
     bc_sync_all(g->coarray);
     const int64_t ns = pingpong_play_half(g, round->pattern, round->sync, there);
     bc_sync_all(g->coarray);
-    if (g->partner >= 0 && !is_right(round))
+    if (g->partner >= 0 && !is_right(round, there))
         round->wrong++;
     round->halves++;
     return ns;

@@ -52,13 +52,19 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
          .help = "the largest number of blocks in the many patterns; a power "
                  "of two"},
         {.long_name = "full", .kind = BC_FLAG, .value = &p->full,
-         .help = "every size, doubling, up to 4M values; else every third, up "
-                 "to 256K"},
+         .help = "every size, doubling, up to 4M values, and --max-time for "
+                 "every row, so 10 minutes and more; else every third size, "
+                 "up to 256K, in less than a minute"},
     };
     _Static_assert(sizeof table / sizeof *table <= PINGPONG_OPTIONS_MAX,
                    "make PINGPONG_OPTIONS_MAX larger");
     memcpy(rows, table, sizeof table);
     return sizeof table / sizeof *table;
+}
+
+int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters)
+{
+    return parameters->full ? FULL_NDATA : THINNED_NDATA;
 }
 
 static const char *pattern_name(int i)
@@ -98,7 +104,7 @@ bool pingpong_parameters_complete(struct pingpong_parameters *parameters,
                                    "1, 2, 4 ...",
                             (long long)p->limits.max_blocks);
     if (p->limits.max_ndata == 0)
-        p->limits.max_ndata = p->full ? FULL_NDATA : THINNED_NDATA;
+        p->limits.max_ndata = pingpong_default_ndata(p);
     p->limits.step = p->full ? 2 : 8;
     return true;
 }

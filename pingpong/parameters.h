@@ -34,6 +34,9 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
 bool pingpong_parameters_complete(struct pingpong_parameters *parameters,
                                   struct bc_error *error);
 
+/* The largest number of values where none is asked for. */
+int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters);
+
 /* Whether this synchronisation was asked for. */
 bool pingpong_sync_chosen(const struct pingpong_parameters *parameters,
                           enum pingpong_sync sync);

@@ -16,6 +16,23 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
     return g->coarray->values + displacement;
 }
 
+/* Of a function that is really called, whatever it is given: not inlined, no copy
+   of it made for what a caller gives it, nothing about it used by its callers. */
+#ifdef __has_attribute
+#if __has_attribute(noipa)
+#define CALLED __attribute__((noipa))
+#endif
+#endif
+#ifndef CALLED
+#define CALLED __attribute__((noinline))
+#endif
+
+/* After a call that ends a function: so it is no jump. */
+static inline void return_here(void)
+{
+    __asm__ volatile("");
+}
+
 /* The transfers that both directions have, by name of the coarray's function. */
 #define MOVES(kind)                                                            \
     static void kind##_inline(const struct pingpong_game *g)            \
@@ -25,9 +42,9 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
     }                                                                          \
                                                                                \
     /* target, source, displacement and count, as in the specification. */     \
-    __attribute__((noinline)) static void kind##_block(                        \
-        const struct bc_coarray *target, double *source, int partner,          \
-        int64_t displacement, int64_t count)                                   \
+    CALLED static void kind##_block(const struct bc_coarray *target,           \
+                                    double *source, int partner,               \
+                                    int64_t displacement, int64_t count)       \
     {                                                                          \
         bc_coarray_##kind(target, partner, displacement,                       \
                           source + displacement, count);                       \
@@ -37,10 +54,11 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
     {                                                                          \
         kind##_block(g->coarray, at(g, 0), g->partner, 0,                      \
                      pingpong_ndata(&g->shape));                               \
+        return_here();                                                         \
     }                                                                          \
                                                                                \
-    __attribute__((noinline)) static void kind##_count(                        \
-        const struct pingpong_game *g, int64_t count)                          \
+    CALLED static void kind##_count(const struct pingpong_game *g,             \
+                                    int64_t count)                             \
     {                                                                          \
         bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), count);         \
     }                                                                          \
@@ -48,6 +66,7 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
     static void kind##_simple_sub(const struct pingpong_game *g)        \
     {                                                                          \
         kind##_count(g, pingpong_ndata(&g->shape));                            \
+        return_here();                                                         \
     }                                                                          \
                                                                                \
     static void kind##_all(const struct pingpong_game *g)               \
@@ -64,10 +83,21 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
                               at(g, i * s.stride), s.blksize);                 \
     }                                                                          \
                                                                                \
-    __attribute__((noinline)) static void kind##_sub_many(                     \
-        const struct pingpong_game *g)                                         \
+    CALLED static void kind##_blocks(                                          \
+        const struct bc_coarray *target, double *source, int partner,          \
+        int64_t displacement, int64_t count, int64_t blksize, int64_t stride)  \
     {                                                                          \
-        kind##_many(g);                                                        \
+        for (int64_t i = 0; i < count; i++)                                    \
+            bc_coarray_##kind(target, partner, displacement + i * stride,      \
+                              source + displacement + i * stride, blksize);    \
+    }                                                                          \
+                                                                               \
+    static void kind##_sub_many(const struct pingpong_game *g)                 \
+    {                                                                          \
+        const struct pingpong_shape s = g->shape;                              \
+        kind##_blocks(g->coarray, at(g, 0), g->partner, 0, s.count, s.blksize, \
+                      s.stride);                                               \
+        return_here();                                                         \
     }                                                                          \
                                                                                \
     static void kind##_many_sub(const struct pingpong_game *g)          \
@@ -84,10 +114,18 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
                                     &g->section);                              \
     }                                                                          \
                                                                                \
-    __attribute__((noinline)) static void kind##_strided_sub(                  \
-        const struct pingpong_game *g)                                         \
+    CALLED static void kind##_section(                                         \
+        const struct bc_coarray *target, double *source, int partner,          \
+        int64_t displacement, const struct bc_section *section)                \
     {                                                                          \
-        kind##_strided(g);                                                     \
+        bc_coarray_##kind##_section(target, partner, displacement,             \
+                                    source + displacement, section);           \
+    }                                                                          \
+                                                                               \
+    static void kind##_strided_sub(const struct pingpong_game *g)              \
+    {                                                                          \
+        kind##_section(g->coarray, at(g, 0), g->partner, 0, &g->section);      \
+        return_here();                                                         \
     }
 
 MOVES(put)
@@ -193,26 +231,46 @@ int64_t pingpong_play(const struct pingpong_game *game,
                         : play_return(game, pattern->move, meet, repetitions);
 }
 
+static void move_nothing(const struct pingpong_game *g)
+{
+    (void)g;
+}
+
+static void meet_nobody(const struct pingpong_game *g)
+{
+    (void)g;
+}
+
+/* What a rank does in a half of a repetition beside meeting. */
+static pingpong_move_fn *move_of(const struct pingpong_game *g,
+                                 const struct pingpong_pattern *pattern,
+                                 bool there)
+{
+    const bool moves = g->starts == there;
+    if (g->partner < 0)
+        return move_nothing;
+    if (pattern->move == NULL)
+        return moves ? send_message : receive_message;
+    return moves ? pattern->move : move_nothing;
+}
+
+static meet_fn *meet_of(const struct pingpong_game *g, enum pingpong_sync sync)
+{
+    if (sync == PINGPONG_SYNC_ALL)
+        return meet_all;
+    return sync == PINGPONG_SYNC_IMAGES && g->partner >= 0 ? meet_partner
+                                                           : meet_nobody;
+}
+
 int64_t pingpong_play_half(const struct pingpong_game *game,
                            const struct pingpong_pattern *pattern,
                            enum pingpong_sync sync, bool there)
 {
-    const bool moves = game->starts == there;
+    pingpong_move_fn *const move = move_of(game, pattern, there);
+    meet_fn *const meet = meet_of(game, sync);
     const int64_t start_ns = bc_now_ns();
-    if (game->partner < 0 && sync == PINGPONG_SYNC_ALL)
-        meet_all(game);
-    if (game->partner < 0)
-        return bc_now_ns() - start_ns;
-    if (pattern->move == NULL && moves)
-        send_message(game);
-    else if (pattern->move == NULL)
-        receive_message(game);
-    else if (moves)
-        pattern->move(game);
-    if (sync == PINGPONG_SYNC_ALL)
-        meet_all(game);
-    if (sync == PINGPONG_SYNC_IMAGES)
-        meet_partner(game);
+    move(game);
+    meet(game);
     return bc_now_ns() - start_ns;
 }
 

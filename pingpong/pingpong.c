@@ -20,8 +20,9 @@
 #include "pingpong/patterns.h"
 
 #include <math.h>
+#include <stdio.h>
 
-/* A run with defaults ends within this, start-up included, unless the least that
+/* A run with defaults, without --full, ends within this, start-up included, unless the least that
    all rows need takes longer. */
 #define RUN_BUDGET_S 50.0
 
@@ -68,23 +69,22 @@ struct bench {
 /* ---- usage -------------------------------------------------------------------- */
 
 /* Values of the largest extent: strided many has gaps as large as its data. */
-static int64_t largest_extent(void)
+static int64_t largest_extent(const struct pingpong_limits *limits)
 {
-    return 2 * parameters.limits.max_ndata;
+    return 2 * limits->max_ndata;
 }
 
-/* Values of all coarrays that a run makes. */
-static int64_t all_extents(void)
+/* Values of all coarrays that a run with these limits makes. */
+static int64_t all_extents(const struct pingpong_limits *limits)
 {
     struct pingpong_shape shape;
     bool exact = false;
-    int64_t values = largest_extent();
+    int64_t values = largest_extent(limits);
     for (int p = 0; p < PINGPONG_PATTERNS; p++)
         exact = exact || (parameters.pattern_chosen[p] &&
                           pingpong_patterns[p].exact);
-    for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS,
-                                               &parameters.limits, i, &shape);
-         i++)
+    for (int i = 0;
+         exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
         values += pingpong_ndata(&shape);
     return values;
 }
@@ -98,6 +98,49 @@ static bool can_be_arranged(int ranks)
     return false;
 }
 
+static double needed_bytes(const struct pingpong_limits *limits)
+{
+    return (double)sizeof(double) * (double)all_extents(limits);
+}
+
+/* Lowers the largest number of values where it doesn't fit, unless it was asked
+   for. */
+static bool validate_memory(const struct bc_run *run, struct bc_error *error)
+{
+    const double most_bytes =
+        MEMORY_SHARE * (double)(run->shared_memory_per_rank < run->memory_per_rank
+                                    ? run->shared_memory_per_rank
+                                    : run->memory_per_rank);
+    struct pingpong_limits fitting = parameters.limits;
+    while (fitting.max_ndata > 0 && needed_bytes(&fitting) > most_bytes)
+        fitting.max_ndata /= 2;
+    if (fitting.max_ndata > 0 && !bc_option_given(&run->options, "max-ndata"))
+        parameters.limits = fitting;
+    if (fitting.max_ndata == parameters.limits.max_ndata)
+        return true;
+    char advice[BC_CELL_LENGTH] = "use fewer processes a node";
+    if (fitting.max_ndata > 0)
+        snprintf(advice, sizeof advice, "use --max-ndata=%lld or less",
+                 (long long)fitting.max_ndata);
+    return bc_error_set(error, "--max-ndata: coarrays for %lld values need %.1f MiB "
+                               "a rank, and %.1f fit into memory or /dev/shm: %s",
+                        (long long)parameters.limits.max_ndata,
+                        needed_bytes(&parameters.limits) / 1048576,
+                        most_bytes / 1048576, advice);
+}
+
+/* How many blocks the many patterns go up to where no number was asked for. */
+static void choose_blocks(const struct bc_run *run)
+{
+    struct pingpong_limits *const limits = &parameters.limits;
+    if (limits->max_blocks > 0)
+        return;
+    limits->max_blocks = limits->max_ndata;
+    if (run->job.oversubscribed && !parameters.full &&
+        limits->max_blocks > SHARED_MAX_BLOCKS)
+        limits->max_blocks = SHARED_MAX_BLOCKS;
+}
+
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
     const int ranks = run->job.ranks;
@@ -107,26 +150,17 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                                    BC_LAUNCHER_HINT);
     if (!pingpong_parameters_complete(&parameters, error))
         return false;
-    if (parameters.limits.max_blocks == 0 && !parameters.full &&
-        run->job.oversubscribed)
-        parameters.limits.max_blocks = SHARED_MAX_BLOCKS;
     if (!can_be_arranged(ranks))
         return bc_error_set(error, "--arrangements: %.80s can't be arranged with "
                                    "%d processes: use single, or an even number "
                                    "of at least 4 processes",
                             parameters.arrangements_text, ranks);
-    const double bytes = (double)sizeof(double) * (double)all_extents();
-    const int64_t memory =
-        run->shared_memory_per_rank < run->memory_per_rank
-            ? run->shared_memory_per_rank
-            : run->memory_per_rank;
-    if (bytes > MEMORY_SHARE * (double)memory)
-        return bc_error_set(error, "--max-ndata: coarrays of %.0f MiB a rank do "
-                                   "not fit into memory or /dev/shm: use at most "
-                                   "%.0f MiB, which is %.0f bytes a value",
-                            bytes / 1048576,
-                            MEMORY_SHARE * (double)memory / 1048576,
-                            ceil(bytes / (double)parameters.limits.max_ndata));
+    /* The complete sweep gives each row its time, however many there are. */
+    if (parameters.full)
+        run->budget_s = INFINITY;
+    if (!validate_memory(run, error))
+        return false;
+    choose_blocks(run);
     return true;
 }
 
@@ -270,8 +304,13 @@ static bool sweep(struct bench *bench, bool counts)
 static void write_notes(const struct bc_run *run)
 {
     const struct pingpong_limits *const limits = &parameters.limits;
-    if (limits->max_blocks == SHARED_MAX_BLOCKS &&
-        limits->max_blocks < limits->max_ndata &&
+    if (limits->max_ndata < pingpong_default_ndata(&parameters) &&
+        !bc_option_given(&run->options, "max-ndata"))
+        bc_output_remark(run->output, "note",
+                         "at most %lld values: more do not fit into memory or "
+                         "/dev/shm",
+                         (long long)limits->max_ndata);
+    if (limits->max_blocks < limits->max_ndata &&
         !bc_option_given(&run->options, "max-blocks"))
         bc_output_remark(run->output, "note",
                          "many puts and gets are of at most %lld blocks, since "
@@ -295,7 +334,8 @@ static void create_bench(struct bench *bench, struct bc_run *run)
         pingpong_part_of(PINGPONG_SINGLE, job->rank, job->ranks);
     *bench = (struct bench){.run = run,
                             .sampler = bc_sampler_create(MPI_COMM_WORLD)};
-    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, largest_extent());
+    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD,
+                      largest_extent(&parameters.limits));
     BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, part.partner >= 0 ? 0 : MPI_UNDEFINED,
                           job->rank, &bench->pair));
 }

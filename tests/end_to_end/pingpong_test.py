@@ -4,12 +4,15 @@ for, data checks."""
 
 import argparse
 import os
+import re
+import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+from mpi_run import (Launcher, number, read_tsv, run, run_raw,  # noqa: E402
+                     run_and_dump, total_error, with_small_shm)
 
 COLUMNS = """arrangement pattern sync count blksize stride ndata nextent nrep
     time_s latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us
@@ -54,18 +57,70 @@ class Usage(unittest.TestCase):
                 self.refused([f"{option}={value}"], option)
 
 
+class Memory(unittest.TestCase):
+    """Where coarrays don't fit into /dev/shm, a default size shrinks and one that
+    was asked for is refused; what would do does."""
+
+    def test_small_shm(self):
+        quick = [OPTIONS.program, "--patterns=put,all put", "--sync=images",
+                 "--samples=1", "--warmup=0"]
+        for mebibytes, arguments in ((64, ["--full"]), (12, [])):
+            small = with_small_shm(OPTIONS.launcher, mebibytes)
+            done = run_raw(small, 2, quick + arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            largest = max(int(row["ndata"]) for row in read_tsv(done.stdout))
+            self.assertLess(largest, (4 << 20) if arguments else (256 << 10))
+            self.assertGreater(8 * 8 * largest, mebibytes << 17)
+            self.assertIn(f"# max-ndata: {largest}\n", done.stdout)
+            self.assertIn(f"# note: at most {largest} values: more do not fit",
+                          done.stdout)
+            done = run_raw(small, 2, quick + arguments +
+                           [f"--max-ndata={2 * largest}"])
+            self.assertEqual((done.returncode, done.stdout), (2, ""),
+                             done.stderr)
+            self.assertIn(f"use --max-ndata={largest} or less", done.stderr)
+            rows = run(small, 2, quick + arguments +
+                       [f"--max-ndata={largest}"])[1]
+            self.assertEqual(max(int(row["ndata"]) for row in rows), largest)
+
+
+class Metadata(unittest.TestCase):
+    """Parameters are the numbers in force, where they were not given, too."""
+
+    def parameters(self, ranks, *arguments):
+        done = run_raw(OPTIONS.launcher, ranks, [
+            OPTIONS.program, "--patterns=MPI Send", "--samples=1", "--warmup=0",
+            "--arrangements=single", *arguments])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [re.search(f"^# {name}: (.*)$", done.stdout, re.M).group(1)
+                for name in ("max-ndata", "max-stride", "max-blocks")]
+
+    def test_parameters(self):
+        self.assertEqual(self.parameters(2, "--max-ndata=2K"),
+                         ["2048", "128", "2048"])
+        self.assertEqual(self.parameters(2, "--max-blocks=8"),
+                         ["262144", "128", "8"])
+        self.assertEqual(self.parameters(2, "--full"),
+                         ["4194304", "128", "4194304"])
+        if len(os.sched_getaffinity(0)) < 8:
+            self.assertEqual(self.parameters(8), ["262144", "128", "512"])
+            self.assertEqual(self.parameters(8, "--max-ndata=64"),
+                             ["64", "128", "64"])
+
+
 class Rows(unittest.TestCase):
     """The rows that were asked for, and what they must agree on."""
 
     def test_all_patterns(self):
-        rows = rows_of(*QUICK)
+        rows, samples = run_and_dump(OPTIONS.launcher, 2,
+                                     [OPTIONS.program] + QUICK)
         self.assertEqual(list(rows[0]), COLUMNS)
         expected = [(pattern, sync) for pattern in PATTERNS
                     for sync in (["none"] if pattern == "MPI Send"
                                  else ["all", "images"])]
         found = [(row["pattern"], row["sync"]) for row in rows]
         self.assertEqual(list(dict.fromkeys(found)), expected)
-        for row in rows:
+        for row, values_ns in zip(rows, samples):
             count, blksize, stride, ndata, nextent = (
                 int(row[name]) for name in ("count", "blksize", "stride",
                                             "ndata", "nextent"))
@@ -75,8 +130,14 @@ class Rows(unittest.TestCase):
             self.assertAlmostEqual(number(row["bwidth_mbs"]) * latency_s,
                                    8 * ndata / 1048576,
                                    delta=0.01 * 8 * ndata / 1048576)
-            self.assertGreater(number(row["time_s"]),
-                               0.1 * latency_s * int(row["nrep"]))
+            self.assertLess(total_error(row, values_ns), 1.0, row)
+            # The clock's cost, which is in the samples alone.
+            batch = int(row["nrep"]) // 3
+            self.assertLessEqual(number(row["latency_us"]),
+                                 sorted(values_ns)[1] / 2e3 + 0.001)
+            self.assertGreater(number(row["latency_us"]),
+                               (sorted(values_ns)[1] - 1e3 / batch) / 2e3 -
+                               0.001)
             self.assertEqual((row["samples"], row["check"]), ("3", "off"))
 
     def test_choices(self):
@@ -137,6 +198,23 @@ class Time(unittest.TestCase):
                 self.assertEqual((row["latency_lo_us"], row["latency_hi_us"],
                                   row["status"]), ("NA", "NA", "budget"))
 
+    def test_full(self):
+        """The complete sweep gives a row its time, of hundreds."""
+        line = OPTIONS.launcher.line(2, {}, [
+            OPTIONS.program, "--full", "--no-header", "--max-ndata=64",
+            "--min-samples=1M", "--max-samples=1M"])
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL) as process:
+            rows = (line for line in process.stdout if line[0] != "#")
+            next(rows)
+            start_s = time.monotonic()
+            row = next(rows)
+            seconds = time.monotonic() - start_s
+            process.terminate()
+        self.assertEqual(row.split("\t")[-2:-1], ["budget"])
+        self.assertGreater(seconds, 0.9)
+        self.assertLess(seconds, 3.0)
+
     def test_blocks(self):
         rows = rows_of("--patterns=many put,strided many get,put",
                        "--sync=images", "--max-blocks=8", *QUICK)
@@ -160,6 +238,8 @@ class Data(unittest.TestCase):
         self.assertTrue(rows)
         for row in rows:
             self.assertEqual(row["check"], "FAIL" if wrong else "ok", row)
+            # A sample is a repetition then.
+            self.assertEqual(row["nrep"], row["samples"])
 
     def test_right(self):
         self.check(None, 2, False, *QUICK)
@@ -174,12 +254,20 @@ class Data(unittest.TestCase):
                         "MODEL_CORRUPT_EVERY": 2}, 2, True,
                        "--patterns=" + patterns, *QUICK)
 
+    def test_excess(self):
+        """What runs past the data, or moves its gaps, is wrong. An all put is not
+        here: there is nothing behind it."""
+        self.check({"LD_PRELOAD": OPTIONS.excess}, 2, True, "--patterns=" +
+                   ",".join(name for name in PATTERNS
+                            if not name.startswith("all")), *QUICK)
+
 
 def main():
     global OPTIONS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="pingpong")
     parser.add_argument("--model", required=True, help="libmodelmpi.so")
+    parser.add_argument("--excess", required=True, help="libexcessdata.so")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     OPTIONS = parser.parse_args()
     OPTIONS.launcher = Launcher(OPTIONS.launcher)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 import time
+import unittest
 
 
 class Launcher:
@@ -48,6 +49,27 @@ def widening():
     return WIDER
 
 
+def with_small_shm(launcher, mebibytes):
+    """The launcher for processes that see a /dev/shm of that size; skips the
+    test where that can't be made."""
+    prefix = ["unshare", "--mount", "sh", "-c",
+              f"mount -t tmpfs -o size={mebibytes}m tmpfs /dev/shm && "
+              "exec \"$@\"", "sh"]
+    if os.geteuid() != 0:
+        raise unittest.SkipTest("a small /dev/shm needs root")
+    try:
+        made = subprocess.run(prefix + ["true"], capture_output=True, text=True,
+                              check=False)
+    except FileNotFoundError:
+        raise unittest.SkipTest("a small /dev/shm needs unshare") from None
+    if made.returncode != 0:
+        raise unittest.SkipTest("a small /dev/shm can't be mounted here: " +
+                                made.stderr.strip())
+    small = Launcher(prefix + launcher.command)
+    small.is_openmpi = launcher.is_openmpi
+    return small
+
+
 class Failed(Exception):
     """A program did not do what it must; the text says what it printed."""
 
@@ -81,6 +103,32 @@ def run(launcher, ranks, program, environment=None, timeout_s=120, expect=(0,)):
         raise Failed(f"{' '.join(done.args)}: exit status {done.returncode}\n"
                      f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return done.returncode, read_tsv(done.stdout)
+
+
+def run_and_dump(launcher, ranks, program, **how):
+    """Runs a program; returns its rows, and of each row the samples that
+    --dump-samples writes, in ns."""
+    with tempfile.TemporaryDirectory() as folder:
+        dump = os.path.join(folder, "samples.tsv")
+        rows = run(launcher, ranks, program + [f"--dump-samples={dump}"],
+                   **how)[1]
+        samples = [[] for _ in rows]
+        with open(dump, encoding="utf-8") as stream:
+            for line in read_tsv(stream.read()):
+                samples[int(line["row"]) - 1].append(float(line["value_ns"]))
+        return rows, samples
+
+
+def total_error(row, samples_ns):
+    """By how many times its tolerance a row's time_s is off from its samples,
+    which are times a repetition; and nrep from a whole number of these for each
+    of them."""
+    batch, rest = divmod(int(row["nrep"]), len(samples_ns))
+    if rest != 0 or int(row["samples"]) != len(samples_ns):
+        return math.inf
+    tolerance_s = 0.6e-6 + 0.1e-9 * int(row["nrep"])
+    return abs(float(row["time_s"]) -
+               sum(samples_ns) * batch * 1e-9) / tolerance_s
 
 
 def run_on_model(launcher, ranks, program, model, library, timeout_s=120,

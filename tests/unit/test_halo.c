@@ -37,6 +37,27 @@ static void numbers_of_a_box(void **state)
     assert_int_equal(halo_ndata(&large), 2 * INT64_C(2000180000));
 }
 
+/* The largest cube needs no more than there is, the next one does; whatever there
+   is, its faces can be counted. */
+static void memory_of_a_box(void **state)
+{
+    (void)state;
+    const struct halo_box box = {{5, 3, 2}};
+    assert_near(halo_needed_bytes(&box), 8.0 * (7 * 5 * 4 + 2 * 62), 0.0);
+    assert_int_equal(halo_largest_cube(-1.0), 0);
+    assert_int_equal(halo_largest_cube(8.0 * (27 + 12) - 1), 0);
+    assert_int_equal(halo_largest_cube(8.0 * (27 + 12)), 1);
+    assert_int_equal(halo_largest_cube(1e300), 46340);
+    assert_int_equal(halo_largest_cube(INFINITY), 46340);
+    for (double bytes = 1e3; bytes < 1e12; bytes *= 1.7) {
+        const int64_t a = halo_largest_cube(bytes);
+        const struct halo_box fits = {{a, a, a}};
+        const struct halo_box beyond = {{a + 1, a + 1, a + 1}};
+        assert_true(halo_needed_bytes(&fits) <= bytes);
+        assert_true(halo_needed_bytes(&beyond) > bytes);
+    }
+}
+
 static void assert_region(const struct halo_region *region, int direction,
                           int64_t position, const struct halo_box *box)
 {
@@ -326,6 +347,37 @@ static void lists_of_boxes(void **state)
     assert_refused(NULL, long_list, NULL, 1, "--local");
 }
 
+/* The default boxes but for those that need more than so many bytes: what the
+   other ranks are told. */
+static void assert_kept(double bytes, int count, const char *kept,
+                        const char *left_out)
+{
+    static struct halo_parameters parameters, others;
+    struct bc_error error;
+    assert_true(complete(&parameters, NULL, NULL, NULL, 1, &error));
+    halo_parameters_shorten(&parameters, bytes);
+    assert_int_equal(parameters.box_count, count);
+    assert_string_equal(parameters.local_text, kept);
+    if (left_out == NULL)
+        assert_null(parameters.left_out);
+    else
+        assert_string_equal(parameters.left_out, left_out);
+    assert_true(complete(&others, NULL, parameters.local_text, NULL, 1, &error));
+    assert_int_equal(others.box_count, count);
+}
+
+static void boxes_that_fit(void **state)
+{
+    (void)state;
+    assert_kept(INFINITY, 4, "10,50,100,150", NULL);
+    assert_kept(halo_needed_bytes(&(struct halo_box){{150, 150, 150}}), 4,
+                "10,50,100,150", NULL);
+    assert_kept(16 << 20, 3, "10,50,100", "150");
+    assert_kept(5 << 20, 2, "10,50", "100,150");
+    assert_kept(1 << 20, 1, "10", "50,100,150");
+    assert_kept(0, 1, "10", "50,100,150");
+}
+
 static void assert_dims(const char *dims, int ranks, int a, int b, int c)
 {
     static struct halo_parameters parameters;
@@ -397,6 +449,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_a_box),
+        cmocka_unit_test(memory_of_a_box),
         cmocka_unit_test(regions_of_faces),
         cmocka_unit_test(faces_are_disjoint),
         cmocka_unit_test(grid_of_one),
@@ -404,6 +457,7 @@ int main(void)
         cmocka_unit_test(neighbours_match),
         cmocka_unit_test(faces_are_copied),
         cmocka_unit_test(lists_of_boxes),
+        cmocka_unit_test(boxes_that_fit),
         cmocka_unit_test(grids_that_are_asked_for),
         cmocka_unit_test(lists_of_methods),
     };
