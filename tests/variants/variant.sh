@@ -66,9 +66,9 @@ openmpi | openmpi_full)
     # run of each.
     configure_and_build
     long=
-    [ "$variant" = openmpi ] || long='|overlap_usage|msgrate|halo'
+    [ "$variant" = openmpi ] || long='|overlap_(usage|defaults)|msgrate|halo'
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R "^(model_.*|overlap_(contract|data|defaults)|mpi_overhead|pingpong|syncbench$long|unit_(sampling|job|quiet|batch|coarray).*)\$"
+        -R "^(model_.*|overlap_(contract|data)|mpi_overhead|pingpong|syncbench$long|unit_(sampling|job|quiet|batch|coarray).*)\$"
     checked_runs "$@"
     ;;
 *)
