@@ -114,16 +114,6 @@ static int64_t shared_batch_length(const struct bc_run *run,
     return agreed[0];
 }
 
-/* What the clock adds to a repetition comes off. */
-static void take_off_clock(struct bc_summary *summary, double clock_ns)
-{
-    summary->value -= clock_ns;
-    summary->interval.lo -= clock_ns;
-    summary->interval.hi -= clock_ns;
-    summary->p99 -= clock_ns;
-    summary->max -= clock_ns;
-}
-
 void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
                       const struct bc_batch *batch, double seconds,
                       struct bc_batch_result *result)
@@ -157,7 +147,8 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
     result->repetitions = (int64_t)samples->count * round.repetitions;
     result->slowest_rank = bc_sampler_slowest_rank(sampler);
     bc_run_dump(run, batch->quantity, samples->values[0], samples->count);
-    take_off_clock(&result->repetition, batch->clock_readings *
-                                            run->clock.read_ns /
-                                            (double)round.repetitions);
+    /* What the clock adds to a repetition comes off. */
+    bc_summary_shift(&result->repetition, -batch->clock_readings *
+                                              run->clock.read_ns /
+                                              (double)round.repetitions);
 }

@@ -18,9 +18,9 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Whether those that wait sleep; until this is called they don't. bc_run_begin does,
-   with what the job is. Local, but must
-   be the same on all ranks, and between two collectives. */
+/* Whether those that wait sleep; until this is called they don't. bc_run_begin calls
+   it: they do in oversubscribed jobs. Local, but must be the same on all ranks, and
+   between two collectives. */
 void bc_quiet_choose(bool sleeps);
 
 /* As their namesakes in MPI; collective over `comm`.

@@ -99,8 +99,8 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
 
 /* How long the next row may take, in seconds, if `rows_left` rows including it
    are still to come: --max-time, or with defaults its share of what is left of
-   the run's budget, if it has one and that is less. INFINITY where a number of samples was
-   asked for without a time. Use on rank 0. */
+   the run's budget, if it has one and that is less. INFINITY where a number of
+   samples was asked for without a time. Use on rank 0. */
 double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left);
 
 /* The plan that the settings make for a row or a part of it that may take so

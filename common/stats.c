@@ -139,6 +139,25 @@ struct bc_summary bc_summarize(double *values, size_t count,
     return summary;
 }
 
+void bc_summary_shift(struct bc_summary *summary, double by)
+{
+    summary->value += by;
+    summary->interval.lo += by;
+    summary->interval.hi += by;
+    summary->p99 += by;
+    summary->max += by;
+}
+
+void bc_summary_scale(struct bc_summary *summary, double factor)
+{
+    summary->value *= factor;
+    summary->sd *= factor;
+    summary->interval.lo *= factor;
+    summary->interval.hi *= factor;
+    summary->p99 *= factor;
+    summary->max *= factor;
+}
+
 double bc_normal_quantile(double p)
 {
     /* Newton steps on the distribution function from a rough start, in the

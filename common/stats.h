@@ -2,7 +2,8 @@
  * Statistics of samples, robust first.
  *
  * All functions are local and without side effects, but that bc_sort, bc_median
- * and bc_summarize reorder their argument and bc_stopping_look counts. Arrays named `sorted` must be in ascending order.
+ * and bc_summarize reorder their argument, bc_summary_shift and _scale change it
+ * and bc_stopping_look counts. Arrays named `sorted` must be in ascending order.
  * A value that does not exist for so few samples is NAN.
  */
 #ifndef COMMCOST_COMMON_STATS_H
@@ -69,6 +70,11 @@ struct bc_interval bc_mean_interval(const double *values, size_t count,
 /* All of the above for one column of samples. Sorts `values` in place. */
 struct bc_summary bc_summarize(double *values, size_t count,
                                enum bc_estimator estimator, double confidence);
+
+/* Moves all values of a summary, its interval and extremes with it; sd stays. And
+   multiplies them all by a factor above 0. */
+void bc_summary_shift(struct bc_summary *summary, double by);
+void bc_summary_scale(struct bc_summary *summary, double factor);
 
 /* The quantile of the standard normal distribution, 0 < p < 1 (relative error
    below 1e-9). */

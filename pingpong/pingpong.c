@@ -176,11 +176,7 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
     const bool check = bench->run->settings.check;
     /* Half of there and back. */
     struct bc_summary latency = result->times.repetition;
-    latency.value /= 2.0;
-    latency.interval.lo /= 2.0;
-    latency.interval.hi /= 2.0;
-    latency.p99 /= 2.0;
-    latency.max /= 2.0;
+    bc_summary_scale(&latency, 0.5);
     bc_row_clear(row, &bench->run->benchmark->table);
     bc_row_text(row, "arrangement", pingpong_arrangement_names[arrangement]);
     bc_row_text(row, "pattern", pattern->name);

@@ -4,7 +4,6 @@
 #include "common/quiet.h"
 #include "common/sampling.h"
 
-
 /* Synchronisations that are checked. */
 enum { ROUNDS = 20 };
 

@@ -142,17 +142,6 @@ static int64_t count_outliers(const struct bc_samples *samples,
     return outliers;
 }
 
-/* What the clock adds to a sample of a loop comes off; in the difference it
-   cancels. */
-static void take_off(struct bc_summary *summary, double ns)
-{
-    summary->value -= ns;
-    summary->interval.lo -= ns;
-    summary->interval.hi -= ns;
-    summary->p99 -= ns;
-    summary->max -= ns;
-}
-
 void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
                        const struct syncbench_loop *loop, bool shrinks,
                        double seconds, struct syncbench_result *result)
@@ -184,6 +173,8 @@ void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
         result->sync.interval.hi = result->sync.value + error_ns;
     }
     const double clock_ns = run->clock.read_ns / (double)sampled.inner;
-    take_off(&result->loop, clock_ns);
-    take_off(&result->reference, clock_ns);
+    /* What the clock adds to a sample of a loop comes off; in the difference it
+       cancels. */
+    bc_summary_shift(&result->loop, -clock_ns);
+    bc_summary_shift(&result->reference, -clock_ns);
 }

@@ -28,11 +28,7 @@ struct bc_summary overlap_summarize_excess(const struct bc_samples *samples,
 struct bc_summary overlap_without_clock(const struct overlap_bench *bench,
                                         struct bc_summary summary)
 {
-    const double clock_ns = bench->run->clock.read_ns;
-    summary.value = fmax(0.0, summary.value - clock_ns);
-    summary.interval.lo -= clock_ns;
-    summary.interval.hi -= clock_ns;
-    summary.p99 -= clock_ns;
-    summary.max -= clock_ns;
+    bc_summary_shift(&summary, -bench->run->clock.read_ns);
+    summary.value = fmax(0.0, summary.value);
     return summary;
 }
