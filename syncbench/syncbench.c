@@ -71,6 +71,12 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                                    BC_LAUNCHER_HINT);
     if (!syncbench_parameters_complete(&parameters, error))
         return false;
+    if (bc_option_given(&run->options, "outer") &&
+        bc_option_given(&run->options, "samples"))
+        return bc_error_set(error, "--outer: %lld and --samples: %lld are two "
+                                   "numbers of the same thing: use one of them",
+                            (long long)parameters.outer,
+                            (long long)run->settings.samples);
     const struct syncbench_kind *last = NULL;
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         const struct syncbench_kind *const kind = &syncbench_kinds[k];

@@ -44,6 +44,7 @@ class Usage(unittest.TestCase):
     def test_usage(self):
         self.refused([], "at least 2 processes", ranks=1)
         self.refused(["--types=ring,3d grid"], "--types: 3D grid needs")
+        self.refused(["--outer=5", "--samples=7"], "--outer: 5")
         for option, values in (("--types", ("barriers", "", "lock,,fence")),
                                ("--delay", ("", "x", "-1", "1e3", "2048G")),
                                ("--inner", ("0", "-1")),
