@@ -9,8 +9,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import (Launcher, number, read_tsv, run, run_on_model,  # noqa: E402
-                     run_raw)
+from mpi_run import (  # noqa: E402
+    Launcher, UsageTest, number, read_tsv, run, run_on_model, run_raw)
 
 COLUMNS = """direction pair msgsize iterations iter_t work_t overhead base_t
     avail(%) overhead_lo_us overhead_hi_us transfer_us transfer_lo_us
@@ -23,18 +23,12 @@ def rows_of(*arguments, ranks=2):
     return run(OPTIONS.launcher, ranks, [OPTIONS.program] + list(arguments))[1]
 
 
-class Usage(unittest.TestCase):
+class Usage(UsageTest):
     """One line on stderr that names the option, exit 2, no output."""
 
     def refused(self, arguments, named, ranks=2):
         done = run_raw(OPTIONS.launcher, ranks, [OPTIONS.program] + arguments)
-        with self.subTest(arguments=arguments):
-            self.assertEqual((done.returncode, done.stdout), (2, ""),
-                             done.stderr)
-            ours = [line for line in done.stderr.splitlines()
-                    if line.startswith("mpi_overhead: ")]
-            self.assertEqual(len(ours), 1, done.stderr)
-            self.assertIn(named, ours[0])
+        self.assert_refused(done, "mpi_overhead", named)
 
     def test_usage(self):
         for value in ("-1", "x", "", "1:", "4:2", "3G", "99999999999G", "1,,2"):

@@ -10,7 +10,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+from mpi_run import (  # noqa: E402
+    Launcher, UsageTest, number, read_tsv, run, run_raw)
 
 COMMON = """job_size npeers niters nmsgs nbytes cache_size ppn rate_per_s
     rate_lo_per_s rate_hi_per_s total_rate_per_s iter_us iter_lo_us iter_hi_us
@@ -32,18 +33,12 @@ def rows_of(program, *arguments, ranks=2):
                [os.path.join(OPTIONS.binaries, program)] + list(arguments))[1]
 
 
-class Usage(unittest.TestCase):
+class Usage(UsageTest):
     """One line on stderr that names the option, exit 2, no output."""
 
     def refused(self, program, arguments, named, ranks=2):
         done = launch(program, *arguments, ranks=ranks)
-        with self.subTest(program=program, arguments=arguments):
-            self.assertEqual((done.returncode, done.stdout), (2, ""),
-                             done.stderr)
-            ours = [line for line in done.stderr.splitlines()
-                    if line.startswith(program + ": ")]
-            self.assertEqual(len(ours), 1, done.stderr)
-            self.assertIn(named, ours[0])
+        self.assert_refused(done, program, named)
 
     def test_peers(self):
         self.refused("msgrate", [],

@@ -11,8 +11,9 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import (Launcher, number, read_tsv, run, run_raw,  # noqa: E402
-                     run_and_dump, total_error, with_small_shm)
+from mpi_run import (  # noqa: E402
+    Launcher, UsageTest, number, read_tsv, run, run_and_dump, run_raw,
+    total_error, with_small_shm)
 
 COLUMNS = """arrangement pattern sync count blksize stride ndata nextent nrep
     time_s latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us
@@ -30,18 +31,12 @@ def rows_of(*arguments, ranks=2):
     return run(OPTIONS.launcher, ranks, [OPTIONS.program] + list(arguments))[1]
 
 
-class Usage(unittest.TestCase):
+class Usage(UsageTest):
     """One line on stderr that names the option, exit 2, no output."""
 
     def refused(self, arguments, named, ranks=2):
         done = run_raw(OPTIONS.launcher, ranks, [OPTIONS.program] + arguments)
-        with self.subTest(arguments=arguments):
-            self.assertEqual((done.returncode, done.stdout), (2, ""),
-                             done.stderr)
-            ours = [line for line in done.stderr.splitlines()
-                    if line.startswith("pingpong: ")]
-            self.assertEqual(len(ours), 1, done.stderr)
-            self.assertIn(named, ours[0])
+        self.assert_refused(done, "pingpong", named)
 
     def test_usage(self):
         self.refused([], "at least 2 processes", ranks=1)

@@ -11,7 +11,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, read_tsv, run, run_raw  # noqa: E402
+from mpi_run import (  # noqa: E402
+    Launcher, UsageTest, number, read_tsv, run, run_raw)
 
 COLUMNS = """sync neighbours ranks inner outer ref_us ref_sd_us loop_us loop_sd_us
     sync_us sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check samples
@@ -28,18 +29,12 @@ def rows_of(*arguments, ranks=2):
     return run(OPTIONS.launcher, ranks, [OPTIONS.program] + list(arguments))[1]
 
 
-class Usage(unittest.TestCase):
+class Usage(UsageTest):
     """One line on stderr that names the option, exit 2, no output."""
 
     def refused(self, arguments, named, ranks=2):
         done = run_raw(OPTIONS.launcher, ranks, [OPTIONS.program] + arguments)
-        with self.subTest(arguments=arguments):
-            self.assertEqual((done.returncode, done.stdout), (2, ""),
-                             done.stderr)
-            ours = [line for line in done.stderr.splitlines()
-                    if line.startswith("syncbench: ")]
-            self.assertEqual(len(ours), 1, done.stderr)
-            self.assertIn(named, ours[0])
+        self.assert_refused(done, "syncbench", named)
 
     def test_usage(self):
         self.refused([], "at least 2 processes", ranks=1)

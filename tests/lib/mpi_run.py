@@ -145,3 +145,19 @@ def run_on_model(launcher, ranks, program, model, library, timeout_s=120,
                            expect)
         with open(report, encoding="utf-8") as stream:
             return status, rows, read_tsv(stream.read())
+
+
+class UsageTest(unittest.TestCase):
+    """For tests of wrong usage."""
+
+    def assert_refused(self, done, name, named):
+        """One line on stderr from the program of that name, which names what is
+        wrong; exit 2; no output."""
+        with self.subTest(line=done.args):
+            self.assertEqual((done.returncode, done.stdout), (2, ""),
+                             done.stderr)
+            ours = [line for line in done.stderr.splitlines()
+                    if line.startswith(name + ": ")]
+            self.assertEqual(len(ours), 1, done.stderr)
+            self.assertIn(named, ours[0])
+            return ours[0]
