@@ -1,0 +1,36 @@
+/*
+ * A monitor without a change to the program: the variable MPIRT_MONITOR, a list of words separated by commas.
+ *
+ *   pttopt coll comm msgsize traffic other   the handle's flags; `all` is all of them
+ *   per-rank           a row for each rank, too
+ *   large=SIZE         from where a message is large (K, M, G); 64K
+ *   timeout=TIME       what takes longer counts as a timeout: a number with ns, us, ms or s
+ *   output=FILE        where the report goes; stderr without it. The rest of the variable, commas and all, if
+ *                      it is the last word
+ *
+ * Set to nothing or only to words that are no flags, it monitors everything. Rank 0's variable counts for all ranks.
+ * Wrong words end the job in MPI_Init: one line on stderr, exit status 2.
+ */
+#ifndef MONITOR_ENVIRONMENT_H
+#define MONITOR_ENVIRONMENT_H
+
+#include "common/options.h"
+#include "mpirtmon.h"
+
+#include <stdbool.h>
+
+struct environment {
+    MPIX_Monitor handle;
+    char output[4096]; /* empty: stderr */
+};
+
+/* Understands the variable's text. False with the error set, which names the word and what would do. Local. */
+bool environment_parse(const char *text, struct environment *environment, struct bc_error *error);
+
+/* Starts a monitor if the variable is set. Collective over MPI_COMM_WORLD, once, when MPI is initialised. */
+void environment_start(void);
+
+/* Ends it and writes its report. Collective over MPI_COMM_WORLD, before MPI is finalised. */
+void environment_end(void);
+
+#endif

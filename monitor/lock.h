@@ -1,0 +1,31 @@
+/*
+ * The monitor's one lock, taken only where MPI is at MPI_THREAD_MULTIPLE: below that level MPI is never called by
+ * two threads at a time. It is held for some ten nanoseconds, never during a call of MPI.
+ */
+#ifndef MONITOR_LOCK_H
+#define MONITOR_LOCK_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+/* Set once, when MPI has been initialised. */
+extern bool monitor_lock_needed;
+extern bool monitor_lock_taken;
+
+static inline void monitor_lock(void)
+{
+    if (!monitor_lock_needed)
+        return;
+    enum { SPINS = 100 }; /* then the holder has lost its processor, most likely */
+    for (int spins = 0; __atomic_exchange_n(&monitor_lock_taken, true, __ATOMIC_ACQUIRE); spins++)
+        if (spins >= SPINS)
+            (void)sched_yield();
+}
+
+static inline void monitor_unlock(void)
+{
+    if (monitor_lock_needed)
+        __atomic_store_n(&monitor_lock_taken, false, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * libmpirtmon: what MPI did between two points of a program.
+ *
+ * The instrumentation of section 8.3 of the MPI/RT standard's draft (the
+ * "Real Time Instrumentation Proposal"), for any MPI program in C, and for
+ * unchanged programs through LD_PRELOAD and the variable MPIRT_MONITOR. A
+ * snapshot is what happens between MPIX_Start_monitor and MPIX_End_monitor;
+ * snapshots may nest and overlap.
+ *
+ *     MPIX_Monitor handle = MPIX_MONITOR_DEFAULTS;
+ *     MPIX_Monitor_request request;
+ *     handle.profile = handle.pttopt = handle.coll = 1;
+ *     MPIX_Start_monitor(&request, &handle, stdout);
+ *     ... communicate ...
+ *     MPIX_End_monitor(&request, &handle);
+ *
+ * Link with -lmpirtmon before the MPI library, or preload it.
+ *
+ * What is counted
+ *
+ * Point-to-point (pttopt): blocking and non-blocking messages together, the
+ * persistent ones at each start, and one-sided communication on the window's
+ * communicator. Probes, waits, tests, locks and flushes are not communications
+ * of their own: their time is in the operations that they complete.
+ * Collective (coll): the blocking, non-blocking, persistent and neighborhood
+ * collectives, the creation and freeing of communicators and windows, and
+ * fences. The point-to-point messages inside a collective can't be seen from
+ * outside of the MPI library.
+ *
+ * The time of an operation is end less start:
+ *
+ *   start  the call that starts it. Of the proposal's models this is the time
+ *          model; MPI events that wake up and tasks with priorities (its event
+ *          and priority models) need a real-time MPI.
+ *   end    the return of the call that completes it: the blocking call itself;
+ *          the wait or test of a request (MPI_Request_get_status, too, once it
+ *          says that it is complete); the synchronisation of a one-sided
+ *          operation: fence, flush (local ones, too), unlock, complete or the
+ *          freeing of the window. An operation that nothing has waited for has
+ *          no end, whatever the network did.
+ *
+ * A collective's start and end are those of its calls: the first and the last
+ * message inside it, of which the proposal speaks, lie between them.
+ * The time of a communicator reaches from its first start to its last end.
+ * The monitor's own work is not in these times, as far as it can be kept out:
+ * a start is read after the monitor's work before the call, an end before its
+ * work after it, and what reading the time takes is subtracted.
+ *
+ * Operations that are in flight when a snapshot starts or ends: one that started
+ * before the snapshot is no part of it, not even its completion. One that
+ * started in it counts as a call and in the bytes sent; if it is not complete
+ * when the snapshot ends, it does not count as completed, has no time, and
+ * what it receives is not in the bytes. So `calls` less `completed` are those
+ * in flight at the end, cancelled, failed, or freed with MPI_Request_free
+ * before anyone knew that they were complete.
+ *
+ * Bytes are those a process sends and those it receives, each at its end, in
+ * messages; of a one-sided operation those moved, at its origin; of a
+ * collective what this process contributes (in bcast and scatter: the root
+ * only; in alltoall and neighbor_alltoall the blocks for all peers; in
+ * allgather and reductions its own once).
+ *
+ * Large and small messages count where they are sent, those of one-sided
+ * operations (also of gets) at their origin; none inside collectives, none to
+ * MPI_PROC_NULL.
+ *
+ * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below,
+ * and changes nothing when it fails. Threads: any thread may call anything at
+ * MPI_THREAD_MULTIPLE.
+ */
+#ifndef MPIRTMON_H
+#define MPIRTMON_H
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    MPIX_MONITOR_SUCCESS = 0,
+    MPIX_MONITOR_ERR_ARGUMENT, /* a NULL pointer; large_bytes or timeout_us negative
+                                  or not a number; a negative capacity */
+    MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize */
+    MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows
+                                  are no longer kept */
+    MPIX_MONITOR_ERR_ENDED,    /* it has ended already */
+    MPIX_MONITOR_ERR_ACTIVE,   /* it has not ended yet */
+    MPIX_MONITOR_ERR_HANDLE,   /* it was started with another handle */
+    MPIX_MONITOR_ERR_LIMIT,    /* MPIX_MONITOR_ACTIVE_MAX snapshots are active */
+    MPIX_MONITOR_ERR_MEMORY,   /* not enough memory */
+    MPIX_MONITOR_ERR_OUTPUT    /* the report could not be written in full */
+};
+
+/* Snapshots that can be active at a time in a process. */
+#define MPIX_MONITOR_ACTIVE_MAX 16
+
+/*
+ * The monitorhandle: what a snapshot is to find out. All flags are off by
+ * default, and again after MPIX_End_monitor.
+ */
+typedef struct MPIX_Monitor {
+    int profile; /* monitor at all: without it the rest means nothing */
+    int other;   /* other software services: what lies under MPI */
+    int pttopt;  /* point-to-point: times, counts, bytes by function */
+    int coll;    /* collective operations: the same */
+    int comm;    /* communicators: span and completions of each */
+    int msgsize; /* counts and bytes of small and large messages */
+    int traffic; /* their frequencies over the snapshot */
+    int per_rank;        /* also a row for each rank, after those of all */
+    int64_t large_bytes; /* from how many bytes on a message is large; 0 stands
+                            for the default, 64 KiB */
+    double timeout_us;   /* an operation that takes longer counts as a timeout;
+                            0: none does */
+} MPIX_Monitor;
+
+#define MPIX_MONITOR_LARGE_BYTES 65536
+#define MPIX_MONITOR_DEFAULTS                                                  \
+    {                                                                          \
+        0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                  \
+    }
+
+/* Stands for a snapshot. Set by MPIX_Start_monitor; may be copied. */
+typedef struct MPIX_Monitor_request {
+    int64_t serial;
+} MPIX_Monitor_request;
+
+/*
+ * Starts a snapshot. Local. `handle` must stay until the end. `f` is where the
+ * report goes: NULL on all ranks or on none of MPI_COMM_WORLD; only rank 0's is
+ * written, and it must be open until the end.
+ */
+int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle,
+                       FILE *f);
+
+/*
+ * Ends the snapshot and puts the handle, the one that it was started with, back
+ * to its defaults. With an f collective over MPI_COMM_WORLD: writes the report of
+ * all ranks to rank 0's f and flushes it. Without one local.
+ */
+int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
+
+/* What does not exist in a row. */
+#define MPIX_MONITOR_NA (-1) /* counts and ranks; times are NAN */
+
+/* A row of a report; the README explains the columns. */
+typedef struct MPIX_Monitor_row {
+    char kind[16];      /* pttopt, coll, comm, workload, other */
+    char comm[64];      /* the communicator's name: see the README */
+    char operation[64]; /* MPI function; point-to-point, collective, ... */
+    int ranks;          /* processes of the communicator, both groups of an
+                           intercommunicator */
+    int64_t calls, completed, timeouts;
+    double total_s, mean_us, max_us;
+    int max_rank;       /* in MPI_COMM_WORLD, the rank of max_us */
+    int64_t bytes;
+    int64_t small, large;
+    double small_per_s, large_per_s;
+    int64_t small_bytes, large_bytes;
+    char members[64];   /* the communicator's ranks in MPI_COMM_WORLD */
+    int rank;           /* whose row this is; MPIX_MONITOR_NA: of all ranks */
+    double slowest_s;   /* the greatest total_s of a rank */
+    int slowest_rank;   /* which rank that is */
+} MPIX_Monitor_row;
+
+/*
+ * Copies the rows of a snapshot that has ended: on rank 0 those of the report if
+ * there was one, else this rank's own. `count` is set to how many there are, of
+ * which the first `capacity` are copied; `rows` may be NULL if that is 0. Local.
+ * Rows are kept until they must make room for those of 16 later snapshots.
+ */
+int MPIX_Get_monitor(const MPIX_Monitor_request *request,
+                     MPIX_Monitor_row *rows, int capacity, int *count);
+
+/* One line of text for an error code. Never NULL. Local. */
+const char *MPIX_Monitor_error_string(int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

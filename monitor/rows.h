@@ -1,0 +1,46 @@
+/*
+ * From counts to the rows of a report, this process's and those of all ranks put together.
+ */
+#ifndef MONITOR_ROWS_H
+#define MONITOR_ROWS_H
+
+#include "mpirtmon.h"
+#include "snapshot.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A row and what it is sorted and put together by: rows of two ranks are one if their kinds, identities and
+   operations are the same. */
+struct keyed_row {
+    int kind;          /* in the order of reports */
+    int order;         /* of the communicator, see communicators.h */
+    uint64_t identity; /* of the communicator; 0 where the row has none */
+    int operation;     /* in the order of reports, within the kind */
+    MPIX_Monitor_row row;
+};
+
+/* The rows of one snapshot, sorted: by kind, then communicator (order, name, members, identity), then operation. */
+struct rows {
+    struct keyed_row *rows; /* allocated; rows_free */
+    int count;
+    double seconds; /* how long the snapshot was; of all ranks: the longest */
+    /* What could not be followed or told (see struct snapshot); and what counted for all communicators together,
+       for want of room. Summed over ranks. */
+    int64_t untracked, untold, unplaced;
+};
+
+/* The rows of an ended snapshot, of what its handle asked for. Local. False without memory. */
+bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
+
+/*
+ * Puts the rows of all ranks of `comm` together on its rank 0 in O(log P) steps, by PMPI calls; elsewhere `rows` stays as
+ * it was. Counts and times are summed, a communicator's span is the longest; max and slowest are the greatest with
+ * their ranks; services summed. Collective. False on rank 0 if any rank lacked memory.
+ */
+bool rows_gather(struct rows *rows, MPI_Comm comm);
+
+void rows_free(struct rows *rows);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * Snapshots: what operations count in while a monitor is on.
+ *
+ * An operation begins (its call counts, and what it sends) and ends (it counts as completed, with its time and what
+ * it received). It ends in those snapshots that were active when it began: each snapshot has an epoch, the number
+ * of its start, and an operation keeps the latest one that it began in.
+ *
+ * Memory is taken when a snapshot starts, and none later. All functions are local; those that say so want the
+ * monitor's lock, see lock.h.
+ */
+#ifndef MONITOR_SNAPSHOT_H
+#define MONITOR_SNAPSHOT_H
+
+#include "communicators.h"
+#include "lock.h"
+#include "mpirtmon.h"
+#include "operations.h"
+#include "services.h"
+#include "ticks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What of one kind of operation on one communicator was counted. Times are in ticks, less the cost of the clock. */
+struct count {
+    int64_t calls, completed, timeouts;
+    int64_t bytes;
+    uint64_t total_ticks, max_ticks;
+};
+
+/* From the first start to the last end; first is 0 if nothing has started, last if nothing has ended. */
+struct span {
+    uint64_t first, last;
+};
+
+struct messages {
+    int64_t count, bytes;
+};
+
+enum message_size { SMALL, LARGE, MESSAGE_SIZES };
+
+struct communicator_counts {
+    bool used;
+    struct count operation[OPERATIONS];
+    struct span span[OPERATION_CLASSES];
+    struct messages messages[MESSAGE_SIZES];
+};
+
+struct snapshot {
+    /* Set at the start. */
+    int64_t serial;
+    uint32_t epoch;
+    MPIX_Monitor asked;         /* the handle's values, with its defaults filled in */
+    const MPIX_Monitor *handle; /* to know it again at the end */
+    FILE *file;
+    uint64_t start_ticks;
+    uint64_t timeout_ticks; /* UINT64_MAX: none */
+    struct services services; /* as they were */
+
+    /* Counted. */
+    struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by their index */
+    int64_t untracked; /* operations of which the end could not be followed, for want of room */
+    int64_t untold;    /* one-sided operations that may have timed out or not, for want of room */
+
+    /* Set at the end. */
+    uint64_t end_ticks;
+};
+
+/* Whether any snapshot wants operations of a class counted: bit 1 << class. 0 most of the time; read by every
+   wrapper, without the lock. */
+extern unsigned monitored_classes;
+
+/* Threads that are inside the monitor itself, making a report: what they call is not counted. */
+extern _Thread_local bool inside_monitor __attribute__((tls_model("initial-exec")));
+
+static inline bool is_monitored(enum operation_class class)
+{
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class), 0) &&
+           !inside_monitor;
+}
+
+/* An operation in flight. */
+struct operation {
+    uint64_t start_ticks;
+    uint32_t epoch;
+    int16_t communicator; /* its index */
+    uint8_t kind;         /* enum operation_kind */
+    bool receives;        /* messages: the status of its end says how much */
+    bool cancelled;       /* MPI_Cancel was called for it */
+};
+
+_Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
+
+/* What an operation sends. */
+struct sent {
+    int64_t bytes;
+    bool is_message; /* counts as small or large */
+};
+
+/* An operation begins: counts its call, then reads the clock, which is the last thing it does. */
+void operation_begin(struct operation *operation, enum operation_kind kind, int communicator, struct sent sent,
+                     bool receives);
+
+/* Ended at `end_ticks`, having received so many bytes. operation_ended wants the lock. */
+void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
+void operation_ended(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
+
+/* For `count` operations that begun together, their starts summing up to `count` times the first less `offset_ticks`
+   more. Wants the lock. */
+void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, int64_t timeouts,
+                      uint64_t end_ticks);
+
+/* The end of an operation can't be followed. Wants the lock. */
+void operation_untracked(const struct operation *operation);
+
+/* True while this communicator is in the counts of an active snapshot. Wants the lock. */
+bool snapshot_uses_communicator(int communicator);
+
+/* Makes a snapshot active: MPIX_MONITOR_SUCCESS, _ERR_LIMIT or _ERR_MEMORY. Takes the lock. */
+int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **snapshot);
+
+/* Takes it out again and sets its end. Its counts stay, until snapshot_free. Takes the lock. */
+void snapshot_stop(struct snapshot *snapshot);
+void snapshot_free(struct snapshot *snapshot);
+
+#endif

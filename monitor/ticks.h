@@ -1,0 +1,49 @@
+/*
+ * Time stamps of operations.
+ *
+ * A tick is of the processor's time stamp counter where that is invariant: reading it takes about half as long as
+ * clock_gettime, and two readings are most of what the monitor costs. Elsewhere a tick is a nanosecond of
+ * CLOCK_MONOTONIC. All functions are local.
+ */
+#ifndef MONITOR_TICKS_H
+#define MONITOR_TICKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <x86intrin.h>
+#define HAVE_TSC 1
+#else
+#define HAVE_TSC 0
+#endif
+
+/* Whether ticks are of the time stamp counter. Set by ticks_start. */
+extern bool ticks_are_tsc;
+
+static inline uint64_t ticks_now(void)
+{
+#if HAVE_TSC
+    if (__builtin_expect(ticks_are_tsc, 1))
+        return __rdtsc();
+#endif
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Chooses the counter and notes the time. Once, before anything else here; the later the rate is asked for, the
+   better it is known. */
+void ticks_start(void);
+
+/* Nanoseconds a tick, from the time since ticks_start; waits until that is 10 ms ago. */
+double ticks_ns(void);
+
+/* What one reading costs, in ticks: the median, measured at the first call, which takes about 0.1 ms. */
+uint64_t ticks_cost(void);
+
+/* The name of the clock, for people. */
+const char *ticks_clock(void);
+
+#endif
