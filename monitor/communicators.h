@@ -2,17 +2,18 @@
  * The communicators that this process knows: a number for each, by which snapshots count, and an identity that is
  * the same on all its processes, by which a report puts their counts together.
  *
- * The identity is found without communication: a hash of the members' ranks in MPI_COMM_WORLD, and how many
- * communicators of the same members there were before. Communicators of one process are put together over all
- * processes, by the same count.
+ * The identity is found without communication: a hash of what made it and of the members' ranks in MPI_COMM_WORLD,
+ * and how many such communicators there were before. Communicators of one process are put together over all
+ * processes, by the same count. Only a program whose threads make communicators of the same members in different
+ * orders on different ranks can mislead it.
  *
- * Records outlive their communicator as long as an active snapshot has counts of it. All functions are local and
- * want the monitor's lock.
+ * Records outlive their communicator as long as an active snapshot has counts of it. All functions are local, and take
+ * the monitor's lock but where they say otherwise.
  */
 #ifndef MONITOR_COMMUNICATORS_H
 #define MONITOR_COMMUNICATORS_H
 
-#include "operations.h"
+#include "handles.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -23,8 +24,8 @@ enum { COMMUNICATORS_MAX = 512, OTHER_COMMUNICATORS = 0 };
 
 struct communicator {
     uint64_t identity;
-    char name[64];    /* see communicator_name */
-    char members[64]; /* ranks in MPI_COMM_WORLD, as in bc_format_ranks; cut where it is longer */
+    char name[64];    /* see communicator_named */
+    char members[64]; /* ranks in MPI_COMM_WORLD, as in bc_format_ranks; where that is longer, cut, and "..." */
     int order;        /* for reports: MPI_COMM_WORLD 0, MPI_COMM_SELF 1, others 2 */
     int processes;    /* of both groups */
     int size, peers;  /* of the own group; of the group that collectives send to */
@@ -34,24 +35,43 @@ struct communicator {
 };
 
 extern struct communicator communicators[COMMUNICATORS_MAX];
+extern struct handle_map communicator_numbers; /* by communicator_key */
 
-/* Knows MPI_COMM_WORLD and MPI_COMM_SELF; once, when MPI is initialised. */
+/* Knows MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, its parent; once, when MPI is initialised. */
 void communicators_start(void);
 
-/* The number of a communicator. One that is not known yet becomes known, as made by "communicator". */
+/* The number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
+static inline int communicator_find(MPI_Comm comm)
+{
+    return handle_find(&communicator_numbers, communicator_key(comm));
+}
+
+/* The record of a communicator, and of one without a number of its own what it would be, in `described`. */
+const struct communicator *communicator_record(MPI_Comm comm, int number, struct communicator *described);
+
+/* The number of a communicator, which becomes known as one made by "communicator" if it isn't yet. */
 int communicator_index(MPI_Comm comm);
 
-/* A new communicator, made by MPI_`Maker`; MPI_COMM_NULL is nothing. */
+/* A new communicator, made by the MPI function of this name; MPI_COMM_NULL is nothing. Before communicators_start
+   nothing is remembered. */
 void communicator_created(MPI_Comm comm, const char *maker);
 
-/* Not yet complete, but a duplicate of another one. */
+/* The same for a duplicate, which need not be complete yet. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
-/* It was freed, or will be: its handle may come again. */
+/* Its handle may come again. */
 void communicator_freed(MPI_Comm comm);
 
+/* Something that lives longer (a window, a persistent request) counts for this number until it is released. The
+   caller has the lock. */
+void communicator_hold(int communicator);
+void communicator_release(int communicator);
+
 /* The program gave it a name, which is what reports call it. Else it is the function that made it and a number:
-   "MPI_Comm_split 2". */
+   "MPI_Comm_split 2" is the second one of these members. */
 void communicator_named(MPI_Comm comm, const char *name);
+
+/* Gives up the records of communicators that were freed. While no snapshot is active; the caller has the lock. */
+void communicators_tidy(void);
 
 #endif

@@ -97,21 +97,26 @@ struct sent {
     bool is_message; /* counts as small or large */
 };
 
-/* An operation begins: counts its call, then reads the clock, which is the last thing it does. */
-void operation_begin(struct operation *operation, enum operation_kind kind, int communicator, struct sent sent,
+/* An operation begins: counts its call, then reads the clock, which is the last thing it does. On a communicator, or on
+   the one of this number. Take the lock. */
+void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm, struct sent sent,
                      bool receives);
+void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator, struct sent sent,
+                        bool receives);
 
-/* Ended at `end_ticks`, having received so many bytes. operation_ended wants the lock. */
+/* It ended at `end_ticks`, having received so many bytes. The first takes the lock, the second wants it. */
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 void operation_ended(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 
-/* For `count` operations that begun together, their starts summing up to `count` times the first less `offset_ticks`
-   more. Wants the lock. */
-void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, int64_t timeouts,
-                      uint64_t end_ticks);
+/* The same for `count` operations of which only the first is known in full: the others started after it, all
+   together by offset_ticks. Wants the lock. */
+void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, uint64_t end_ticks);
 
 /* The end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);
+
+/* Whether any active snapshot counts timeouts. Wants the lock. */
+bool snapshots_count_timeouts(void);
 
 /* True while this communicator is in the counts of an active snapshot. Wants the lock. */
 bool snapshot_uses_communicator(int communicator);

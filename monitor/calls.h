@@ -1,0 +1,91 @@
+/*
+ * What the wrappers of MPI functions have in common.
+ */
+#ifndef MONITOR_CALLS_H
+#define MONITOR_CALLS_H
+
+#include "requests.h"
+#include "snapshot.h"
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* The size of `count` elements. */
+static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
+{
+    MPI_Count size = 0;
+    if (count == 0 || datatype == MPI_DATATYPE_NULL)
+        return 0;
+    PMPI_Type_size_x(datatype, &size);
+    return (int64_t)count * (int64_t)size;
+}
+
+/* A message to `destination`, which may be MPI_PROC_NULL. */
+#define SENT(message_bytes, destination)                                                               \
+    ((destination) == MPI_PROC_NULL ? (struct sent){0}                                                 \
+                                    : (struct sent){.bytes = (message_bytes), .is_message = true})
+
+/* A status to look at, wherever the program wants none: `own`. */
+static inline MPI_Status *status_or(MPI_Status *status, MPI_Status *own)
+{
+    return status == MPI_STATUS_IGNORE ? own : status;
+}
+
+/* How much arrived. */
+static inline int64_t received_bytes(const MPI_Status *status)
+{
+    int bytes = MPI_UNDEFINED;
+    PMPI_Get_count(status, MPI_BYTE, &bytes);
+    if (__builtin_expect(bytes != MPI_UNDEFINED, 1))
+        return bytes;
+    MPI_Count many = 0;
+    PMPI_Get_elements_x(status, MPI_BYTE, &many);
+    return many == MPI_UNDEFINED ? 0 : (int64_t)many;
+}
+
+/* The call that began a blocking operation has returned `error`; returns that. */
+static inline int operation_returned(const struct operation *operation, int error)
+{
+    const uint64_t end_ticks = ticks_now();
+    if (error == MPI_SUCCESS)
+        operation_end(operation, end_ticks, 0);
+    return error;
+}
+
+/* The same for one that receives. */
+static inline int operation_received(const struct operation *operation, int error, const MPI_Status *status)
+{
+    const uint64_t end_ticks = ticks_now();
+    if (error == MPI_SUCCESS)
+        operation_end(operation, end_ticks, received_bytes(status));
+    return error;
+}
+
+/* The same for a non-blocking one: from now on it is in flight, unless it is complete already and has no request. */
+static inline int operation_posted(const struct operation *operation, int error, MPI_Request request)
+{
+    if (error != MPI_SUCCESS)
+        return error;
+    if (request == MPI_REQUEST_NULL) {
+        operation_end(operation, ticks_now(), 0);
+        return error;
+    }
+    monitor_lock();
+    if (!request_add(request, operation))
+        operation_untracked(operation);
+    monitor_unlock();
+    return error;
+}
+
+/* The call that made a persistent request has returned `error`; returns that. */
+static inline int persistent_made(int error, MPI_Request request, const struct persistent *persistent)
+{
+    if (error != MPI_SUCCESS)
+        return error;
+    monitor_lock();
+    (void)persistent_add(request, persistent);
+    monitor_unlock();
+    return error;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * What happens to communicators, but for the functions in functions.def that make them.
+ */
+#include "calls.h"
+#include "communicators.h"
+#include "next.h"
+
+/* The duplicate has its handle at once, and may be used when the request is complete. */
+static int duplicate_posted(int error, MPI_Comm original, MPI_Comm duplicate, const char *maker, bool monitored,
+                            const struct operation *operation, MPI_Request request)
+{
+    if (error == MPI_SUCCESS)
+        communicator_duplicated(duplicate, original, maker);
+    return monitored ? operation_posted(operation, error, request) : error;
+}
+
+INTERPOSED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    const bool monitored = is_monitored(CLASS_COLLECTIVE);
+    struct operation operation;
+    if (monitored)
+        operation_begin(&operation, OPERATION_Comm_idup, comm, (struct sent){0}, false);
+    const int error = next.Comm_idup(comm, newcomm, request);
+    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup", monitored, &operation, *request);
+}
+
+#if MPI_VERSION >= 4
+INTERPOSED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    const bool monitored = is_monitored(CLASS_COLLECTIVE);
+    struct operation operation;
+    if (monitored)
+        operation_begin(&operation, OPERATION_Comm_idup_with_info, comm, (struct sent){0}, false);
+    const int error = next.Comm_idup_with_info(comm, info, newcomm, request);
+    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup_with_info", monitored, &operation, *request);
+}
+
+/* These are made of groups, not of a communicator, on which they could count. */
+INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler,
+                                          MPI_Comm *newcomm)
+{
+    const int error = next.Comm_create_from_group(group, tag, info, handler, newcomm);
+    if (error == MPI_SUCCESS)
+        communicator_created(*newcomm, "MPI_Comm_create_from_group");
+    return error;
+}
+
+INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+                                                int remote_leader, const char *tag, MPI_Info info,
+                                                MPI_Errhandler handler, MPI_Comm *newcomm)
+{
+    const int error = next.Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader,
+                                                        tag, info, handler, newcomm);
+    if (error == MPI_SUCCESS)
+        communicator_created(*newcomm, "MPI_Intercomm_create_from_groups");
+    return error;
+}
+#endif
+
+/* The number is given up before the call: as soon as the handle is free another thread may get it. */
+static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
+{
+    const bool monitored = is_monitored(CLASS_COLLECTIVE);
+    struct operation operation;
+    if (monitored)
+        operation_begin(&operation, kind, *comm, (struct sent){0}, false);
+    communicator_freed(*comm);
+    const int error = free_it(comm);
+    return monitored ? operation_returned(&operation, error) : error;
+}
+
+INTERPOSED int MPI_Comm_free(MPI_Comm *comm)
+{
+    return free_communicator(OPERATION_Comm_free, next.Comm_free, comm);
+}
+
+INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
+}
+
+INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
+{
+    const int error = next.Comm_set_name(comm, name);
+    if (error == MPI_SUCCESS)
+        communicator_named(comm, name);
+    return error;
+}

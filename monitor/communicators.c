@@ -1,0 +1,269 @@
+#include "communicators.h"
+
+#include "snapshot.h"
+
+#include "common/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NUMBER_BITS = 10, ORDINAL_BITS = 12 };
+
+_Static_assert(COMMUNICATORS_MAX <= 3 << (NUMBER_BITS - 2), "the map has room for them all");
+
+struct communicator communicators[COMMUNICATORS_MAX] = {
+    [OTHER_COMMUNICATORS] = {.name = "(other communicators)", .members = "NA", .order = 3, .processes = -1},
+};
+
+static struct handle_slot number_slots[1 << NUMBER_BITS];
+struct handle_map communicator_numbers = {.slots = number_slots, .bits = NUMBER_BITS};
+
+/* How many communicators there were of each maker and members, by the hash of these. */
+static struct handle_slot ordinal_slots[1 << ORDINAL_BITS];
+static struct handle_map ordinals = {.slots = ordinal_slots, .bits = ORDINAL_BITS};
+
+enum { FREE, LIVE, FREED };
+static unsigned char state[COMMUNICATORS_MAX] = {[OTHER_COMMUNICATORS] = LIVE};
+static int holds[COMMUNICATORS_MAX]; /* see communicator_hold */
+static int lowest_free = 1; /* no number below it is free */
+
+static MPI_Group world_group;
+static bool started;
+
+/* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923). */
+static uint64_t hash(uint64_t so_far, const void *data, size_t length)
+{
+    const unsigned char *const bytes = data;
+    for (size_t i = 0; i < length; i++)
+        so_far = (so_far ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return so_far;
+}
+
+static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
+
+/* The members' ranks in MPI_COMM_WORLD; processes of other jobs are MPI_UNDEFINED. NULL without memory. */
+static int *ranks_in_world(MPI_Group group, int size)
+{
+    int *const own = malloc(2 * (size_t)(size > 0 ? size : 1) * sizeof *own);
+    if (own == NULL)
+        return NULL;
+    int *const world = own + size;
+    for (int i = 0; i < size; i++)
+        own[i] = i;
+    PMPI_Group_translate_ranks(group, size, own, world_group, world);
+    memmove(own, world, (size_t)size * sizeof *own);
+    return own;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const int a = *(const int *)left, b = *(const int *)right;
+    return (a > b) - (a < b);
+}
+
+/* Sorts the ranks. */
+static void format_members(struct communicator *record, int *ranks, int size)
+{
+    qsort(ranks, (size_t)size, sizeof *ranks, ascending);
+    /* Processes of other jobs come first: MPI_UNDEFINED is negative. */
+    while (size > 0 && ranks[0] < 0) {
+        ranks++;
+        size--;
+    }
+    const size_t length = bc_format_ranks(ranks, (size_t)size, record->members, sizeof record->members);
+    if (length >= sizeof record->members)
+        (void)snprintf(record->members + sizeof record->members - 4, 4, "...");
+}
+
+static int neighbours_of(MPI_Comm comm, int rank)
+{
+    int topology = MPI_UNDEFINED, neighbours = 0, sources, weighted;
+    PMPI_Topo_test(comm, &topology);
+    switch (topology) {
+    case MPI_CART:
+        PMPI_Cartdim_get(comm, &neighbours);
+        return 2 * neighbours;
+    case MPI_GRAPH:
+        PMPI_Graph_neighbors_count(comm, rank, &neighbours);
+        return neighbours;
+    case MPI_DIST_GRAPH:
+        PMPI_Dist_graph_neighbors_count(comm, &sources, &neighbours, &weighted);
+        return neighbours;
+    default:
+        return 0;
+    }
+}
+
+/* What MPI says of a communicator; identity is the hash of its members for now. */
+static struct communicator describe(MPI_Comm comm)
+{
+    struct communicator record = {.order = 2};
+    int is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    record.is_inter = is_inter != 0;
+    PMPI_Comm_rank(comm, &record.rank);
+    PMPI_Comm_size(comm, &record.size);
+    record.processes = record.peers = record.size;
+    MPI_Group group;
+    PMPI_Comm_group(comm, &group);
+    if (record.is_inter) {
+        MPI_Group own = group, remote;
+        PMPI_Comm_remote_size(comm, &record.peers);
+        PMPI_Comm_remote_group(comm, &remote);
+        PMPI_Group_union(own, remote, &group);
+        PMPI_Group_free(&own);
+        PMPI_Group_free(&remote);
+        record.processes = record.size + record.peers;
+    }
+    int *const ranks = ranks_in_world(group, record.processes);
+    if (ranks != NULL) {
+        /* Both groups of an intercommunicator find the same, though each has itself first. */
+        if (record.is_inter)
+            qsort(ranks, (size_t)record.processes, sizeof *ranks, ascending);
+        record.identity = hash(HASH_START, ranks, (size_t)record.processes * sizeof *ranks);
+        format_members(&record, ranks, record.processes);
+        free(ranks);
+    }
+    PMPI_Group_free(&group);
+    if (record.processes == 1)
+        record.identity = HASH_START;
+    record.neighbours = record.is_inter ? 0 : neighbours_of(comm, record.rank);
+    return record;
+}
+
+/* Gives the record its name and the rest of its identity, and a number. */
+static void enter(MPI_Comm comm, struct communicator *record, const char *maker)
+{
+    uint64_t identity = hash(record->identity, maker, strlen(maker));
+    monitor_lock();
+    if (communicator_find(comm) != HANDLE_UNKNOWN) {
+        monitor_unlock(); /* another thread was quicker */
+        return;
+    }
+    const int before = handle_find(&ordinals, identity);
+    const int ordinal = before == HANDLE_UNKNOWN ? 1 : before + 1;
+    (void)handle_set(&ordinals, identity, ordinal);
+    record->identity = hash(identity, &ordinal, sizeof ordinal);
+    (void)snprintf(record->name, sizeof record->name, "%.48s %d", maker, ordinal);
+    int number = lowest_free;
+    while (number < COMMUNICATORS_MAX && state[number] != FREE)
+        number++;
+    lowest_free = number;
+    if (number == COMMUNICATORS_MAX) {
+        number = OTHER_COMMUNICATORS;
+    } else {
+        communicators[number] = *record;
+        state[number] = LIVE;
+    }
+    (void)handle_set(&communicator_numbers, communicator_key(comm), number);
+    monitor_unlock();
+}
+
+void communicator_created(MPI_Comm comm, const char *maker)
+{
+    if (comm == MPI_COMM_NULL || !started)
+        return;
+    struct communicator record = describe(comm);
+    enter(comm, &record, maker);
+}
+
+void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
+{
+    if (comm == MPI_COMM_NULL || !started)
+        return;
+    struct communicator record = describe(original);
+    enter(comm, &record, maker);
+}
+
+int communicator_index(MPI_Comm comm)
+{
+    monitor_lock();
+    int number = communicator_find(comm);
+    monitor_unlock();
+    if (number != HANDLE_UNKNOWN)
+        return number;
+    if (comm == MPI_COMM_NULL || !started)
+        return OTHER_COMMUNICATORS; /* the program's error, which MPI will tell it about */
+    communicator_created(comm, "communicator");
+    monitor_lock();
+    number = communicator_find(comm);
+    monitor_unlock();
+    return number != HANDLE_UNKNOWN ? number : OTHER_COMMUNICATORS;
+}
+
+const struct communicator *communicator_record(MPI_Comm comm, int number, struct communicator *described)
+{
+    if (__builtin_expect(number != OTHER_COMMUNICATORS, 1))
+        return &communicators[number];
+    *described = comm != MPI_COMM_NULL && started ? describe(comm) : communicators[OTHER_COMMUNICATORS];
+    return described;
+}
+
+static void recycle(int number)
+{
+    state[number] = FREE;
+    if (number < lowest_free)
+        lowest_free = number;
+}
+
+void communicator_freed(MPI_Comm comm)
+{
+    monitor_lock();
+    const int number = handle_remove(&communicator_numbers, communicator_key(comm));
+    if (number > OTHER_COMMUNICATORS) {
+        if (holds[number] > 0 || snapshot_uses_communicator(number))
+            state[number] = FREED;
+        else
+            recycle(number);
+    }
+    monitor_unlock();
+}
+
+void communicators_tidy(void)
+{
+    for (int number = 1; number < COMMUNICATORS_MAX; number++)
+        if (state[number] == FREED && holds[number] == 0)
+            recycle(number);
+}
+
+void communicator_hold(int communicator)
+{
+    holds[communicator]++;
+}
+
+/* If it was freed its number is tidied up later. */
+void communicator_release(int communicator)
+{
+    holds[communicator]--;
+}
+
+void communicator_named(MPI_Comm comm, const char *name)
+{
+    const int number = communicator_index(comm);
+    if (number == OTHER_COMMUNICATORS || name[0] == '\0')
+        return;
+    monitor_lock();
+    (void)snprintf(communicators[number].name, sizeof communicators[number].name, "%s", name);
+    monitor_unlock();
+}
+
+/* A communicator that MPI makes, with MPI's name. */
+static void enter_predefined(MPI_Comm comm, const char *name, int order)
+{
+    struct communicator record = describe(comm);
+    enter(comm, &record, name);
+    communicator_named(comm, name);
+    communicators[communicator_index(comm)].order = order;
+}
+
+void communicators_start(void)
+{
+    PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
+    started = true;
+    enter_predefined(MPI_COMM_WORLD, "MPI_COMM_WORLD", 0);
+    enter_predefined(MPI_COMM_SELF, "MPI_COMM_SELF", 1);
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
+        communicator_created(parent, "MPI_Comm_get_parent");
+}

@@ -1,0 +1,61 @@
+/*
+ * The wrappers of all functions in functions.def.
+ */
+#include "calls.h"
+#include "communicators.h"
+#include "next.h"
+#include "windows.h"
+
+enum { SENDS_ONLY = false, RECEIVES = true };
+
+/* Whether this process is the one that a rooted collective sends from. */
+static bool is_root(const struct communicator *on, int root)
+{
+    return on->is_inter ? root == MPI_ROOT : root == on->rank;
+}
+
+/* Whether this process sends to the root, itself included: in an intercommunicator only the other group does. */
+#define contributes(root) (!on->is_inter || ((root) != MPI_ROOT && (root) != MPI_PROC_NULL))
+
+/* Sums over the blocks for several peers, counts being int or MPI_Count. */
+#define DEFINE_SUMS(Count, bytes_of_blocks, bytes_of_types)                                               \
+    static int64_t bytes_of_blocks(int blocks, const Count counts[], MPI_Datatype datatype)               \
+    {                                                                                                     \
+        int64_t elements = 0;                                                                             \
+        for (int i = 0; i < blocks; i++)                                                                  \
+            elements += counts[i];                                                                        \
+        return elements * bytes_of(1, datatype);                                                          \
+    }                                                                                                     \
+    static int64_t bytes_of_types(int blocks, const Count counts[], const MPI_Datatype datatypes[])       \
+    {                                                                                                     \
+        int64_t bytes = 0;                                                                                \
+        for (int i = 0; i < blocks; i++)                                                                  \
+            bytes += bytes_of(counts[i], datatypes[i]);                                                   \
+        return bytes;                                                                                     \
+    }
+
+DEFINE_SUMS(int, bytes_of_blocks, bytes_of_types)
+
+#define LARGE_COUNTS 0
+#define COUNT int
+#define DISPLACEMENT int
+#define FUNCTION(Name) MPI_##Name
+#define NEXT(Name) next.Name
+#define BYTES_OF_BLOCKS bytes_of_blocks
+#define BYTES_OF_TYPES bytes_of_types
+#include "wrap.h"
+
+#if MPI_VERSION >= 4
+
+DEFINE_SUMS(MPI_Count, bytes_of_large_blocks, bytes_of_large_types)
+
+#define LARGE_COUNTS 1
+#define COUNT MPI_Count
+#define DISPLACEMENT MPI_Aint
+#define FUNCTION(Name) MPI_##Name##_c
+#define NEXT(Name) next.Name##_c
+#define BYTES_OF_BLOCKS bytes_of_large_blocks
+#define BYTES_OF_TYPES bytes_of_large_types
+#include "wrap.h"
+
+#endif

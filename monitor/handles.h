@@ -1,0 +1,64 @@
+/*
+ * A map from MPI handles to small numbers, of fixed size: open addressing, no memory taken. Its users hold the
+ * monitor's lock.
+ */
+#ifndef MONITOR_HANDLES_H
+#define MONITOR_HANDLES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A handle's bits, whatever the library makes of handles: numbers or pointers. */
+#define HANDLE_KEY(Type, name)                          \
+    static inline uint64_t name(Type handle)            \
+    {                                                   \
+        uint64_t key = 0;                               \
+        memcpy(&key, &handle, sizeof handle);           \
+        return key;                                     \
+    }
+HANDLE_KEY(MPI_Comm, communicator_key)
+HANDLE_KEY(MPI_Win, window_key)
+HANDLE_KEY(MPI_Request, request_key)
+HANDLE_KEY(MPI_Message, message_key)
+#undef HANDLE_KEY
+
+/* Where a key belongs among 2^bits places (Knuth, The Art of Computer Programming, 6.4: multiplicative hashing). */
+static inline uint32_t handle_place(uint64_t key, int bits)
+{
+    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
+}
+
+struct handle_slot {
+    uint64_t key;
+    int32_t value;
+    bool taken;
+};
+
+/* 2^bits slots, which start out as zeros; at most three quarters of them are ever taken. */
+struct handle_map {
+    struct handle_slot *slots;
+    int bits;
+    int count;
+};
+
+enum { HANDLE_UNKNOWN = -1 };
+
+/* The value, or HANDLE_UNKNOWN. */
+static inline int handle_find(const struct handle_map *map, uint64_t key)
+{
+    const uint32_t mask = (UINT32_C(1) << map->bits) - 1;
+    for (uint32_t i = handle_place(key, map->bits); map->slots[i].taken; i = (i + 1) & mask)
+        if (map->slots[i].key == key)
+            return map->slots[i].value;
+    return HANDLE_UNKNOWN;
+}
+
+/* Sets the key's value, 0 or more. False if the map is full. */
+bool handle_set(struct handle_map *map, uint64_t key, int value);
+
+/* Takes the key out; returns its value, or HANDLE_UNKNOWN. */
+int handle_remove(struct handle_map *map, uint64_t key);
+
+#endif

@@ -1,0 +1,155 @@
+#include "requests.h"
+
+#include "handles.h"
+
+/* An operation in flight. The first of a queue is also in its place's list, and knows the last. */
+struct node {
+    uint64_t key;
+    struct operation operation;
+    int32_t next;       /* in the queue; or the next free node; NONE at the end */
+    int32_t last;       /* of the queue */
+    int32_t next_queue; /* in the list of the place */
+};
+
+enum { NONE = 0, PLACE_BITS = 16 };
+
+/* Node 0 is none, so that places are empty to begin with. Pages that are never used are never there. */
+static struct node nodes[REQUESTS_MAX + 1];
+static int32_t places[1 << PLACE_BITS];
+static int32_t first_free = NONE;
+static int32_t nodes_used; /* those after it were never taken */
+
+static int32_t node_take(void)
+{
+    const int32_t node = first_free;
+    if (node != NONE) {
+        first_free = nodes[node].next;
+        return node;
+    }
+    return nodes_used < REQUESTS_MAX ? ++nodes_used : NONE;
+}
+
+/* Where the number of the first node of this queue is; if there is none, NONE is there. */
+static int32_t *find_queue(uint64_t key)
+{
+    int32_t *link = &places[handle_place(key, PLACE_BITS)];
+    while (*link != NONE && nodes[*link].key != key)
+        link = &nodes[*link].next_queue;
+    return link;
+}
+
+static int32_t node_of(uint64_t key, const struct operation *operation)
+{
+    const int32_t node = node_take();
+    if (node != NONE)
+        nodes[node] = (struct node){.key = key, .operation = *operation, .last = node};
+    return node;
+}
+
+bool request_add(MPI_Request request, const struct operation *operation)
+{
+    const uint64_t key = request_key(request);
+    const int32_t node = node_of(key, operation);
+    if (node == NONE)
+        return false;
+    int32_t *const link = find_queue(key);
+    if (*link == NONE) {
+        *link = node;
+    } else {
+        struct node *const first = &nodes[*link];
+        nodes[first->last].next = node;
+        first->last = node;
+    }
+    return true;
+}
+
+bool request_take(MPI_Request request, struct operation *operation)
+{
+    int32_t *const link = find_queue(request_key(request));
+    const int32_t node = *link;
+    if (node == NONE)
+        return false;
+    *operation = nodes[node].operation;
+    const int32_t next = nodes[node].next;
+    if (next == NONE) {
+        *link = nodes[node].next_queue;
+    } else {
+        nodes[next].last = nodes[node].last;
+        nodes[next].next_queue = nodes[node].next_queue;
+        *link = next;
+    }
+    nodes[node].next = first_free;
+    first_free = node;
+    return true;
+}
+
+void request_put_back(MPI_Request request, const struct operation *operation)
+{
+    const uint64_t key = request_key(request);
+    const int32_t node = node_of(key, operation);
+    if (node == NONE) {
+        operation_untracked(operation);
+        return;
+    }
+    int32_t *const link = find_queue(key);
+    const int32_t first = *link;
+    if (first != NONE) {
+        nodes[node].next = first;
+        nodes[node].last = nodes[first].last;
+        nodes[node].next_queue = nodes[first].next_queue;
+    }
+    *link = node;
+}
+
+void request_cancel(MPI_Request request)
+{
+    const int32_t node = *find_queue(request_key(request));
+    if (node != NONE)
+        nodes[node].operation.cancelled = true;
+}
+
+void requests_clear(void)
+{
+    /* Every queue starts at the place of its key. */
+    for (int32_t node = 1; node <= nodes_used; node++)
+        places[handle_place(nodes[node].key, PLACE_BITS)] = NONE;
+    first_free = NONE;
+    nodes_used = 0;
+}
+
+enum { PERSISTENT_BITS = 14 };
+
+_Static_assert(PERSISTENT_MAX <= 3 << (PERSISTENT_BITS - 2), "the map has room for them all");
+
+static struct handle_slot persistent_slots[1 << PERSISTENT_BITS];
+static struct handle_map persistent_map = {.slots = persistent_slots, .bits = PERSISTENT_BITS};
+static struct persistent persistents[PERSISTENT_MAX];
+static int persistent_free[PERSISTENT_MAX]; /* numbers that were given back */
+static int persistent_free_count, persistent_used;
+
+bool persistent_add(MPI_Request request, const struct persistent *persistent)
+{
+    persistent_remove(request);
+    const bool again = persistent_free_count > 0;
+    if (!again && persistent_used == PERSISTENT_MAX)
+        return false;
+    const int number = again ? persistent_free[--persistent_free_count] : persistent_used++;
+    persistents[number] = *persistent;
+    communicator_hold(persistent->communicator);
+    return handle_set(&persistent_map, request_key(request), number);
+}
+
+const struct persistent *persistent_find(MPI_Request request)
+{
+    const int number = handle_find(&persistent_map, request_key(request));
+    return number == HANDLE_UNKNOWN ? NULL : &persistents[number];
+}
+
+void persistent_remove(MPI_Request request)
+{
+    const int number = handle_remove(&persistent_map, request_key(request));
+    if (number == HANDLE_UNKNOWN)
+        return;
+    communicator_release(persistents[number].communicator);
+    persistent_free[persistent_free_count++] = number;
+}

@@ -1,0 +1,234 @@
+#include "snapshot.h"
+
+#include "requests.h"
+#include "windows.h"
+
+#include <stdlib.h>
+
+unsigned monitored_classes;
+_Thread_local bool inside_monitor;
+bool monitor_lock_needed, monitor_lock_taken;
+
+static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
+static int active_count;
+static uint32_t epoch;       /* of the latest snapshot */
+static uint64_t clock_ticks; /* what is subtracted from a time */
+
+static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
+{
+    return &snapshot->communicators[operation->communicator].operation[operation->kind];
+}
+
+static struct span *span_in(struct snapshot *snapshot, const struct operation *operation)
+{
+    return &snapshot->communicators[operation->communicator].span[operation_traits[operation->kind].class];
+}
+
+static void begin_in(struct snapshot *snapshot, const struct operation *operation, struct sent sent)
+{
+    struct communicator_counts *const counts = &snapshot->communicators[operation->communicator];
+    struct count *const count = count_in(snapshot, operation);
+    count->calls++;
+    count->bytes += sent.bytes;
+    if (sent.is_message) {
+        struct messages *const messages =
+            &counts->messages[sent.bytes >= snapshot->asked.large_bytes ? LARGE : SMALL];
+        messages->count++;
+        messages->bytes += sent.bytes;
+    }
+    struct span *const span = span_in(snapshot, operation);
+    if (__builtin_expect(span->first == 0, 0)) {
+        counts->used = true;
+        span->first = ticks_now();
+    }
+}
+
+/* The caller has the lock, and gives it up here: the clock comes last. */
+static void begin(struct operation *operation, enum operation_kind kind, int communicator, struct sent sent,
+                  bool receives)
+{
+    operation->epoch = epoch;
+    operation->communicator = (int16_t)communicator;
+    operation->kind = (uint8_t)kind;
+    operation->receives = receives;
+    operation->cancelled = false;
+    for (int i = 0; i < active_count; i++)
+        begin_in(active[i], operation, sent);
+    monitor_unlock();
+    operation->start_ticks = ticks_now();
+}
+
+void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator, struct sent sent,
+                        bool receives)
+{
+    monitor_lock();
+    begin(operation, kind, communicator, sent, receives);
+}
+
+void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm, struct sent sent,
+                     bool receives)
+{
+    monitor_lock();
+    int communicator = communicator_find(comm);
+    if (__builtin_expect(communicator == HANDLE_UNKNOWN, 0)) {
+        monitor_unlock();
+        communicator = communicator_index(comm);
+        monitor_lock();
+    }
+    begin(operation, kind, communicator, sent, receives);
+}
+
+/* An operation belongs to the snapshots that were active when it began, and counts in those that still are. */
+static bool belongs_to(const struct operation *operation, const struct snapshot *snapshot)
+{
+    return snapshot->epoch <= operation->epoch;
+}
+
+void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, uint64_t end_ticks)
+{
+    const uint64_t least = first->start_ticks + clock_ticks;
+    const uint64_t longest = end_ticks > least ? end_ticks - least : 0;
+    for (int i = 0; i < active_count; i++) {
+        struct snapshot *const snapshot = active[i];
+        if (!belongs_to(first, snapshot))
+            continue;
+        struct count *const counted = count_in(snapshot, first);
+        counted->completed += count;
+        counted->total_ticks += (uint64_t)count * longest - offset_ticks;
+        if (longest > counted->max_ticks)
+            counted->max_ticks = longest;
+        if (__builtin_expect(longest > snapshot->timeout_ticks, 0)) {
+            counted->timeouts++;
+            snapshot->untold += count - 1;
+        }
+        struct span *const span = span_in(snapshot, first);
+        if (end_ticks > span->last)
+            span->last = end_ticks;
+    }
+}
+
+void operation_ended(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+{
+    operations_ended(operation, 1, 0, end_ticks);
+    if (received_bytes != 0)
+        for (int i = 0; i < active_count; i++)
+            if (belongs_to(operation, active[i]))
+                count_in(active[i], operation)->bytes += received_bytes;
+}
+
+void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+{
+    monitor_lock();
+    operation_ended(operation, end_ticks, received_bytes);
+    monitor_unlock();
+}
+
+void operation_untracked(const struct operation *operation)
+{
+    for (int i = 0; i < active_count; i++)
+        if (belongs_to(operation, active[i]))
+            active[i]->untracked++;
+}
+
+bool snapshots_count_timeouts(void)
+{
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->timeout_ticks != UINT64_MAX)
+            return true;
+    return false;
+}
+
+bool snapshot_uses_communicator(int communicator)
+{
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->communicators[communicator].used)
+            return true;
+    return false;
+}
+
+static unsigned classes_asked(const MPIX_Monitor *asked)
+{
+    if (!asked->profile)
+        return 0;
+    unsigned classes = 0;
+    if (asked->pttopt || asked->comm || asked->msgsize || asked->traffic)
+        classes |= 1u << CLASS_POINT_TO_POINT;
+    if (asked->coll || asked->comm)
+        classes |= 1u << CLASS_COLLECTIVE;
+    return classes;
+}
+
+/* The caller has the lock. */
+static void update_monitored_classes(void)
+{
+    unsigned classes = 0;
+    for (int i = 0; i < active_count; i++)
+        classes |= classes_asked(&active[i]->asked);
+    __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
+}
+
+int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **result)
+{
+    struct snapshot *const snapshot = calloc(1, sizeof *snapshot);
+    struct communicator_counts *const counts = calloc(COMMUNICATORS_MAX, sizeof *counts);
+    if (snapshot == NULL || counts == NULL) {
+        free(snapshot);
+        free(counts);
+        return MPIX_MONITOR_ERR_MEMORY;
+    }
+    snapshot->communicators = counts;
+    snapshot->asked = *handle;
+    if (snapshot->asked.large_bytes == 0)
+        snapshot->asked.large_bytes = MPIX_MONITOR_LARGE_BYTES;
+    snapshot->handle = handle;
+    snapshot->file = file;
+    const double timeout_ticks = handle->timeout_us * 1e3 / ticks_ns();
+    snapshot->timeout_ticks =
+        timeout_ticks > 0 && timeout_ticks < 1e19 ? (uint64_t)timeout_ticks : UINT64_MAX;
+    if (handle->profile && handle->other)
+        services_read(&snapshot->services);
+
+    monitor_lock();
+    if (active_count == MPIX_MONITOR_ACTIVE_MAX) {
+        monitor_unlock();
+        snapshot_free(snapshot);
+        return MPIX_MONITOR_ERR_LIMIT;
+    }
+    if (monitored_classes == 0) {
+        /* While nothing was counted, what is in flight may have ended and its handles been used again. */
+        requests_clear();
+        windows_clear();
+        communicators_tidy();
+    }
+    clock_ticks = ticks_cost();
+    snapshot->epoch = ++epoch;
+    active[active_count++] = snapshot;
+    update_monitored_classes();
+    snapshot->start_ticks = ticks_now();
+    monitor_unlock();
+    *result = snapshot;
+    return MPIX_MONITOR_SUCCESS;
+}
+
+void snapshot_stop(struct snapshot *snapshot)
+{
+    monitor_lock();
+    snapshot->end_ticks = ticks_now();
+    for (int i = 0; i < active_count; i++)
+        if (active[i] == snapshot)
+            active[i--] = active[--active_count];
+    update_monitored_classes();
+    monitor_unlock();
+    if (snapshot->asked.profile && snapshot->asked.other) {
+        struct services now;
+        services_read(&now);
+        services_since(&now, &snapshot->services);
+        snapshot->services = now;
+    }
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+    free(snapshot->communicators);
+    free(snapshot);
+}

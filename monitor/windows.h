@@ -1,0 +1,42 @@
+/*
+ * Windows, and the one-sided operations in flight on them, which a synchronisation ends, all of a target or all.
+ *
+ * Operations of one kind on one target are held together as a number and the sum of their starts, so a million puts
+ * take no more room than one. Only where timeouts are counted each has its own start, as long as there is room.
+ *
+ * All functions are local and take the monitor's lock but where they say otherwise.
+ */
+#ifndef MONITOR_WINDOWS_H
+#define MONITOR_WINDOWS_H
+
+#include "snapshot.h"
+
+#include <limits.h>
+#include <mpi.h>
+
+enum { EVERY_TARGET = INT_MIN }; /* which is no rank, nor MPI_PROC_NULL */
+
+void window_created(MPI_Win win, MPI_Comm comm);
+void window_freed(MPI_Win win);
+
+/* The number of a window's communicator. */
+int window_communicator(MPI_Win win);
+
+/* An operation on this window and target is in flight. */
+void window_add(MPI_Win win, int target, const struct operation *operation);
+
+/* Operations that a synchronisation ends: taken out before it is called, so that those which other threads start
+   meanwhile stay. */
+struct ending {
+    int32_t first; /* a list, see windows.c */
+};
+struct ending window_take(MPI_Win win, int target);
+void ending_end(struct ending ending, uint64_t end_ticks);
+
+/* The synchronisation failed: they are still in flight. */
+void ending_cancel(struct ending ending);
+
+/* Forgets all operations, not the windows. The caller has the lock. */
+void windows_clear(void);
+
+#endif
