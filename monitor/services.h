@@ -1,7 +1,7 @@
 /*
  * Other software services (section 8.3.3): what lies under MPI, as the operating system counts it for the whole
- * process, and as the MPI library counts it in performance variables of its tools interface (MPI_T). All functions are
- * local.
+ * process, and as the MPI library counts it in performance variables of its tools interface (MPI_T). All functions
+ * are local.
  */
 #ifndef MONITOR_SERVICES_H
 #define MONITOR_SERVICES_H
@@ -26,8 +26,8 @@ struct services {
     const char *warning; /* one line: what can't be collected, and why; or NULL */
 };
 
-/* Reads them all; the library's variables are found at the first reading, so that MPI must be initialised. Any thread
-   may at any time. */
+/* Reads them all. The library's variables are found at the first reading, so MPI must be initialised. Any thread may,
+   at any time. */
 void services_read(struct services *services);
 
 /* Turns a later reading into what came since an earlier one. NAN for what the earlier one did not have. */
