@@ -430,10 +430,16 @@ static void fill_rank(void)
     snapshot.untold = rank;
     count_operations(0, OPERATION_Send, 2, 10);
     snapshot.asked.other = 1;
+    /* What the last rank can't read is known of the others; the library's have other places on other ranks. */
     services_now = (struct services){
-        .count = 2, .service = {{"user_time", true, 0.0, 1.0 + (rank == 0)}, {"faults", false, 0.0, 5.0}}};
+        .count = SERVICES_OF_SYSTEM,
+        .service = {{"user_time", true, 0.0, 1.0 + (rank == 0)},
+                    {"system_time", true, 0.0, rank == ranks - 1 ? NAN : 1.0},
+                    {"faults", false, 0.0, 5.0},
+                    {.name = "a"}, {.name = "b"}, {.name = "c"}}};
     if (rank % 2 == 1)
-        services_now.service[services_now.count++] = (struct service){"odd_ones", false, 0.0, 1.0};
+        services_now.service[services_now.count++] = (struct service){"a_variable", false, 0.0, 1.0};
+    services_now.service[services_now.count++] = (struct service){"library's", false, 0.0, 3.0};
     snapshot.services.count = services_now.count;
 }
 
@@ -528,7 +534,10 @@ static void all_ranks_are_put_together(void **state)
     row = find(&rows, "other", "NA", "faults");
     assert_counts(row, 5 * ranks, NA, NA, NA);
     assert_times(row, NAN, NAN, NAN, NA, NAN, NA);
-    row = find(&rows, "other", "NA", "odd_ones");
+    row = find(&rows, "other", "NA", "system_time");
+    assert_times(row, ranks > 1 ? ranks - 1.0 : NAN, NAN, NAN, NA, ranks > 1 ? 1.0 : NAN, ranks > 1 ? 0 : NA);
+    assert_counts(find(&rows, "other", "NA", "library's"), 3 * ranks, NA, NA, NA);
+    row = find(&rows, "other", "NA", "a_variable");
     if (odd > 0)
         assert_int_equal(row->calls, odd);
     else
@@ -541,7 +550,7 @@ static void all_ranks_are_put_together(void **state)
     assert_int_equal(count_kind(&rows, "coll"), 2 + splits);
     assert_int_equal(count_kind(&rows, "comm"), 2 * (5 + splits));
     assert_int_equal(count_kind(&rows, "workload"), 3);
-    assert_int_equal(count_kind(&rows, "other"), 2 + (odd > 0));
+    assert_int_equal(count_kind(&rows, "other"), SERVICES_OF_SYSTEM + 1 + (odd > 0));
     static const char *const order[] = {"MPI_COMM_WORLD", "MPI_COMM_SELF", "MPI_Comm_split 1", "alone",
                                         "others",         "rank 5's",      ""};
     int place = 0;
