@@ -1,11 +1,10 @@
 #include "life.h"
 
 #include "api.h"
+#include "calls.h"
 #include "communicators.h"
 #include "environment.h"
-#include "lock.h"
 #include "next.h"
-#include "ticks.h"
 
 #include <pthread.h>
 
@@ -22,6 +21,7 @@ static void make_ready(void)
     PMPI_Query_thread(&level);
     monitor_lock_needed = level == MPI_THREAD_MULTIPLE;
     communicators_start();
+    snapshots_set_own_ticks(ticks_cost(), posted_own_ticks());
 }
 
 bool mpi_is_there(void)
