@@ -87,9 +87,12 @@ static void make_rows(struct rows *rows, int of)
         rows->rows[0].row.rank = of;
 }
 
+static int fetched;
+
 bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
 {
     (void)comm;
+    fetched++;
     if (rank == 0)
         make_rows(rows, from);
     return true;
@@ -120,6 +123,7 @@ static int set_up(void **state)
 {
     (void)state;
     lacks_memory = seen_outside = false;
+    fetched = 0;
     snapshot = (struct snapshot){
         .serial = 7,
         .asked = {.profile = 1, .pttopt = 1, .msgsize = 1, .large_bytes = 65536},
@@ -253,6 +257,7 @@ static void rows_of_each_rank_follow(void **state)
     const int last = rows.rows[count - 1].row.rank;
     rows_free(&rows);
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    assert_int_equal(fetched, rank == 0 ? ranks - 1 : 1);
     if (rank != 0)
         return;
     assert_true(has_line("# per_rank: yes"));
