@@ -12,28 +12,43 @@ struct bc_output {
     FILE *stream;
     enum bc_format format;
     bool header;
-    bool lost; /* something could not be written */
+    bool borrowed; /* the stream stays open */
+    bool lost;     /* something could not be written */
     const struct bc_table *table;
 };
+
+struct bc_output *bc_output_attach(FILE *stream, enum bc_format format,
+                                   bool header, const struct bc_table *table)
+{
+    struct bc_output *const output = malloc(sizeof *output);
+    if (output != NULL)
+        *output = (struct bc_output){.stream = stream,
+                                     .format = format,
+                                     .header = header,
+                                     .borrowed = true,
+                                     .table = table};
+    return output;
+}
 
 struct bc_output *bc_output_open(const char *path, enum bc_format format,
                                  bool header, const struct bc_table *table)
 {
-    struct bc_output *const output = calloc(1, sizeof *output);
+    struct bc_output *const output =
+        bc_output_attach(stdout, format, header, table);
     if (output == NULL)
         return NULL;
     /* Whatever a library has chosen: numbers have a decimal point. */
     setlocale(LC_NUMERIC, "C");
-    output->stream = path == NULL ? stdout : fopen(path, "w");
+    if (path == NULL)
+        return output;
+    output->stream = fopen(path, "w");
+    output->borrowed = false;
     if (output->stream == NULL) {
         const int reason = errno;
         free(output);
         errno = reason;
         return NULL;
     }
-    output->format = format;
-    output->header = header;
-    output->table = table;
     return output;
 }
 
@@ -195,7 +210,7 @@ bool bc_output_close(struct bc_output *output)
         return true;
     flush(output);
     bool good = !output->lost;
-    if (output->stream != stdout && fclose(output->stream) != 0)
+    if (!output->borrowed && fclose(output->stream) != 0)
         good = false;
     free(output);
     return good;

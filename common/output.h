@@ -47,6 +47,12 @@ struct bc_output; /* an open result */
 struct bc_output *bc_output_open(const char *path, enum bc_format format,
                                  bool header, const struct bc_table *table);
 
+/* The same, at the place where `stream` is, which stays open when the output is
+   closed. The process's locale stays as it is: the caller sees to it that the
+   decimal point is a point. NULL without memory. */
+struct bc_output *bc_output_attach(FILE *stream, enum bc_format format,
+                                   bool header, const struct bc_table *table);
+
 /* Writes `# key: value`. Line breaks in the value become spaces. */
 void bc_output_meta(struct bc_output *output, const char *key,
                     const char *format, ...)
@@ -82,7 +88,7 @@ void bc_output_row(struct bc_output *output, const struct bc_row *row);
 /* True if everything so far could be written; true for NULL. */
 bool bc_output_good(const struct bc_output *output);
 
-/* Flushes and closes. True if nothing was lost; true for NULL. */
+/* Flushes and closes, but for stdout and what was attached. True if nothing was lost; true for NULL. */
 bool bc_output_close(struct bc_output *output);
 
 #endif

@@ -376,6 +376,31 @@ static void decimal_points_in_any_locale(void **state)
                                      "iallreduce\t1048576\t12.346\tok\n");
 }
 
+/* A stream that somebody else has open: the result begins where it is, and both
+   the stream and the locale stay as they are. */
+static void attached_output_changes_nothing_else(void **state)
+{
+    struct fixture *const f = *state;
+    const bool comma = choose_decimal_comma();
+    FILE *const stream = fopen(f->path, "w");
+    assert_non_null(stream);
+    fputs("before\n", stream);
+    struct bc_output *const output =
+        bc_output_attach(stream, BC_FORMAT_TSV, true, &table);
+    struct bc_row row;
+    fill(&row);
+    bc_output_row(output, &row);
+    const bool good = bc_output_close(output);
+    fprintf(stream, "%.1f\n", 0.5);
+    const bool open = fclose(stream) == 0;
+    setlocale(LC_ALL, "C");
+    assert_true(good);
+    assert_true(open);
+    assert_string_equal(contents(f),
+                        comma ? "before\niallreduce\t1048576\t12,346\tok\n0,5\n"
+                              : "before\niallreduce\t1048576\t12.346\tok\n0.5\n");
+}
+
 /* The environment alone must not change a program that never asks for it. */
 static void decimal_points_in_any_environment(void **state)
 {
@@ -483,6 +508,21 @@ static void lost_stdout_is_noticed(void **state)
     assert_false(closed_good);
 }
 
+static void lost_output_of_another_is_noticed(void **state)
+{
+    (void)state;
+    FILE *const full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    struct bc_output *const output =
+        bc_output_attach(full, BC_FORMAT_TSV, true, &table);
+    bc_output_header(output);
+    const bool good = bc_output_good(output);
+    const bool closed_good = bc_output_close(output);
+    fclose(full);
+    assert_false(good);
+    assert_false(closed_good);
+}
+
 /* What did not fit into the buffer was lost, although the file takes everything
    again by the time of the first flush. */
 static void output_lost_between_flushes_is_noticed(void **state)
@@ -559,10 +599,12 @@ int main(void)
         OUTPUT_TEST(table_format_is_aligned),
         OUTPUT_TEST(table_keeps_cells_apart),
         OUTPUT_TEST(decimal_points_in_any_locale),
+        OUTPUT_TEST(attached_output_changes_nothing_else),
         OUTPUT_TEST(decimal_points_in_any_environment),
         OUTPUT_TEST(null_path_is_stdout),
         OUTPUT_TEST(lost_output_is_noticed),
         OUTPUT_TEST(lost_stdout_is_noticed),
+        OUTPUT_TEST(lost_output_of_another_is_noticed),
         OUTPUT_TEST(output_lost_between_flushes_is_noticed),
         OUTPUT_TEST(paths_that_cannot_be_written),
         OUTPUT_TEST(no_output_does_nothing),

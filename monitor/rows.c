@@ -1,0 +1,470 @@
+#include "rows.h"
+
+#include "common/mpi_check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_PTTOPT, KIND_COLL, KIND_COMM, KIND_WORKLOAD, KIND_OTHER };
+
+static const char *const kind_names[] = {"pttopt", "coll", "comm", "workload", "other"};
+static const char *const class_names[OPERATION_CLASSES] = {"point-to-point", "collective"};
+
+/* ---- the order of rows --------------------------------------------------------------------------------------- */
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* The first comparison that tells two rows apart. */
+static int first_difference(const int *comparisons, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (comparisons[i] != 0)
+            return comparisons[i];
+    return 0;
+}
+
+/* Equal are those that are put together. Names and members are no part of it: processes may call a communicator
+   differently. */
+static int compare_identities(const void *first, const void *second)
+{
+    const struct keyed_row *const a = first, *const b = second;
+    const int comparisons[] = {
+        COMPARE(a->kind, b->kind),
+        COMPARE(a->identity, b->identity),
+        COMPARE(a->operation, b->operation),
+        strcmp(a->row.operation, b->row.operation),
+    };
+    return first_difference(comparisons, sizeof comparisons / sizeof *comparisons);
+}
+
+static int compare_in_report(const void *first, const void *second)
+{
+    const struct keyed_row *const a = first, *const b = second;
+    const int comparisons[] = {
+        COMPARE(a->kind, b->kind),           COMPARE(a->order, b->order),
+        strcmp(a->row.comm, b->row.comm),    strcmp(a->row.members, b->row.members),
+        COMPARE(a->identity, b->identity),   COMPARE(a->operation, b->operation),
+        strcmp(a->row.operation, b->row.operation),
+    };
+    return first_difference(comparisons, sizeof comparisons / sizeof *comparisons);
+}
+
+static void sort_rows(struct rows *rows, int (*compare)(const void *, const void *))
+{
+    if (rows->count > 0)
+        qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, compare);
+}
+
+/* ---- the rows of this process -------------------------------------------------------------------------------- */
+
+/* What the rows of a snapshot are made from. */
+struct source {
+    const struct snapshot *snapshot;
+    double tick_s;
+    double seconds;
+    int rank;
+    struct rows *rows;
+    int capacity;
+};
+
+static void copy_text(char *target, const char *text, size_t size)
+{
+    const size_t length = strlen(text);
+    const size_t copied = length < size ? length : size - 1;
+    memcpy(target, text, copied);
+    target[copied] = '\0';
+}
+
+/* A further row, in which nothing exists yet but what it is of. NULL without memory. */
+static MPIX_Monitor_row *add_row(struct source *source, enum kind kind, const struct communicator *communicator,
+                                 int operation, const char *operation_name)
+{
+    struct rows *const rows = source->rows;
+    if (rows->count == source->capacity) {
+        const int capacity = source->capacity > 0 ? 2 * source->capacity : 32;
+        struct keyed_row *const larger = realloc(rows->rows, (size_t)capacity * sizeof *larger);
+        if (larger == NULL) {
+            rows->incomplete = true;
+            return NULL;
+        }
+        rows->rows = larger;
+        source->capacity = capacity;
+    }
+    struct keyed_row *const keyed = &rows->rows[rows->count++];
+    /* Padding, too: rows are sent as bytes. */
+    memset(keyed, 0, sizeof *keyed);
+    keyed->kind = (int)kind;
+    keyed->operation = operation;
+    if (communicator != NULL) {
+        keyed->order = communicator->order;
+        keyed->identity = communicator->identity;
+    }
+    MPIX_Monitor_row *const row = &keyed->row;
+    copy_text(row->kind, kind_names[kind], sizeof row->kind);
+    copy_text(row->comm, communicator != NULL ? communicator->name : "NA", sizeof row->comm);
+    copy_text(row->members, communicator != NULL ? communicator->members : "NA", sizeof row->members);
+    copy_text(row->operation, operation_name, sizeof row->operation);
+    row->ranks = communicator != NULL && communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
+    row->rank = source->rank;
+    row->calls = row->completed = row->timeouts = MPIX_MONITOR_NA;
+    row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
+    row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
+    row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s = row->large_per_s = NAN;
+    return row;
+}
+
+static void set_mean(MPIX_Monitor_row *row)
+{
+    row->mean_us = row->completed > 0 ? row->total_s * 1e6 / (double)row->completed : NAN;
+}
+
+/* A time that this rank took. */
+static void set_total(MPIX_Monitor_row *row, double total_s)
+{
+    row->total_s = row->slowest_s = total_s;
+    row->slowest_rank = row->rank;
+}
+
+static void add_operations(struct source *source, enum kind kind, enum operation_class class,
+                           const struct communicator *communicator, const struct communicator_counts *counts)
+{
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+        const struct count *const count = &counts->operation[operation];
+        if (count->calls == 0 || operation_traits[operation].class != class)
+            continue;
+        MPIX_Monitor_row *const row =
+            add_row(source, kind, communicator, operation, operation_traits[operation].name);
+        if (row == NULL)
+            return;
+        row->calls = count->calls;
+        row->completed = count->completed;
+        row->timeouts = count->timeouts;
+        row->bytes = count->bytes;
+        row->total_s = 0.0;
+        if (count->completed == 0)
+            continue;
+        set_total(row, (double)count->total_ticks * source->tick_s);
+        set_mean(row);
+        row->max_us = (double)count->max_ticks * source->tick_s * 1e6;
+        row->max_rank = row->rank;
+    }
+}
+
+static int64_t calls_of_class(const struct communicator_counts *counts, enum operation_class class)
+{
+    int64_t calls = 0;
+    for (int operation = 0; operation < OPERATIONS; operation++)
+        if (operation_traits[operation].class == class)
+            calls += counts->operation[operation].calls;
+    return calls;
+}
+
+static void add_class(struct source *source, enum operation_class class, const struct communicator *communicator,
+                      const struct communicator_counts *counts)
+{
+    MPIX_Monitor_row *const row = add_row(source, KIND_COMM, communicator, (int)class, class_names[class]);
+    if (row == NULL)
+        return;
+    row->calls = row->completed = row->timeouts = row->bytes = 0;
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+        if (operation_traits[operation].class != class)
+            continue;
+        const struct count *const count = &counts->operation[operation];
+        row->calls += count->calls;
+        row->completed += count->completed;
+        row->timeouts += count->timeouts;
+        row->bytes += count->bytes;
+    }
+    const struct span *const span = &counts->span[class];
+    if (span->first != 0 && span->last >= span->first)
+        set_total(row, (double)(span->last - span->first) * source->tick_s);
+}
+
+static void add_workload(struct source *source, const struct communicator *communicator,
+                         const struct communicator_counts *counts)
+{
+    MPIX_Monitor_row *const row = add_row(source, KIND_WORKLOAD, communicator, 0, "messages");
+    if (row == NULL)
+        return;
+    const struct messages *const small = &counts->messages[SMALL], *const large = &counts->messages[LARGE];
+    if (source->snapshot->asked.msgsize) {
+        row->small = small->count;
+        row->large = large->count;
+        row->small_bytes = small->bytes;
+        row->large_bytes = large->bytes;
+        row->bytes = small->bytes + large->bytes;
+    }
+    if (source->snapshot->asked.traffic && source->seconds > 0.0) {
+        row->small_per_s = (double)small->count / source->seconds;
+        row->large_per_s = (double)large->count / source->seconds;
+    }
+}
+
+static void add_communicator(struct source *source, const struct communicator *communicator,
+                             const struct communicator_counts *counts)
+{
+    const MPIX_Monitor *const asked = &source->snapshot->asked;
+    const bool sends = calls_of_class(counts, CLASS_POINT_TO_POINT) > 0;
+    if (!sends && calls_of_class(counts, CLASS_COLLECTIVE) == 0)
+        return;
+    if (asked->pttopt)
+        add_operations(source, KIND_PTTOPT, CLASS_POINT_TO_POINT, communicator, counts);
+    if (asked->coll)
+        add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
+    if (asked->comm)
+        for (int class = 0; class < OPERATION_CLASSES; class++)
+            add_class(source, (enum operation_class)class, communicator, counts);
+    if (sends && (asked->msgsize || asked->traffic))
+        add_workload(source, communicator, counts);
+}
+
+/* What came of the services since the snapshot's start. */
+static void add_services(struct source *source)
+{
+    struct services *const services = malloc(sizeof *services);
+    if (services == NULL) {
+        source->rows->incomplete = true;
+        return;
+    }
+    services_read(services);
+    services_since(services, &source->snapshot->services);
+    for (int i = 0; i < services->count; i++) {
+        const struct service *const service = &services->service[i];
+        /* The library's variables may be others on other ranks: they are told apart by name. */
+        const int place = i < SERVICES_OF_SYSTEM ? i : SERVICES_OF_SYSTEM;
+        MPIX_Monitor_row *const row = add_row(source, KIND_OTHER, NULL, place, service->name);
+        if (row == NULL)
+            break;
+        if (isnan(service->value))
+            continue;
+        if (service->is_time)
+            set_total(row, service->value);
+        else
+            row->calls = llround(service->value);
+    }
+    free(services);
+}
+
+bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
+{
+    *rows = (struct rows){0};
+    struct source source = {.snapshot = snapshot, .tick_s = ticks_ns() * 1e-9, .rows = rows};
+    source.seconds = (double)(snapshot->end_ticks - snapshot->start_ticks) * source.tick_s;
+    rows->seconds = source.seconds;
+    rows->untracked = snapshot->untracked;
+    rows->untold = snapshot->untold;
+    if (!snapshot->asked.profile)
+        return true;
+    BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
+    const struct communicator_counts *const others = &snapshot->communicators[OTHER_COMMUNICATORS];
+    if (others->used)
+        for (int class = 0; class < OPERATION_CLASSES; class++)
+            rows->unplaced += calls_of_class(others, (enum operation_class)class);
+    for (int i = 0; i < COMMUNICATORS_MAX; i++)
+        if (snapshot->communicators[i].used)
+            add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
+    if (snapshot->asked.other)
+        add_services(&source);
+    if (rows->incomplete) {
+        free(rows->rows);
+        rows->rows = NULL;
+        rows->count = 0;
+        return false;
+    }
+    sort_rows(rows, compare_in_report);
+    return true;
+}
+
+void rows_free(struct rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct rows){0};
+}
+
+/* ---- putting rows together ----------------------------------------------------------------------------------- */
+
+/* What does not exist adds nothing, and is not there only if it is on neither side. */
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    return a == MPIX_MONITOR_NA ? b : b == MPIX_MONITOR_NA ? a : a + b;
+}
+
+static double real_sum_of(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+/* The greatest value stays with its rank; of equal ones, that of `b` only if it is of a lower rank. */
+static void keep_greatest(double *a, int *a_rank, double b, int b_rank)
+{
+    if (isnan(b) || (!isnan(*a) && (b < *a || (!(b > *a) && b_rank > *a_rank))))
+        return;
+    *a = b;
+    *a_rank = b_rank;
+}
+
+/* Adds row `b` to `a`, of the same operation on the same communicator. */
+static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_addition)
+{
+    MPIX_Monitor_row *const a = &keyed->row;
+    const MPIX_Monitor_row *const b = &keyed_addition->row;
+    a->calls = sum_of(a->calls, b->calls);
+    a->completed = sum_of(a->completed, b->completed);
+    a->timeouts = sum_of(a->timeouts, b->timeouts);
+    a->bytes = sum_of(a->bytes, b->bytes);
+    a->small = sum_of(a->small, b->small);
+    a->large = sum_of(a->large, b->large);
+    a->small_bytes = sum_of(a->small_bytes, b->small_bytes);
+    a->large_bytes = sum_of(a->large_bytes, b->large_bytes);
+    a->small_per_s = real_sum_of(a->small_per_s, b->small_per_s);
+    a->large_per_s = real_sum_of(a->large_per_s, b->large_per_s);
+    keep_greatest(&a->max_us, &a->max_rank, b->max_us, b->max_rank);
+    keep_greatest(&a->slowest_s, &a->slowest_rank, b->slowest_s, b->slowest_rank);
+    if (keyed->kind == KIND_COMM) {
+        a->total_s = a->slowest_s;
+    } else {
+        a->total_s = real_sum_of(a->total_s, b->total_s);
+        if (keyed->kind != KIND_OTHER)
+            set_mean(a);
+    }
+    if (strcmp(a->members, b->members) != 0)
+        copy_text(a->members, "NA", sizeof a->members);
+}
+
+/* Merges rows sorted by identity into `rows`, which are, too. */
+static bool merge_rows(struct rows *rows, const struct rows *more)
+{
+    struct keyed_row *const merged = malloc(((size_t)rows->count + (size_t)more->count + 1) * sizeof *merged);
+    if (merged == NULL)
+        return false;
+    int count = 0;
+    for (int i = 0, j = 0; i < rows->count || j < more->count;) {
+        const int order = i == rows->count   ? 1
+                          : j == more->count ? -1
+                                             : compare_identities(&rows->rows[i], &more->rows[j]);
+        merged[count] = order <= 0 ? rows->rows[i++] : more->rows[j++];
+        if (order == 0)
+            add_to_row(&merged[count], &more->rows[j++]);
+        count++;
+    }
+    free(rows->rows);
+    rows->rows = merged;
+    rows->count = count;
+    return true;
+}
+
+bool rows_append(struct rows *rows, const struct rows *more)
+{
+    if (more->count == 0)
+        return true;
+    struct keyed_row *const all =
+        realloc(rows->rows, ((size_t)rows->count + (size_t)more->count) * sizeof *all);
+    if (all == NULL)
+        return false;
+    memcpy(all + rows->count, more->rows, (size_t)more->count * sizeof *all);
+    rows->rows = all;
+    rows->count += more->count;
+    return true;
+}
+
+/* ---- between ranks ------------------------------------------------------------------------------------------- */
+
+/* First comes a struct rows, of which the pointer means nothing elsewhere; the receiver says whether it has room;
+   then come the rows, if there are any and room. */
+enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS };
+
+/* So that the number of rows is a count for MPI, however many bytes they have. */
+static MPI_Datatype make_row_type(void)
+{
+    MPI_Datatype type;
+    BC_MPI(PMPI_Type_contiguous(sizeof(struct keyed_row), MPI_BYTE, &type));
+    BC_MPI(PMPI_Type_commit(&type));
+    return type;
+}
+
+static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
+{
+    BC_MPI(PMPI_Send(rows, sizeof *rows, MPI_BYTE, to, TAG_HEAD, comm));
+    int has_room;
+    BC_MPI(PMPI_Recv(&has_room, 1, MPI_INT, to, TAG_ROOM, comm, MPI_STATUS_IGNORE));
+    if (!has_room || rows->count == 0)
+        return;
+    MPI_Datatype type = make_row_type();
+    BC_MPI(PMPI_Send(rows->rows, rows->count, type, to, TAG_ROWS, comm));
+    BC_MPI(PMPI_Type_free(&type));
+}
+
+/* What could not be received is `incomplete`. */
+static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
+{
+    BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
+    rows->rows = rows->count > 0 ? malloc((size_t)rows->count * sizeof *rows->rows) : NULL;
+    const int has_room = rows->count == 0 || rows->rows != NULL;
+    BC_MPI(PMPI_Send(&has_room, 1, MPI_INT, from, TAG_ROOM, comm));
+    if (!has_room) {
+        rows->incomplete = true;
+        rows->count = 0;
+    }
+    if (rows->count == 0)
+        return;
+    MPI_Datatype type = make_row_type();
+    BC_MPI(PMPI_Recv(rows->rows, rows->count, type, from, TAG_ROWS, comm, MPI_STATUS_IGNORE));
+    BC_MPI(PMPI_Type_free(&type));
+}
+
+static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
+{
+    struct rows more;
+    receive_rows(&more, from, comm);
+    sum->seconds = fmax(sum->seconds, more.seconds);
+    sum->untracked += more.untracked;
+    sum->untold += more.untold;
+    sum->unplaced += more.unplaced;
+    sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
+    rows_free(&more);
+}
+
+bool rows_gather(struct rows *rows, MPI_Comm comm)
+{
+    int rank, ranks;
+    BC_MPI(PMPI_Comm_rank(comm, &rank));
+    BC_MPI(PMPI_Comm_size(comm, &ranks));
+    struct rows sum = *rows;
+    sum.rows = NULL;
+    sum.count = 0;
+    sum.incomplete = !rows_append(&sum, rows) || rows->incomplete;
+    for (int i = 0; i < sum.count; i++)
+        sum.rows[i].row.rank = MPIX_MONITOR_NA;
+    sort_rows(&sum, compare_identities);
+    /* A binomial tree: in each step those whose bit is set hand over to the one that lacks it, and are done. */
+    for (int bit = 1; bit < ranks; bit <<= 1) {
+        if (rank & bit) {
+            send_rows(&sum, rank - bit, comm);
+            break;
+        }
+        if (rank + bit < ranks)
+            add_rows_of(rank + bit, &sum, comm);
+    }
+    if (rank != 0 || sum.incomplete) {
+        rows->incomplete = rows->incomplete || (rank == 0 && sum.incomplete);
+        rows_free(&sum);
+        return rank != 0;
+    }
+    sort_rows(&sum, compare_in_report);
+    rows_free(rows);
+    *rows = sum;
+    return true;
+}
+
+bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
+{
+    int rank;
+    BC_MPI(PMPI_Comm_rank(comm, &rank));
+    if (rank != 0) {
+        send_rows(rows, 0, comm);
+        return true;
+    }
+    receive_rows(rows, from, comm);
+    return !rows->incomplete;
+}

@@ -1,0 +1,180 @@
+#include "services.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* ---- the operating system ------------------------------------------------------------------------------------ */
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+static void read_system(struct services *services)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    const struct service system[SERVICES_OF_SYSTEM] = {
+        {"user_time", true, 0.0, seconds_of(usage.ru_utime)},
+        {"system_time", true, 0.0, seconds_of(usage.ru_stime)},
+        {"voluntary_switches", false, 0.0, (double)usage.ru_nvcsw},
+        {"involuntary_switches", false, 0.0, (double)usage.ru_nivcsw},
+        {"minor_page_faults", false, 0.0, (double)usage.ru_minflt},
+        {"major_page_faults", false, 0.0, (double)usage.ru_majflt},
+    };
+    memcpy(services->service, system, sizeof system);
+    services->count = SERVICES_OF_SYSTEM;
+}
+
+/* ---- the MPI library ----------------------------------------------------------------------------------------- */
+
+struct variable {
+    char name[64];
+    MPI_Datatype type;
+    bool is_time;
+    MPI_T_pvar_handle handle;
+};
+
+/* Found at the first use, and kept: MPI_T is never finalised, since a handle must outlive every snapshot, and
+   Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. Snapshots of several threads may want them at a
+   time. */
+static struct {
+    pthread_mutex_t lock;
+    bool known;
+    MPI_T_pvar_session session;
+    int count;
+    struct variable variable[SERVICES_MAX - SERVICES_OF_SYSTEM];
+    const char *warning;
+} library = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Only of these is it clear what a later value less an earlier one means. Timers of a whole type have a unit that
+   only their description tells: they are counts. */
+static bool has_meaningful_difference(int class, MPI_Datatype type)
+{
+    const bool whole = type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG ||
+                       type == MPI_INT || type == MPI_COUNT;
+    return (class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE ||
+            class == MPI_T_PVAR_CLASS_TIMER) &&
+           (whole || type == MPI_DOUBLE);
+}
+
+/* Makes a handle for a variable of the library, started. False if it is none of those that can be read here. */
+static bool open_variable(int index, struct variable *variable)
+{
+    int verbosity, class, binding, is_read_only, is_continuous, is_atomic;
+    int name_length = sizeof variable->name, no_description = 0;
+    MPI_T_enum enumeration;
+    if (MPI_T_pvar_get_info(index, variable->name, &name_length, &verbosity, &class, &variable->type, &enumeration,
+                            NULL, &no_description, &binding, &is_read_only, &is_continuous,
+                            &is_atomic) != MPI_SUCCESS)
+        return false; /* of a part of the library that was not loaded */
+    if (binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type))
+        return false;
+    variable->is_time = class == MPI_T_PVAR_CLASS_TIMER && variable->type == MPI_DOUBLE;
+    int values;
+    if (MPI_T_pvar_handle_alloc(library.session, index, NULL, &variable->handle, &values) != MPI_SUCCESS)
+        return false;
+    if (values == 1 &&
+        (is_continuous || MPI_T_pvar_start(library.session, variable->handle) == MPI_SUCCESS))
+        return true;
+    (void)MPI_T_pvar_handle_free(library.session, &variable->handle);
+    return false;
+}
+
+static void find_variables(void)
+{
+    int provided, variables;
+    library.known = true;
+    if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
+        MPI_T_pvar_get_num(&variables) != MPI_SUCCESS ||
+        MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS) {
+        library.warning = "the MPI library's own services can't be collected: its tools interface (MPI_T) does not "
+                          "start";
+        return;
+    }
+    const int room = sizeof library.variable / sizeof *library.variable;
+    for (int index = 0; index < variables; index++) {
+        struct variable variable;
+        if (!open_variable(index, &variable))
+            continue;
+        if (library.count == room) {
+            library.warning = "the MPI library has more performance variables than there is room for: only the "
+                              "first ones are here";
+            (void)MPI_T_pvar_handle_free(library.session, &variable.handle);
+            return;
+        }
+        library.variable[library.count++] = variable;
+    }
+    if (library.count == 0)
+        library.warning = "the MPI library's own services can't be collected: it has no performance variables "
+                          "(MPI_T) that count for the whole process";
+}
+
+static double read_variable(const struct variable *variable)
+{
+    union {
+        unsigned unsigned_value;
+        unsigned long unsigned_long_value;
+        unsigned long long unsigned_long_long_value;
+        int int_value;
+        MPI_Count count_value;
+        double double_value;
+    } read = {0};
+    if (MPI_T_pvar_read(library.session, variable->handle, &read) != MPI_SUCCESS)
+        return NAN;
+    if (variable->type == MPI_UNSIGNED)
+        return (double)read.unsigned_value;
+    if (variable->type == MPI_UNSIGNED_LONG)
+        return (double)read.unsigned_long_value;
+    if (variable->type == MPI_UNSIGNED_LONG_LONG)
+        return (double)read.unsigned_long_long_value;
+    if (variable->type == MPI_INT)
+        return (double)read.int_value;
+    if (variable->type == MPI_COUNT)
+        return (double)read.count_value;
+    return read.double_value;
+}
+
+static void read_library(struct services *services)
+{
+    pthread_mutex_lock(&library.lock);
+    if (!library.known)
+        find_variables();
+    for (int i = 0; i < library.count; i++) {
+        const struct variable *const variable = &library.variable[i];
+        struct service *const service = &services->service[services->count++];
+        *service = (struct service){.is_time = variable->is_time,
+                                    .range = variable->type == MPI_UNSIGNED ? 0x1p32 : 0.0,
+                                    .value = read_variable(variable)};
+        memcpy(service->name, variable->name, sizeof service->name);
+    }
+    services->warning = library.warning;
+    pthread_mutex_unlock(&library.lock);
+}
+
+/* ---- both ---------------------------------------------------------------------------------------------------- */
+
+void services_read(struct services *services)
+{
+    *services = (struct services){0};
+    read_system(services);
+    read_library(services);
+}
+
+void services_since(struct services *now, const struct services *before)
+{
+    for (int i = 0; i < now->count; i++) {
+        struct service *const service = &now->service[i];
+        if (i >= before->count || strcmp(service->name, before->service[i].name) != 0) {
+            service->value = NAN;
+            continue;
+        }
+        service->value -= before->service[i].value;
+        if (service->value < 0.0)
+            service->value += service->range;
+    }
+}

@@ -1,0 +1,677 @@
+/*
+ * Rows of snapshots made by hand, alone and put together over all ranks; run on 1, 2, 3, 4 and 7.
+ *
+ * A tick is half a nanosecond. Each test makes all its calls of MPI first, so that a rank on which a check fails
+ * leaves no other waiting.
+ */
+#include "helpers.h"
+
+#include "monitor/rows.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks;
+static MPI_Comm private_comm;
+
+/* ---- stand-ins for the other modules ------------------------------------------------------------------------- */
+
+struct communicator communicators[COMMUNICATORS_MAX];
+
+#define POINT_TO_POINT(Name, ...) [OPERATION_##Name] = {"MPI_" #Name, CLASS_POINT_TO_POINT},
+#define COLLECTIVE_LIKE(Name, ...) [OPERATION_##Name] = {"MPI_" #Name, CLASS_COLLECTIVE},
+#define SEND POINT_TO_POINT
+#define RECEIVE POINT_TO_POINT
+#define MESSAGE POINT_TO_POINT
+#define PERSISTENT POINT_TO_POINT
+#define COLLECTIVE(Name, Nonblocking, ...)                                                                      \
+    COLLECTIVE_LIKE(Name)                                                                                       \
+    COLLECTIVE_LIKE(Nonblocking)                                                                                \
+    [OPERATION_##Name##_init] = {"MPI_" #Name "_init", CLASS_COLLECTIVE},
+#define ONE_SIDED POINT_TO_POINT
+#define ONE_SIDED_REQUEST POINT_TO_POINT
+#define CREATION COLLECTIVE_LIKE
+#define WINDOW_CREATION COLLECTIVE_LIKE
+const struct operation_traits operation_traits[OPERATIONS] = {
+#include "monitor/functions.def"
+    POINT_TO_POINT(Mrecv) POINT_TO_POINT(Imrecv) COLLECTIVE_LIKE(Comm_idup) COLLECTIVE_LIKE(Comm_idup_with_info)
+    COLLECTIVE_LIKE(Comm_free) COLLECTIVE_LIKE(Comm_disconnect) COLLECTIVE_LIKE(Win_fence) COLLECTIVE_LIKE(Win_free)
+};
+
+#define TICKS_A_SECOND 2000000000
+
+double ticks_ns(void)
+{
+    return 0.5;
+}
+
+static struct services services_now;
+
+void services_read(struct services *services)
+{
+    *services = services_now;
+}
+
+void services_since(struct services *now, const struct services *before)
+{
+    for (int i = 0; i < now->count; i++)
+        now->service[i].value -= before->service[i].value;
+}
+
+/* ---- snapshots ----------------------------------------------------------------------------------------------- */
+
+static struct communicator_counts counts[COMMUNICATORS_MAX];
+static struct snapshot snapshot;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(communicators, 0, sizeof communicators);
+    memset(counts, 0, sizeof counts);
+    services_now = (struct services){0};
+    snapshot = (struct snapshot){
+        .asked = {.profile = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1},
+        .start_ticks = 1000,
+        .end_ticks = 1000 + 2 * (uint64_t)TICKS_A_SECOND,
+        .communicators = counts,
+    };
+    communicators[0] =
+        (struct communicator){.name = "others", .members = "NA", .order = 2, .processes = ranks};
+    communicators[1] =
+        (struct communicator){.identity = 77, .name = "MPI_COMM_WORLD", .members = "0-9", .processes = ranks};
+    return 0;
+}
+
+/* Counts completed operations, each of which took so many ticks. */
+static struct count *count_operations(int communicator, enum operation_kind kind, int64_t completed, uint64_t ticks)
+{
+    struct count *const count = &counts[communicator].operation[kind];
+    counts[communicator].used = true;
+    *count = (struct count){
+        .calls = completed, .completed = completed, .total_ticks = (uint64_t)completed * ticks, .max_ticks = ticks};
+    return count;
+}
+
+static const MPIX_Monitor_row *find(const struct rows *rows, const char *kind, const char *comm,
+                                    const char *operation)
+{
+    for (int i = 0; i < rows->count; i++) {
+        const MPIX_Monitor_row *const row = &rows->rows[i].row;
+        if (strcmp(row->kind, kind) == 0 && strcmp(row->comm, comm) == 0 && strcmp(row->operation, operation) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* The row's counts and times; NA and NAN where the expected ones are. */
+#define assert_counts(row, calls_, completed_, timeouts_, bytes_)                                               \
+    do {                                                                                                        \
+        assert_non_null(row);                                                                                   \
+        assert_int_equal((row)->calls, calls_);                                                                 \
+        assert_int_equal((row)->completed, completed_);                                                         \
+        assert_int_equal((row)->timeouts, timeouts_);                                                           \
+        assert_int_equal((row)->bytes, bytes_);                                                                 \
+    } while (0)
+
+#define assert_same_real(actual, expected)                                                                      \
+    do {                                                                                                        \
+        if (isnan(expected))                                                                                    \
+            assert_true(isnan(actual));                                                                         \
+        else                                                                                                    \
+            assert_near(actual, expected, fabs(expected) * 1e-12);                                              \
+    } while (0)
+
+#define assert_times(row, total_s_, mean_us_, max_us_, max_rank_, slowest_s_, slowest_rank_)                    \
+    do {                                                                                                        \
+        assert_same_real((row)->total_s, total_s_);                                                             \
+        assert_same_real((row)->mean_us, mean_us_);                                                             \
+        assert_same_real((row)->max_us, max_us_);                                                               \
+        assert_int_equal((row)->max_rank, max_rank_);                                                           \
+        assert_same_real((row)->slowest_s, slowest_s_);                                                         \
+        assert_int_equal((row)->slowest_rank, slowest_rank_);                                                   \
+    } while (0)
+
+#define assert_workload(row, small_, large_, small_bytes_, large_bytes_, small_per_s_, large_per_s_)            \
+    do {                                                                                                        \
+        assert_non_null(row);                                                                                   \
+        assert_int_equal((row)->small, small_);                                                                 \
+        assert_int_equal((row)->large, large_);                                                                 \
+        assert_int_equal((row)->small_bytes, small_bytes_);                                                     \
+        assert_int_equal((row)->large_bytes, large_bytes_);                                                     \
+        assert_same_real((row)->small_per_s, small_per_s_);                                                     \
+        assert_same_real((row)->large_per_s, large_per_s_);                                                     \
+    } while (0)
+
+#define assert_no_workload(row) assert_workload(row, NA, NA, NA, NA, NAN, NAN)
+
+enum { NA = MPIX_MONITOR_NA };
+
+/* ---- one process --------------------------------------------------------------------------------------------- */
+
+/* Two kinds of messages and a collective, with one call in flight. */
+static void fill_world(void)
+{
+    struct count *const send = count_operations(1, OPERATION_Send, 4, 2000); /* 1 us each */
+    send->calls = 5;
+    send->timeouts = 2;
+    send->bytes = 4096;
+    send->max_ticks = 5000;
+    count_operations(1, OPERATION_Irecv, 1, 600)->bytes = 100;
+    count_operations(1, OPERATION_Allreduce, 10, 4000)->bytes = 80;
+    counts[1].span[CLASS_POINT_TO_POINT] = (struct span){5000, 5000 + TICKS_A_SECOND};
+    counts[1].span[CLASS_COLLECTIVE] = (struct span){5000, 5000 + TICKS_A_SECOND / 2};
+    counts[1].messages[SMALL] = (struct messages){4, 96};
+    counts[1].messages[LARGE] = (struct messages){1, 4000};
+}
+
+static void rows_hold_what_was_counted(void **state)
+{
+    (void)state;
+    fill_world();
+    struct rows rows;
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    assert_int_equal(rows.count, 6);
+    assert_near(rows.seconds, 2.0, 1e-12);
+    for (int i = 0; i < rows.count; i++) {
+        assert_int_equal(rows.rows[i].row.rank, rank);
+        assert_int_equal(rows.rows[i].row.ranks, ranks);
+        assert_string_equal(rows.rows[i].row.members, "0-9");
+    }
+
+    const MPIX_Monitor_row *row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
+    assert_counts(row, 5, 4, 2, 4096);
+    assert_times(row, 4e-6, 1.0, 2.5, rank, 4e-6, rank);
+    assert_no_workload(row);
+    row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Irecv");
+    assert_counts(row, 1, 1, 0, 100);
+    assert_times(row, 3e-7, 0.3, 0.3, rank, 3e-7, rank);
+    row = find(&rows, "coll", "MPI_COMM_WORLD", "MPI_Allreduce");
+    assert_counts(row, 10, 10, 0, 80);
+    assert_times(row, 2e-5, 2.0, 2.0, rank, 2e-5, rank);
+    assert_no_workload(row);
+
+    row = find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point");
+    assert_counts(row, 6, 5, 2, 4196);
+    assert_times(row, 1.0, NAN, NAN, NA, 1.0, rank);
+    row = find(&rows, "comm", "MPI_COMM_WORLD", "collective");
+    assert_counts(row, 10, 10, 0, 80);
+    assert_times(row, 0.5, NAN, NAN, NA, 0.5, rank);
+    assert_no_workload(row);
+
+    row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
+    assert_counts(row, NA, NA, NA, 4096);
+    assert_times(row, NAN, NAN, NAN, NA, NAN, NA);
+    assert_workload(row, 4, 1, 96, 4000, 2.0, 0.5);
+    rows_free(&rows);
+    assert_int_equal(rows.count, 0);
+}
+
+/* An operation that nothing has completed has no time. */
+static void what_is_in_flight_has_no_time(void **state)
+{
+    (void)state;
+    struct count *const send = count_operations(1, OPERATION_Isend, 0, 0);
+    send->calls = 3;
+    send->bytes = 24;
+    counts[1].span[CLASS_POINT_TO_POINT] = (struct span){5000, 0};
+    struct rows rows;
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    assert_counts(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Isend"), 3, 0, 0, 24);
+    assert_times(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Isend"), 0.0, NAN, NAN, NA, NAN, NA);
+    assert_counts(find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point"), 3, 0, 0, 24);
+    assert_times(find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point"), NAN, NAN, NAN, NA, NAN, NA);
+    assert_counts(find(&rows, "comm", "MPI_COMM_WORLD", "collective"), 0, 0, 0, 0);
+    assert_times(find(&rows, "comm", "MPI_COMM_WORLD", "collective"), NAN, NAN, NAN, NA, NAN, NA);
+    rows_free(&rows);
+}
+
+static int count_kind(const struct rows *rows, const char *kind)
+{
+    int count = 0;
+    for (int i = 0; i < rows->count; i++)
+        count += strcmp(rows->rows[i].row.kind, kind) == 0;
+    return count;
+}
+
+static void only_what_was_asked_for(void **state)
+{
+    (void)state;
+    fill_world();
+    services_now = (struct services){.count = 1, .service = {{"user_time", true, 0.0, 1.0}}};
+    static const struct {
+        MPIX_Monitor asked;
+        int pttopt, coll, comm, workload, other;
+    } cases[] = {
+        {{.profile = 1}, 0, 0, 0, 0, 0},
+        {{.profile = 1, .pttopt = 1}, 2, 0, 0, 0, 0},
+        {{.profile = 1, .coll = 1}, 0, 1, 0, 0, 0},
+        {{.profile = 1, .comm = 1}, 0, 0, 2, 0, 0},
+        {{.profile = 1, .msgsize = 1}, 0, 0, 0, 1, 0},
+        {{.profile = 1, .traffic = 1}, 0, 0, 0, 1, 0},
+        {{.profile = 1, .other = 1}, 0, 0, 0, 0, 1},
+        {{.other = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1}, 0, 0, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snapshot.asked = cases[i].asked;
+        struct rows rows;
+        assert_true(rows_of_snapshot(&snapshot, &rows));
+        assert_int_equal(count_kind(&rows, "pttopt"), cases[i].pttopt);
+        assert_int_equal(count_kind(&rows, "coll"), cases[i].coll);
+        assert_int_equal(count_kind(&rows, "comm"), cases[i].comm);
+        assert_int_equal(count_kind(&rows, "workload"), cases[i].workload);
+        assert_int_equal(count_kind(&rows, "other"), cases[i].other);
+        const MPIX_Monitor_row *const row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
+        if (row != NULL && cases[i].asked.msgsize)
+            assert_workload(row, 4, 1, 96, 4000, NAN, NAN);
+        else if (row != NULL)
+            assert_workload(row, NA, NA, NA, NA, 2.0, 0.5);
+        if (row != NULL)
+            assert_int_equal(row->bytes, cases[i].asked.msgsize ? 4096 : NA);
+        rows_free(&rows);
+    }
+}
+
+static void communicators_without_anything_have_no_rows(void **state)
+{
+    (void)state;
+    counts[1].used = true;
+    struct rows rows;
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    assert_int_equal(rows.count, 0);
+    rows_free(&rows);
+    /* Collectives alone are no workload of messages. */
+    count_operations(1, OPERATION_Barrier, 1, 10);
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    assert_int_equal(rows.count, 3);
+    assert_null(find(&rows, "workload", "MPI_COMM_WORLD", "messages"));
+    rows_free(&rows);
+}
+
+static void operations_without_room_are_told(void **state)
+{
+    (void)state;
+    fill_world();
+    count_operations(0, OPERATION_Send, 5, 10);
+    count_operations(0, OPERATION_Barrier, 2, 10);
+    snapshot.untracked = 3;
+    snapshot.untold = 4;
+    struct rows rows;
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    assert_int_equal(rows.unplaced, 7);
+    assert_int_equal(rows.untracked, 3);
+    assert_int_equal(rows.untold, 4);
+    assert_counts(find(&rows, "pttopt", "others", "MPI_Send"), 5, 5, 0, 0);
+    rows_free(&rows);
+}
+
+static void services_are_rows(void **state)
+{
+    (void)state;
+    snapshot.asked = (MPIX_Monitor){.profile = 1, .other = 1};
+    snapshot.services = (struct services){.count = 4,
+                                          .service = {{"user_time", true, 0.0, 1.0},
+                                                      {"system_time", true, 0.0, 1.0},
+                                                      {"faults", false, 0.0, 10.0},
+                                                      {"unreadable", false, 0.0, NAN}}};
+    services_now = snapshot.services;
+    services_now.service[0].value = 1.5;
+    services_now.service[2].value = 15.0;
+    struct rows rows;
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    assert_int_equal(rows.count, 4);
+    static const char *const names[] = {"user_time", "system_time", "faults", "unreadable"};
+    for (int i = 0; i < 4; i++) {
+        const MPIX_Monitor_row *const row = &rows.rows[i].row;
+        assert_string_equal(row->kind, "other");
+        assert_string_equal(row->comm, "NA");
+        assert_string_equal(row->members, "NA");
+        assert_string_equal(row->operation, names[i]);
+        assert_counts(row, i == 2 ? 5 : NA, NA, NA, NA);
+        assert_no_workload(row);
+        assert_int_equal(row->ranks, NA);
+        const double total_s = i == 0 ? 0.5 : i == 1 ? 0.0 : NAN;
+        assert_times(row, total_s, NAN, NAN, NA, total_s, i < 2 ? rank : NA);
+    }
+    rows_free(&rows);
+}
+
+/* By kind; in it by communicator: those of the program first, then by name, whatever their numbers and identities
+   are; then in the order of the table of functions. */
+static void rows_are_sorted(void **state)
+{
+    (void)state;
+    communicators[1].order = 0;
+    communicators[2] = (struct communicator){.identity = 5, .name = "b", .members = "0", .order = 2};
+    communicators[3] = (struct communicator){.identity = 9, .name = "a", .members = "1", .order = 2};
+    communicators[4] = (struct communicator){.identity = 7, .name = "a", .members = "0", .order = 2};
+    communicators[5] = (struct communicator){.identity = 6, .name = "z", .members = "0", .order = 1};
+    for (int i = 5; i > 0; i--) {
+        count_operations(i, OPERATION_Barrier, 1, 1);
+        count_operations(i, OPERATION_Irecv, 1, 1);
+        count_operations(i, OPERATION_Send, i, 1);
+    }
+    snapshot.asked = (MPIX_Monitor){.profile = 1, .pttopt = 1, .coll = 1};
+    struct rows rows;
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    static const int64_t sends[] = {1, 5, 4, 3, 2};
+    assert_int_equal(rows.count, 15);
+    for (int i = 0; i < 5; i++) {
+        assert_string_equal(rows.rows[2 * i].row.operation, "MPI_Send");
+        assert_int_equal(rows.rows[2 * i].row.calls, sends[i]);
+        assert_string_equal(rows.rows[2 * i + 1].row.operation, "MPI_Irecv");
+        assert_string_equal(rows.rows[10 + i].row.kind, "coll");
+        assert_string_equal(rows.rows[10 + i].row.comm, rows.rows[2 * i].row.comm);
+    }
+    rows_free(&rows);
+}
+
+/* ---- all ranks ----------------------------------------------------------------------------------------------- */
+
+/* Counts that differ from rank to rank, of which the slowest is not the last rank. */
+static uint64_t ticks_of(int of)
+{
+    return (uint64_t)(of == ranks / 2 ? 9000 : 1000 + of);
+}
+
+/* The sum over all ranks that do something. */
+static double sum_over_ranks(double (*term)(int of))
+{
+    double sum = 0.0;
+    for (int i = 0; i < ranks; i++)
+        sum += term(i);
+    return sum;
+}
+
+static double sends_of(int of)
+{
+    return of + 1;
+}
+
+static double ticks_of_sends_of(int of)
+{
+    return (of + 1) * (double)ticks_of(of);
+}
+
+/* What each rank counts: on all: sends in MPI_COMM_WORLD; on odd ranks: receives there; on even and odd ranks: a
+   collective on a communicator of their own; on the last rank only: one on its MPI_COMM_SELF and a put in one that
+   no other has; all ranks in one that they call differently. */
+static void fill_rank(void)
+{
+    struct count *const send = count_operations(1, OPERATION_Send, rank + 1, ticks_of(rank));
+    send->calls += 1;
+    send->timeouts = rank;
+    send->bytes = 10 * rank;
+    counts[1].span[CLASS_POINT_TO_POINT] = (struct span){7, 7 + ticks_of(rank)};
+    counts[1].messages[SMALL] = (struct messages){rank, 8 * rank};
+    counts[1].messages[LARGE] = (struct messages){2, 200000};
+    if (rank % 2 == 1)
+        count_operations(1, OPERATION_Recv, 1, 100);
+    communicators[2] = (struct communicator){.identity = 100 + (uint64_t)(rank % 2),
+                                             .name = "MPI_Comm_split 1",
+                                             .order = 2,
+                                             .processes = rank % 2 == 0 ? (ranks + 1) / 2 : ranks / 2};
+    strcpy(communicators[2].members, rank % 2 == 0 ? "0-8/2" : "1-9/2");
+    count_operations(2, OPERATION_Allreduce, 3, 2000);
+    communicators[3] = (struct communicator){.identity = 50, .name = "MPI_COMM_SELF", .order = 1, .processes = 1};
+    snprintf(communicators[3].members, sizeof communicators[3].members, "%d", rank);
+    count_operations(3, OPERATION_Barrier, 1, 20);
+    communicators[4] = (struct communicator){.identity = 40, .order = 2, .members = "0-9", .processes = ranks};
+    snprintf(communicators[4].name, sizeof communicators[4].name, "rank %d's", (rank + 5) % 10);
+    count_operations(4, OPERATION_Bcast, 1, 2000); /* equally slow everywhere */
+    if (rank == ranks - 1) {
+        communicators[9] = (struct communicator){.identity = 3, .name = "alone", .order = 2, .processes = 1};
+        count_operations(9, OPERATION_Put, 1, 10);
+    }
+    snapshot.end_ticks += (uint64_t)(rank == 1 ? TICKS_A_SECOND : 0);
+    snapshot.untracked = 1;
+    snapshot.untold = rank;
+    count_operations(0, OPERATION_Send, 2, 10);
+    snapshot.asked.other = 1;
+    /* What the last rank can't read is known of the others; the library's have other places on other ranks. */
+    services_now = (struct services){
+        .count = SERVICES_OF_SYSTEM,
+        .service = {{"user_time", true, 0.0, 1.0 + (rank == 0)},
+                    {"system_time", true, 0.0, rank == ranks - 1 ? NAN : 1.0},
+                    {"faults", false, 0.0, 5.0},
+                    {.name = "a"}, {.name = "b"}, {.name = "c"}}};
+    if (rank % 2 == 1)
+        services_now.service[services_now.count++] = (struct service){"a_variable", false, 0.0, 1.0};
+    services_now.service[services_now.count++] = (struct service){"library's", false, 0.0, 3.0};
+    snapshot.services.count = services_now.count;
+}
+
+static void all_ranks_are_put_together(void **state)
+{
+    (void)state;
+    fill_rank();
+    struct rows rows, own;
+    const bool made = rows_of_snapshot(&snapshot, &rows) && rows_of_snapshot(&snapshot, &own);
+    const bool good = rows_gather(&rows, private_comm);
+    assert_true(made && good);
+    if (rank != 0) {
+        assert_int_equal(rows.count, own.count);
+        assert_memory_equal(rows.rows, own.rows, (size_t)own.count * sizeof *own.rows);
+        rows_free(&rows);
+        rows_free(&own);
+        return;
+    }
+    rows_free(&own);
+    const int odd = ranks / 2, even = ranks - odd, slowest = ranks / 2;
+    assert_near(rows.seconds, ranks > 1 ? 3.0 : 2.0, 1e-12);
+    assert_int_equal(rows.untracked, ranks);
+    assert_int_equal(rows.untold, ranks * (ranks - 1) / 2);
+    assert_int_equal(rows.unplaced, 2 * ranks);
+    for (int i = 0; i < rows.count; i++)
+        assert_int_equal(rows.rows[i].row.rank, NA);
+
+    const double sends = sum_over_ranks(sends_of);
+    const double total_s = sum_over_ranks(ticks_of_sends_of) / TICKS_A_SECOND;
+    double slowest_s = 0.0;
+    int slowest_rank = NA;
+    for (int i = 0; i < ranks; i++)
+        if (ticks_of_sends_of(i) / TICKS_A_SECOND > slowest_s) {
+            slowest_s = ticks_of_sends_of(i) / TICKS_A_SECOND;
+            slowest_rank = i;
+        }
+    const MPIX_Monitor_row *row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
+    assert_counts(row, (int)sends + ranks, (int)sends, ranks * (ranks - 1) / 2, 5 * ranks * (ranks - 1));
+    assert_times(row, total_s, total_s * 1e6 / sends, 4.5, slowest, slowest_s, slowest_rank);
+    assert_int_equal(row->ranks, ranks);
+    assert_string_equal(row->members, "0-9");
+
+    /* Of some ranks only. */
+    row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Recv");
+    if (odd == 0)
+        assert_null(row);
+    else
+        assert_counts(row, odd, odd, 0, 0);
+    if (odd > 0)
+        assert_times(row, odd * 5e-8, 0.05, 0.05, 1, 5e-8, 1);
+    row = find(&rows, "pttopt", "alone", "MPI_Put");
+    assert_counts(row, 1, 1, 0, 0);
+    assert_times(row, 5e-9, 0.005, 0.005, ranks - 1, 5e-9, ranks - 1);
+
+    /* A communicator's span is the longest one. */
+    row = find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point");
+    assert_counts(row, (int)sends + ranks + odd, (int)sends + odd, ranks * (ranks - 1) / 2,
+                  5 * ranks * (ranks - 1));
+    assert_times(row, 4.5e-6, NAN, NAN, NA, 4.5e-6, slowest);
+    row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
+    const int small = ranks * (ranks - 1) / 2;
+    const double small_per_s = small / 2.0 - (ranks > 1 ? 1 / 2.0 - 1 / 3.0 : 0.0);
+    assert_workload(row, small, 2 * ranks, 8 * small, 200000 * ranks, small_per_s,
+                    ranks - (ranks > 1 ? 1.0 - 2 / 3.0 : 0.0));
+    assert_counts(row, NA, NA, NA, 8 * small + 200000 * ranks);
+
+    /* Two communicators of one name are two. */
+    int found = 0;
+    for (int i = 0; i < rows.count; i++) {
+        row = &rows.rows[i].row;
+        if (strcmp(row->comm, "MPI_Comm_split 1") != 0 || strcmp(row->kind, "coll") != 0)
+            continue;
+        const bool is_odd = strcmp(row->members, "1-9/2") == 0;
+        const int members = is_odd ? odd : even;
+        assert_counts(row, 3 * members, 3 * members, 0, 0);
+        assert_times(row, members * 3e-6, 1.0, 1.0, is_odd, 3e-6, is_odd);
+        found++;
+    }
+    assert_int_equal(found, ranks > 1 ? 2 : 1);
+
+    /* One of each process; one that each process calls differently. */
+    row = find(&rows, "coll", "MPI_COMM_SELF", "MPI_Barrier");
+    assert_counts(row, ranks, ranks, 0, 0);
+    assert_string_equal(row->members, ranks > 1 ? "NA" : "0");
+    assert_int_equal(row->ranks, 1);
+    row = find(&rows, "coll", "rank 5's", "MPI_Bcast");
+    assert_counts(row, ranks, ranks, 0, 0);
+    assert_times(row, ranks * 1e-6, 1.0, 1.0, 0, 1e-6, 0);
+
+    row = find(&rows, "other", "NA", "user_time");
+    assert_times(row, ranks + 1.0, NAN, NAN, NA, 2.0, 0);
+    assert_counts(row, NA, NA, NA, NA);
+    row = find(&rows, "other", "NA", "faults");
+    assert_counts(row, 5 * ranks, NA, NA, NA);
+    assert_times(row, NAN, NAN, NAN, NA, NAN, NA);
+    row = find(&rows, "other", "NA", "system_time");
+    assert_times(row, ranks > 1 ? ranks - 1.0 : NAN, NAN, NAN, NA, ranks > 1 ? 1.0 : NAN, ranks > 1 ? 0 : NA);
+    assert_counts(find(&rows, "other", "NA", "library's"), 3 * ranks, NA, NA, NA);
+    row = find(&rows, "other", "NA", "a_variable");
+    if (odd > 0)
+        assert_int_equal(row->calls, odd);
+    else
+        assert_null(row);
+
+    /* pttopt: world 1 or 2, alone, others; coll: world of nobody, self, split 1 or 2, named; comm: 2 of each
+       communicator; workload: world, alone, others. */
+    const int splits = ranks > 1 ? 2 : 1;
+    assert_int_equal(count_kind(&rows, "pttopt"), 3 + (odd > 0));
+    assert_int_equal(count_kind(&rows, "coll"), 2 + splits);
+    assert_int_equal(count_kind(&rows, "comm"), 2 * (5 + splits));
+    assert_int_equal(count_kind(&rows, "workload"), 3);
+    assert_int_equal(count_kind(&rows, "other"), SERVICES_OF_SYSTEM + 1 + (odd > 0));
+    static const char *const order[] = {"MPI_COMM_WORLD", "MPI_COMM_SELF", "MPI_Comm_split 1", "alone",
+                                        "others",         "rank 5's",      ""};
+    int place = 0;
+    for (int i = 0; i < rows.count; i++)
+        if (strcmp(rows.rows[i].row.kind, "comm") == 0) {
+            while (place < 6 && strcmp(rows.rows[i].row.comm, order[place]) != 0)
+                place++;
+            assert_true(place < 6);
+        }
+    rows_free(&rows);
+}
+
+/* As many rows as take more than one message's worth of buffers, different on each rank. */
+static void many_rows(void **state)
+{
+    (void)state;
+    for (int i = 1; i < COMMUNICATORS_MAX; i++) {
+        communicators[i] = (struct communicator){
+            .identity = (uint64_t)(i % 2 == 0 ? i : 1000 * (rank + 1) + i), .name = "some", .order = 2};
+        for (int kind = OPERATION_Send; kind <= OPERATION_Recv; kind++)
+            count_operations(i, (enum operation_kind)kind, i, 10);
+    }
+    snapshot.asked = (MPIX_Monitor){.profile = 1, .pttopt = 1};
+    struct rows rows;
+    const bool made = rows_of_snapshot(&snapshot, &rows);
+    const bool good = rows_gather(&rows, private_comm);
+    assert_true(made && good);
+    const int kinds = OPERATION_Recv - OPERATION_Send + 1;
+    int64_t calls = 0;
+    for (int i = 0; i < rows.count; i++)
+        calls += rows.rows[i].row.calls;
+    const int shared = COMMUNICATORS_MAX / 2 - 1, own = COMMUNICATORS_MAX / 2;
+    assert_int_equal(rows.count, kinds * (shared + own * (rank == 0 ? ranks : 1)));
+    assert_int_equal(calls, kinds * COMMUNICATORS_MAX * (COMMUNICATORS_MAX - 1) / 2 * (rank == 0 ? ranks : 1));
+    rows_free(&rows);
+}
+
+static void ranks_without_rows(void **state)
+{
+    (void)state;
+    if (rank == ranks - 1)
+        fill_world();
+    struct rows rows;
+    const bool made = rows_of_snapshot(&snapshot, &rows);
+    const bool good = rows_gather(&rows, private_comm);
+    assert_true(made && good);
+    assert_int_equal(rows.count, rank == 0 || rank == ranks - 1 ? 6 : 0);
+    if (rank == 0)
+        assert_times(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send"), 4e-6, 1.0, 2.5, ranks - 1, 4e-6,
+                     ranks - 1);
+    rows_free(&rows);
+}
+
+/* Without memory on a rank there are no rows of all, but nobody waits for ever. */
+static void a_rank_lacked_memory(void **state)
+{
+    (void)state;
+    fill_world();
+    struct rows rows;
+    const bool made = rows_of_snapshot(&snapshot, &rows);
+    rows.incomplete = rank == ranks - 1;
+    const bool good = rows_gather(&rows, private_comm);
+    assert_true(made);
+    assert_int_equal(good, rank != 0);
+    assert_int_equal(rows.incomplete, rank == 0 || rank == ranks - 1);
+    assert_int_equal(rows.count, 6);
+    rows_free(&rows);
+}
+
+static void rows_of_one_rank_after_the_other(void **state)
+{
+    (void)state;
+    fill_world();
+    counts[1].operation[OPERATION_Send].calls = 100 + rank;
+    struct rows rows;
+    bool good = rows_of_snapshot(&snapshot, &rows);
+    for (int from = 1; from < ranks; from++) {
+        struct rows more;
+        if (rank == from)
+            good = rows_fetch(&rows, from, private_comm) && good;
+        if (rank != 0)
+            continue;
+        good = rows_fetch(&more, from, private_comm) && rows_append(&rows, &more) && good;
+        rows_free(&more);
+    }
+    assert_true(good);
+    assert_int_equal(rows.count, 6 * (rank == 0 ? ranks : 1));
+    for (int i = 0; i < rows.count; i++)
+        assert_int_equal(rows.rows[i].row.rank, rank + i / 6);
+    for (int i = 0; i < rows.count; i += 6)
+        assert_int_equal(rows.rows[i].row.calls, 100 + rank + i / 6);
+    rows_free(&rows);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_dup(MPI_COMM_WORLD, &private_comm);
+    /* One report is enough; failures show on stderr from every rank. */
+    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(rows_hold_what_was_counted, set_up),
+        cmocka_unit_test_setup(what_is_in_flight_has_no_time, set_up),
+        cmocka_unit_test_setup(only_what_was_asked_for, set_up),
+        cmocka_unit_test_setup(communicators_without_anything_have_no_rows, set_up),
+        cmocka_unit_test_setup(operations_without_room_are_told, set_up),
+        cmocka_unit_test_setup(services_are_rows, set_up),
+        cmocka_unit_test_setup(rows_are_sorted, set_up),
+        cmocka_unit_test_setup(all_ranks_are_put_together, set_up),
+        cmocka_unit_test_setup(many_rows, set_up),
+        cmocka_unit_test_setup(ranks_without_rows, set_up),
+        cmocka_unit_test_setup(a_rank_lacked_memory, set_up),
+        cmocka_unit_test_setup(rows_of_one_rank_after_the_other, set_up),
+    };
+    int failures = cmocka_run_group_tests_name("monitor's rows", tests, NULL, NULL);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_free(&private_comm);
+    MPI_Finalize();
+    return failures != 0;
+}
