@@ -192,13 +192,10 @@ static struct {
     FILE *file;
 } run;
 
-/* One line, and the end of the job. */
-static _Noreturn void refuse(const struct bc_error *error, int status)
+static void complain(const struct bc_error *error)
 {
     fprintf(stderr, "mpirtmon: %s\n", error->text);
     fflush(stderr);
-    PMPI_Abort(MPI_COMM_WORLD, status);
-    abort();
 }
 
 /* A spawned job has its parent's variable, but must not write over its parent's report. */
@@ -232,34 +229,42 @@ static bool open_output(struct bc_error *error)
                                             name, strerror(errno));
 }
 
-/* On rank 0: what the variable asks for, and the file. False if it isn't set. */
-static bool read_variable(void)
+enum wish { NOTHING, A_MONITOR, WHAT_IS_WRONG };
+
+/* On rank 0: what the variable asks for, and the file. */
+static enum wish read_variable(void)
 {
     const char *const text = getenv("MPIRT_MONITOR");
     if (text == NULL)
-        return false;
+        return NOTHING;
     struct bc_error error = {""};
-    if (!environment_parse(text, &run.environment, &error) || !open_output(&error))
-        refuse(&error, 2);
-    return true;
+    if (environment_parse(text, &run.environment, &error) && open_output(&error))
+        return A_MONITOR;
+    complain(&error);
+    return WHAT_IS_WRONG;
 }
 
 void environment_start(void)
 {
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank));
     struct {
-        int is_on;
+        enum wish wish;
         MPIX_Monitor handle;
     } settings;
     memset(&settings, 0, sizeof settings);
     if (run.rank == 0) {
-        settings.is_on = read_variable();
+        settings.wish = read_variable();
         settings.handle = run.environment.handle;
     } else {
         run.file = stderr; /* not written, but not NULL, which would mean no report */
     }
     BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
-    if (!settings.is_on)
+    if (settings.wish == WHAT_IS_WRONG) {
+        /* Not by MPI_Abort, at which launchers may lose the line. */
+        PMPI_Finalize();
+        exit(2);
+    }
+    if (settings.wish == NOTHING)
         return;
     run.environment.handle = settings.handle;
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
@@ -267,7 +272,8 @@ void environment_start(void)
         struct bc_error error;
         bc_error_set(&error, "MPIRT_MONITOR: rank %d: the monitor could not start: %s", run.rank,
                      MPIX_Monitor_error_string(code));
-        refuse(&error, 1);
+        complain(&error);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     run.started = true;
 }

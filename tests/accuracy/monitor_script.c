@@ -60,6 +60,8 @@ static void collectives(void)
     REPEAT_WAITED(MPI_Iallreduce(sent, received, bytes, MPI_CHAR, MPI_MAX, ring, &request))
     REPEAT_WAITED(MPI_Ialltoall(sent, bytes / 2, MPI_CHAR, received, bytes / 2, MPI_CHAR, ring, &request))
     REPEAT(MPI_Neighbor_allgather(sent, bytes / 2, MPI_CHAR, received, bytes / 2, MPI_CHAR, ring))
+    /* Whoever is early waits here for the others. */
+    MPI_Barrier(MPI_COMM_WORLD);
     REPEAT(MPI_Barrier(ring))
     REPEAT(MPI_Allreduce(sent, received, bytes, MPI_CHAR, MPI_MAX, ring))
 }

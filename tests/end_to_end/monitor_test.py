@@ -54,7 +54,7 @@ class Stencil(unittest.TestCase):
                                      ranks)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout,
-                         "after 30 steps the largest change is 0.853896\n")
+                         "after 30 steps the largest change is 0.808221\n")
         return report
 
     def test_counts(self):
@@ -122,10 +122,11 @@ class Stencil(unittest.TestCase):
 
     def test_pandas(self):
         report = self.monitored("all")
+        # Debian's pandas is for Debian's Python, whichever comes first.
         code = ("import io, sys, pandas; t = pandas.read_csv(sys.stdin, "
                 "sep='\\t', comment='#'); print(len(t), t.calls.sum())")
         rows = read_tsv(report)
-        done = subprocess.run([OPTIONS.python, "-c", code], input=report,
+        done = subprocess.run(["/usr/bin/python3", "-c", code], input=report,
                               capture_output=True, text=True, check=True)
         self.assertEqual(
             [float(word) for word in done.stdout.split()],
@@ -237,11 +238,11 @@ def main():
     parser.add_argument("--stencil", required=True)
     parser.add_argument("--ring")
     parser.add_argument("--binaries", required=True)
-    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("tests", help="a class of this file")
     parser.add_argument("launcher", nargs="+")
-    OPTIONS, rest = parser.parse_known_args()
+    OPTIONS = parser.parse_args()
     OPTIONS.launcher = Launcher(OPTIONS.launcher)
-    unittest.main(argv=[sys.argv[0]] + rest, verbosity=2)
+    unittest.main(argv=[sys.argv[0], OPTIONS.tests], verbosity=2)
 
 
 if __name__ == "__main__":
