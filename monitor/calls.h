@@ -62,10 +62,11 @@ static inline int operation_received(const struct operation *operation, int erro
 }
 
 /* The same for a non-blocking one: from now on it is in flight, unless it is complete already and has no request. */
-static inline int operation_posted(const struct operation *operation, int error, MPI_Request request)
+static inline int operation_posted(struct operation *operation, int error, MPI_Request request)
 {
     if (error != MPI_SUCCESS)
         return error;
+    operation->posted = true;
     if (request == MPI_REQUEST_NULL) {
         operation_end(operation, ticks_now(), 0);
         return error;
@@ -76,6 +77,10 @@ static inline int operation_posted(const struct operation *operation, int error,
     monitor_unlock();
     return error;
 }
+
+/* Measures what the monitor's work between the start and the end of an operation with a request takes, in ticks, the
+   reading of the clock included. Takes about 10 us, while nothing is monitored. */
+uint64_t posted_own_ticks(void);
 
 /* The call that made a persistent request has returned `error`; returns that. */
 static inline int persistent_made(int error, MPI_Request request, const struct persistent *persistent)

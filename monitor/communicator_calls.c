@@ -7,7 +7,7 @@
 
 /* The duplicate has its handle at once, and may be used when the request is complete. */
 static int duplicate_posted(int error, MPI_Comm original, MPI_Comm duplicate, const char *maker, bool monitored,
-                            const struct operation *operation, MPI_Request request)
+                            struct operation *operation, MPI_Request request)
 {
     if (error == MPI_SUCCESS)
         communicator_duplicated(duplicate, original, maker);

@@ -9,6 +9,8 @@
 #include "communicators.h"
 #include "next.h"
 
+#include "common/stats.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -140,6 +142,25 @@ static void lose(int count, const MPI_Request *requests)
             operation_untracked(&operation);
     }
     monitor_unlock();
+}
+
+uint64_t posted_own_ticks(void)
+{
+    enum { ROUNDS = 101 };
+    double ticks[ROUNDS];
+    MPI_Request request; /* like no other */
+    memset(&request, 0x5a, sizeof request);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct operation operation;
+        struct held held;
+        operation_begin_at(&operation, OPERATION_Isend, OTHER_COMMUNICATORS, (struct sent){0}, false);
+        (void)operation_posted(&operation, MPI_SUCCESS, request);
+        hold(&held, 1, &request);
+        ticks[i] = (double)(ticks_now() - operation.start_ticks);
+        if (!held.taken)
+            (void)request_take(request, &operation);
+    }
+    return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
 }
 
 INTERPOSED int MPI_Wait(MPI_Request *request, MPI_Status *status)

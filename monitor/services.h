@@ -26,8 +26,8 @@ struct services {
     const char *warning; /* one line: what can't be collected, and why; or NULL */
 };
 
-/* Reads them all. The library's variables are found at the first reading, so MPI must be initialised. Any thread may,
-   at any time. */
+/* Reads them all. The library's variables are found at the first reading, so MPI must be initialised. Any thread
+   may, at any time. */
 void services_read(struct services *services);
 
 /* Turns a later reading into what came since an earlier one. NAN for what the earlier one did not have. */

@@ -12,7 +12,7 @@ bool monitor_lock_needed, monitor_lock_taken;
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
 static uint32_t epoch;       /* of the latest snapshot */
-static uint64_t clock_ticks; /* what is subtracted from a time */
+static uint64_t own_ticks[2]; /* of calls; of operations with a request: see snapshots_set_own_ticks */
 
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
@@ -51,7 +51,7 @@ static void begin(struct operation *operation, enum operation_kind kind, int com
     operation->communicator = (int16_t)communicator;
     operation->kind = (uint8_t)kind;
     operation->receives = receives;
-    operation->cancelled = false;
+    operation->posted = operation->cancelled = false;
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
@@ -86,7 +86,7 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
 
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, uint64_t end_ticks)
 {
-    const uint64_t least = first->start_ticks + clock_ticks;
+    const uint64_t least = first->start_ticks + own_ticks[first->posted];
     const uint64_t longest = end_ticks > least ? end_ticks - least : 0;
     for (int i = 0; i < active_count; i++) {
         struct snapshot *const snapshot = active[i];
@@ -128,6 +128,12 @@ void operation_untracked(const struct operation *operation)
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i]))
             active[i]->untracked++;
+}
+
+void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
+{
+    own_ticks[false] = of_call;
+    own_ticks[true] = of_posted;
 }
 
 bool snapshots_count_timeouts(void)
@@ -200,7 +206,6 @@ int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **res
         windows_clear();
         communicators_tidy();
     }
-    clock_ticks = ticks_cost();
     snapshot->epoch = ++epoch;
     active[active_count++] = snapshot;
     update_monitored_classes();

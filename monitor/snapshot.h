@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What of one kind of operation on one communicator was counted. Times are in ticks, less the cost of the clock. */
+/* What of one kind of operation on one communicator was counted. Times are in ticks, less what measuring adds. */
 struct count {
     int64_t calls, completed, timeouts;
     int64_t bytes;
@@ -86,6 +86,7 @@ struct operation {
     int16_t communicator; /* its index */
     uint8_t kind;         /* enum operation_kind */
     bool receives;        /* messages: the status of its end says how much */
+    bool posted;          /* its end is another call's */
     bool cancelled;       /* MPI_Cancel was called for it */
 };
 
@@ -114,6 +115,11 @@ void operations_ended(const struct operation *first, int64_t count, uint64_t off
 
 /* The end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);
+
+/* What measuring adds to a time, in ticks, and is subtracted: to that of one call, which is what reading the clock
+   takes, and to that of an operation with a request, which has some of the monitor's own work in it, too. Set before
+   anything is monitored. */
+void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
 
 /* Whether any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);

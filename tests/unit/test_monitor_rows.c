@@ -17,7 +17,7 @@
 static int rank, ranks;
 static MPI_Comm private_comm;
 
-/* ---- stand-ins for the other modules ---------------------------------------------------------------------------- */
+/* ---- stand-ins for the other modules ------------------------------------------------------------------------- */
 
 struct communicator communicators[COMMUNICATORS_MAX];
 
@@ -27,9 +27,9 @@ struct communicator communicators[COMMUNICATORS_MAX];
 #define RECEIVE POINT_TO_POINT
 #define MESSAGE POINT_TO_POINT
 #define PERSISTENT POINT_TO_POINT
-#define COLLECTIVE(Name, Nonblocking, ...)                                                                           \
-    COLLECTIVE_LIKE(Name)                                                                                            \
-    COLLECTIVE_LIKE(Nonblocking)                                                                                     \
+#define COLLECTIVE(Name, Nonblocking, ...)                                                                      \
+    COLLECTIVE_LIKE(Name)                                                                                       \
+    COLLECTIVE_LIKE(Nonblocking)                                                                                \
     [OPERATION_##Name##_init] = {"MPI_" #Name "_init", CLASS_COLLECTIVE},
 #define ONE_SIDED POINT_TO_POINT
 #define ONE_SIDED_REQUEST POINT_TO_POINT
@@ -61,7 +61,7 @@ void services_since(struct services *now, const struct services *before)
         now->service[i].value -= before->service[i].value;
 }
 
-/* ---- snapshots -------------------------------------------------------------------------------------------------- */
+/* ---- snapshots ----------------------------------------------------------------------------------------------- */
 
 static struct communicator_counts counts[COMMUNICATORS_MAX];
 static struct snapshot snapshot;
@@ -107,49 +107,49 @@ static const MPIX_Monitor_row *find(const struct rows *rows, const char *kind, c
 }
 
 /* The row's counts and times; NA and NAN where the expected ones are. */
-#define assert_counts(row, calls_, completed_, timeouts_, bytes_)                                                    \
-    do {                                                                                                             \
-        assert_non_null(row);                                                                                        \
-        assert_int_equal((row)->calls, calls_);                                                                      \
-        assert_int_equal((row)->completed, completed_);                                                              \
-        assert_int_equal((row)->timeouts, timeouts_);                                                                \
-        assert_int_equal((row)->bytes, bytes_);                                                                      \
+#define assert_counts(row, calls_, completed_, timeouts_, bytes_)                                               \
+    do {                                                                                                        \
+        assert_non_null(row);                                                                                   \
+        assert_int_equal((row)->calls, calls_);                                                                 \
+        assert_int_equal((row)->completed, completed_);                                                         \
+        assert_int_equal((row)->timeouts, timeouts_);                                                           \
+        assert_int_equal((row)->bytes, bytes_);                                                                 \
     } while (0)
 
-#define assert_same_real(actual, expected)                                                                           \
-    do {                                                                                                             \
-        if (isnan(expected))                                                                                         \
-            assert_true(isnan(actual));                                                                              \
-        else                                                                                                         \
-            assert_near(actual, expected, fabs(expected) * 1e-12);                                                   \
+#define assert_same_real(actual, expected)                                                                      \
+    do {                                                                                                        \
+        if (isnan(expected))                                                                                    \
+            assert_true(isnan(actual));                                                                         \
+        else                                                                                                    \
+            assert_near(actual, expected, fabs(expected) * 1e-12);                                              \
     } while (0)
 
-#define assert_times(row, total_s_, mean_us_, max_us_, max_rank_, slowest_s_, slowest_rank_)                         \
-    do {                                                                                                             \
-        assert_same_real((row)->total_s, total_s_);                                                                  \
-        assert_same_real((row)->mean_us, mean_us_);                                                                  \
-        assert_same_real((row)->max_us, max_us_);                                                                    \
-        assert_int_equal((row)->max_rank, max_rank_);                                                                \
-        assert_same_real((row)->slowest_s, slowest_s_);                                                              \
-        assert_int_equal((row)->slowest_rank, slowest_rank_);                                                        \
+#define assert_times(row, total_s_, mean_us_, max_us_, max_rank_, slowest_s_, slowest_rank_)                    \
+    do {                                                                                                        \
+        assert_same_real((row)->total_s, total_s_);                                                             \
+        assert_same_real((row)->mean_us, mean_us_);                                                             \
+        assert_same_real((row)->max_us, max_us_);                                                               \
+        assert_int_equal((row)->max_rank, max_rank_);                                                           \
+        assert_same_real((row)->slowest_s, slowest_s_);                                                         \
+        assert_int_equal((row)->slowest_rank, slowest_rank_);                                                   \
     } while (0)
 
-#define assert_workload(row, small_, large_, small_bytes_, large_bytes_, small_per_s_, large_per_s_)                 \
-    do {                                                                                                             \
-        assert_non_null(row);                                                                                        \
-        assert_int_equal((row)->small, small_);                                                                      \
-        assert_int_equal((row)->large, large_);                                                                      \
-        assert_int_equal((row)->small_bytes, small_bytes_);                                                          \
-        assert_int_equal((row)->large_bytes, large_bytes_);                                                          \
-        assert_same_real((row)->small_per_s, small_per_s_);                                                          \
-        assert_same_real((row)->large_per_s, large_per_s_);                                                          \
+#define assert_workload(row, small_, large_, small_bytes_, large_bytes_, small_per_s_, large_per_s_)            \
+    do {                                                                                                        \
+        assert_non_null(row);                                                                                   \
+        assert_int_equal((row)->small, small_);                                                                 \
+        assert_int_equal((row)->large, large_);                                                                 \
+        assert_int_equal((row)->small_bytes, small_bytes_);                                                     \
+        assert_int_equal((row)->large_bytes, large_bytes_);                                                     \
+        assert_same_real((row)->small_per_s, small_per_s_);                                                     \
+        assert_same_real((row)->large_per_s, large_per_s_);                                                     \
     } while (0)
 
 #define assert_no_workload(row) assert_workload(row, NA, NA, NA, NA, NAN, NAN)
 
 enum { NA = MPIX_MONITOR_NA };
 
-/* ---- one process ------------------------------------------------------------------------------------------------ */
+/* ---- one process --------------------------------------------------------------------------------------------- */
 
 /* Two kinds of messages and a collective, with one call in flight. */
 static void fill_world(void)
@@ -368,7 +368,7 @@ static void rows_are_sorted(void **state)
     rows_free(&rows);
 }
 
-/* ---- all ranks -------------------------------------------------------------------------------------------------- */
+/* ---- all ranks ----------------------------------------------------------------------------------------------- */
 
 /* Counts that differ from rank to rank, of which the slowest is not the last rank. */
 static uint64_t ticks_of(int of)
@@ -496,7 +496,8 @@ static void all_ranks_are_put_together(void **state)
 
     /* A communicator's span is the longest one. */
     row = find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point");
-    assert_counts(row, (int)sends + ranks + odd, (int)sends + odd, ranks * (ranks - 1) / 2, 5 * ranks * (ranks - 1));
+    assert_counts(row, (int)sends + ranks + odd, (int)sends + odd, ranks * (ranks - 1) / 2,
+                  5 * ranks * (ranks - 1));
     assert_times(row, 4.5e-6, NAN, NAN, NA, 4.5e-6, slowest);
     row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
     const int small = ranks * (ranks - 1) / 2;

@@ -1,0 +1,294 @@
+#include "environment.h"
+
+#include "flags.h"
+
+#include "common/mpi_check.h"
+#include "common/parse.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <mpi.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- words --------------------------------------------------------------------------------------------------- */
+
+/* A word's value, if it has one: not ended by a 0. */
+struct value {
+    const char *start;
+    size_t length;
+};
+
+struct word {
+    const char *name; /* with "=", if a value follows */
+    bool (*set)(struct environment *environment, const struct word *word, struct value value);
+    size_t flag;      /* where it is in the handle */
+    const char *hint; /* what would do */
+};
+
+static bool set_flag(struct environment *environment, const struct word *word, struct value value)
+{
+    (void)value;
+    *(int *)(void *)((char *)&environment->handle + word->flag) = 1;
+    return true;
+}
+
+static bool set_all(struct environment *environment, const struct word *word, struct value value)
+{
+    (void)word, (void)value;
+#define SET_FLAG(Flag) environment->handle.Flag = 1;
+    MONITOR_FLAGS(SET_FLAG)
+#undef SET_FLAG
+    return true;
+}
+
+/* Copies a value. False if it doesn't fit. */
+static bool copy_value(struct value value, char *text, size_t size)
+{
+    if (value.length >= size)
+        return false;
+    memcpy(text, value.start, value.length);
+    text[value.length] = '\0';
+    return true;
+}
+
+static bool set_large(struct environment *environment, const struct word *word, struct value value)
+{
+    (void)word;
+    char text[64];
+    int64_t bytes;
+    if (!copy_value(value, text, sizeof text) || !bc_parse_size(text, &bytes) || bytes < 1)
+        return false;
+    environment->handle.large_bytes = bytes;
+    return true;
+}
+
+/* The longest timeout: some 30 years, which any clock can count. */
+#define TIMEOUT_MAX_US 1e15
+
+static bool set_timeout(struct environment *environment, const struct word *word, struct value value)
+{
+    /* "s" ends the others, too. */
+    static const struct {
+        const char *name;
+        double us;
+    } units[] = {{"ns", 1e-3}, {"us", 1.0}, {"ms", 1e3}, {"s", 1e6}};
+    (void)word;
+    char text[64];
+    if (!copy_value(value, text, sizeof text))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t length = strlen(units[i].name);
+        if (value.length <= length || strcmp(text + value.length - length, units[i].name) != 0)
+            continue;
+        text[value.length - length] = '\0';
+        double number;
+        if (!bc_parse_real(text, &number) || number < 0.0 || number > TIMEOUT_MAX_US / units[i].us)
+            return false;
+        environment->handle.timeout_us = number * units[i].us;
+        return true;
+    }
+    return false;
+}
+
+static bool set_output(struct environment *environment, const struct word *word, struct value value)
+{
+    (void)word;
+    return value.length > 0 && copy_value(value, environment->output, sizeof environment->output);
+}
+
+#define FLAG(Flag) {#Flag, set_flag, offsetof(MPIX_Monitor, Flag), NULL},
+static const struct word words[] = {
+    MONITOR_FLAGS(FLAG)
+    {"all", set_all, 0, NULL},
+    {"per-rank", set_flag, offsetof(MPIX_Monitor, per_rank), NULL},
+    {"large=", set_large, 0, "use a size from 1 byte on, such as large=64K"},
+    {"timeout=", set_timeout, 0, "use a time of 0 or more with its unit (ns, us, ms, s), such as timeout=1ms"},
+    {"output=", set_output, 0, "use the name of a file, of at most 4095 characters"},
+};
+#undef FLAG
+
+/* ---- the list of words --------------------------------------------------------------------------------------- */
+
+/* The word that the text, up to its next comma or end, is or begins with. NULL if it is none. */
+static const struct word *find_word(const char *text)
+{
+    const size_t length = strcspn(text, ",");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t name_length = strlen(words[i].name);
+        const bool has_value = words[i].name[name_length - 1] == '=';
+        if (length >= name_length && strncmp(text, words[i].name, name_length) == 0 &&
+            (has_value || length == name_length))
+            return &words[i];
+    }
+    return NULL;
+}
+
+/* Where a word ends. A file's name may have commas, behind which stands no other word. */
+static size_t length_of(const char *text, const struct word *word)
+{
+    size_t length = strcspn(text, ",");
+    if (word->set == set_output)
+        while (text[length] != '\0' && find_word(text + length + 1) == NULL)
+            length += 1 + strcspn(text + length + 1, ",");
+    return length;
+}
+
+static bool parse_words(const char *text, struct environment *environment, struct bc_error *error)
+{
+    enum { SHOWN = 100 }; /* of a wrong word */
+    while (*text != '\0') {
+        const struct word *const word = find_word(text);
+        const size_t length = word != NULL ? length_of(text, word) : strcspn(text, ",");
+        const int shown = length < SHOWN ? (int)length : SHOWN;
+        if (word == NULL)
+            return bc_error_set(error,
+                                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, comm, msgsize, traffic, "
+                                "other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, with commas "
+                                "between them",
+                                shown, text);
+        const size_t name_length = strlen(word->name);
+        const struct value value = {text + name_length, length - name_length};
+        if (!word->set(environment, word, value))
+            return bc_error_set(error, "MPIRT_MONITOR: '%.*s': %s", shown, text, word->hint);
+        text += length;
+        if (*text == ',' && *++text == '\0')
+            return bc_error_set(error, "MPIRT_MONITOR: nothing follows its last comma: leave it out");
+    }
+    return true;
+}
+
+bool environment_parse(const char *text, struct environment *environment, struct bc_error *error)
+{
+    *environment = (struct environment){.handle = MPIX_MONITOR_DEFAULTS};
+    /* The program may have chosen a locale with a decimal comma. */
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t usual = uselocale(plain);
+    const bool good = parse_words(text, environment, error);
+    uselocale(usual);
+    if (plain != (locale_t)0)
+        freelocale(plain);
+    if (!good)
+        return false;
+    MPIX_Monitor *const handle = &environment->handle;
+#define OR_FLAG(Flag) || handle->Flag
+    if (!(0 MONITOR_FLAGS(OR_FLAG)))
+        set_all(environment, NULL, (struct value){0});
+#undef OR_FLAG
+    handle->profile = 1;
+    return true;
+}
+
+/* ---- the monitor of the whole run ---------------------------------------------------------------------------- */
+
+static struct {
+    bool started;
+    int rank;
+    struct environment environment;
+    MPIX_Monitor_request request;
+    FILE *file;
+} run;
+
+static void complain(const struct bc_error *error)
+{
+    fprintf(stderr, "mpirtmon: %s\n", error->text);
+    fflush(stderr);
+}
+
+/* A spawned job has its parent's variable, but must not write over its parent's report. */
+static bool is_spawned(void)
+{
+    MPI_Comm parent;
+    BC_MPI(PMPI_Comm_get_parent(&parent));
+    return parent != MPI_COMM_NULL;
+}
+
+/* Opens what rank 0 writes. */
+static bool open_output(struct bc_error *error)
+{
+    char *const name = run.environment.output;
+    run.file = stderr;
+    if (name[0] == '\0')
+        return true;
+    if (is_spawned()) {
+        const size_t length = strlen(name);
+        const int added = snprintf(name + length, sizeof run.environment.output - length, ".spawned-%ld",
+                                   (long)getpid());
+        if (length + (size_t)added >= sizeof run.environment.output)
+            return bc_error_set(error, "MPIRT_MONITOR: output=: the name is too long for a spawned job: use a "
+                                       "shorter one");
+    }
+    /* Not for what the program executes. */
+    run.file = fopen(name, "we");
+    return run.file != NULL || bc_error_set(error,
+                                            "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that "
+                                            "can be written",
+                                            name, strerror(errno));
+}
+
+enum wish { NOTHING, A_MONITOR, WHAT_IS_WRONG };
+
+/* On rank 0: what the variable asks for, and the file. */
+static enum wish read_variable(void)
+{
+    const char *const text = getenv("MPIRT_MONITOR");
+    if (text == NULL)
+        return NOTHING;
+    struct bc_error error = {""};
+    if (environment_parse(text, &run.environment, &error) && open_output(&error))
+        return A_MONITOR;
+    complain(&error);
+    return WHAT_IS_WRONG;
+}
+
+void environment_start(void)
+{
+    BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank));
+    struct {
+        enum wish wish;
+        MPIX_Monitor handle;
+    } settings;
+    memset(&settings, 0, sizeof settings);
+    if (run.rank == 0) {
+        settings.wish = read_variable();
+        settings.handle = run.environment.handle;
+    } else {
+        run.file = stderr; /* not written, but not NULL, which would mean no report */
+    }
+    BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
+    if (settings.wish == WHAT_IS_WRONG) {
+        /* Not by MPI_Abort, at which launchers may lose the line. */
+        PMPI_Finalize();
+        exit(2);
+    }
+    if (settings.wish == NOTHING)
+        return;
+    run.environment.handle = settings.handle;
+    const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
+    if (code != MPIX_MONITOR_SUCCESS) {
+        struct bc_error error;
+        bc_error_set(&error, "MPIRT_MONITOR: rank %d: the monitor could not start: %s", run.rank,
+                     MPIX_Monitor_error_string(code));
+        complain(&error);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    run.started = true;
+}
+
+void environment_end(void)
+{
+    if (!run.started)
+        return;
+    run.started = false;
+    const int code = MPIX_End_monitor(&run.request, &run.environment.handle);
+    if (run.rank != 0)
+        return;
+    const bool closed = run.file == stderr || fclose(run.file) == 0;
+    if (code != MPIX_MONITOR_SUCCESS || !closed)
+        fprintf(stderr, "mpirtmon: %s: the report was lost: %s\n",
+                run.environment.output[0] != '\0' ? run.environment.output : "stderr",
+                MPIX_Monitor_error_string(code != MPIX_MONITOR_SUCCESS ? code : MPIX_MONITOR_ERR_OUTPUT));
+}

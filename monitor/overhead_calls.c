@@ -1,0 +1,55 @@
+#include "monitor/overhead_calls.h"
+
+#include "common/clock.h"
+#include "common/mpi_check.h"
+
+enum { WINDOW_BYTES = 65536, TAG_NEVER_SENT = 1 };
+
+#define CALL(Name) MPI_##Name
+#define LOOP(name) monitored_##name
+#include "monitor/overhead_loops.h"
+#undef CALL
+#undef LOOP
+#define CALL(Name) PMPI_##Name
+#define LOOP(name) direct_##name
+#include "monitor/overhead_loops.h"
+#undef CALL
+#undef LOOP
+
+#define ROW(name, text) {text, monitored_##name, direct_##name}
+
+const struct overhead_call overhead_calls[] = {
+    ROW(isend_wait, "MPI_Isend MPI_Wait"),
+    ROW(irecv_wait, "MPI_Irecv MPI_Wait"),
+    ROW(send, "MPI_Send"),
+    ROW(recv, "MPI_Recv"),
+    ROW(waitall, "8 MPI_Irecv 8 MPI_Isend MPI_Waitall"),
+    ROW(start_wait, "MPI_Start MPI_Wait"),
+    ROW(test, "MPI_Test"),
+    ROW(put, "MPI_Put"),
+    ROW(put_flush, "MPI_Put MPI_Win_flush"),
+    ROW(barrier, "MPI_Barrier"),
+    ROW(allreduce, "MPI_Allreduce"),
+    ROW(iallreduce_wait, "MPI_Iallreduce MPI_Wait"),
+};
+const int overhead_calls_count = sizeof overhead_calls / sizeof *overhead_calls;
+
+void overhead_bench_create(struct overhead_bench *bench)
+{
+    *bench = (struct overhead_bench){.value = 1.0, .no_statuses = MPI_STATUSES_IGNORE};
+    void *memory;
+    BC_MPI(MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &bench->window));
+    BC_MPI(MPI_Win_lock_all(0, bench->window));
+    BC_MPI(MPI_Send_init(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF, &bench->persistent));
+    BC_MPI(MPI_Irecv(bench->received, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT, MPI_COMM_SELF,
+                     &bench->never));
+}
+
+void overhead_bench_destroy(struct overhead_bench *bench)
+{
+    BC_MPI(MPI_Cancel(&bench->never));
+    BC_MPI(MPI_Wait(&bench->never, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Request_free(&bench->persistent));
+    BC_MPI(MPI_Win_unlock_all(bench->window));
+    BC_MPI(MPI_Win_free(&bench->window));
+}

@@ -1,0 +1,260 @@
+#include "report.h"
+
+#include "flags.h"
+
+#include "common/job.h"
+#include "common/metadata.h"
+#include "common/mpi_check.h"
+#include "common/output.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct bc_column columns[] = {
+    {"kind", BC_KEY, 0},         {"comm", BC_KEY, 0},         {"operation", BC_KEY, 0},
+    {"ranks", BC_KEY, 0},        {"calls", BC_INFO, 0},       {"completed", BC_INFO, 0},
+    {"timeouts", BC_LESS, 0},    {"total_s", BC_LESS, 9},     {"mean_us", BC_LESS, 3},
+    {"max_us", BC_LESS, 3},      {"max_rank", BC_INFO, 0},    {"bytes", BC_INFO, 0},
+    {"small", BC_INFO, 0},       {"large", BC_INFO, 0},       {"small_per_s", BC_INFO, 3},
+    {"large_per_s", BC_INFO, 3}, {"small_bytes", BC_INFO, 0}, {"large_bytes", BC_INFO, 0},
+    {"members", BC_KEY, 0},      {"rank", BC_KEY, 0},         {"slowest_s", BC_LESS, 9},
+    {"slowest_rank", BC_INFO, 0},
+};
+static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
+
+/* ---- rows ---------------------------------------------------------------------------------------------------- */
+
+static void set_integer(struct bc_row *cells, const char *name, int64_t value)
+{
+    if (value != MPIX_MONITOR_NA)
+        bc_row_integer(cells, name, value);
+}
+
+static void write_row(struct bc_output *output, const MPIX_Monitor_row *row)
+{
+    struct bc_row cells;
+    bc_row_clear(&cells, &table);
+    bc_row_text(&cells, "kind", row->kind);
+    bc_row_text(&cells, "comm", row->comm);
+    bc_row_text(&cells, "operation", row->operation);
+    set_integer(&cells, "ranks", row->ranks);
+    set_integer(&cells, "calls", row->calls);
+    set_integer(&cells, "completed", row->completed);
+    set_integer(&cells, "timeouts", row->timeouts);
+    bc_row_real(&cells, "total_s", row->total_s);
+    bc_row_real(&cells, "mean_us", row->mean_us);
+    bc_row_real(&cells, "max_us", row->max_us);
+    set_integer(&cells, "max_rank", row->max_rank);
+    set_integer(&cells, "bytes", row->bytes);
+    set_integer(&cells, "small", row->small);
+    set_integer(&cells, "large", row->large);
+    bc_row_real(&cells, "small_per_s", row->small_per_s);
+    bc_row_real(&cells, "large_per_s", row->large_per_s);
+    set_integer(&cells, "small_bytes", row->small_bytes);
+    set_integer(&cells, "large_bytes", row->large_bytes);
+    bc_row_text(&cells, "members", row->members);
+    set_integer(&cells, "rank", row->rank);
+    bc_row_real(&cells, "slowest_s", row->slowest_s);
+    set_integer(&cells, "slowest_rank", row->slowest_rank);
+    bc_output_row(output, &cells);
+}
+
+static void write_rows(struct bc_output *output, const struct rows *rows)
+{
+    for (int i = 0; i < rows->count; i++)
+        write_row(output, &rows->rows[i].row);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------------------------ */
+
+/* The command line of this process, each argument ended by a 0; freed by the caller. NULL where it isn't told. */
+static char *read_command_line(size_t *length)
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    *length = 0;
+    FILE *const file = fopen("/proc/self/cmdline", "re");
+    if (file == NULL)
+        return NULL;
+    for (;;) {
+        if (*length + 1 >= capacity) {
+            capacity = capacity > 0 ? 2 * capacity : 4096;
+            char *const larger = realloc(text, capacity);
+            if (larger == NULL)
+                break;
+            text = larger;
+        }
+        const size_t got = fread(text + *length, 1, capacity - *length - 1, file);
+        *length += got;
+        if (got == 0)
+            break;
+    }
+    fclose(file);
+    if (text != NULL)
+        text[*length] = '\0';
+    return text;
+}
+
+static void write_program(struct bc_output *output)
+{
+    size_t length;
+    char *const text = read_command_line(&length);
+    int arguments = 0;
+    for (size_t i = 0; i < length; i++)
+        arguments += text[i] == '\0';
+    char **const argv = calloc((size_t)arguments + 1, sizeof *argv);
+    if (argv == NULL)
+        arguments = 0;
+    char *argument = text;
+    for (int i = 0; i < arguments; i++) {
+        argv[i] = argument;
+        argument += strlen(argument) + 1;
+    }
+    bc_metadata_write_program(output, "mpirtmon", arguments, argv);
+    free(argv);
+    free(text);
+}
+
+static void write_request(struct bc_output *output, const struct snapshot *snapshot, const struct rows *rows)
+{
+    const MPIX_Monitor *const asked = &snapshot->asked;
+    char words[128] = "";
+    if (asked->profile) {
+#define ADD_WORD(Flag)                                                                                           \
+    if (asked->Flag)                                                                                             \
+        strcat(strcat(words, words[0] != '\0' ? "," : ""), #Flag);
+        MONITOR_FLAGS(ADD_WORD)
+#undef ADD_WORD
+    }
+    bc_output_meta(output, "monitored", "%s", words[0] != '\0' ? words : "NA");
+    bc_output_meta(output, "snapshot", "%lld", (long long)snapshot->serial);
+    bc_output_meta(output, "snapshot_s", "%.9f", rows->seconds);
+    bc_output_meta(output, "clock", "%s", ticks_clock());
+    bc_output_meta(output, "clock_cost_ns", "%.1f", (double)ticks_cost() * ticks_ns());
+    bc_output_meta(output, "large_bytes", "%lld", (long long)asked->large_bytes);
+    if (asked->timeout_us > 0.0)
+        bc_output_meta(output, "timeout_us", "%.3f", asked->timeout_us);
+    else
+        bc_output_meta(output, "timeout_us", "none");
+    bc_output_meta(output, "per_rank", "%s", asked->per_rank ? "yes" : "no");
+}
+
+static void write_remarks(struct bc_output *output, const struct snapshot *snapshot, const struct rows *rows)
+{
+    const MPIX_Monitor *const asked = &snapshot->asked;
+    if (rows->untracked > 0)
+        bc_output_remark(output, "warning",
+                         "the end of %lld operations could not be followed, for want of room: they count as calls, "
+                         "but not as completed",
+                         (long long)rows->untracked);
+    if (rows->untold > 0)
+        bc_output_remark(output, "warning",
+                         "whether %lld one-sided operations took longer than the timeout could not be told, for "
+                         "want of room: they are not in the timeouts",
+                         (long long)rows->untold);
+    if (rows->unplaced > 0)
+        bc_output_remark(output, "warning",
+                         "%lld operations are on communicators that found no room (%d fit): they count for '%s'",
+                         (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
+    if (!asked->profile)
+        return;
+    if (asked->other && snapshot->services.warning != NULL)
+        bc_output_remark(output, "warning", "%s", snapshot->services.warning);
+    if (asked->other)
+        bc_output_remark(output, "note", "other services count for the whole process, not only for MPI");
+    if (asked->coll || asked->comm)
+        bc_output_remark(output, "note",
+                         "the point-to-point messages inside collectives can't be seen from outside of the MPI "
+                         "library: a collective counts as one operation");
+}
+
+static void write_head(struct bc_output *output, const struct snapshot *snapshot, const struct rows *rows,
+                       const struct bc_job *job)
+{
+    if (output == NULL)
+        return;
+    int thread_level;
+    BC_MPI(PMPI_Query_thread(&thread_level));
+    write_program(output);
+    bc_metadata_write(output, job, thread_level);
+    write_request(output, snapshot, rows);
+    write_remarks(output, snapshot, rows);
+    bc_output_header(output);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------- */
+
+/* What rank 0 finds out for all. */
+static int agreed(int value)
+{
+    BC_MPI(PMPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    return value;
+}
+
+/* Brings the rows of one rank after the other to rank 0, which writes them and adds them to `rows`. `own` are this
+   rank's. Collective. False on rank 0 without memory for all of them. */
+static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows, const struct bc_job *job,
+                            MPI_Comm comm)
+{
+    if (job->rank != 0)
+        return rows_fetch(own, job->rank, comm);
+    write_rows(output, own);
+    bool good = rows_append(rows, own);
+    for (int rank = 1; rank < job->ranks; rank++) {
+        struct rows more;
+        good = rows_fetch(&more, rank, comm) && good;
+        write_rows(output, &more);
+        good = rows_append(rows, &more) && good;
+        rows_free(&more);
+    }
+    return good;
+}
+
+/* Collective. The code counts on rank 0. */
+static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job, MPI_Comm comm)
+{
+    const bool root = job->rank == 0;
+    const bool per_rank = agreed(snapshot->asked.per_rank != 0);
+    struct rows own = {0};
+    struct bc_output *output = NULL;
+    bool good = !root || !per_rank || rows_append(&own, rows);
+    good = rows_gather(rows, comm) && good;
+    if (root && good)
+        output = bc_output_attach(snapshot->file, BC_FORMAT_TSV, true, &table);
+    good = agreed(good && output != NULL);
+    if (good) {
+        write_head(output, snapshot, rows, job);
+        if (root)
+            write_rows(output, rows);
+        if (per_rank)
+            good = write_each_rank(output, root ? &own : rows, rows, job, comm);
+    }
+    rows_free(&own);
+    const bool written = bc_output_close(output);
+    return !good ? MPIX_MONITOR_ERR_MEMORY : !written ? MPIX_MONITOR_ERR_OUTPUT : MPIX_MONITOR_SUCCESS;
+}
+
+int report_write(const struct snapshot *snapshot, struct rows *rows)
+{
+    const bool was_inside = inside_monitor;
+    inside_monitor = true;
+    /* Of this thread only, and for as long as this takes. */
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t usual = uselocale(plain);
+
+    struct bc_job job;
+    bc_job_describe(&job);
+    MPI_Comm comm;
+    BC_MPI(PMPI_Comm_split(MPI_COMM_WORLD, 0, job.rank, &comm));
+    const int code = agreed(write_all(snapshot, rows, &job, comm));
+    BC_MPI(PMPI_Comm_free(&comm));
+    bc_job_free(&job);
+
+    uselocale(usual);
+    if (plain != (locale_t)0)
+        freelocale(plain);
+    inside_monitor = was_inside;
+    return code;
+}

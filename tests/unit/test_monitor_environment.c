@@ -1,0 +1,398 @@
+/*
+ * The variable MPIRT_MONITOR: what its words mean, and what a whole run makes of it; run on 1 and on 3. As
+ * `test_monitor_environment start` it only starts what the variable asks for: for what ends the job.
+ */
+#include "helpers.h"
+
+#include "monitor/environment.h"
+
+#include <locale.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, ranks;
+
+/* ---- stand-ins for the monitor ------------------------------------------------------------------------------- */
+
+static MPIX_Monitor started_with;
+static FILE *started_file;
+static int starts, ends, end_code;
+
+int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
+{
+    request->serial = 42;
+    started_with = *handle;
+    started_file = f;
+    starts++;
+    return MPIX_MONITOR_SUCCESS;
+}
+
+int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle)
+{
+    (void)handle;
+    ends += request->serial == 42;
+    if (rank == 0 && started_file != stderr)
+        fputs("the report\n", started_file);
+    return end_code;
+}
+
+const char *MPIX_Monitor_error_string(int code)
+{
+    (void)code;
+    return "as the test wants";
+}
+
+/* ---- words --------------------------------------------------------------------------------------------------- */
+
+static struct environment environment;
+static struct bc_error error;
+
+static void accept(const char *text)
+{
+    memset(&environment, 0x55, sizeof environment);
+    error.text[0] = '\0';
+    if (!environment_parse(text, &environment, &error))
+        fail_msg("'%s' is refused: %s", text, error.text);
+    assert_int_equal(environment.handle.profile, 1);
+}
+
+/* The error is one line, names the variable and what is wrong, and says what would do. */
+static void refuse(const char *text, const char *culprit)
+{
+    error.text[0] = '\0';
+    if (environment_parse(text, &environment, &error))
+        fail_msg("'%s' is accepted", text);
+    assert_null(strchr(error.text, '\n'));
+    if (strncmp(error.text, "MPIRT_MONITOR: ", 15) != 0 || strstr(error.text, culprit) == NULL ||
+        (strstr(error.text, ": use ") == NULL && strstr(error.text, "leave it out") == NULL))
+        fail_msg("'%s' is refused with '%s'", text, error.text);
+}
+
+/* The flags, in the order of the handle: other, pttopt, coll, comm, msgsize, traffic. */
+static void assert_flags(const char *flags)
+{
+    const MPIX_Monitor *const h = &environment.handle;
+    const int set[] = {h->other, h->pttopt, h->coll, h->comm, h->msgsize, h->traffic};
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(set[i], flags[i] == '1');
+}
+
+static void each_flag_is_a_word(void **state)
+{
+    (void)state;
+    accept("other");
+    assert_flags("100000");
+    accept("pttopt");
+    assert_flags("010000");
+    accept("coll");
+    assert_flags("001000");
+    accept("comm");
+    assert_flags("000100");
+    accept("msgsize");
+    assert_flags("000010");
+    accept("traffic");
+    assert_flags("000001");
+    accept("all");
+    assert_flags("111111");
+    accept("coll,pttopt,coll");
+    assert_flags("011000");
+    assert_int_equal(environment.handle.per_rank, 0);
+    assert_int_equal(environment.handle.large_bytes, MPIX_MONITOR_LARGE_BYTES);
+    assert_near(environment.handle.timeout_us, 0.0, 0.0);
+    assert_string_equal(environment.output, "");
+}
+
+static void without_flags_it_is_all(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "per-rank", "large=1", "output=coll", "timeout=1s,per-rank,large=2"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        accept(texts[i]);
+        assert_flags("111111");
+    }
+    assert_int_equal(environment.handle.per_rank, 1);
+}
+
+static void all_words_together(void **state)
+{
+    (void)state;
+    accept("comm,large=64K,per-rank,timeout=1ms,traffic,output=/tmp/a file.tsv");
+    assert_flags("000101");
+    assert_int_equal(environment.handle.per_rank, 1);
+    assert_int_equal(environment.handle.large_bytes, 65536);
+    assert_near(environment.handle.timeout_us, 1000.0, 0.0);
+    assert_string_equal(environment.output, "/tmp/a file.tsv");
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } cases[] = {{"large=1", 1},
+                 {"large=2k", 2048},
+                 {"large=3M", 3 << 20},
+                 {"large=1G", 1 << 30},
+                 {"large=9223372036854775807", INT64_MAX},
+                 {"large=5,large=6", 6}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        accept(cases[i].text);
+        assert_int_equal(environment.handle.large_bytes, cases[i].bytes);
+    }
+    static const char *const wrong[] = {"0",   "-1",   "",    "K",  "1.5K", "64KB", "1T", "9223372036854775808",
+                                        "8589934592G", " 1", "1 ", "0x10"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "large=%s", wrong[i]);
+        refuse(text, text);
+    }
+    refuse("large", "'large'");
+    refuse("large=1000000000000000000000000000000000000000000000000000000000000000000000000", "large=1000000");
+}
+
+static void times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double us;
+    } cases[] = {{"500ns", 0.5}, {"1us", 1.0},   {"1.5ms", 1500.0}, {"2s", 2e6},
+                 {"0s", 0.0},    {"1e-3s", 1e3}, {"1e9s", 1e15},    {"0.001ns", 1e-6}};
+    char text[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "timeout=%s", cases[i].text);
+        accept(text);
+        assert_near(environment.handle.timeout_us, cases[i].us, cases[i].us * 1e-15);
+    }
+    static const char *const wrong[] = {"",    "1",     "0",     "s",   "ms",   "-1us",    "1 ms",  "1m",
+                                        "1 s", "infs",  "nanns", "1S",  "1us ", "1e300s", "1.1e9s", "1min",
+                                        "us1", "1usus", "0x1us", "1;2s"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(text, sizeof text, "timeout=%s", wrong[i]);
+        refuse(text, text);
+    }
+}
+
+static void times_in_any_locale(void **state)
+{
+    (void)state;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL && setlocale(LC_ALL, "fr_FR.UTF-8") == NULL)
+        skip();
+    const bool good = environment_parse("timeout=1.5us", &environment, &error);
+    const bool comma = environment_parse("timeout=1,5us", &environment, &error);
+    char number[16];
+    snprintf(number, sizeof number, "%.1f", 0.5);
+    setlocale(LC_ALL, "C");
+    assert_true(good);
+    assert_false(comma);
+    assert_string_equal(number, "0,5");
+}
+
+static void files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *file, *flags;
+    } cases[] = {
+        {"output=a", "a", "111111"},
+        {"output=a,coll", "a", "001000"},
+        {"coll,output=a,b.tsv", "a,b.tsv", "001000"},
+        {"output=a,b,coll", "a,b", "001000"},
+        {"output=a,coll,output=b", "b", "001000"},
+        {"output=a,,b", "a,,b", "111111"},
+        {"output=a,", "a,", "111111"},
+        {"output=a,collective", "a,collective", "111111"},
+        {"output=a=b,large=1", "a=b", "111111"},
+        {"output= ", " ", "111111"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        accept(cases[i].text);
+        assert_string_equal(environment.output, cases[i].file);
+        assert_flags(cases[i].flags);
+    }
+    refuse("output=", "'output='");
+    refuse("output=,coll", "'output='");
+    refuse("output", "'output'");
+}
+
+static void wrong_words(void **state)
+{
+    (void)state;
+    refuse("cool", "'cool'");
+    refuse("pttopt,cool,comm", "'cool'");
+    refuse("Coll", "'Coll'");
+    refuse(" coll", "' coll'");
+    refuse("coll comm", "'coll comm'");
+    refuse("coll=1", "'coll=1'");
+    refuse("collx", "'collx'");
+    refuse("col", "'col'");
+    refuse("per_rank", "'per_rank'");
+    refuse("profile", "'profile'");
+    refuse("0", "'0'");
+    refuse(",", "''");
+    refuse(",coll", "''");
+    refuse("coll,,comm", "''");
+    refuse("coll,", "last comma");
+    refuse("co\nll", "'co");
+}
+
+static void very_long_texts(void **state)
+{
+    (void)state;
+    enum { LENGTH = 1000000 };
+    char *const text = malloc(LENGTH + 1);
+    assert_non_null(text);
+    memset(text, 'x', LENGTH);
+    text[LENGTH] = '\0';
+    refuse(text, "'xxx");
+    memcpy(text, "output=", 7);
+    refuse(text, "'output=xxx");
+    memcpy(text, "timeout=", 8);
+    refuse(text, "'timeout=xxx");
+    memcpy(text, "large=", 6);
+    refuse(text, "'large=");
+    for (int i = 0; i + 5 <= LENGTH; i += 5)
+        memcpy(text + i, "coll,", 5);
+    text[LENGTH - 1] = '\0';
+    accept(text);
+    assert_flags("001000");
+    /* The longest name, and one longer. */
+    memcpy(text, "output=", 7);
+    memset(text + 7, 'f', 4096);
+    text[7 + 4095] = '\0';
+    accept(text);
+    assert_int_equal(strlen(environment.output), 4095);
+    text[7 + 4095] = 'f';
+    text[7 + 4096] = '\0';
+    refuse(text, "at most 4095");
+    free(text);
+}
+
+/* ---- a whole run --------------------------------------------------------------------------------------------- */
+
+/* All ranks learn what rank 0's variable says, whatever theirs is. */
+static void ranks_follow_rank_0(void **state)
+{
+    (void)state;
+    char name[64] = "", variable[128];
+    snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
+    snprintf(variable, sizeof variable, "coll,large=3,timeout=2us,per-rank,output=%s", name);
+    setenv("MPIRT_MONITOR", rank == 0 ? variable : "nonsense", 1);
+    starts = ends = 0;
+    end_code = MPIX_MONITOR_SUCCESS;
+    environment_start();
+    environment_end();
+    char text[64] = "";
+    FILE *const file = fopen(name, "r");
+    if (file != NULL) {
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        unlink(name);
+    }
+    unsetenv("MPIRT_MONITOR");
+    assert_int_equal(starts, 1);
+    assert_int_equal(ends, 1);
+    assert_int_equal(started_with.profile, 1);
+    assert_int_equal(started_with.coll, 1);
+    assert_int_equal(started_with.pttopt, 0);
+    assert_int_equal(started_with.per_rank, 1);
+    assert_int_equal(started_with.large_bytes, 3);
+    assert_near(started_with.timeout_us, 2.0, 0.0);
+    assert_non_null(started_file);
+    assert_string_equal(text, rank == 0 ? "the report\n" : "");
+}
+
+static void without_the_variable_nothing_starts(void **state)
+{
+    (void)state;
+    if (rank == 0)
+        unsetenv("MPIRT_MONITOR");
+    else
+        setenv("MPIRT_MONITOR", "all", 1);
+    starts = ends = 0;
+    environment_start();
+    environment_end();
+    unsetenv("MPIRT_MONITOR");
+    assert_int_equal(starts, 0);
+    assert_int_equal(ends, 0);
+}
+
+static void stderr_without_a_file(void **state)
+{
+    (void)state;
+    setenv("MPIRT_MONITOR", "", 1);
+    starts = ends = 0;
+    environment_start();
+    FILE *const file = started_file;
+    environment_end();
+    environment_end(); /* MPI_Finalize comes once; this does nothing */
+    unsetenv("MPIRT_MONITOR");
+    assert_true(file == stderr);
+    assert_int_equal(starts, 1);
+    assert_int_equal(ends, 1);
+    assert_true(fflush(stderr) == 0); /* still open */
+}
+
+/* A lost report is said on stderr by rank 0, and nothing else comes of it. */
+static void a_lost_report_is_said(void **state)
+{
+    (void)state;
+    setenv("MPIRT_MONITOR", "output=/dev/full", 1);
+    char name[64], text[256] = "";
+    snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
+    fflush(stderr);
+    const int saved = dup(STDERR_FILENO);
+    FILE *const diverted = fopen(name, "w+");
+    dup2(fileno(diverted), STDERR_FILENO);
+    environment_start();
+    environment_end();
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(diverted);
+    text[fread(text, 1, sizeof text - 1, diverted)] = '\0';
+    fclose(diverted);
+    unlink(name);
+    unsetenv("MPIRT_MONITOR");
+    assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: the report was lost: as the test wants\n" : "");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc > 1) {
+        environment_start();
+        environment_end();
+        MPI_Finalize();
+        return 0;
+    }
+    /* One report is enough; failures show on stderr from every rank. */
+    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_flag_is_a_word),
+        cmocka_unit_test(without_flags_it_is_all),
+        cmocka_unit_test(all_words_together),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(times),
+        cmocka_unit_test(times_in_any_locale),
+        cmocka_unit_test(files),
+        cmocka_unit_test(wrong_words),
+        cmocka_unit_test(very_long_texts),
+        cmocka_unit_test(ranks_follow_rank_0),
+        cmocka_unit_test(without_the_variable_nothing_starts),
+        cmocka_unit_test(stderr_without_a_file),
+        cmocka_unit_test(a_lost_report_is_said),
+    };
+    int failures = cmocka_run_group_tests_name("monitor's environment", tests, NULL, NULL);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures != 0;
+}

@@ -1,0 +1,346 @@
+/*
+ * The report of a snapshot made by hand, as a whole; run on 1 and on 3. Only rank 0 writes, and looks at it.
+ */
+#include "helpers.h"
+
+#include "monitor/report.h"
+
+#include <locale.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, ranks;
+
+/* ---- stand-ins for the other modules ------------------------------------------------------------------------- */
+
+struct communicator communicators[COMMUNICATORS_MAX] = {{.name = "other communicators"}};
+_Thread_local bool inside_monitor;
+static bool seen_outside; /* MPI was called as if by the program */
+
+double ticks_ns(void)
+{
+    return 0.5;
+}
+
+uint64_t ticks_cost(void)
+{
+    return 41;
+}
+
+const char *ticks_clock(void)
+{
+    return "a test's";
+}
+
+/* The rows of all are rank 0's: putting them together is tested elsewhere. */
+static bool lacks_memory;
+
+bool rows_gather(struct rows *rows, MPI_Comm comm)
+{
+    (void)rows, (void)comm;
+    return !lacks_memory;
+}
+
+bool rows_append(struct rows *rows, const struct rows *more)
+{
+    struct keyed_row *const all = realloc(rows->rows, (size_t)(rows->count + more->count + 1) * sizeof *all);
+    if (more->count > 0)
+        memcpy(all + rows->count, more->rows, (size_t)more->count * sizeof *all);
+    rows->rows = all;
+    rows->count += more->count;
+    return true;
+}
+
+static void make_rows(struct rows *rows, int of)
+{
+    static const struct keyed_row row = {
+        .row = {.kind = "pttopt",
+                .comm = "my\tname",
+                .operation = "MPI_Send",
+                .ranks = 3,
+                .calls = 5,
+                .completed = 4,
+                .timeouts = 0,
+                .total_s = 1.25,
+                .mean_us = 312500.0,
+                .max_us = 1000000.5,
+                .max_rank = 2,
+                .bytes = 4096,
+                .small = MPIX_MONITOR_NA,
+                .large = MPIX_MONITOR_NA,
+                .small_per_s = NAN,
+                .large_per_s = NAN,
+                .small_bytes = MPIX_MONITOR_NA,
+                .large_bytes = MPIX_MONITOR_NA,
+                .members = "0-2",
+                .rank = MPIX_MONITOR_NA,
+                .slowest_s = 1.0,
+                .slowest_rank = 1},
+    };
+    *rows = (struct rows){.rows = malloc(sizeof row), .count = 1, .seconds = 2.5};
+    rows->rows[0] = row;
+    if (of > 0)
+        rows->rows[0].row.rank = of;
+}
+
+static int fetched;
+
+bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
+{
+    (void)comm;
+    fetched++;
+    if (rank == 0)
+        make_rows(rows, from);
+    return true;
+}
+
+void rows_free(struct rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct rows){0};
+}
+
+/* ---- a stand-in for a wrapper of the monitor ----------------------------------------------------------------- */
+
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+               MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    seen_outside = seen_outside || !inside_monitor;
+    return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------- */
+
+static struct snapshot snapshot;
+static char path[64];
+static char text[65536];
+
+static int set_up(void **state)
+{
+    (void)state;
+    lacks_memory = seen_outside = false;
+    fetched = 0;
+    snapshot = (struct snapshot){
+        .serial = 7,
+        .asked = {.profile = 1, .pttopt = 1, .msgsize = 1, .large_bytes = 65536},
+        .file = stderr,
+    };
+    strcpy(path, "/tmp/commcost_test_report.XXXXXX");
+    const int file = mkstemp(path);
+    snapshot.file = fdopen(file, "w");
+    return snapshot.file == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+/* Writes the report, closes the file and reads it. */
+static int write_report(struct rows *rows)
+{
+    make_rows(rows, 0);
+    fputs("before\n", snapshot.file);
+    const int code = report_write(&snapshot, rows);
+    const bool open = fclose(snapshot.file) == 0;
+    FILE *const file = fopen(path, "r");
+    text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return open ? code : -1;
+}
+
+#define HEADER                                                                                                  \
+    "kind\tcomm\toperation\tranks\tcalls\tcompleted\ttimeouts\ttotal_s\tmean_us\tmax_us\tmax_rank\tbytes\t"     \
+    "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_s\tslowest_rank\n"
+#define ROW(rank_)                                                                                              \
+    "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"                    \
+    "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\n"
+
+/* Whether a whole line stands in the report. */
+static bool has_line(const char *line)
+{
+    const size_t length = strlen(line);
+    for (const char *at = text; at != NULL; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, line, length) == 0 && at[length] == '\n')
+            return true;
+        if (*at == '\0')
+            break;
+    }
+    return false;
+}
+
+static bool ends_with(const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static void report_is_as_the_contract_says(void **state)
+{
+    (void)state;
+    struct rows rows;
+    const int code = write_report(&rows);
+    assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    assert_false(seen_outside);
+    assert_false(inside_monitor);
+    rows_free(&rows);
+    if (rank != 0) {
+        assert_string_equal(text, "before\n");
+        return;
+    }
+    assert_true(strncmp(text, "before\n# benchmark: mpirtmon\n", 28) == 0);
+    assert_true(ends_with("\n" HEADER ROW("NA")));
+    assert_true(has_line("# monitored: pttopt,msgsize"));
+    assert_true(has_line("# snapshot: 7"));
+    assert_true(has_line("# snapshot_s: 2.500000000"));
+    assert_true(has_line("# clock: a test's"));
+    assert_true(has_line("# clock_cost_ns: 20.5"));
+    assert_true(has_line("# large_bytes: 65536"));
+    assert_true(has_line("# timeout_us: none"));
+    assert_true(has_line("# per_rank: no"));
+    assert_non_null(strstr(text, "\n# mpi_library: "));
+    assert_non_null(strstr(text, "test_monitor_report first second word\n"));
+    char line[64];
+    snprintf(line, sizeof line, "# ranks: %d", ranks);
+    assert_true(has_line(line));
+    assert_null(strstr(text, "# note: "));
+    assert_null(strstr(text, "could not be"));
+}
+
+static void remarks_say_what_is_missing(void **state)
+{
+    (void)state;
+    snapshot.asked =
+        (MPIX_Monitor){.profile = 1, .coll = 1, .comm = 1, .other = 1, .traffic = 1, .timeout_us = 1.5};
+    snapshot.services.warning = "nothing to see";
+    struct rows rows;
+    make_rows(&rows, 0);
+    rows.untracked = 11;
+    rows.untold = 12;
+    rows.unplaced = 13;
+    const int code = report_write(&snapshot, &rows);
+    fclose(snapshot.file);
+    rows_free(&rows);
+    assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    if (rank != 0)
+        return;
+    FILE *const file = fopen(path, "r");
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_true(has_line("# monitored: coll,comm,traffic,other"));
+    assert_true(has_line("# timeout_us: 1.500"));
+    assert_true(has_line("# warning: nothing to see"));
+    assert_non_null(strstr(text, "# warning: the end of 11 operations"));
+    assert_non_null(strstr(text, "# warning: whether 12 one-sided"));
+    assert_non_null(strstr(text, "# warning: 13 operations are on communicators"));
+    assert_non_null(strstr(text, "'other communicators'"));
+    assert_non_null(strstr(text, "# note: other services count for the whole process"));
+    assert_non_null(strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
+}
+
+/* Rank 0's handle decides. */
+static void rows_of_each_rank_follow(void **state)
+{
+    (void)state;
+    snapshot.asked.per_rank = rank == 0;
+    struct rows rows;
+    const int code = write_report(&rows);
+    const int count = rows.count;
+    const int last = rows.rows[count - 1].row.rank;
+    rows_free(&rows);
+    assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    assert_int_equal(fetched, rank == 0 ? ranks - 1 : 1);
+    if (rank != 0)
+        return;
+    assert_true(has_line("# per_rank: yes"));
+    assert_true(ends_with(ranks == 1 ? HEADER ROW("NA") ROW("NA") : HEADER ROW("NA") ROW("NA") ROW("1") ROW("2")));
+    assert_int_equal(count, 1 + ranks);
+    assert_int_equal(last, ranks == 1 ? MPIX_MONITOR_NA : ranks - 1);
+}
+
+static bool choose_decimal_comma(void)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (setlocale(LC_ALL, names[i]) != NULL)
+            return true;
+    return false;
+}
+
+static void locale_stays_and_points_are_points(void **state)
+{
+    (void)state;
+    const bool comma = choose_decimal_comma();
+    struct rows rows;
+    const int code = write_report(&rows);
+    char number[16];
+    snprintf(number, sizeof number, "%.1f", 0.5);
+    setlocale(LC_ALL, "C");
+    rows_free(&rows);
+    if (!comma)
+        skip();
+    assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    assert_string_equal(number, "0,5");
+    if (rank != 0)
+        return;
+    assert_true(has_line("# snapshot_s: 2.500000000"));
+    assert_true(ends_with(HEADER ROW("NA")));
+}
+
+static void lost_reports_are_noticed_by_all(void **state)
+{
+    (void)state;
+    fclose(snapshot.file);
+    snapshot.file = rank == 0 ? fopen("/dev/full", "w") : stderr;
+    struct rows rows;
+    make_rows(&rows, 0);
+    const int code = report_write(&snapshot, &rows);
+    if (rank == 0)
+        fclose(snapshot.file);
+    rows_free(&rows);
+    assert_int_equal(code, MPIX_MONITOR_ERR_OUTPUT);
+    assert_false(inside_monitor);
+}
+
+static void without_memory_nothing_is_written(void **state)
+{
+    (void)state;
+    lacks_memory = rank == 0;
+    struct rows rows;
+    const int code = write_report(&rows);
+    rows_free(&rows);
+    assert_int_equal(code, MPIX_MONITOR_ERR_MEMORY);
+    assert_string_equal(text, "before\n");
+}
+
+#define REPORT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    /* One report is enough; failures show on stderr from every rank. */
+    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        REPORT_TEST(report_is_as_the_contract_says),
+        REPORT_TEST(remarks_say_what_is_missing),
+        REPORT_TEST(rows_of_each_rank_follow),
+        REPORT_TEST(locale_stays_and_points_are_points),
+        REPORT_TEST(lost_reports_are_noticed_by_all),
+        REPORT_TEST(without_memory_nothing_is_written),
+    };
+    int failures = cmocka_run_group_tests_name("monitor's report", tests, NULL, NULL);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures != 0;
+}
