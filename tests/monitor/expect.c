@@ -32,6 +32,11 @@ int test_end(void)
     return all > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+int test_failures(void)
+{
+    return failures;
+}
+
 void test_about(const char *what)
 {
     (void)snprintf(about, sizeof about, "%s", what);

@@ -44,6 +44,9 @@ struct watch {
     struct expected_rows expected;
 };
 
+/* Failures of this process so far. */
+int test_failures(void);
+
 /* After MPI_Init. */
 void test_begin(void);
 

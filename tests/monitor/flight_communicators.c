@@ -1,0 +1,143 @@
+/*
+ * Communicators that come and go in a snapshot, and more of them than there is room for.
+ */
+#include "flight.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MORE_THAN_FIT = 600, BYTES = 8 };
+static const char *const OTHERS = "(other communicators)";
+
+/* Each of the same handle, perhaps, but with counts of its own. */
+static void come_and_go(void)
+{
+    struct watch watch;
+    test_about("communicators that come and go");
+    watch_begin(&watch);
+    for (int i = 1; i <= 3; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "brief %d", i);
+        MPI_Comm brief = make_named(name);
+        for (int calls = 0; calls < i; calls++)
+            MPI_Barrier(brief);
+        MPI_Comm_free(&brief);
+        expect(&watch, COLL, "MPI_COMM_WORLD", "MPI_Comm_dup", completed_calls(1, 0));
+        expect(&watch, COLL, name, "MPI_Barrier", completed_calls(i, 0));
+        expect(&watch, COLL, name, "MPI_Comm_free", completed_calls(1, 0));
+    }
+    watch_end(&watch);
+}
+
+/* What a row says of its communicator. */
+static void check_description(const MPIX_Monitor_row *row, int ranks, const char *members)
+{
+    char what[200];
+    check_equal("ranks", row->ranks, ranks);
+    (void)snprintf(what, sizeof what, "the members of %s are %s, should be %s", row->comm, row->members, members);
+    check(strcmp(row->members, members) == 0, what);
+}
+
+static void described(void)
+{
+    MPIX_Monitor handle = {.profile = 1, .coll = 1};
+    MPIX_Monitor_request request;
+    MPI_Comm inter;
+    int count = 0;
+    test_about("what rows say of communicators");
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, one, partner, TAG, &inter);
+    MPIX_Start_monitor(&request, &handle, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_SELF);
+    MPI_Barrier(inter);
+    MPIX_End_monitor(&request, &handle);
+    MPIX_Monitor_row *const rows = rows_of(&request, &count);
+    if (check_equal("rows", count, 3)) {
+        check(strcmp(rows[0].comm, "MPI_COMM_WORLD") == 0 && strcmp(rows[1].comm, "MPI_COMM_SELF") == 0,
+              "the order of rows");
+        check_description(&rows[0], 2, "0-1");
+        check_description(&rows[1], 1, me == 0 ? "0" : "1");
+        check_description(&rows[2], 2, "0-1");
+    }
+    free(rows);
+    MPI_Comm_free(&inter);
+}
+
+/* What was counted on how many communicators. */
+struct sums {
+    int64_t calls, bytes, calls_on_others;
+    int communicators;
+};
+
+/* Of broadcasts. */
+static struct sums sums_of(const MPIX_Monitor_request *request)
+{
+    struct sums sums = {0};
+    int count = 0;
+    MPIX_Monitor_row *const rows = rows_of(request, &count);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(rows[i].operation, "MPI_Bcast") != 0)
+            continue;
+        sums.calls += rows[i].calls;
+        sums.bytes += rows[i].bytes;
+        if (strcmp(rows[i].comm, OTHERS) == 0) {
+            sums.calls_on_others += rows[i].calls;
+            check_equal("ranks of other communicators", rows[i].ranks, MPIX_MONITOR_NA);
+        } else {
+            sums.communicators++;
+            check_equal("calls on a communicator that has a row", rows[i].calls, 1);
+        }
+        check_equal("completed", rows[i].completed, rows[i].calls);
+    }
+    free(rows);
+    return sums;
+}
+
+/* Broadcasts on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one after the other. */
+static struct sums broadcast_on_many(bool at_a_time)
+{
+    static MPI_Comm comms[MORE_THAN_FIT];
+    MPIX_Monitor handle = {.profile = 1, .coll = 1};
+    MPIX_Monitor_request request;
+    MPIX_Start_monitor(&request, &handle, NULL);
+    for (int i = 0; i < MORE_THAN_FIT; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
+        MPI_Bcast(buffer, BYTES, MPI_BYTE, 0, comms[i]);
+        if (!at_a_time)
+            MPI_Comm_free(&comms[i]);
+    }
+    MPIX_End_monitor(&request, &handle);
+    for (int i = 0; i < MORE_THAN_FIT && at_a_time; i++)
+        MPI_Comm_free(&comms[i]);
+    return sums_of(&request);
+}
+
+/* The sums are right whatever has a row of its own, and there is room for 500 at the least. */
+static void check_many(bool at_a_time)
+{
+    const struct sums sums = broadcast_on_many(at_a_time);
+    check_equal("calls", sums.calls, MORE_THAN_FIT);
+    check_equal("bytes", sums.bytes, MORE_THAN_FIT * BYTES);
+    check_equal("calls on those without a row", sums.calls_on_others, MORE_THAN_FIT - sums.communicators);
+    check(sums.communicators >= 500 && sums.communicators < 512, "as many as there is room for have a row");
+}
+
+static void too_many(void)
+{
+    test_about("more communicators than fit, at a time");
+    check_many(true);
+    /* When they are gone there is room again. */
+    check_many(true);
+    test_about("more communicators than fit, one after the other");
+    check_many(false);
+    check_many(false);
+}
+
+void fly_communicators(void)
+{
+    come_and_go();
+    described();
+    too_many();
+    come_and_go();
+}
