@@ -45,6 +45,7 @@ static int32_t free_groups, groups_used;
 static struct single singles[SINGLES_MAX + 1];
 static int32_t free_singles, singles_used;
 static int32_t places[1 << PLACE_BITS];
+static uint32_t generation; /* how often all were forgotten */
 
 static int32_t *place_of(int window, int target)
 {
@@ -189,8 +190,8 @@ static void unlink_group(int32_t number)
 
 struct ending window_take(MPI_Win win, int target)
 {
-    struct ending ending = {.first = NONE};
     monitor_lock();
+    struct ending ending = {.first = NONE, .generation = generation};
     const int window = handle_find(&window_numbers, window_key(win));
     int32_t next = NONE;
     if (window != HANDLE_UNKNOWN) {
@@ -224,10 +225,16 @@ static void end_singles(struct group *group, uint64_t end_ticks)
     }
 }
 
+/* Nothing of what was forgotten meanwhile. */
+static int32_t first_of(struct ending ending)
+{
+    return ending.generation == generation ? ending.first : NONE;
+}
+
 void ending_end(struct ending ending, uint64_t end_ticks)
 {
     monitor_lock();
-    for (int32_t next = ending.first; next != NONE;) {
+    for (int32_t next = first_of(ending); next != NONE;) {
         struct group *const group = &groups[next];
         const int32_t number = next;
         next = group->next;
@@ -243,7 +250,7 @@ void ending_end(struct ending ending, uint64_t end_ticks)
 void ending_cancel(struct ending ending)
 {
     monitor_lock();
-    for (int32_t next = ending.first; next != NONE;) {
+    for (int32_t next = first_of(ending); next != NONE;) {
         const int32_t number = next;
         next = groups[number].next;
         link_group(number);
@@ -259,4 +266,5 @@ void windows_clear(void)
         windows[number].groups = windows[number].latest = NONE;
     free_groups = free_singles = NONE;
     groups_used = singles_used = 0;
+    generation++;
 }

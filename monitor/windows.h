@@ -28,7 +28,8 @@ void window_add(MPI_Win win, int target, const struct operation *operation);
 /* Operations that a synchronisation ends: taken out before it is called, so that those which other threads start
    meanwhile stay. */
 struct ending {
-    int32_t first; /* a list, see windows.c */
+    int32_t first;       /* a list, see windows.c */
+    uint32_t generation; /* what it was taken of; windows_clear forgets it, too */
 };
 struct ending window_take(MPI_Win win, int target);
 void ending_end(struct ending ending, uint64_t end_ticks);
