@@ -117,6 +117,18 @@ static void one_of_several(const char *function, int (*complete)(MPI_Request[REC
     meet();
 }
 
+/* Open MPI 4.1's MPI_Waitall never returns at MPI_THREAD_MULTIPLE when one of its operations fails. */
+static bool can_fail_in_waitall(void)
+{
+#ifdef OPEN_MPI
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    return level != MPI_THREAD_MULTIPLE;
+#else
+    return true;
+#endif
+}
+
 void fly_failures(void)
 {
     MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
@@ -127,7 +139,8 @@ void fly_failures(void)
     truncated();
     meet();
     for (int ignored = 0; ignored < 2; ignored++) {
-        one_of_several("one of several fails in MPI_Waitall", by_waitall, ignored);
+        if (can_fail_in_waitall())
+            one_of_several("one of several fails in MPI_Waitall", by_waitall, ignored);
         one_of_several("one of several fails in MPI_Testall", by_testall, ignored);
         one_of_several("one of several fails in MPI_Waitsome", by_waitsome, ignored);
         one_of_several("one of several fails in MPI_Testsome", by_testsome, ignored);
