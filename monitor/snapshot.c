@@ -215,10 +215,20 @@ int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **res
     return MPIX_MONITOR_SUCCESS;
 }
 
+/* Its rows need the records of the communicators that it has counts of, also of those that are freed meanwhile. The
+   caller has the lock. */
+static void for_communicators(const struct snapshot *snapshot, void (*hold_or_release)(int))
+{
+    for (int i = 0; i < COMMUNICATORS_MAX; i++)
+        if (snapshot->communicators[i].used)
+            hold_or_release(i);
+}
+
 void snapshot_stop(struct snapshot *snapshot)
 {
     monitor_lock();
     snapshot->end_ticks = ticks_now();
+    for_communicators(snapshot, communicator_hold);
     for (int i = 0; i < active_count; i++)
         if (active[i] == snapshot)
             active[i--] = active[--active_count];
@@ -234,6 +244,9 @@ void snapshot_stop(struct snapshot *snapshot)
 
 void snapshot_free(struct snapshot *snapshot)
 {
+    monitor_lock();
+    for_communicators(snapshot, communicator_release);
+    monitor_unlock();
     free(snapshot->communicators);
     free(snapshot);
 }
