@@ -1,6 +1,6 @@
 /*
- * What lies under the MPI library that this is built with: its performance variables can be read, whatever they are;
- * run on 2.
+ * What lies under the MPI library that this is built with: its performance variables can be read, whatever they
+ * are; run on 2.
  */
 #include "helpers.h"
 
