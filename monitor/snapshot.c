@@ -224,12 +224,6 @@ void snapshot_stop(struct snapshot *snapshot)
             active[i--] = active[--active_count];
     update_monitored_classes();
     monitor_unlock();
-    if (snapshot->asked.profile && snapshot->asked.other) {
-        struct services now;
-        services_read(&now);
-        services_since(&now, &snapshot->services);
-        snapshot->services = now;
-    }
 }
 
 void snapshot_free(struct snapshot *snapshot)

@@ -55,7 +55,7 @@ struct snapshot {
     FILE *file;
     uint64_t start_ticks;
     uint64_t timeout_ticks; /* UINT64_MAX: none */
-    struct services services; /* as they were */
+    struct services services; /* as they were, if they were asked for */
 
     /* Counted. */
     struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by their index */
