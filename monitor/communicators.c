@@ -222,7 +222,7 @@ void communicator_freed(MPI_Comm comm)
 void communicators_tidy(void)
 {
     for (int number = 1; number < COMMUNICATORS_MAX; number++)
-        if (state[number] == FREED && holds[number] == 0)
+        if (state[number] == FREED && holds[number] == 0 && !snapshot_uses_communicator(number))
             recycle(number);
 }
 

@@ -11,6 +11,7 @@ bool monitor_lock_needed, monitor_lock_taken;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
+static struct snapshot *stopped; /* a list: their counts are still there, to be reported */
 static uint32_t epoch;       /* of the latest snapshot */
 static uint64_t own_ticks[2]; /* of calls; of operations with a request: see snapshots_set_own_ticks */
 
@@ -149,6 +150,9 @@ bool snapshot_uses_communicator(int communicator)
     for (int i = 0; i < active_count; i++)
         if (active[i]->communicators[communicator].used)
             return true;
+    for (const struct snapshot *snapshot = stopped; snapshot != NULL; snapshot = snapshot->next_stopped)
+        if (snapshot->communicators[communicator].used)
+            return true;
     return false;
 }
 
@@ -215,37 +219,27 @@ int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **res
     return MPIX_MONITOR_SUCCESS;
 }
 
-/* Its rows need the records of the communicators that it has counts of, also of those that are freed meanwhile. The
-   caller has the lock. */
-static void for_communicators(const struct snapshot *snapshot, void (*hold_or_release)(int))
-{
-    for (int i = 0; i < COMMUNICATORS_MAX; i++)
-        if (snapshot->communicators[i].used)
-            hold_or_release(i);
-}
-
 void snapshot_stop(struct snapshot *snapshot)
 {
     monitor_lock();
     snapshot->end_ticks = ticks_now();
-    for_communicators(snapshot, communicator_hold);
     for (int i = 0; i < active_count; i++)
         if (active[i] == snapshot)
             active[i--] = active[--active_count];
+    snapshot->next_stopped = stopped;
+    stopped = snapshot;
     update_monitored_classes();
     monitor_unlock();
-    if (snapshot->asked.profile && snapshot->asked.other) {
-        struct services now;
-        services_read(&now);
-        services_since(&now, &snapshot->services);
-        snapshot->services = now;
-    }
 }
 
 void snapshot_free(struct snapshot *snapshot)
 {
     monitor_lock();
-    for_communicators(snapshot, communicator_release);
+    for (struct snapshot **link = &stopped; *link != NULL; link = &(*link)->next_stopped)
+        if (*link == snapshot) {
+            *link = snapshot->next_stopped;
+            break;
+        }
     monitor_unlock();
     free(snapshot->communicators);
     free(snapshot);

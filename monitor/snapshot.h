@@ -55,7 +55,7 @@ struct snapshot {
     FILE *file;
     uint64_t start_ticks;
     uint64_t timeout_ticks; /* UINT64_MAX: none */
-    struct services services; /* as they were */
+    struct services services; /* as they were, if they were asked for */
 
     /* Counted. */
     struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by their index */
@@ -64,6 +64,7 @@ struct snapshot {
 
     /* Set at the end. */
     uint64_t end_ticks;
+    struct snapshot *next_stopped;
 };
 
 /* Whether any snapshot wants operations of a class counted: bit 1 << class. 0 most of the time; read by every
@@ -124,13 +125,13 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
 /* Whether any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);
 
-/* True while this communicator is in the counts of an active snapshot. Wants the lock. */
+/* True while this communicator is in the counts of a snapshot that has not been freed. Wants the lock. */
 bool snapshot_uses_communicator(int communicator);
 
 /* Makes a snapshot active: MPIX_MONITOR_SUCCESS, _ERR_LIMIT or _ERR_MEMORY. Takes the lock. */
 int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **snapshot);
 
-/* Takes it out again and sets its end. Its counts stay, until snapshot_free. Takes the lock. */
+/* Takes it out again and sets its end. Its counts stay, until snapshot_free. Both take the lock. */
 void snapshot_stop(struct snapshot *snapshot);
 void snapshot_free(struct snapshot *snapshot);
 

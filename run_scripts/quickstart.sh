@@ -3,7 +3,7 @@
 # work fits under every non-blocking collective, first at the size whose
 # operation takes about a millisecond, then over all sizes; how much of the
 # processor a message takes, over sizes; how many messages go in a second; and what
-# a put, a get, a synchronisation and a halo swap cost.
+# a put, a get, a synchronisation, a halo swap and monitoring cost.
 # Takes one to three minutes on two cores; leaves TSV files and a report in a
 # results folder.
 #
@@ -59,7 +59,7 @@ programs=$(find "$build/overlap" -maxdepth 1 -type f -name 'overlap_*' \
 # the overhead of messages.
 total=$(echo "$programs" | wc -l)
 singles=$total
-total=$((2 * total + 5))
+total=$((2 * total + 6))
 start=$(date +%s)
 done_count=0
 failed=0
@@ -109,6 +109,8 @@ measure syncbench "$build/syncbench/syncbench"
 measure halo "$build/halo/halo" --local=10,50,100
 ranks=2
 measure mpi_overhead "$build/mpi_overhead/mpi_overhead" --both --msgsize=0,2:4M
+ranks=1
+measure monitor_overhead "$build/monitor/monitor_overhead" --max-time=0.1
 
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
 # The first part: the machine and one row a program.

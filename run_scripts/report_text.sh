@@ -164,6 +164,11 @@ if [ -e halo.tsv ]; then
         ndata=doubles "latency_us=time (us)" "latency_lo_us=from" \
         "latency_hi_us=to" "bwidth_mbs=MB/s" status=status
 fi
+if [ -e monitor_overhead.tsv ]; then
+    printf '\n## What monitoring adds to a call\n\n'
+    table monitor_overhead.tsv call=calls "mode=monitor" "direct_ns=without (ns)" \
+        "added_ns=added (ns)" added_lo_ns=from added_hi_ns=to status=status
+fi
 
 echo
 echo "## Warnings"

@@ -139,6 +139,19 @@ class Stencil(unittest.TestCase):
         for text in ("# benchmark: mpirtmon", "# ranks: 2", "stencil 200 30"):
             self.assertTrue(any(text in line for line in head), text)
 
+    def test_services(self):
+        """One process that computes all the time: the system counts that time."""
+        done, report = run_monitored("other", [OPTIONS.stencil, 1500, 150], 1)
+        self.assertEqual(done.returncode, 0)
+        rows = {row["operation"]: row for row in read_tsv(report)}
+        length_s = float(next(line for line in report.splitlines()
+                              if line.startswith("# snapshot_s:")).split()[2])
+        used_s = (number(rows["user_time"]["total_s"]) +
+                  number(rows["system_time"]["total_s"]))
+        self.assertGreater(used_s, 0.5 * length_s)
+        self.assertLess(used_s, 1.1 * length_s)
+        self.assertGreater(int(rows["minor_page_faults"]["calls"]), 5000)
+
     def test_default_output(self):
         done = run_raw(OPTIONS.launcher, 2, [OPTIONS.stencil, 200, self.STEPS],
                        {"LD_PRELOAD": OPTIONS.monitor, "MPIRT_MONITOR": "coll"})

@@ -1,11 +1,13 @@
 /*
  * The variable MPIRT_MONITOR: what its words mean, and what a whole run makes of it; run on 1 and on 3. As
- * `test_monitor_environment start` it only starts what the variable asks for: for what ends the job.
+ * `test_monitor_environment start` it only starts and ends what the variable asks for: for what ends the job, and
+ * for what `test_monitor_environment spawn` spawns.
  */
 #include "helpers.h"
 
 #include "monitor/environment.h"
 
+#include <glob.h>
 #include <locale.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -362,16 +364,57 @@ static void a_lost_report_is_said(void **state)
     assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: the report was lost: as the test wants\n" : "");
 }
 
+/* A spawned job's report is beside that of the one that spawned it: both are there. The variable, which is the
+   launcher's for both, is "output=FOLDER/report". */
+static bool spawned_jobs_have_their_own_report(char *program)
+{
+    const char *const name = getenv("MPIRT_MONITOR") + strlen("output=");
+    environment_start();
+    MPI_Comm children;
+    char *arguments[] = {"start", NULL};
+    MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    MPI_Comm_disconnect(&children);
+    environment_end();
+    char pattern[4096];
+    snprintf(pattern, sizeof pattern, "%s*", name);
+    glob_t found;
+    bool good = glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 2 &&
+                strstr(found.gl_pathv[1], "/report.spawned-") != NULL;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char text[64] = "";
+        FILE *const file = fopen(found.gl_pathv[i], "r");
+        text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+        good = good && strcmp(text, "the report\n") == 0;
+        if (file != NULL)
+            fclose(file);
+        unlink(found.gl_pathv[i]);
+    }
+    globfree(&found);
+    return good;
+}
+
+/* Starts and ends a monitor of a whole run; one that was spawned lets its parent go on after that. */
+static bool start_only(void)
+{
+    environment_start();
+    environment_end();
+    MPI_Comm parent;
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
+        MPI_Comm_disconnect(&parent);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc > 1) {
-        environment_start();
-        environment_end();
+        const bool good = strcmp(argv[1], "spawn") == 0 ? spawned_jobs_have_their_own_report(argv[0])
+                                                        : start_only();
         MPI_Finalize();
-        return 0;
+        return !good;
     }
     /* One report is enough; failures show on stderr from every rank. */
     if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)

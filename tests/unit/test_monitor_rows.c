@@ -116,13 +116,14 @@ static const MPIX_Monitor_row *find(const struct rows *rows, const char *kind, c
         assert_int_equal((row)->bytes, bytes_);                                                                 \
     } while (0)
 
-#define assert_same_real(actual, expected)                                                                      \
-    do {                                                                                                        \
-        if (isnan(expected))                                                                                    \
-            assert_true(isnan(actual));                                                                         \
-        else                                                                                                    \
-            assert_near(actual, expected, fabs(expected) * 1e-12);                                              \
-    } while (0)
+#define assert_same_real(actual, expected) check_same_real((actual), (expected), #actual, __FILE__, __LINE__)
+
+static void check_same_real(double actual, double expected, const char *what, const char *file, int line)
+{
+    if (isnan(actual) && isnan(expected))
+        return;
+    check_near(actual, isnan(expected) ? -1.0 : expected, fabs(expected) * 1e-12, what, file, line);
+}
 
 #define assert_times(row, total_s_, mean_us_, max_us_, max_rank_, slowest_s_, slowest_rank_)                    \
     do {                                                                                                        \

@@ -35,6 +35,7 @@ checked_runs() {
         --max-stride=4 --max-time=0.02 --no-header >/dev/null
     run "$@" -np 2 "$build/syncbench/syncbench" --check --max-time=0.05 \
         --no-header >/dev/null
+    run "$build/monitor/monitor_overhead" --max-time=0.02 --no-header >/dev/null
     # Not neighbor_alltoallw, of which MPICH makes wrong data here.
     run "$@" -np 2 "$build/halo/halo" --check --local=1,5x3x2,20 \
         --methods="put,get,isend/irecv types,isend/irecv packed,persistent,shared window" \
@@ -52,7 +53,7 @@ sanitizers)
     UBSAN_OPTIONS="print_stacktrace=1"
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
     # Timings say nothing here, and the work is compiled without sanitizers.
-    run ctest --test-dir "$build" --output-on-failure -L unit \
+    run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' \
         -E 'unit_(work|clock)'
     for source_file in "$source"/overlap/i*.c; do
         program=$build/overlap/overlap_$(basename "$source_file" .c)
@@ -68,7 +69,7 @@ openmpi | openmpi_full)
     long=
     [ "$variant" = openmpi ] || long='|overlap_(usage|defaults)|msgrate|halo'
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R "^(model_.*|overlap_(contract|data)|mpi_overhead|pingpong|syncbench$long|unit_(sampling|job|quiet|batch|coarray).*)\$"
+        -R "^(model_.*|overlap_(contract|data)|mpi_overhead|pingpong|syncbench$long|monitor_(counts|flight|threads|stencil|usage|fortran)|unit_(sampling|job|quiet|batch|coarray|monitor).*)\$"
     checked_runs "$@"
     ;;
 *)
