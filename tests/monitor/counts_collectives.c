@@ -121,8 +121,8 @@ static void make_communicators(void)
     MPI_Intercomm_create(MPI_COMM_SELF, 0, pair, partner, TAG, &inter);
     MPI_Cart_create(pair, 1, dims, periods, 0, &cart);
     MPI_Graph_create(pair, 2, degrees, edges, 0, &graph);
-    MPI_Dist_graph_create_adjacent(pair, 1, source, weights, me == 0 ? 2 : 0, destinations, weights, MPI_INFO_NULL, 0,
-                                   &dist);
+    MPI_Dist_graph_create_adjacent(pair, 1, source, weights, me == 0 ? 2 : 0, destinations, weights,
+                                   MPI_INFO_NULL, 0, &dist);
     named(self, "self");
     named(inter, "inter");
     named(cart, "cart");

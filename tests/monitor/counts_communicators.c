@@ -108,6 +108,15 @@ static void count_unnamed(void)
     MPI_Barrier(second);
     MPI_Comm_free(&first);
     MPI_Comm_free(&second);
+    exercised("MPI_Comm_idup");
+    MPI_Request request;
+    MPI_Comm_idup(MPI_COMM_SELF, &first, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(first);
+    MPI_Comm_free(&first);
+    case_expects(COLL, "MPI_COMM_SELF", "MPI_Comm_idup", completed_calls(1, 0));
+    case_expects(COLL, "MPI_Comm_idup 1", "MPI_Barrier", completed_calls(1, 0));
+    case_expects(COLL, "MPI_Comm_idup 1", "MPI_Comm_free", completed_calls(1, 0));
     case_expects(COLL, "MPI_COMM_SELF", "MPI_Comm_split", completed_calls(2, 0));
     case_expects(COLL, "MPI_Comm_split 2", "MPI_Barrier", completed_calls(1, 0));
     case_expects(COLL, "MPI_Comm_split 2", "MPI_Comm_free", completed_calls(1, 0));

@@ -180,8 +180,8 @@ static void count_startall(int count)
         case_expects(PTTOPT, "pair", "MPI_Recv_init", completed_calls(count + 1, bytes));
     else
         case_expects(PTTOPT, "pair", "MPI_Send_init",
-                     (struct amounts){.calls = count + 1, .completed = count + 1, .bytes = bytes, .small = count + 1,
-                                      .small_bytes = bytes});
+                     (struct amounts){.calls = count + 1, .completed = count + 1, .bytes = bytes,
+                                      .small = count + 1, .small_bytes = bytes});
     case_end();
 }
 

@@ -79,8 +79,7 @@ static void count_movement(const struct movement *movement)
 
 /* ---- what ends it -------------------------------------------------------------------------------------------- */
 
-/* Around the puts to rank 1. Those of rank 0 return how many are complete at the end of `finish`; what is still to be
-   done is not counted. */
+/* Around the puts to rank 1, which are complete at the end of `finish`. What `clean` does is not counted. */
 struct synchronisation {
     const char *function, *what;
     void (*begin)(void), (*finish)(void), (*clean)(void);

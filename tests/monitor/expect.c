@@ -186,7 +186,8 @@ static void check_times(const MPIX_Monitor_row *row)
 }
 
 /* `exists` tells a count from MPIX_MONITOR_NA. */
-static void check_count(const struct expected_row *row, const char *column, int64_t is, int64_t should_be, bool exists)
+static void check_count(const struct expected_row *row, const char *column, int64_t is, int64_t should_be,
+                        bool exists)
 {
     char what[256];
     (void)snprintf(what, sizeof what, "%s, %s on %s: %s", row->kind, row->operation, row->comm, column);
@@ -200,7 +201,8 @@ static void compare(struct expected_row *expected, const struct amounts *is, con
     check_count(expected, "calls", is->calls, should->calls, !is_workload);
     check_count(expected, "completed", is->completed, should->completed, !is_workload);
     check_count(expected, "timeouts", is->timeouts, should->timeouts, !is_workload);
-    check_count(expected, "bytes", is->bytes, is_workload ? should->small_bytes + should->large_bytes : should->bytes,
+    check_count(expected, "bytes", is->bytes,
+                is_workload ? should->small_bytes + should->large_bytes : should->bytes,
                 !is_workload || asked->msgsize);
     check_count(expected, "small", is->small, should->small, is_workload && asked->msgsize);
     check_count(expected, "large", is->large, should->large, is_workload && asked->msgsize);
@@ -251,8 +253,8 @@ static void compare_rows(struct watch *watch, const MPIX_Monitor_row *rows, int 
         const struct expected_row *const row = &counted.rows[i];
         struct expected_row *const expected = find_row(&watch->expected, row->kind, row->comm, row->operation);
         char what[256];
-        (void)snprintf(what, sizeof what, "%s, %s on %s should not be there (%lld calls)", row->kind, row->operation,
-                       row->comm, (long long)row->amounts.calls);
+        (void)snprintf(what, sizeof what, "%s, %s on %s should not be there (%lld calls)", row->kind,
+                       row->operation, row->comm, (long long)row->amounts.calls);
         if (!check(expected != NULL, what))
             continue;
         expected->found = true;

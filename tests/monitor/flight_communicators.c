@@ -64,20 +64,46 @@ static void described(void)
     MPI_Comm_free(&inter);
 }
 
+/* Of many communicators every other one is freed; the rest are known as before. */
+static void thinned_out(void)
+{
+    enum { COMMUNICATORS = 400 };
+    static MPI_Comm comms[COMMUNICATORS];
+    struct watch watch;
+    char name[16];
+    test_about("many communicators, of which some are freed");
+    for (int i = 0; i < COMMUNICATORS; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
+        (void)snprintf(name, sizeof name, "%d", i);
+        MPI_Comm_set_name(comms[i], name);
+    }
+    for (int i = 0; i < COMMUNICATORS; i += 2)
+        MPI_Comm_free(&comms[i]);
+    watch_begin(&watch);
+    for (int i = 1; i < COMMUNICATORS; i += 2) {
+        MPI_Barrier(comms[i]);
+        (void)snprintf(name, sizeof name, "%d", i);
+        expect(&watch, COLL, name, "MPI_Barrier", completed_calls(1, 0));
+    }
+    watch_end(&watch);
+    for (int i = 1; i < COMMUNICATORS; i += 2)
+        MPI_Comm_free(&comms[i]);
+}
+
 /* What was counted on how many communicators. */
 struct sums {
     int64_t calls, bytes, calls_on_others;
     int communicators;
 };
 
-/* Of broadcasts. */
+/* Of the calls below. */
 static struct sums sums_of(const MPIX_Monitor_request *request)
 {
     struct sums sums = {0};
     int count = 0;
     MPIX_Monitor_row *const rows = rows_of(request, &count);
     for (int i = 0; i < count; i++) {
-        if (strcmp(rows[i].operation, "MPI_Bcast") != 0)
+        if (strcmp(rows[i].operation, "MPI_Alltoall") != 0)
             continue;
         sums.calls += rows[i].calls;
         sums.bytes += rows[i].bytes;
@@ -94,8 +120,8 @@ static struct sums sums_of(const MPIX_Monitor_request *request)
     return sums;
 }
 
-/* Broadcasts on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one after the other. */
-static struct sums broadcast_on_many(bool at_a_time)
+/* MPI_Alltoall on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one after the other. */
+static struct sums exchange_on_many(bool at_a_time)
 {
     static MPI_Comm comms[MORE_THAN_FIT];
     MPIX_Monitor handle = {.profile = 1, .coll = 1};
@@ -103,7 +129,7 @@ static struct sums broadcast_on_many(bool at_a_time)
     MPIX_Start_monitor(&request, &handle, NULL);
     for (int i = 0; i < MORE_THAN_FIT; i++) {
         MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
-        MPI_Bcast(buffer, BYTES, MPI_BYTE, 0, comms[i]);
+        MPI_Alltoall(buffer, BYTES, MPI_BYTE, buffer + BYTES, BYTES, MPI_BYTE, comms[i]);
         if (!at_a_time)
             MPI_Comm_free(&comms[i]);
     }
@@ -116,7 +142,7 @@ static struct sums broadcast_on_many(bool at_a_time)
 /* The sums are right whatever has a row of its own, and there is room for 500 at the least. */
 static void check_many(bool at_a_time)
 {
-    const struct sums sums = broadcast_on_many(at_a_time);
+    const struct sums sums = exchange_on_many(at_a_time);
     check_equal("calls", sums.calls, MORE_THAN_FIT);
     check_equal("bytes", sums.bytes, MORE_THAN_FIT * BYTES);
     check_equal("calls on those without a row", sums.calls_on_others, MORE_THAN_FIT - sums.communicators);
@@ -138,6 +164,7 @@ void fly_communicators(void)
 {
     come_and_go();
     described();
+    thinned_out();
     too_many();
     come_and_go();
 }

@@ -158,7 +158,7 @@ static void shared_handles(void)
     watch_end(&all);
 }
 
-/* They keep their order when a call looks at several and completes only some. `look` completes one send on `one`. */
+/* They keep their order when a call looks at several and completes some. `look` completes the send on `one`. */
 static void keep_order(const char *what, void (*look)(MPI_Request requests[4]))
 {
     struct watch watch;

@@ -56,7 +56,8 @@ static void different_questions(void)
             if (me == 0)
                 expect(&watches[i], PTTOPT, "one", "MPI_Send",
                        (struct amounts){.calls = SENDS, .completed = SENDS, .bytes = bytes,
-                                        .small = SENDS - question->large, .small_bytes = bytes - question->large_bytes,
+                                        .small = SENDS - question->large,
+                                        .small_bytes = bytes - question->large_bytes,
                                         .large = question->large, .large_bytes = question->large_bytes});
             expect(&watches[i], COLL, "two", "MPI_Barrier", completed_calls(1, 0));
         }
@@ -264,11 +265,17 @@ static MPIX_Monitor_request short_snapshot(int barriers)
     return request;
 }
 
-/* Rows are there after 16 later snapshots, and must be gone some time. */
+/* Rows are there until 16 later snapshots have ended, however many are active, and must be gone some time. */
 static void kept_rows(void)
 {
-    enum { KEPT = 16, GONE = 64 };
+    enum { KEPT = 16, GONE = 64, ACTIVE = MPIX_MONITOR_ACTIVE_MAX - 1 };
+    MPIX_Monitor handles[ACTIVE];
+    MPIX_Monitor_request active[ACTIVE];
     test_about("rows that are kept");
+    for (int i = 0; i < ACTIVE; i++) {
+        handles[i] = (MPIX_Monitor){.profile = 1, .coll = 1};
+        MPIX_Start_monitor(&active[i], &handles[i], NULL);
+    }
     const MPIX_Monitor_request request = short_snapshot(3);
     for (int i = 0; i < KEPT - 1; i++)
         (void)short_snapshot(1);
@@ -286,6 +293,9 @@ static void kept_rows(void)
     MPIX_Monitor_request ended = request;
     expect_code("get after 79 later snapshots", MPIX_Get_monitor(&request, NULL, 0, &count),
                 MPIX_MONITOR_ERR_REQUEST);
+    for (int i = 0; i < ACTIVE; i++)
+        expect_code("end of one that was active all the time", MPIX_End_monitor(&active[i], &handles[i]),
+                    MPIX_MONITOR_SUCCESS);
     expect_code("end after 79 later snapshots", MPIX_End_monitor(&ended, &handle), MPIX_MONITOR_ERR_ENDED);
 }
 

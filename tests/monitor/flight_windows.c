@@ -42,7 +42,7 @@ static void ended_after(void)
     MPI_Win_flush(1, win);
 }
 
-/* The flush above was not seen, and what it ended must not end in a later snapshot, nor go on with its operations. */
+/* The flush above was not seen. What it ended must not end in a later snapshot, nor go on with its operations. */
 static void unseen_flush(void)
 {
     struct watch watch;

@@ -1,13 +1,15 @@
 /*
- * The counts at MPI_THREAD_MULTIPLE: threads that communicate, each on a communicator and a window of its own, while
- * another starts and ends snapshots. On 2 ranks; both do the same but where it says so.
+ * The counts at MPI_THREAD_MULTIPLE: threads that communicate, each on a communicator and a window of its own,
+ * while another starts and ends snapshots. On 2 ranks; both do the same but where it says so.
  */
 #include "expect.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { THREADS = 4, ROUNDS = 20, SEVERAL = 3, MANY = 35, PUTS = 3, WINDOW_BYTES = 8192, BLOCK = 64 };
@@ -170,7 +172,64 @@ static void on_and_off(void)
     join_workers();
 }
 
-/* ---- a synchronisation during which the monitor is switched off and on ------------------------------------------ */
+/* ---- communicators that come and go -------------------------------------------------------------------------- */
+
+static atomic_bool is_over;
+
+/* On the one called "n": mostly more than on the next one. */
+static int barriers_on(int n)
+{
+    return 7 - n % 7;
+}
+
+static void *come_and_go(void *unused)
+{
+    (void)unused;
+    for (int n = 0; !atomic_load(&is_over); n++) {
+        char name[16];
+        MPI_Comm brief;
+        (void)snprintf(name, sizeof name, "%d", n);
+        MPI_Comm_dup(MPI_COMM_SELF, &brief);
+        MPI_Comm_set_name(brief, name);
+        for (int i = 0; i < barriers_on(n); i++)
+            MPI_Barrier(brief);
+        MPI_Comm_free(&brief);
+    }
+    return NULL;
+}
+
+/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle another's. There may
+   be more than have room: those are "(other communicators)". */
+static void named_when_gone(void)
+{
+    enum { SNAPSHOTS = 200 };
+    pthread_t thread;
+    test_about("communicators that come and go");
+    atomic_store(&is_over, false);
+    if (pthread_create(&thread, NULL, come_and_go, NULL) != 0)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < SNAPSHOTS; i++) {
+        /* Reading `other` services between the end and the rows takes time in which communicators come. */
+        MPIX_Monitor handle = {.profile = 1, .coll = 1, .other = 1};
+        MPIX_Monitor_request request;
+        int count = 0;
+        MPIX_Start_monitor(&request, &handle, NULL);
+        sleep_us(200);
+        MPIX_End_monitor(&request, &handle);
+        MPIX_Monitor_row *const rows = rows_of(&request, &count);
+        for (int j = 0; j < count; j++) {
+            char what[128];
+            (void)snprintf(what, sizeof what, "%lld barriers on %s", (long long)rows[j].calls, rows[j].comm);
+            if (strcmp(rows[j].operation, "MPI_Barrier") == 0 && isdigit((unsigned char)rows[j].comm[0]))
+                check(rows[j].calls <= barriers_on(atoi(rows[j].comm)), what);
+        }
+        free(rows);
+    }
+    atomic_store(&is_over, true);
+    (void)pthread_join(thread, NULL);
+}
+
+/* ---- a synchronisation during which the monitor is switched off and on --------------------------------------- */
 
 static MPI_Win fenced;
 static atomic_bool is_fencing;
@@ -245,6 +304,8 @@ int main(int argc, char **argv)
     MPI_Win_free(&fenced);
     meet();
     exact("threads, once more");
+    named_when_gone();
+    meet();
 
     for (int i = 0; i < THREADS; i++) {
         PMPI_Win_unlock_all(workers[i].win);
