@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* Snapshots that are active, and the rows of the last that ended. */
-enum { KEPT_MAX = 16, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
+enum { KEPT_MAX = 64, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
 
 struct place {
     int64_t serial;            /* of the request; 0: nothing here */
@@ -187,5 +187,6 @@ void monitors_abandon(void)
     if (abandoned > 0)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (abandoned > 0 && rank == 0)
-        (void)fprintf(stderr, "mpirtmon: %d monitors were never ended: no report of them\n", abandoned);
+        (void)fprintf(stderr, "mpirtmon: never ended, so without a report: %d of the program's monitors\n",
+                      abandoned);
 }

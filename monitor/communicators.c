@@ -75,22 +75,37 @@ static void format_members(struct communicator *record, int *ranks, int size)
         (void)snprintf(record->members + sizeof record->members - 4, 4, "...");
 }
 
-static int neighbours_of(MPI_Comm comm, int rank)
+/* Beyond the edges of a grid that is not periodic there is nobody; a 64th neighbour and more are taken to be there. */
+static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
 {
-    int topology = MPI_UNDEFINED, neighbours = 0, sources, weighted;
+    uint64_t absent = 0;
+    for (int i = 0; i < dimensions && i < 32; i++) {
+        int before, after;
+        PMPI_Cart_shift(comm, i, 1, &before, &after);
+        absent |= (uint64_t)(before == MPI_PROC_NULL) << (2 * i);
+        absent |= (uint64_t)(after == MPI_PROC_NULL) << (2 * i + 1);
+    }
+    return absent;
+}
+
+static void describe_neighbours(MPI_Comm comm, struct communicator *record)
+{
+    int topology = MPI_UNDEFINED, dimensions, sources, weighted;
     PMPI_Topo_test(comm, &topology);
     switch (topology) {
     case MPI_CART:
-        PMPI_Cartdim_get(comm, &neighbours);
-        return 2 * neighbours;
+        PMPI_Cartdim_get(comm, &dimensions);
+        record->neighbours = 2 * dimensions;
+        record->absent = absent_in_grid(comm, dimensions);
+        break;
     case MPI_GRAPH:
-        PMPI_Graph_neighbors_count(comm, rank, &neighbours);
-        return neighbours;
+        PMPI_Graph_neighbors_count(comm, record->rank, &record->neighbours);
+        break;
     case MPI_DIST_GRAPH:
-        PMPI_Dist_graph_neighbors_count(comm, &sources, &neighbours, &weighted);
-        return neighbours;
+        PMPI_Dist_graph_neighbors_count(comm, &sources, &record->neighbours, &weighted);
+        break;
     default:
-        return 0;
+        break;
     }
 }
 
@@ -127,7 +142,8 @@ static struct communicator describe(MPI_Comm comm)
     PMPI_Group_free(&group);
     if (record.processes == 1)
         record.identity = HASH_START;
-    record.neighbours = record.is_inter ? 0 : neighbours_of(comm, record.rank);
+    if (!record.is_inter)
+        describe_neighbours(comm, &record);
     return record;
 }
 

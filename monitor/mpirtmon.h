@@ -55,10 +55,10 @@
  * before anyone knew that they were complete.
  *
  * Bytes are those a process sends and those it receives, each at its end, in
- * messages; of a one-sided operation those moved, at its origin; of a
- * collective what this process contributes (in bcast and scatter: the root
- * only; in alltoall and neighbor_alltoall the blocks for all peers; in
- * allgather and reductions its own once).
+ * messages; of a one-sided operation those moved, at its origin, where both
+ * ways only what is fetched; of a collective what this process contributes (in
+ * bcast and scatter: the root only; in alltoall and neighbor_alltoall the
+ * blocks for all peers that exist; in allgather and reductions its own once).
  *
  * Large and small messages count where they are sent, those of one-sided
  * operations (also of gets) at their origin; none inside collectives, none to
@@ -83,7 +83,8 @@ enum {
     MPIX_MONITOR_SUCCESS = 0,
     MPIX_MONITOR_ERR_ARGUMENT, /* a NULL pointer; large_bytes or timeout_us negative
                                   or not a number; a negative capacity */
-    MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize */
+    MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize; not from
+                                  MPIX_Get_monitor */
     MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows
                                   are no longer kept */
     MPIX_MONITOR_ERR_ENDED,    /* it has ended already */
@@ -168,8 +169,9 @@ typedef struct MPIX_Monitor_row {
 /*
  * Copies the rows of a snapshot that has ended: on rank 0 those of the report if
  * there was one, else this rank's own. `count` is set to how many there are, of
- * which the first `capacity` are copied; `rows` may be NULL if that is 0. Local.
- * Rows are kept until they must make room for those of 16 later snapshots.
+ * which the first `capacity` are copied; `rows` may be NULL if that is 0. Local;
+ * also after MPI_Finalize. Rows are kept until they must make room for those of
+ * 64 later snapshots, of any thread.
  */
 int MPIX_Get_monitor(const MPIX_Monitor_request *request,
                      MPIX_Monitor_row *rows, int capacity, int *count);

@@ -187,6 +187,57 @@ class Usage(unittest.TestCase):
                 self.assertIn(named, ours[0])
 
 
+class Launch(unittest.TestCase):
+    """What goes wrong around a program is said."""
+
+    def test_empty_variable(self):
+        done = run_raw(OPTIONS.launcher, 2, [OPTIONS.stencil, 50, 1],
+                       {"LD_PRELOAD": OPTIONS.monitor, "MPIRT_MONITOR": ""})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_abort(self):
+        """What an aborted program leaves says that it is no report."""
+        done, report = run_monitored("all", [OPTIONS.script])
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(len(report.splitlines()), 1)
+        self.assertTrue(report.startswith("# note: no report"), report)
+
+    def test_lost_report(self):
+        done = run_raw(OPTIONS.launcher, 2, [OPTIONS.stencil, 50, 1],
+                       {"LD_PRELOAD": OPTIONS.monitor,
+                        "MPIRT_MONITOR": "all,output=/dev/full"})
+        self.assertIn("mpirtmon: /dev/full: the report could not be written",
+                      done.stderr)
+
+    def test_alone(self):
+        """Started by another library's mpirun, each process is a job."""
+        if OPTIONS.launcher.is_openmpi:
+            self.skipTest("its mpirun sets the variable that counts")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.tsv")
+            done = subprocess.run(
+                [OPTIONS.stencil, "50", "1"], check=False,
+                env={**os.environ, "LD_PRELOAD": OPTIONS.monitor,
+                     "OMPI_COMM_WORLD_SIZE": "2",
+                     "MPIRT_MONITOR": f"all,output={path}"})
+            self.assertEqual(done.returncode, 0)
+            with open(path, encoding="utf-8") as stream:
+                self.assertIn("# warning: 2 processes were started, but each is "
+                              "a job of its own", stream.read())
+
+    def test_other_library(self):
+        """A library that says that it is another one stands in for it."""
+        if OPTIONS.launcher.is_openmpi:
+            self.skipTest("the stand-in is for MPICH")
+        done = run_raw(OPTIONS.launcher, 2, [OPTIONS.stencil, 50, 1],
+                       {"LD_PRELOAD": f"{OPTIONS.monitor}:{OPTIONS.other_mpi}",
+                        "MPIRT_MONITOR": "all"})
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("mpirtmon: this library was built for MPICH, the program "
+                      "uses another MPI: Open MPI", done.stderr)
+
+
 class Fortran(unittest.TestCase):
     """Fortran through MPICH's C functions; where it can't be seen, that is said."""
 
@@ -249,6 +300,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--monitor", required=True)
     parser.add_argument("--stencil", required=True)
+    parser.add_argument("--script", required=True, help="monitor_script")
+    parser.add_argument("--other-mpi", required=True)
     parser.add_argument("--ring")
     parser.add_argument("--binaries", required=True)
     parser.add_argument("tests", help="a class of this file")

@@ -265,10 +265,10 @@ static MPIX_Monitor_request short_snapshot(int barriers)
     return request;
 }
 
-/* Rows are there until 16 later snapshots have ended, however many are active, and must be gone some time. */
+/* Rows are there until 64 later snapshots have ended, however many are active, and must be gone some time. */
 static void kept_rows(void)
 {
-    enum { KEPT = 16, GONE = 64, ACTIVE = MPIX_MONITOR_ACTIVE_MAX - 1 };
+    enum { KEPT = 64, GONE = 128, ACTIVE = MPIX_MONITOR_ACTIVE_MAX - 1 };
     MPIX_Monitor handles[ACTIVE];
     MPIX_Monitor_request active[ACTIVE];
     test_about("rows that are kept");
