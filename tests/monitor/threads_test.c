@@ -198,8 +198,8 @@ static void *come_and_go(void *unused)
     return NULL;
 }
 
-/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle another's. There may
-   be more than have room: those are "(other communicators)". */
+/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle another's. Those
+   that found no room are "(other communicators)". */
 static void named_when_gone(void)
 {
     enum { SNAPSHOTS = 200 };
