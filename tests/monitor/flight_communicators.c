@@ -144,7 +144,7 @@ static void check_many(bool at_a_time)
 {
     const struct sums sums = exchange_on_many(at_a_time);
     check_equal("calls", sums.calls, MORE_THAN_FIT);
-    check_equal("bytes", sums.bytes, MORE_THAN_FIT * BYTES);
+    check_equal("bytes", sums.bytes, (int64_t)MORE_THAN_FIT * BYTES);
     check_equal("calls on those without a row", sums.calls_on_others, MORE_THAN_FIT - sums.communicators);
     check(sums.communicators >= 500 && sums.communicators < 512, "as many as there is room for have a row");
 }

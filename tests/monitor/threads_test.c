@@ -35,9 +35,10 @@ static void sleep_us(long us)
 static void post(struct worker *worker, int messages, MPI_Request *requests)
 {
     for (int i = 0; i < messages; i++)
-        MPI_Irecv(worker->receive + i * BLOCK, BLOCK, MPI_BYTE, partner, i, worker->comm, &requests[i]);
+        MPI_Irecv(&worker->receive[(size_t)i * BLOCK], BLOCK, MPI_BYTE, partner, i, worker->comm, &requests[i]);
     for (int i = 0; i < messages; i++)
-        MPI_Isend(worker->send + i * BLOCK, i + 1, MPI_BYTE, partner, i, worker->comm, &requests[messages + i]);
+        MPI_Isend(&worker->send[(size_t)i * BLOCK], i + 1, MPI_BYTE, partner, i, worker->comm,
+                  &requests[messages + i]);
 }
 
 static void by_wait(struct worker *worker)
@@ -95,7 +96,7 @@ static void expect_rounds(struct watch *watch)
 {
     for (int i = 0; i < THREADS; i++) {
         const char *const name = workers[i].name;
-        const int64_t messages = ROUNDS * (2 * SEVERAL + MANY);
+        const int64_t messages = ROUNDS * (int64_t)(2 * SEVERAL + MANY);
         const int64_t bytes = ROUNDS * (2 * sum_to(SEVERAL) + sum_to(MANY));
         expect(watch, PTTOPT, name, "MPI_Irecv", completed_calls(messages, bytes));
         struct amounts sends = completed_calls(messages, bytes);
@@ -105,7 +106,7 @@ static void expect_rounds(struct watch *watch)
         expect(watch, PTTOPT, name, "MPI_Send", completed_messages(ROUNDS, 2000));
         expect(watch, PTTOPT, name, "MPI_Recv", completed_calls(ROUNDS, ROUNDS * INT64_C(2000)));
         expect(watch, COLL, name, "MPI_Allreduce", completed_calls(ROUNDS, ROUNDS * INT64_C(4)));
-        expect(watch, PTTOPT, name, "MPI_Put", completed_messages(ROUNDS * PUTS, 8));
+        expect(watch, PTTOPT, name, "MPI_Put", completed_messages((int64_t)ROUNDS * PUTS, 8));
     }
 }
 
@@ -221,7 +222,7 @@ static void named_when_gone(void)
             char what[128];
             (void)snprintf(what, sizeof what, "%lld barriers on %s", (long long)rows[j].calls, rows[j].comm);
             if (strcmp(rows[j].operation, "MPI_Barrier") == 0 && isdigit((unsigned char)rows[j].comm[0]))
-                check(rows[j].calls <= barriers_on(atoi(rows[j].comm)), what);
+                check(rows[j].calls <= barriers_on((int)strtol(rows[j].comm, NULL, 10)), what);
         }
         free(rows);
     }
