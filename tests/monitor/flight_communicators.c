@@ -17,7 +17,7 @@ static void come_and_go(void)
     test_about("communicators that come and go");
     watch_begin(&watch);
     for (int i = 1; i <= 3; i++) {
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof name, "brief %d", i);
         MPI_Comm brief = make_named(name);
         for (int calls = 0; calls < i; calls++)
@@ -70,7 +70,7 @@ static void thinned_out(void)
     enum { COMMUNICATORS = 400 };
     static MPI_Comm comms[COMMUNICATORS];
     struct watch watch;
-    char name[16];
+    char name[32];
     test_about("many communicators, of which some are freed");
     for (int i = 0; i < COMMUNICATORS; i++) {
         MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);

@@ -16,7 +16,7 @@ enum { THREADS = 4, ROUNDS = 20, SEVERAL = 3, MANY = 35, PUTS = 3, WINDOW_BYTES 
 
 struct worker {
     pthread_t thread;
-    char name[16];
+    char name[32];
     MPI_Comm comm;
     MPI_Win win;
     char send[MANY * BLOCK], receive[MANY * BLOCK];
@@ -187,7 +187,7 @@ static void *come_and_go(void *unused)
 {
     (void)unused;
     for (int n = 0; !atomic_load(&is_over); n++) {
-        char name[16];
+        char name[32];
         MPI_Comm brief;
         (void)snprintf(name, sizeof name, "%d", n);
         MPI_Comm_dup(MPI_COMM_SELF, &brief);
