@@ -158,7 +158,7 @@ void count_collectives(void)
         case_begin(collective->function, collective->variant);
         collective->call();
         case_expects(COLL, collective->comm, collective->operation,
-                     completed_calls(collective->calls, collective->calls * collective->bytes[me]));
+                     completed_calls(collective->calls, (int64_t)collective->calls * collective->bytes[me]));
         case_end();
     }
     MPI_Type_free(&pieces);

@@ -4,6 +4,7 @@
  */
 #include "counts.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 enum { MANY = 150 };
@@ -141,7 +142,7 @@ static void count_completion(const struct completion *completion, int count, boo
     case_begin(completion->function, what);
     if (me == 0) {
         for (int i = 0; i < count; i++)
-            MPI_Irecv(result + i * MANY, MANY, MPI_BYTE, 1, i, pair, &requests[i]);
+            MPI_Irecv(result + (ptrdiff_t)i * MANY, MANY, MPI_BYTE, 1, i, pair, &requests[i]);
         meet();
         completion->complete(count, wanted);
         for (int i = 0; i < count; i++)
@@ -163,7 +164,7 @@ static void count_startall(int count)
     case_begin("MPI_Startall", what);
     for (int i = 0; i < count; i++)
         if (me == 0)
-            MPI_Recv_init(result + i * MANY, MANY, MPI_BYTE, 1, i, pair, &requests[i]);
+            MPI_Recv_init(result + (ptrdiff_t)i * MANY, MANY, MPI_BYTE, 1, i, pair, &requests[i]);
         else
             MPI_Send_init(data, i + 1, MPI_BYTE, 0, i, pair, &requests[i]);
     MPI_Startall(count, requests);

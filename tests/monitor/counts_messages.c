@@ -73,15 +73,15 @@ enum { SPARE = 2 };
 #define SENDRECV_CALL(Name, last, unused)                                                 \
     CALL(Name)                                                                            \
     {                                                                                     \
-        (void)unused;                                                                     \
+        (void)(unused);                                                                   \
         MPI_##Name(data, m->count, type_of(m), peer, TAG, result, m->count + SPARE,       \
-                   type_of(m), peer, TAG, pair, last);                                    \
+                   type_of(m), peer, TAG, pair, (last));                                  \
     }
 #define REPLACE_CALL(Name, last, unused)                                                  \
     CALL(Name)                                                                            \
     {                                                                                     \
-        (void)unused;                                                                     \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, peer, TAG, pair, last);         \
+        (void)(unused);                                                                   \
+        MPI_##Name(data, m->count, type_of(m), peer, TAG, peer, TAG, pair, (last));       \
     }
 #define MRECV_CALL(Name)                                                                  \
     CALL(Name)                                                                            \

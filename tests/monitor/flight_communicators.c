@@ -17,7 +17,7 @@ static void come_and_go(void)
     test_about("communicators that come and go");
     watch_begin(&watch);
     for (int i = 1; i <= 3; i++) {
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof name, "brief %d", i);
         MPI_Comm brief = make_named(name);
         for (int calls = 0; calls < i; calls++)
@@ -70,7 +70,7 @@ static void thinned_out(void)
     enum { COMMUNICATORS = 400 };
     static MPI_Comm comms[COMMUNICATORS];
     struct watch watch;
-    char name[16];
+    char name[32];
     test_about("many communicators, of which some are freed");
     for (int i = 0; i < COMMUNICATORS; i++) {
         MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
@@ -144,7 +144,7 @@ static void check_many(bool at_a_time)
 {
     const struct sums sums = exchange_on_many(at_a_time);
     check_equal("calls", sums.calls, MORE_THAN_FIT);
-    check_equal("bytes", sums.bytes, MORE_THAN_FIT * BYTES);
+    check_equal("bytes", sums.bytes, (int64_t)MORE_THAN_FIT * BYTES);
     check_equal("calls on those without a row", sums.calls_on_others, MORE_THAN_FIT - sums.communicators);
     check(sums.communicators >= 500 && sums.communicators < 512, "as many as there is room for have a row");
 }

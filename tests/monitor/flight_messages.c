@@ -270,7 +270,7 @@ static void freed(void)
    can follow as many again. */
 static void too_many(void)
 {
-    enum { FOLLOWED = 1 << 16, POSTED = FOLLOWED + 1000 };
+    enum { FOLLOWED = 1 << 16, POSTED = FOLLOWED + 1000, ALL_FOLLOWED = 2 * FOLLOWED };
     struct watch watch;
     test_about("more requests than can be followed");
     if (me == 1) {
@@ -288,7 +288,7 @@ static void too_many(void)
         MPI_Waitall(POSTED, requests, no_statuses);
     }
     expect(&watch, PTTOPT, "one", "MPI_Irecv",
-           (struct amounts){.calls = 2 * POSTED, .completed = 2 * FOLLOWED, .bytes = 2 * FOLLOWED});
+           (struct amounts){.calls = (int64_t)2 * POSTED, .completed = ALL_FOLLOWED, .bytes = ALL_FOLLOWED});
     watch_end(&watch);
     free(requests);
 }

@@ -180,6 +180,22 @@ static void too_many(void)
     watch_end(&watch);
 }
 
+/* Puts that nothing ends while their snapshot lasts take no room from later ones. */
+static void left_behind(void)
+{
+    enum { SNAPSHOTS = (1 << 14) + 100 };
+    test_about("puts that many snapshots have left behind");
+    for (int i = 0; i < SNAPSHOTS; i++) {
+        MPIX_Monitor handle = {.profile = 1, .pttopt = 1};
+        MPIX_Monitor_request request;
+        MPIX_Start_monitor(&request, &handle, NULL);
+        put(1, 1, win);
+        MPIX_End_monitor(&request, &handle);
+    }
+    MPI_Win_flush(1, win);
+    overlapping();
+}
+
 /* Collective: a window whose freeing ends what is in flight, and whose handle comes again. */
 static void freed(void)
 {
@@ -206,7 +222,7 @@ static void freed(void)
 void fly_windows(void)
 {
     static void (*const flights[])(void) = {started_before, ended_after, unseen_flush, overlapping, one_target,
-                                            other_window, with_request, failed, late, too_many};
+                                            other_window, with_request, failed, late, too_many, left_behind};
     void *base;
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, one, &base, &win);
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, two, &base, &other);

@@ -16,7 +16,7 @@ enum { THREADS = 4, ROUNDS = 20, SEVERAL = 3, MANY = 35, PUTS = 3, WINDOW_BYTES 
 
 struct worker {
     pthread_t thread;
-    char name[16];
+    char name[32];
     MPI_Comm comm;
     MPI_Win win;
     char send[MANY * BLOCK], receive[MANY * BLOCK];
@@ -35,9 +35,10 @@ static void sleep_us(long us)
 static void post(struct worker *worker, int messages, MPI_Request *requests)
 {
     for (int i = 0; i < messages; i++)
-        MPI_Irecv(worker->receive + i * BLOCK, BLOCK, MPI_BYTE, partner, i, worker->comm, &requests[i]);
+        MPI_Irecv(&worker->receive[(size_t)i * BLOCK], BLOCK, MPI_BYTE, partner, i, worker->comm, &requests[i]);
     for (int i = 0; i < messages; i++)
-        MPI_Isend(worker->send + i * BLOCK, i + 1, MPI_BYTE, partner, i, worker->comm, &requests[messages + i]);
+        MPI_Isend(&worker->send[(size_t)i * BLOCK], i + 1, MPI_BYTE, partner, i, worker->comm,
+                  &requests[messages + i]);
 }
 
 static void by_wait(struct worker *worker)
@@ -95,7 +96,7 @@ static void expect_rounds(struct watch *watch)
 {
     for (int i = 0; i < THREADS; i++) {
         const char *const name = workers[i].name;
-        const int64_t messages = ROUNDS * (2 * SEVERAL + MANY);
+        const int64_t messages = ROUNDS * (int64_t)(2 * SEVERAL + MANY);
         const int64_t bytes = ROUNDS * (2 * sum_to(SEVERAL) + sum_to(MANY));
         expect(watch, PTTOPT, name, "MPI_Irecv", completed_calls(messages, bytes));
         struct amounts sends = completed_calls(messages, bytes);
@@ -105,7 +106,7 @@ static void expect_rounds(struct watch *watch)
         expect(watch, PTTOPT, name, "MPI_Send", completed_messages(ROUNDS, 2000));
         expect(watch, PTTOPT, name, "MPI_Recv", completed_calls(ROUNDS, ROUNDS * INT64_C(2000)));
         expect(watch, COLL, name, "MPI_Allreduce", completed_calls(ROUNDS, ROUNDS * INT64_C(4)));
-        expect(watch, PTTOPT, name, "MPI_Put", completed_messages(ROUNDS * PUTS, 8));
+        expect(watch, PTTOPT, name, "MPI_Put", completed_messages((int64_t)ROUNDS * PUTS, 8));
     }
 }
 
@@ -186,7 +187,7 @@ static void *come_and_go(void *unused)
 {
     (void)unused;
     for (int n = 0; !atomic_load(&is_over); n++) {
-        char name[16];
+        char name[32];
         MPI_Comm brief;
         (void)snprintf(name, sizeof name, "%d", n);
         MPI_Comm_dup(MPI_COMM_SELF, &brief);
@@ -198,8 +199,8 @@ static void *come_and_go(void *unused)
     return NULL;
 }
 
-/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle another's. There may
-   be more than have room: those are "(other communicators)". */
+/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle another's. Those
+   that found no room are "(other communicators)". */
 static void named_when_gone(void)
 {
     enum { SNAPSHOTS = 200 };
@@ -221,7 +222,7 @@ static void named_when_gone(void)
             char what[128];
             (void)snprintf(what, sizeof what, "%lld barriers on %s", (long long)rows[j].calls, rows[j].comm);
             if (strcmp(rows[j].operation, "MPI_Barrier") == 0 && isdigit((unsigned char)rows[j].comm[0]))
-                check(rows[j].calls <= barriers_on(atoi(rows[j].comm)), what);
+                check(rows[j].calls <= barriers_on((int)strtol(rows[j].comm, NULL, 10)), what);
         }
         free(rows);
     }
