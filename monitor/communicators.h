@@ -3,10 +3,11 @@
  * the same on all its processes, by which a report puts their counts together.
  *
  * The identity is found without communication: a hash of what made it, of the members' ranks in MPI_COMM_WORLD, and
- * the lowest number that no such communicator has that is still there. So one that is made after an alike one was freed
- * counts as that one: a library that duplicates a communicator for each of a thousand calls has one row. Communicators
- * of one process are put together over all processes, by the same number. Only a program whose ranks make (or, if the
- * monitor did not see that, first use) communicators of the same members in different orders can mislead it.
+ * the lowest number that no such communicator has. One that was freed has given its number up, unless the program had
+ * given it a name: a library that duplicates a communicator for each of a thousand calls has one row, and communicators
+ * that the program calls differently have one each. Communicators of one process are put together over all processes, by
+ * the same number. Only a program whose ranks make (or, if the monitor did not see that, first use) communicators of
+ * the same members in different orders can mislead it, or one in which only some ranks name them.
  *
  * Records outlive their communicator as long as a snapshot has counts of it. All functions are local, and take the
  * monitor's lock but where they say otherwise.
@@ -32,6 +33,9 @@ struct communicator {
     int size, peers;  /* of the own group; of the group that collectives send to */
     int rank;
     bool is_inter;
+    uint64_t alike;   /* the hash without the number ... */
+    int ordinal;      /* ... and the number */
+    bool is_named;    /* by the program */
     int neighbours;   /* blocks that neighborhood collectives send ... */
     uint64_t absent;  /* ... but for those of which the bit is set here: beyond the edge of a grid */
 };

@@ -71,6 +71,9 @@ static struct room *take_thread_room(int count)
     return room;
 }
 
+/* Programs that cancel are few: in the others nobody asks statuses whether their operation was cancelled. */
+static bool something_was_cancelled;
+
 static bool is_anything_monitored(void)
 {
     return is_monitored(CLASS_POINT_TO_POINT) || is_monitored(CLASS_COLLECTIVE);
@@ -101,7 +104,7 @@ static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *st
     held->request = MPI_REQUEST_NULL; /* done with: see drop_failed */
     const struct operation *const operation = &held->operation;
     int cancelled = 0;
-    if (operation->cancelled)
+    if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
         PMPI_Test_cancelled(status, &cancelled);
     if (!cancelled)
         operation_end(operation, end_ticks, operation->receives ? received_bytes(status) : 0);
@@ -389,11 +392,7 @@ INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *completed, i
 
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
-    if (is_anything_monitored()) {
-        monitor_lock();
-        request_cancel(*request);
-        monitor_unlock();
-    }
+    __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
     return next.Cancel(request);
 }
 
@@ -412,6 +411,9 @@ static bool begin_start(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
     const struct persistent *const found = persistent_find(request);
+    /* It has one operation at a time: what is still there has failed, or was completed where nobody saw it. */
+    while (found != NULL && request_take(request, operation))
+        ;
     const struct persistent persistent = found != NULL ? *found : (struct persistent){0};
     monitor_unlock();
     if (found == NULL || !is_monitored(operation_traits[persistent.kind].class))

@@ -36,7 +36,7 @@ static int present_neighbours(const struct communicator *on)
         for (int i = 0; i < blocks; i++)                                                                  \
             if (!is_absent(absent, i))                                                                    \
                 elements += counts[i];                                                                    \
-        return elements * bytes_of(1, datatype);                                                          \
+        return elements == 0 ? 0 : elements * bytes_of(1, datatype);                                                        \
     }                                                                                                     \
     static int64_t bytes_of_types(int blocks, uint64_t absent, const Count counts[],                      \
                                   const MPI_Datatype datatypes[])                                         \

@@ -24,6 +24,7 @@ static void make_ready(void)
     PMPI_Query_thread(&level);
     monitor_lock_needed = level == MPI_THREAD_MULTIPLE;
     communicators_start();
+    requests_start();
     snapshots_set_own_ticks(ticks_cost(), posted_own_ticks());
 }
 

@@ -154,9 +154,14 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
                          "whether %lld one-sided operations took longer than the timeout could not be told, for "
                          "want of room: they are not in the timeouts",
                          (long long)rows->untold);
+    if (rows->unknown > 0)
+        bc_output_remark(output, "warning",
+                         "%lld windows or persistent requests found no room: their operations can't be followed",
+                         (long long)rows->unknown);
     if (rows->unplaced > 0)
         bc_output_remark(output, "warning",
-                         "%lld operations are on communicators that found no room (%d fit): they count for '%s'",
+                         "%lld operations are on communicators (of which %d fit), windows or messages that found no "
+                         "room: they count for '%s'",
                          (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
     if (!asked->profile)
         return;

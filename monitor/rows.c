@@ -254,6 +254,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     rows->seconds = source.seconds;
     rows->untracked = snapshot->untracked;
     rows->untold = snapshot->untold;
+    rows->unknown = snapshot->unknown;
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
@@ -420,6 +421,7 @@ static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
     sum->seconds = fmax(sum->seconds, more.seconds);
     sum->untracked += more.untracked;
     sum->untold += more.untold;
+    sum->unknown += more.unknown;
     sum->unplaced += more.unplaced;
     sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
     rows_free(&more);

@@ -29,7 +29,7 @@ struct rows {
     double seconds;  /* how long the snapshot was; of all ranks: the longest */
     /* What could not be followed or told (see struct snapshot); and what counted for all communicators together,
        for want of room. Summed over ranks. */
-    int64_t untracked, untold, unplaced;
+    int64_t untracked, untold, unplaced, unknown;
 };
 
 /* The rows of an ended snapshot, of what its handle asked for, with this process's rank. Local, but MPI must be

@@ -7,7 +7,8 @@
 
 unsigned monitored_classes;
 _Thread_local bool inside_monitor;
-bool monitor_lock_needed, monitor_lock_taken;
+bool monitor_lock_needed = true; /* until MPI says that it isn't */
+bool monitor_lock_taken;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
@@ -52,7 +53,7 @@ static void begin(struct operation *operation, enum operation_kind kind, int com
     operation->communicator = (int16_t)communicator;
     operation->kind = (uint8_t)kind;
     operation->receives = receives;
-    operation->posted = operation->cancelled = false;
+    operation->posted = false;
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
@@ -95,7 +96,8 @@ void operations_ended(const struct operation *first, int64_t count, uint64_t off
             continue;
         struct count *const counted = count_in(snapshot, first);
         counted->completed += count;
-        counted->total_ticks += (uint64_t)count * longest - offset_ticks;
+        const uint64_t together = (uint64_t)count * longest;
+        counted->total_ticks += together > offset_ticks ? together - offset_ticks : 0;
         if (longest > counted->max_ticks)
             counted->max_ticks = longest;
         if (__builtin_expect(longest > snapshot->timeout_ticks, 0)) {
@@ -135,6 +137,13 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
     own_ticks[false] = of_call;
     own_ticks[true] = of_posted;
+}
+
+static int64_t without_room;
+
+void object_without_room(void)
+{
+    without_room++;
 }
 
 bool snapshots_count_timeouts(void)
@@ -223,6 +232,7 @@ void snapshot_stop(struct snapshot *snapshot)
 {
     monitor_lock();
     snapshot->end_ticks = ticks_now();
+    snapshot->unknown = without_room;
     for (int i = 0; i < active_count; i++)
         if (active[i] == snapshot)
             active[i--] = active[--active_count];

@@ -61,6 +61,7 @@ struct snapshot {
     struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by their index */
     int64_t untracked; /* operations of which the end could not be followed, for want of room */
     int64_t untold;    /* one-sided operations that may have timed out or not, for want of room */
+    int64_t unknown;   /* windows and persistent requests without room; set at the end */
 
     /* Set at the end. */
     uint64_t end_ticks;
@@ -88,7 +89,6 @@ struct operation {
     uint8_t kind;         /* enum operation_kind */
     bool receives;        /* messages: the status of its end says how much */
     bool posted;          /* its end is another call's */
-    bool cancelled;       /* MPI_Cancel was called for it */
 };
 
 _Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
@@ -121,6 +121,9 @@ void operation_untracked(const struct operation *operation);
    takes, and to that of an operation with a request, which has some of the monitor's own work in it, too. Set before
    anything is monitored. */
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
+
+/* A window or a persistent request found no room: its operations can't be followed. Wants the lock. */
+void object_without_room(void);
 
 /* Whether any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);

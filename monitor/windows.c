@@ -53,10 +53,22 @@ static int32_t *place_of(int window, int target)
     return &places[handle_place(key, PLACE_BITS)];
 }
 
+/* The handle stands for nothing any more. The caller has the lock. */
+static void forget(MPI_Win win, int number)
+{
+    (void)handle_remove(&window_numbers, window_key(win));
+    window_taken[number] = false;
+    communicator_release(windows[number].communicator);
+}
+
 void window_created(MPI_Win win, MPI_Comm comm)
 {
     const int communicator = communicator_index(comm);
     monitor_lock();
+    /* MPI has just made it, whatever its handle stood for before. */
+    const int former = handle_find(&window_numbers, window_key(win));
+    if (former != HANDLE_UNKNOWN)
+        forget(win, former);
     int number = 0;
     while (number < WINDOWS_MAX && window_taken[number])
         number++;
@@ -64,18 +76,25 @@ void window_created(MPI_Win win, MPI_Comm comm)
         window_taken[number] = true;
         windows[number] = (struct window){.communicator = communicator};
         communicator_hold(communicator);
+    } else {
+        object_without_room();
     }
     monitor_unlock();
 }
 
-void window_freed(MPI_Win win)
+int window_number(MPI_Win win)
 {
     monitor_lock();
-    const int number = handle_remove(&window_numbers, window_key(win));
-    if (number != HANDLE_UNKNOWN) {
-        window_taken[number] = false;
-        communicator_release(windows[number].communicator);
-    }
+    const int number = handle_find(&window_numbers, window_key(win));
+    monitor_unlock();
+    return number;
+}
+
+void window_freed(MPI_Win win, int number)
+{
+    monitor_lock();
+    if (number != HANDLE_UNKNOWN && handle_find(&window_numbers, window_key(win)) == number)
+        forget(win, number);
     monitor_unlock();
 }
 

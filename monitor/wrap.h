@@ -114,6 +114,7 @@
         const int error = NEXT(Name) arguments;                                                                 \
         if (target == MPI_PROC_NULL)                                                                            \
             return operation_returned(&operation, error);                                                       \
+        operation.posted = true;                                                                                \
         if (error == MPI_SUCCESS)                                                                               \
             window_add(win, target, &operation);                                                                \
         return error;                                                                                           \
