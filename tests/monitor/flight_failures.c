@@ -35,6 +35,7 @@ static void truncated(void)
     if (me == 1) {
         for (int i = 0; i < 3; i++)
             send_bytes(10, one);
+        send_bytes(5, two);
         return;
     }
     watch_begin(&watch);
@@ -46,6 +47,10 @@ static void truncated(void)
     while (!flag && error == MPI_SUCCESS)
         error = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     check(error != MPI_SUCCESS, "MPI_Test fails");
+    /* Whose request may be one of those that are gone. */
+    request = post_receive(two);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(&watch, PTTOPT, "two", "MPI_Irecv", completed_calls(1, 5));
     expect(&watch, PTTOPT, "one", "MPI_Recv", (struct amounts){.calls = 1});
     expect(&watch, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 2});
     watch_end(&watch);
@@ -117,6 +122,33 @@ static void one_of_several(const char *function, int (*complete)(MPI_Request[REC
     meet();
 }
 
+/* A call completes one of two sends that share a request, and fails: the other send goes on. */
+static void beside_shared_handles(void)
+{
+    struct watch watch;
+    test_about("one of two sends that share a request, in a call that fails");
+    if (me == 1) {
+        send_bytes(10, one);
+        receive_bytes(one);
+        receive_bytes(two);
+        return;
+    }
+    watch_begin(&watch);
+    MPI_Request first[2] = {post_send(1, one), post_short(TAG)}, second = post_send(2, two);
+    int flag = 0, error = MPI_SUCCESS;
+    while (!flag && error == MPI_SUCCESS)
+        error = MPI_Testall(2, first, &flag, no_statuses);
+    check(error != MPI_SUCCESS, "MPI_Testall fails");
+    for (int i = 0; i < 2; i++)
+        if (first[i] != MPI_REQUEST_NULL)
+            MPI_Wait(&first[i], MPI_STATUS_IGNORE);
+    MPI_Wait(&second, MPI_STATUS_IGNORE);
+    expect(&watch, PTTOPT, "one", "MPI_Isend", completed_messages(1, 1));
+    expect(&watch, PTTOPT, "two", "MPI_Isend", completed_messages(1, 2));
+    expect(&watch, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 1});
+    watch_end(&watch);
+}
+
 /* Open MPI 4.1's MPI_Waitall never returns at MPI_THREAD_MULTIPLE when one of its operations fails. */
 static bool can_fail_in_waitall(void)
 {
@@ -137,6 +169,8 @@ void fly_failures(void)
     failed_calls();
     meet();
     truncated();
+    meet();
+    beside_shared_handles();
     meet();
     for (int ignored = 0; ignored < 2; ignored++) {
         if (can_fail_in_waitall())

@@ -49,6 +49,24 @@ static void ended_after(void)
     MPI_Wait(&send, MPI_STATUS_IGNORE);
 }
 
+/* The end is when the program knows of it, not when it gives the request up. */
+static void known_to_be_complete(void)
+{
+    struct watch watch;
+    test_about("found complete by MPI_Request_get_status inside, completed after the end");
+    if (me == 1) {
+        send_bytes(10, one);
+        return;
+    }
+    watch_begin(&watch);
+    MPI_Request request = post_receive(one);
+    for (int flag = 0; !flag;)
+        MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    expect(&watch, PTTOPT, "one", "MPI_Irecv", completed_calls(1, 10));
+    watch_end(&watch);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* Each of the receives belongs to the snapshots that were active when it was posted, and to no others. */
 static void overlapping(void)
 {
@@ -295,9 +313,10 @@ static void too_many(void)
 
 void fly_messages(void)
 {
-    static void (*const flights[])(void) = {started_before, ended_after, overlapping, reused_while_off,
-                                            reused_while_unwatched, shared_handles, cancelled,
-                                            cancelled_too_late, freed, too_many};
+    static void (*const flights[])(void) = {
+        started_before, ended_after, known_to_be_complete, overlapping, reused_while_off,
+        reused_while_unwatched, shared_handles, cancelled, cancelled_too_late, freed, too_many
+    };
     for (size_t i = 0; i < sizeof flights / sizeof *flights; i++) {
         flights[i]();
         meet();

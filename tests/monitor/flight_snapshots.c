@@ -30,12 +30,12 @@ enum { QUESTIONS = sizeof questions / sizeof *questions, SENDS = 4 };
 
 static const int sizes[SENDS] = {10, 1000, 65535, 65536};
 
-/* All in the same pair of MPIX calls, nested, and ended in another order than they were started in. */
-static void different_questions(void)
+/* Asks so many of them at a time. They end in another order than they were started in. */
+static void ask(int first, int count)
 {
     static struct watch watches[QUESTIONS];
     test_about("snapshots that ask for different things");
-    for (int i = 0; i < QUESTIONS; i++)
+    for (int i = first; i < first + count; i++)
         watch_begin_with(&watches[i], questions[i].asked);
     int64_t bytes = 0;
     for (int i = 0; i < SENDS; i++) {
@@ -48,9 +48,11 @@ static void different_questions(void)
     MPI_Barrier(two);
     for (int k = 0; k < QUESTIONS; k++) {
         const int i = (k * 3 + 1) % QUESTIONS; /* each once */
+        if (i < first || i >= first + count)
+            continue;
         const struct question *const question = &questions[i];
         char what[64];
-        (void)snprintf(what, sizeof what, "question %d", i);
+        (void)snprintf(what, sizeof what, "question %d of %d", i, count);
         test_about(what);
         if (question->asked.profile) {
             if (me == 0)
@@ -149,7 +151,9 @@ static void times(void)
 
 void fly_snapshots(void)
 {
-    different_questions();
+    ask(0, QUESTIONS);
+    for (int i = 0; i < QUESTIONS; i++)
+        ask(i, 1);
     timeouts();
     times();
 }

@@ -166,7 +166,7 @@ static void late(void)
     watch_end(&patient);
 }
 
-/* More than are kept one by one while timeouts count, and then some: all complete. */
+/* More than are kept one by one while timeouts count, and then some: all complete, and there is room again. */
 static void too_many(void)
 {
     enum { PUTS = (1 << 16) + 1000 };
@@ -177,23 +177,44 @@ static void too_many(void)
         put(1, 1, win);
     MPI_Win_flush_all(win);
     expect(&watch, PTTOPT, "one", "MPI_Put", of_puts(PUTS, PUTS, PUTS));
+    late();
+    expect(&watch, PTTOPT, "one", "MPI_Put", of_puts(4, 4, 40));
     watch_end(&watch);
 }
 
-/* Puts that nothing ends while their snapshot lasts take no room from later ones. */
-static void left_behind(void)
+enum { SNAPSHOTS = (1 << 14) + 100 };
+
+/* More than there is room for, each with a put. */
+static void many_snapshots(bool flushed)
 {
-    enum { SNAPSHOTS = (1 << 14) + 100 };
-    test_about("puts that many snapshots have left behind");
     for (int i = 0; i < SNAPSHOTS; i++) {
         MPIX_Monitor handle = {.profile = 1, .pttopt = 1};
         MPIX_Monitor_request request;
         MPIX_Start_monitor(&request, &handle, NULL);
         put(1, 1, win);
         MPIX_End_monitor(&request, &handle);
+        if (flushed)
+            MPI_Win_flush(1, win);
     }
+}
+
+/* Puts that nothing ends while their snapshot lasts take no room from later ones. */
+static void left_behind(void)
+{
+    many_snapshots(false);
     MPI_Win_flush(1, win);
     overlapping();
+}
+
+/* Nor do those that have ended, in a snapshot over all. */
+static void one_after_the_other(void)
+{
+    struct watch watch;
+    test_about("puts of many snapshots inside one");
+    watch_begin(&watch);
+    many_snapshots(true);
+    expect(&watch, PTTOPT, "one", "MPI_Put", of_puts(SNAPSHOTS, SNAPSHOTS, SNAPSHOTS));
+    watch_end(&watch);
 }
 
 /* Collective: a window whose freeing ends what is in flight, and whose handle comes again. */
@@ -222,7 +243,8 @@ static void freed(void)
 void fly_windows(void)
 {
     static void (*const flights[])(void) = {started_before, ended_after, unseen_flush, overlapping, one_target,
-                                            other_window, with_request, failed, late, too_many, left_behind};
+                                            other_window, with_request, failed, late, too_many, left_behind,
+                                            one_after_the_other};
     void *base;
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, one, &base, &win);
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, two, &base, &other);
