@@ -31,7 +31,10 @@ void receive_bytes(MPI_Comm comm);
 
 /* Rank 0 posts a receive of up to 64 bytes. */
 MPI_Request post_receive(MPI_Comm comm);
+
+/* And sends, the second one synchronous: it isn't complete when it is posted. */
 MPI_Request post_send(int bytes, MPI_Comm comm);
+MPI_Request post_long_send(int bytes, MPI_Comm comm);
 
 void sleep_ms(int ms);
 

@@ -120,15 +120,20 @@ static struct sums sums_of(const MPIX_Monitor_request *request)
     return sums;
 }
 
-/* MPI_Alltoall on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one after the other. */
+/* MPI_Alltoall on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one after the other with a
+   name each. */
 static struct sums exchange_on_many(bool at_a_time)
 {
+    char name[32];
     static MPI_Comm comms[MORE_THAN_FIT];
     MPIX_Monitor handle = {.profile = 1, .coll = 1};
     MPIX_Monitor_request request;
     MPIX_Start_monitor(&request, &handle, NULL);
     for (int i = 0; i < MORE_THAN_FIT; i++) {
         MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
+        (void)snprintf(name, sizeof name, "brief %d", i);
+        if (!at_a_time)
+            MPI_Comm_set_name(comms[i], name);
         MPI_Alltoall(buffer, BYTES, MPI_BYTE, buffer + BYTES, BYTES, MPI_BYTE, comms[i]);
         if (!at_a_time)
             MPI_Comm_free(&comms[i]);
@@ -149,6 +154,68 @@ static void check_many(bool at_a_time)
     check(sums.communicators >= 500 && sums.communicators < 512, "as many as there is room for have a row");
 }
 
+/* A communicator without a name that was made after an alike one was freed counts as that. */
+static void alike(void)
+{
+    struct watch watch;
+    test_about("communicators without a name, one after the other");
+    watch_begin(&watch);
+    for (int i = 0; i < MORE_THAN_FIT; i++) {
+        MPI_Comm first, second;
+        MPI_Comm_split(MPI_COMM_SELF, 0, 0, &first);
+        MPI_Comm_split(MPI_COMM_SELF, 0, 0, &second);
+        MPI_Barrier(first);
+        MPI_Barrier(second);
+        MPI_Barrier(second);
+        MPI_Comm_free(&second);
+        MPI_Comm_free(&first);
+    }
+    expect(&watch, COLL, "MPI_Comm_split 1", "MPI_Barrier", completed_calls(MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Barrier", completed_calls(2 * MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_Comm_split 1", "MPI_Comm_free", completed_calls(MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Comm_free", completed_calls(MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_COMM_SELF", "MPI_Comm_split", completed_calls(2 * MORE_THAN_FIT, 0));
+    watch_end(&watch);
+}
+
+/* Functions that delete attributes may still use the communicator that is being freed; the next one may get its
+   handle. */
+static int last_barrier(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)keyval, (void)value, (void)extra;
+    return MPI_Barrier(comm);
+}
+
+static void used_while_freed(void)
+{
+    struct watch watch;
+    int keyval;
+    test_about("a communicator that is used while it is freed");
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, last_barrier, &keyval, NULL);
+    watch_begin(&watch);
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm comm;
+        MPI_Comm_split(MPI_COMM_WORLD, i % 2 == 0 ? 0 : me, me, &comm);
+        MPI_Comm_set_name(comm, i % 2 == 0 ? "wide" : "narrow");
+        MPI_Comm_set_attr(comm, keyval, &keyval);
+        int counts[2] = {BYTES, 1 << 20}, displacements[2] = {0, 0};
+        if (i % 2 == 1)
+            MPI_Alltoallv(buffer, counts, displacements, MPI_BYTE, buffer + BYTES, counts, displacements, MPI_BYTE,
+                          comm);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Comm_free_keyval(&keyval);
+    expect(&watch, COLL, "MPI_COMM_WORLD", "MPI_Comm_split", completed_calls(3, 0));
+    for (int i = 0; i < 2; i++) {
+        expect(&watch, COLL, "wide", "MPI_Barrier", completed_calls(1, 0));
+        expect(&watch, COLL, "wide", "MPI_Comm_free", completed_calls(1, 0));
+    }
+    expect(&watch, COLL, "narrow", "MPI_Alltoallv", completed_calls(1, BYTES));
+    expect(&watch, COLL, "narrow", "MPI_Barrier", completed_calls(1, 0));
+    expect(&watch, COLL, "narrow", "MPI_Comm_free", completed_calls(1, 0));
+    watch_end(&watch);
+}
+
 static void too_many(void)
 {
     test_about("more communicators than fit, at a time");
@@ -165,6 +232,8 @@ void fly_communicators(void)
     come_and_go();
     described();
     thinned_out();
+    alike();
+    used_while_freed();
     too_many();
     come_and_go();
 }

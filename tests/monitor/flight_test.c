@@ -39,6 +39,13 @@ MPI_Request post_send(int bytes, MPI_Comm comm)
     return request;
 }
 
+MPI_Request post_long_send(int bytes, MPI_Comm comm)
+{
+    MPI_Request request;
+    MPI_Issend(buffer, bytes, MPI_BYTE, 1, TAG, comm, &request);
+    return request;
+}
+
 void sleep_ms(int ms)
 {
     const struct timespec duration = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
