@@ -243,8 +243,6 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    const bool was_inside = inside_monitor;
-    inside_monitor = true;
     /* Of this thread only, and for as long as this takes. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);
@@ -260,6 +258,5 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);
-    inside_monitor = was_inside;
     return code;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 unsigned monitored_classes;
-_Thread_local bool inside_monitor;
 bool monitor_lock_needed = true; /* until MPI says that it isn't */
 bool monitor_lock_taken;
 

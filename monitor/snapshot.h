@@ -72,13 +72,9 @@ struct snapshot {
    wrapper, without the lock. */
 extern unsigned monitored_classes;
 
-/* Threads that are inside the monitor itself, making a report: what they call is not counted. */
-extern _Thread_local bool inside_monitor __attribute__((tls_model("initial-exec")));
-
 static inline bool is_monitored(enum operation_class class)
 {
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class), 0) &&
-           !inside_monitor;
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class), 0);
 }
 
 /* An operation in flight. */

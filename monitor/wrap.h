@@ -143,7 +143,7 @@
         const int error = NEXT(Name) arguments;                                                                 \
         if (monitored)                                                                                          \
             (void)operation_returned(&operation, error);                                                        \
-        if (error == MPI_SUCCESS && !inside_monitor)                                                            \
+        if (error == MPI_SUCCESS)                                                                               \
             remember;                                                                                           \
         return error;                                                                                           \
     }
