@@ -171,10 +171,10 @@ static void alike(void)
         MPI_Comm_free(&first);
     }
     expect(&watch, COLL, "MPI_Comm_split 1", "MPI_Barrier", completed_calls(MORE_THAN_FIT, 0));
-    expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Barrier", completed_calls(2 * MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Barrier", completed_calls(INT64_C(2) * MORE_THAN_FIT, 0));
     expect(&watch, COLL, "MPI_Comm_split 1", "MPI_Comm_free", completed_calls(MORE_THAN_FIT, 0));
     expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Comm_free", completed_calls(MORE_THAN_FIT, 0));
-    expect(&watch, COLL, "MPI_COMM_SELF", "MPI_Comm_split", completed_calls(2 * MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_COMM_SELF", "MPI_Comm_split", completed_calls(INT64_C(2) * MORE_THAN_FIT, 0));
     watch_end(&watch);
 }
 
