@@ -54,7 +54,7 @@ sanitizers)
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
     # Timings say nothing here, and the work is compiled without sanitizers.
     run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' \
-        -E 'unit_(work|clock)'
+        -E 'unit_(work|clock)|monitor_flight_multiple'
     for source_file in "$source"/overlap/i*.c; do
         program=$build/overlap/overlap_$(basename "$source_file" .c)
         run "$@" -np 2 "$program" --check --max-time=0.1 \
