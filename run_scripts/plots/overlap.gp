@@ -1,0 +1,12 @@
+# overlap_*, time-driven: one row a collective.
+width = 860
+row_height = names == 2 ? 30 : 24
+load 'overlap.set'
+height = 190 + all_rows * row_height
+title_text = 'Work that fits under each operation'
+tables = 'overlap'
+load folder.'/style.gp'
+
+table = 'overlap'
+x_title = 'overlap (% of the operation''s own time)'
+load folder.'/rows.gp'

@@ -1,0 +1,52 @@
+# Rows of dots with intervals, a panel below the other. `table` names the data that
+# table.awk made; `x_title` is the axis' title, `first_top` where the first panel is,
+# in pixels from the top. rows_height is set by the caller for style.gp.
+
+load table.'.set'
+data = table.'.tsv'
+set lmargin at screen across(30 + 8.0 * widest)
+set rmargin at screen across(width - (names == 2 ? 150 : 80))
+panel_top = body + 28
+
+set ytics scale 0
+set format x '%g'
+clipped(v) = v < from ? from : v > to ? to : v
+inside(v) = v < from || v > to ? NaN : v
+low_end(v) = v < from ? from : NaN
+high_end(v) = v > to ? to : NaN
+shift = names == 2 ? 0.17 : 0
+
+do for [p = 1:panels] {
+    count = panel_rows[p]
+    panel_bottom = panel_top + count * row_height
+    from = panel_from[p]
+    to = panel_to[p]
+    set tmargin at screen down(panel_top)
+    set bmargin at screen down(panel_bottom)
+    if (panel_log[p]) { set logscale x 10; set xtics autofreq } else { unset logscale x; set xtics autofreq }
+    set xrange [from:to]
+    set yrange [count + 0.6:0.4]
+    eval row_tics[p]
+    set xlabel x_title textcolor rgb ink
+    set label 20 panel_name[p] at graph 0, screen down(panel_top - 12) left textcolor rgb ink font ',13'
+    do for [k = 1:dots] {
+        if (dot_panel[k] == p) {
+            set label 20 + k dot_text[k] at graph 1.0, first dot_row[k] left offset 1.5,0 textcolor rgb ink font ',13'
+        }
+    }
+    has_new = new_block[p] >= 0
+    has_base = base_block[p] >= 0
+    # gnuplot looks at the first of a loop even where there is none
+    new_at = has_new ? new_block[p] : 0
+    base_at = has_base ? base_block[p] : 0
+    plot \
+        for [k = 1:has_base] data index base_at using (clipped($5)):($4 + shift):(clipped($6)):(clipped($7)) with xerrorbars pointtype -1 linewidth 1.5 linecolor rgb base_colour, \
+        for [k = 1:has_base] data index base_at using (inside($5)):($4 + shift) with points pointtype 6 pointsize 0.8 linewidth 1.5 linecolor rgb base_colour, \
+        for [k = 1:has_base] data index base_at using (low_end($5)):($4 + shift) with points pointtype 10 pointsize 1 linecolor rgb base_colour, \
+        for [k = 1:has_new] data index new_at using (clipped($5)):($4 - shift):(clipped($6)):(clipped($7)):(colour_value[int($9)]) with xerrorbars pointtype -1 linewidth 2 linecolor rgb variable, \
+        for [k = 1:has_new] data index new_at using (inside($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 7 pointsize 0.9 linecolor rgb variable, \
+        for [k = 1:has_new] data index new_at using (low_end($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 10 pointsize 1 linecolor rgb variable
+    unset label
+    unset arrow
+    panel_top = panel_bottom + 78
+}
