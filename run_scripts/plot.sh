@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
     --format=*) misused "--format: '${1#*=}' is not svg, png or svg,png" ;;
     --data) keep_data=yes ;;
     -h | --help)
-        sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+        sed -n '2,/^set/s/^# \{0,1\}//p' "$0" # the comment above
         exit 0
         ;;
     --)
@@ -66,6 +66,7 @@ if [ $# -eq 2 ]; then
 fi
 result_names "$@"
 cd "$work"
+ln -s "$plots" plots
 [ -n "$(all_kinds new)" ] || die "$1: no results of benchmarks in there"
 
 # describe SET LABEL: a result's name and where it is from, for gnuplot.
@@ -85,7 +86,7 @@ describe() {
             if (ranks != "") label = label ": " ranks (ranks == 1 ? " process" : " processes")
             if (ranks != "" && nodes != "") label = label " on " nodes (nodes == 1 ? " node" : " nodes")
             if (library != "") label = label ", " library
-            gsub(/'\''/, "&&", label)
+            gsub(/'\''/, "\342\200\231", label)
             print variable "_name = '\''" label "'\''"
         }' "$@"
 }
@@ -113,7 +114,7 @@ table() {
             kept=$((kept - 1))
         done
     }
-    awk -f "$plots/table.awk" "$@" >"$name.tsv"
+    awk -f "$plots/numbers.awk" -f "$plots/table.awk" "$@" >"$name.tsv"
 }
 
 # drawable NAME...: whether each of these tables has rows.
@@ -130,15 +131,16 @@ drawable() {
 failed=0
 draw() {
     {
-        echo "folder = '$(echo "$plots" | sed "s/'/''/g")'"
+        echo "folder = 'plots'"
         echo "names = $shown"
+        echo "body = $((49 + 19 * shown))"
         describe new "$new_label"
         [ "$shown" -eq 1 ] || describe base "$base_label"
         printf '%s\n' "$extra"
     } >names.set
     for format in $formats; do
         if gnuplot -e "format = '$format'; output = 'picture.$format'" names.set \
-            "$plots/$2.gp" >gnuplot.log 2>&1 && [ -s "picture.$format" ]; then
+            "plots/$2.gp" >gnuplot.log 2>&1 && [ -s "picture.$format" ]; then
             mv "picture.$format" "$output/$1.$format"
             echo "$output/$1.$format"
         else
@@ -261,7 +263,7 @@ quantity_title = 'time for all pieces (µs)'"
             extra="over_sizes = 1"
         else
             table halo "series=method,sync?" \
-                "panel=local:box of % doubles,dims?:% processes,ndata:% of them sent" y=latency_us \
+                "panel=local:box of % doubles,dims?:% processes,ndata:% values sent" y=latency_us \
                 lo=latency_lo_us hi=latency_hi_us most=20
             extra="over_sizes = 0"
         fi

@@ -1,6 +1,6 @@
 # mpi_overhead: what a message takes of the processor, and what is left, over sizes.
 width = 860
-height = 680
+height = body + 280 + 22 + 210 + 52
 title_text = 'What a message takes of the processor'
 tables = 'overhead available'
 load folder.'/style.gp'
@@ -13,7 +13,7 @@ x_title = ''
 load folder.'/lines.gp'
 
 table = 'available'
-panel_top = panel_bottom + 24
+panel_top = panel_bottom + 22
 panel_bottom = panel_top + 210
 y_title = 'available (% of transfer)'
 x_title = 'message size (bytes)'

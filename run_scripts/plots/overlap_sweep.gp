@@ -1,6 +1,6 @@
 # overlap_*, data-driven: overlap and the operation's own time over the message's size.
 width = 860
-height = 640
+height = body + 230 + 22 + 230 + 52
 title_text = collective.': work that fits under it, and its own time'
 tables = 'overlap time'
 load folder.'/style.gp'
@@ -13,7 +13,7 @@ x_title = ''
 load folder.'/lines.gp'
 
 table = 'time'
-panel_top = panel_bottom + 24
+panel_top = panel_bottom + 22
 panel_bottom = panel_top + 230
 y_title = 'time without work (µs)'
 x_title = 'size (bytes)'

@@ -1,12 +1,11 @@
 # Rows of dots with intervals, a panel below the other. `table` names the data that
-# table.awk made; `x_title` is the axis' title, `first_top` where the first panel is,
-# in pixels from the top. rows_height is set by the caller for style.gp.
+# table.awk made; `x_title` is the axis' title, `row_height` pixels a row.
 
 load table.'.set'
 data = table.'.tsv'
 set lmargin at screen across(30 + 8.0 * widest)
 set rmargin at screen across(width - (names == 2 ? 150 : 80))
-panel_top = body + 28
+panel_top = body + (panel_name[1] eq '' ? 12 : 28)
 
 set ytics scale 0
 set format x '%g'
@@ -15,6 +14,8 @@ inside(v) = v < from || v > to ? NaN : v
 low_end(v) = v < from ? from : NaN
 high_end(v) = v > to ? to : NaN
 shift = names == 2 ? 0.17 : 0
+
+if (names == 2) { set label 19 'new (base)' at screen across(width - 150), screen down(panel_top - 12) left offset 1.5,0 textcolor rgb faint font small }
 
 do for [p = 1:panels] {
     count = panel_rows[p]
@@ -26,12 +27,13 @@ do for [p = 1:panels] {
     if (panel_log[p]) { set logscale x 10; set xtics autofreq } else { unset logscale x; set xtics autofreq }
     set xrange [from:to]
     set yrange [count + 0.6:0.4]
-    eval row_tics[p]
+    set ytics ()
     set xlabel x_title textcolor rgb ink
-    set label 20 panel_name[p] at graph 0, screen down(panel_top - 12) left textcolor rgb ink font ',13'
+    set label 20 panel_name[p] at graph 0, screen down(panel_top - 12) left textcolor rgb ink font medium
     do for [k = 1:dots] {
         if (dot_panel[k] == p) {
-            set label 20 + k dot_text[k] at graph 1.0, first dot_row[k] left offset 1.5,0 textcolor rgb ink font ',13'
+            set ytics add (dot_name[k] dot_row[k])
+            set label 20 + k dot_text[k] at graph 1.0, first dot_row[k] left offset 1.5,0 textcolor rgb ink font medium
         }
     }
     has_new = new_block[p] >= 0

@@ -3,7 +3,7 @@
 # must know besides (names, colours, ranges, tics, where the labels go) in the file
 # `settings`. Columns are found by their names.
 #
-# usage: awk -f table.awk -v settings=FILE -v colours=FILE -v y=COLUMN [-v NAME=VALUE]...
+# usage: awk -f numbers.awk -f table.awk -v settings=FILE -v colours=FILE -v y=COLUMN [-v NAME=VALUE]...
 #            result=base FILE... result=new FILE...
 #
 #   series   key columns that make the label of a line or row, with commas:
@@ -21,7 +21,7 @@
 #   most     at most so many series
 #
 # A table row: result, panel, label, x or the row's number, value, low, high, launches.
-# With several launches (column `run`) the value is their median, low and high the
+# With several launches (several rows with the same keys) the value is their median, low and high the
 # least and the greatest; with one the interval, where it has one.
 
 function cut_key(text, parts) {
@@ -37,26 +37,12 @@ function cut_key(text, parts) {
 
 function cell(name) { return (name in column) ? $column[name] : "NA" }
 
-function is_number(text) {
-    return text ~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/
-}
-
 function scaled(text, factor) {
     return factor == 1 ? text : sprintf("%.10g", text * factor)
 }
 
-# Shell sort of list[1..n], by number.
-function sort_numbers(list, n,    gap_, i, j, held) {
-    for (gap_ = int(n / 2); gap_ > 0; gap_ = int(gap_ / 2))
-        for (i = gap_ + 1; i <= n; i++) {
-            held = list[i]
-            for (j = i; j > gap_ && list[j - gap_] + 0 > held + 0; j -= gap_)
-                list[j] = list[j - gap_]
-            list[j] = held
-        }
-}
-
-function quoted(text) { gsub(/'/, "''", text); return "'" text "'" }
+# gnuplot can't take two of them in a row.
+function quoted(text) { gsub(/'/, "\342\200\231", text); return "'" text "'" }
 
 # 8, 1K, 4M: as the programs take sizes.
 function size_text(bytes) {
@@ -132,7 +118,6 @@ FNR == 1 { headed = 0; split("", column) }
 {
     rows++
     row_result[rows] = result
-    row_run[rows] = cell("run")
     row_x[rows] = x == "" ? "" : cell(x)
     row_y[rows] = cell(y)
     row_lo[rows] = lo == "" ? "NA" : cell(lo)
@@ -230,10 +215,7 @@ END {
         cell_y[cellid, n] = scaled(row_y[r], y_factor)
         cell_lo[cellid] = is_number(row_lo[r]) ? scaled(row_lo[r], y_factor) : "NA"
         cell_hi[cellid] = is_number(row_hi[r]) ? scaled(row_hi[r], y_factor) : "NA"
-        if (row_run[r] != "NA" && !((row_result[r], row_run[r]) in run_seen)) {
-            run_seen[row_result[r], row_run[r]] = 1
-            runs[row_result[r]]++
-        }
+        if (n > runs[row_result[r]]) runs[row_result[r]] = n
     }
     for (name in no_column) print "plot.sh: no column " name > "/dev/stderr"
 
@@ -267,7 +249,7 @@ END {
     add_set("array colour[" series_count "]")
     add_set("array colour_value[" series_count "]")
     add_set("array shape[" series_count "]")
-    split("7 9 5 13 11", shapes, " ")
+    split("7 6 9 8 5 4", shapes, " ")
     for (s = 1; s <= series_count; s++) {
         c = (series_head[s] in colour_of) ? colour_of[series_head[s]] : \
             (s == 1 || x != "") ? free_colour[(s - 1) % free_colours + 1] : free_colour[1]
@@ -275,7 +257,7 @@ END {
         add_set("label[" s "] = " quoted(series_name[s]))
         add_set("colour[" s "] = '" c "'")
         add_set("colour_value[" s "] = 0x" substr(c, 2))
-        add_set("shape[" s "] = " shapes[(used[c] - 1) % 5 + 1])
+        add_set("shape[" s "] = " shapes[(used[c] - 1) % 6 + 1])
         if (length(series_name[s]) > widest) widest = length(series_name[s])
     }
     add_set("widest = " widest)
@@ -286,8 +268,8 @@ END {
 function print_cells(result_name, p, s, fresh,    list_id, i, n, m, k, at, id, mid, low, high, found, sorted) {
     if (fresh) block_open = 0
     list_id = result_name SUBSEP p SUBSEP s
+    if (!(list_id in list_n)) return
     n = list_n[list_id]
-    if (!n) return
     if (!block_open) {
         block_open = 1
         if (++block > 0) print "\n"
@@ -301,9 +283,7 @@ function print_cells(result_name, p, s, fresh,    list_id, i, n, m, k, at, id, m
         id = list_id SUBSEP at
         m = cell_count[id]
         for (k = 1; k <= m; k++) found[k] = cell_y[id, k]
-        sort_numbers(found, m)
-        mid = m % 2 ? found[(m + 1) / 2] : \
-            sprintf("%.10g", (found[m / 2] + found[m / 2 + 1]) / 2)
+        mid = median(found, m)
         low = m > 1 ? found[1] : cell_lo[id]
         high = m > 1 ? found[m] : cell_hi[id]
         print result_name, panel_name[p], series_name[s],
@@ -311,6 +291,11 @@ function print_cells(result_name, p, s, fresh,    list_id, i, n, m, k, at, id, m
         note_range(mid + 0)
         note_panel(p, mid + 0, low, high)
         value_of[result_name, p, s] = mid
+        bars++
+        bar_panel[bars] = p
+        bar_low[bars] = is_number(low) ? low : mid
+        bar_high[bars] = is_number(high) ? high : mid
+        bar_mid[bars] = mid
         if (x == "") continue
         at += 0
         if (at > 0 && (x_least == "" || at < x_least)) x_least = at
@@ -351,6 +336,7 @@ function line_settings(    s, i, n, e, step, text, from, to, below, is_log) {
         from = lowest < 0 ? lowest * 1.1 : 0
         to = greatest > 0 ? greatest * 1.1 : 1
     }
+    count_cut(1, from, to, is_log)
     add_set("logarithmic = " is_log)
     add_set("y_from = " from)
     add_set("y_to = " to)
@@ -371,7 +357,10 @@ function line_settings(    s, i, n, e, step, text, from, to, below, is_log) {
         text = text (i++ ? ", " : "") "'" size_text(v) "' " sprintf("%.10g", v)
     }
     if (!i) text = text "'" size_text(x_least) "' " x_least
-    add_set("set xtics (" text ")")
+    gsub(/'/, "\"", text)
+    add_set("size_tics = 'set xtics (" text ")'")
+    gsub(/"[^"]*"/, "\"\"", text)
+    add_set("bare_tics = 'set xtics (" text ")'")
 
     # Which blocks belong to a line, and where its label goes: at its end, pushed apart.
     add_blocks("new")
@@ -421,6 +410,15 @@ function add_blocks(name,    s, n) {
     }
 }
 
+# Bars that reach beyond the axis, and values that are beyond it (triangles).
+function count_cut(p, from, to, is_log_axis,    i) {
+    for (i = 1; i <= bars; i++)
+        if (bar_panel[i] == p) {
+            if (bar_mid[i] + 0 > to || (bar_mid[i] + 0 < from && !(is_log_axis && bar_mid[i] + 0 <= 0))) beyond++
+            else if (bar_low[i] + 0 < from || bar_high[i] + 0 > to) cut++
+        }
+}
+
 function ceiling(v) { return -floor(-v) }
 
 function row_settings(    p, i, is_log, from, to) {
@@ -429,14 +427,16 @@ function row_settings(    p, i, is_log, from, to) {
     add_set("array panel_log[" panel_count "]")
     add_set("array panel_from[" panel_count "]")
     add_set("array panel_to[" panel_count "]")
-    add_set("array row_tics[" panel_count "]")
     add_set("array new_block[" panel_count "]")
     add_set("array base_block[" panel_count "]")
-    all_rows = 0; any_log = 0
+    all_rows = 0
+    is_log = 0
+    for (p = 1; p <= panel_count; p++)
+        if (want_log(p_least[p], p_greatest[p])) is_log = 1
     for (p = 1; p <= panel_count; p++) {
-        is_log = want_log(p_least[p], p_greatest[p])
-        if (is_log) {
-            from = nice_below(p_least[p] / 1.15); to = nice_above(p_greatest[p] * 1.15); any_log = 1
+        if (is_log && (p in p_least)) {
+            from = nice_below(p_least[p] / 1.15); to = nice_above(p_greatest[p] * 1.15)
+            if (to / from < 10) { from = exp(log(10) * floor(log10(from) + 1e-9)); if (to / from < 10) to = 10 * from }
         } else if (scale == "percent") {
             from = p_lowest[p] < 0 ? 10 * floor(p_lowest[p] / 10) : 0
             to = p_greatest[p] > 100 ? 10 * ceiling(p_greatest[p] / 10) : 100
@@ -447,27 +447,25 @@ function row_settings(    p, i, is_log, from, to) {
             to = to > 0 ? to * 1.05 : 1
             if (from < 0) from = from * 1.05
         }
-        text = ""
-        for (i = 1; i <= places[p]; i++)
-            text = text (i > 1 ? ", " : "") quoted(place_name[p, i]) " " i
         add_set("panel_name[" p "] = " quoted(panel_name[p]))
         add_set("panel_rows[" p "] = " places[p])
         add_set("new_block[" p "] = " ((("new", p) in block_of) ? block_of["new", p] : -1))
         add_set("base_block[" p "] = " ((("base", p) in block_of) ? block_of["base", p] : -1))
-        add_set("panel_log[" p "] = " is_log)
+        add_set("panel_log[" p "] = " (is_log && (p in p_least)))
+        count_cut(p, from, to, is_log && (p in p_least))
         add_set("panel_from[" p "] = " sprintf("%.10g", from))
         add_set("panel_to[" p "] = " sprintf("%.10g", to))
-        add_set("row_tics[" p "] = " quoted("set ytics (" text ")"))
         all_rows += places[p]
     }
     add_set("all_rows = " all_rows)
-    # The numbers at the right.
+    # The names at the left, and the numbers at the right.
     n = 0
     for (p = 1; p <= panel_count; p++) for (s = 1; s <= series_count; s++)
         if ((p, s) in place_of) n++
     add_set("dots = " n)
     add_set("array dot_panel[" n "]")
     add_set("array dot_row[" n "]")
+    add_set("array dot_name[" n "]")
     add_set("array dot_text[" n "]")
     n = 0
     for (p = 1; p <= panel_count; p++) for (s = 1; s <= series_count; s++)
@@ -475,11 +473,12 @@ function row_settings(    p, i, is_log, from, to) {
             n++
             add_set("dot_panel[" n "] = " p)
             add_set("dot_row[" n "] = " place_of[p, s])
+            add_set("dot_name[" n "] = " quoted(series_name[s]))
             text = (("new", p, s) in value_of) ? short(value_of["new", p, s]) : "none"
             if (list_any("base")) text = text " (" ((("base", p, s) in value_of) ? short(value_of["base", p, s]) : "none") ")"
             add_set("dot_text[" n "] = " quoted(text))
         }
-    finish_settings(any_log)
+    finish_settings(is_log)
 }
 
 function list_any(name,    id) {
@@ -496,8 +495,10 @@ function short(v,    a) {
 
 function finish_settings(is_log,    below, id, p) {
     below = 0
-    if (is_log) for (p in p_below) if (x != "" || want_log(p_least[p], p_greatest[p])) below += p_below[p]
+    if (is_log) for (p in p_below) if (x != "" || (p in p_least)) below += p_below[p]
     add_set("at_or_below_0 = " below)
+    add_set("cut = " cut + 0)
+    add_set("beyond = " beyond + 0)
     add_set("new_runs = " (runs["new"] ? runs["new"] : 1))
     add_set("base_runs = " (runs["base"] ? runs["base"] : 1))
     add_set("has_new = " list_any("new"))
