@@ -90,10 +90,10 @@ escape() {
 messages() {
     what=$1
     set --
-    for kind in $(all_kinds new); do
-        for file in new/"$kind"/[0-9]*.tsv; do
-            set -- "$@" "name=$(cat "${file%.tsv}.name")" "$file"
-        done
+    for file in new/*/[0-9]*.tsv base/*/[0-9]*.tsv; do
+        [ -f "$file" ] || continue
+        case $file in base/*) which=" (base)" ;; *) which= ;; esac
+        set -- "$@" "name=$(cat "${file%.tsv}.name")$which" "$file"
     done
     awk -f "$parts/html.awk" -f "$parts/warnings.awk" -v "what=$what" "$@"
 }

@@ -5,7 +5,7 @@ tables = 'halo'
 load 'halo.set'
 table = 'halo'
 if (over_sizes) {
-    height = body + 440 + 52
+    height = body + 440 + 62
     load folder.'/style.gp'
     panel_top = body
     panel_bottom = body + 440
@@ -14,7 +14,7 @@ if (over_sizes) {
     load folder.'/lines.gp'
 } else {
     row_height = names == 2 ? 30 : 24
-    height = body + 28 + all_rows * row_height + panels * 78 - 22
+    height = body + 28 + all_rows * row_height + panels * 78 - 12
     load folder.'/style.gp'
     x_title = 'time of a swap (µs)'
     load folder.'/rows.gp'

@@ -1,6 +1,6 @@
 # mpi_overhead: what a message takes of the processor, and what is left, over sizes.
 width = 860
-height = body + 280 + 22 + 210 + 52
+height = body + 280 + 22 + 210 + 62
 title_text = 'What a message takes of the processor'
 tables = 'overhead available'
 load folder.'/style.gp'

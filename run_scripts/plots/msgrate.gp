@@ -5,7 +5,7 @@ tables = 'rate'
 load 'rate.set'
 table = 'rate'
 if (over_sizes) {
-    height = body + 340 + 52
+    height = body + 340 + 62
     load folder.'/style.gp'
     panel_top = body
     panel_bottom = body + 340
@@ -14,7 +14,7 @@ if (over_sizes) {
     load folder.'/lines.gp'
 } else {
     row_height = names == 2 ? 30 : 24
-    height = body + 28 + all_rows * row_height + panels * 78 - 22
+    height = body + 28 + all_rows * row_height + panels * 78 - 12
     load folder.'/style.gp'
     x_title = 'million messages a second and process, sent and received'
     load folder.'/rows.gp'

@@ -2,7 +2,7 @@
 width = 860
 row_height = names == 2 ? 30 : 24
 load 'overlap.set'
-height = body + 12 + all_rows * row_height + 56
+height = body + 12 + all_rows * row_height + 66
 title_text = 'Work that fits under each operation'
 tables = 'overlap'
 load folder.'/style.gp'

@@ -1,6 +1,6 @@
 # overlap_*, data-driven: overlap and the operation's own time over the message's size.
 width = 860
-height = body + 230 + 22 + 230 + 52
+height = body + 230 + 22 + 230 + 62
 title_text = collective.': work that fits under it, and its own time'
 tables = 'overlap time'
 load folder.'/style.gp'

@@ -1,6 +1,6 @@
 # pingpong: latency, bandwidth, or what cutting the data into pieces costs, over sizes.
 width = 860
-height = body + 380 + 52
+height = body + 380 + 62
 title_text = title_of
 tables = 'pingpong'
 load folder.'/style.gp'

@@ -43,7 +43,14 @@ result_kind() {
 collect_results() {
     number=1000
     if [ -d "$1" ]; then
-        set -- "$2" "$1"/*.tsv
+        # Folders of single launches only, as run_suite.sh leaves them beside its files.
+        found=
+        for file in "$1"/*.tsv; do [ ! -f "$file" ] || found=yes; done
+        if [ -n "$found" ]; then
+            set -- "$2" "$1"/*.tsv
+        else
+            set -- "$2" "$1"/*/*.tsv "$1"/runs/*/*.tsv
+        fi
     else
         set -- "$2" "$1"
     fi

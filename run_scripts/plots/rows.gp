@@ -43,11 +43,11 @@ do for [p = 1:panels] {
     base_at = has_base ? base_block[p] : 0
     plot \
         for [k = 1:has_base] data index base_at using (clipped($5)):($4 + shift):(clipped($6)):(clipped($7)) with xerrorbars pointtype -1 linewidth 1.5 linecolor rgb base_colour, \
-        for [k = 1:has_base] data index base_at using (inside($5)):($4 + shift) with points pointtype 6 pointsize 0.8 linewidth 1.5 linecolor rgb base_colour, \
-        for [k = 1:has_base] data index base_at using (low_end($5)):($4 + shift) with points pointtype 10 pointsize 1 linecolor rgb base_colour, \
+        for [k = 1:has_base] data index base_at using (inside($5)):($4 + shift) with points pointtype 6 pointsize 0.8 * dot linewidth 1.5 linecolor rgb base_colour, \
+        for [k = 1:has_base] data index base_at using (low_end($5)):($4 + shift) with points pointtype 10 pointsize 1 * dot linecolor rgb base_colour, \
         for [k = 1:has_new] data index new_at using (clipped($5)):($4 - shift):(clipped($6)):(clipped($7)):(colour_value[int($9)]) with xerrorbars pointtype -1 linewidth 2 linecolor rgb variable, \
-        for [k = 1:has_new] data index new_at using (inside($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 7 pointsize 0.9 linecolor rgb variable, \
-        for [k = 1:has_new] data index new_at using (low_end($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 10 pointsize 1 linecolor rgb variable
+        for [k = 1:has_new] data index new_at using (inside($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 7 pointsize 0.9 * dot linecolor rgb variable, \
+        for [k = 1:has_new] data index new_at using (low_end($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 10 pointsize 1 * dot linecolor rgb variable
     unset label
     unset arrow
     panel_top = panel_bottom + 78

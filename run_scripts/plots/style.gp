@@ -49,7 +49,8 @@ launches(n) = n > 1 ? sprintf(', %d launches', n) : ', one launch'
 new_name = new_name.launches(new_launches)
 if (names == 2) { base_name = base_name.launches(base_launches) }
 
-# Sizes of text: points are 4/3 pixels in a PNG file.
+# Sizes of points, and of text: points are 4/3 pixels in a PNG file.
+dot = format eq 'svg' ? 0.75 : 1
 small = format eq 'svg' ? ',12' : ',9'
 medium = format eq 'svg' ? ',13' : ',9.75'
 large = format eq 'svg' ? ',17' : ',12.75'

@@ -21,8 +21,8 @@ BEGIN { FS = "\t" }
     counted[word]++
     change = ("change_pct" in column) ? $column["change_pct"] : ""
     size[rows] = is_number(change) ? (change < 0 ? -change : change + 0) : -1
-    grade[rows] = word ~ /slower|worse|FAIL|fail/ ? 1 : word ~ /missing|lost|only|new/ ? 2 : \
-        word ~ /faster|better/ ? 3 : 4
+    grade[rows] = word ~ /slower|failed/ ? 1 : word ~ /missing|added/ ? 2 : \
+        word ~ /faster/ ? 3 : 4
 }
 function show(r,    i, n, cells) {
     n = split(line[r], cells, "\t")
@@ -65,7 +65,7 @@ END {
         if (changed > 60) print "</details>"
     }
     if (changed < rows) {
-        printf "<details><summary>No change that is more than chance: %d rows</summary>\n", rows - changed
+        printf "<details><summary>Same, or can't tell: %d rows</summary>\n", rows - changed
         head()
         for (i = changed + 1; i <= rows; i++) show(order[i])
         print "</tbody></table></div></details>"

@@ -64,7 +64,7 @@ function range(r, i,    n, k, found) {
     if (n > 1) {
         for (k = 1; k <= n; k++) found[k] = value["new", r, i, k]
         sort_numbers(found, n)
-        return found[1] " to " found[n]
+        return found[1] == found[n] ? found[1] : found[1] " to " found[n]
     }
     if (low_of[i] == "" || !n) return ""
     if (low["new", r, i] == "NA" && high["new", r, i] == "NA") return "NA"
@@ -87,7 +87,8 @@ END {
             everywhere = everywhere (everywhere == "" ? "" : ", ") key_heading[i] " " key[1, i]
     }
     for (i = 1; i <= quantity_count; i++) {
-        ranged[i] = low_of[i] != "" || most > 1
+        ranged[i] = low_of[i] != ""
+        for (r = 1; most > 1 && r <= rows; r++) if (index(range(r, i), " to ")) ranged[i] = 1
     }
     if (everywhere != "") printf "<p class=\"small\">In all rows: %s.</p>\n", escaped(everywhere)
     if (most > 1) printf "<p class=\"small\">Values are medians over %d launches; ranges are from the lowest launch to the highest.</p>\n", most

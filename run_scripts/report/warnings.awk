@@ -1,5 +1,6 @@
 # Warnings (or notes) of all files as an HTML list, each once, with the results that have
-# it: texts that differ in numbers only count as the same, and the first is shown.
+# it: texts that differ in numbers only (and the run_suite.sh's "run N: ") count as the
+# same, and the first is shown.
 # Rows of wrong data (status FAIL) are a warning, too.
 #
 # usage: awk -f html.awk -f warnings.awk -v what=warning|note NAME=VALUE FILE...
@@ -15,6 +16,7 @@ what == "warning" && ("status" in column) && $column["status"] == "FAIL" {
     add("wrong data: rows with status FAIL")
 }
 function add(text,    shape) {
+    sub(/^run [0-9]+: /, "", text)
     shape = text
     gsub(/[0-9]+(\.[0-9]+)?/, "0", shape)
     if (!(shape in number)) { number[shape] = ++count; example[count] = text }
