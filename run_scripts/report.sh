@@ -124,10 +124,7 @@ figure() {
 heading() {
     case $1 in
     overlap) echo "Work that fits under each operation" ;;
-    overlap_*_sweep)
-        name=${1#overlap_}
-        echo "Overlap over sizes: ${name%_sweep}"
-        ;;
+    overlap_sweeps) echo "Overlap over sizes" ;;
     mpi_overhead) echo "What a message takes of the processor" ;;
     msgrate) echo "How fast messages go" ;;
     msgrate_rma) echo "How fast MPI_Put and MPI_Get go" ;;
@@ -154,12 +151,21 @@ a millisecond, or at the largest (status <i>max-size</i>). More is better.</p>"
         rows "collective=collective,model=model" \
             "size_bytes=size (bytes),ref_us=time without work (µs)=ref_lo_us=ref_hi_us,overlap_pct=overlap (%)=overlap_lo_pct=overlap_hi_pct"
         ;;
-    overlap_*_sweep)
+    overlap_sweeps)
         echo "<p>$overlap_text Above the overlap (more is better), below the time of the operation
 without work (less is better).</p>"
-        figure "$kind" "overlap and time over size"
-        rows "collective=collective,size_bytes=size (bytes)" \
-            "ref_us=time without work (µs)=ref_lo_us=ref_hi_us,overlap_pct=overlap (%)=overlap_lo_pct=overlap_hi_pct"
+        open=" open=\"open\""
+        for kind in $(all_kinds new); do
+            case $kind in overlap_*_sweep) ;; *) continue ;; esac
+            name=${kind#overlap_}
+            name=${name%_sweep}
+            echo "<details class=\"sweep\"$open><summary>$name</summary>"
+            open=
+            figure "$kind" "overlap and time of $name over size"
+            rows "collective=collective,size_bytes=size (bytes)" \
+                "ref_us=time without work (µs)=ref_lo_us=ref_hi_us,overlap_pct=overlap (%)=overlap_lo_pct=overlap_hi_pct"
+            echo "</details>"
+        done
         ;;
     mpi_overhead)
         echo "<p>The host overhead is the time for which sending or receiving a message keeps the
@@ -249,6 +255,20 @@ results.</p>"
     echo '</section>'
 }
 
+# The kinds that are in the result, all sweeps as one.
+sections() {
+    swept=
+    for kind in $(all_kinds new); do
+        case $kind in
+        overlap_*_sweep)
+            [ -n "$swept" ] || echo overlap_sweeps
+            swept=yes
+            ;;
+        *) echo "$kind" ;;
+        esac
+    done
+}
+
 title="What communication costs: $(escape "$new_label")"
 [ $# -eq 1 ] || title="$title against $(escape "$base_label")"
 
@@ -274,8 +294,8 @@ title="What communication costs: $(escape "$new_label")"
     echo '<nav><h2>Contents</h2><ul>'
     echo '<li><a href="#machine">Machine and runs</a></li>'
     [ ! -d base ] || echo '<li><a href="#comparison">Comparison</a></li>'
-    for kind in $(all_kinds new); do
-        echo "<li><a href=\"#$kind\">$(heading "$kind")</a></li>"
+    for part in $(sections); do
+        echo "<li><a href=\"#$part\">$(heading "$part")</a></li>"
     done
     echo '</ul></nav>'
     echo '<section id="machine"><h2>Machine and runs</h2>'
@@ -288,8 +308,8 @@ title="What communication costs: $(escape "$new_label")"
     fi
     echo '</section>'
     comparison
-    for kind in $(all_kinds new); do
-        section "$kind"
+    for part in $(sections); do
+        section "$part"
     done
     echo '<footer class="small"><p>Status of a row: <i>ok</i>; <i>budget</i>: the time was up
 before the interval was as narrow as asked; <i>max-size</i>: no size took the cutoff time;
