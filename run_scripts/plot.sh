@@ -100,20 +100,8 @@ table() {
         shift
     done
     set -- "$@" -v "settings=$name.set" -v "colours=$plots/colours.tsv" \
-        result=base "base/$kind"/[0-9]*.tsv result=new "new/$kind"/[0-9]*.tsv
-    [ -e "base/$kind" ] || {
-        # Without a base its arguments go.
-        kept=$#
-        while [ "$kept" -gt 0 ]; do
-            argument=$1
-            shift
-            case $argument in
-            result=base | base/*) ;;
-            *) set -- "$@" "$argument" ;;
-            esac
-            kept=$((kept - 1))
-        done
-    }
+        result=new "new/$kind"/[0-9]*.tsv
+    [ ! -d "base/$kind" ] || set -- "$@" result=base "base/$kind"/[0-9]*.tsv
     awk -f "$plots/numbers.awk" -f "$plots/table.awk" "$@" >"$name.tsv"
 }
 

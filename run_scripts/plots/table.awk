@@ -4,7 +4,7 @@
 # `settings`. Columns are found by their names.
 #
 # usage: awk -f numbers.awk -f table.awk -v settings=FILE -v colours=FILE -v y=COLUMN [-v NAME=VALUE]...
-#            result=base FILE... result=new FILE...
+#            result=new FILE... [result=base FILE...]
 #
 #   series   key columns that make the label of a line or row, with commas:
 #            COLUMN[?][:TEXT WITH %]; with ? only where it tells lines apart
@@ -289,6 +289,9 @@ function print_cells(result_name, p, s, fresh,    list_id, i, n, m, k, at, id, m
         print result_name, panel_name[p], series_name[s],
             x == "" ? place_of[p, s] : at, mid, low, high, m, s
         note_range(mid + 0)
+        # The bars, too, unless they would squeeze all the rest.
+        if (is_number(low) && low > mid / 4) note_range(low + 0)
+        if (is_number(high) && high < mid * 4) note_range(high + 0)
         note_panel(p, mid + 0, low, high)
         value_of[result_name, p, s] = mid
         bars++
@@ -350,7 +353,6 @@ function line_settings(    s, i, n, e, step, text, from, to, below, is_log) {
     step = n <= 8 ? 1 : n <= 16 ? 2 : n <= 26 ? 3 : 4
     text = x_zero ? "'0' " x_least / 4 ", " : ""
     e = ceiling(log(x_least) / log(2) - 1e-9)
-    if (e > 0 && step > 1) e = step * ceiling(e / step - 1e-9)
     for (i = 0; exp(log(2) * e) <= x_greatest * 1.001; e += step) {
         v = sprintf("%.0f", exp(log(2) * e)) + 0
         if (e < 0) v = exp(log(2) * e)

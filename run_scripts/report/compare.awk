@@ -5,6 +5,11 @@
 
 BEGIN { FS = "\t" }
 { sub(/\r$/, "") }
+/^# (warning|note): / {
+    text = $0
+    sub(/^# (warning|note): /, "", text)
+    remarks = remarks "<li>" escaped(text) "</li>\n"
+}
 /^#/ || /^[ \t]*$/ { next }
 !headed {
     headed = 1
@@ -37,6 +42,7 @@ function head(    i) {
     print "</tr></thead><tbody>"
 }
 END {
+    if (remarks != "") print "<ul class=\"warnings\">\n" remarks "</ul>"
     if (!rows) { print "<p>bench_compare found nothing that both results have.</p>"; exit }
     printf "<p>"
     for (g = 1; g <= 4; g++)
