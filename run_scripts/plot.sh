@@ -186,9 +186,9 @@ for kind in $(all_kinds new); do
         ;;
     mpi_overhead)
         table overhead "series=direction,pair?:pair %" x=msgsize y=overhead \
-            lo=overhead_lo_us hi=overhead_hi_us log_from=20
+            lo=overhead_lo_us hi=overhead_hi_us log_from=20 gap=0.065
         table available "series=direction,pair?:pair %" x=msgsize "y=avail(%)" \
-            lo=avail_lo_pct hi=avail_hi_pct scale=percent
+            lo=avail_lo_pct hi=avail_hi_pct scale=percent gap=0.085
         picture mpi_overhead mpi_overhead overhead available
         ;;
     msgrate | msgrate_rma)

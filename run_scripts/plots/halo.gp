@@ -14,7 +14,7 @@ if (over_sizes) {
     load folder.'/lines.gp'
 } else {
     row_height = names == 2 ? 30 : 24
-    height = body + 28 + all_rows * row_height + panels * 78 - 12
+    height = body + 28 + all_rows * row_height + panels * 88 - 22
     load folder.'/style.gp'
     x_title = 'time of a swap (µs)'
     load folder.'/rows.gp'

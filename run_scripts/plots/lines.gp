@@ -17,7 +17,7 @@ if (logarithmic) { set logscale y 10 } else { unset logscale y }
 set format y (logarithmic && y_to >= 1e6 ? '%.0s%c' : '%g')
 set yrange [y_from:y_to]
 set ylabel y_title textcolor rgb ink
-set xlabel x_title textcolor rgb ink
+set xlabel x_title offset 0,(format eq 'svg' ? 0.6 : 0.1) textcolor rgb ink
 if (x_title eq '') { eval bare_tics } else { eval size_tics }
 
 # What is off the axis (on a logarithmic one also what is 0 and below) sits on its
@@ -34,12 +34,12 @@ do for [i = 1:series] {
 }
 
 plot \
-    for [k = 1:base_lines] data index base_block[k] using ($4 == 0 ? NaN : $4):(clipped($5)) with lines linewidth 2 dashtype (6,4) linecolor rgb tint(colour_value[base_series[k]]), \
-    for [k = 1:base_lines] data index base_block[k] using (at_x($4)):(inside($5)) with points pointtype 6 pointsize 0.5 * dot linecolor rgb tint(colour_value[base_series[k]]), \
+    for [k = 1:base_lines] data index base_block[k] using ($4 == 0 ? NaN : $4):(clipped($5)) with lines linewidth weight[base_series[k]] dashtype (6,4) linecolor rgb tint(colour_value[base_series[k]]), \
+    for [k = 1:base_lines] data index base_block[k] using (at_x($4)):(inside($5)) with points pointtype shape[base_series[k]] pointsize 0.5 * dot linecolor rgb tint(colour_value[base_series[k]]), \
     for [k = 1:base_lines] data index base_block[k] using (at_x($4)):(low_end($5)) with points pointtype 10 pointsize 0.9 * dot linecolor rgb tint(colour_value[base_series[k]]), \
     for [k = 1:base_lines] data index base_block[k] using (at_x($4)):(high_end($5)) with points pointtype 8 pointsize 0.9 * dot linecolor rgb tint(colour_value[base_series[k]]), \
     for [k = 1:new_lines] data index new_block[k] using (at_x($4)):(clipped($5)):(clipped($6)):(clipped($7)) with yerrorbars pointtype -1 linewidth 1 linecolor rgb colour[new_series[k]], \
-    for [k = 1:new_lines] data index new_block[k] using ($4 == 0 ? NaN : $4):(clipped($5)) with lines linewidth (shape[new_series[k]] % 2 ? 2.2 : 1.2) linecolor rgb colour[new_series[k]], \
+    for [k = 1:new_lines] data index new_block[k] using ($4 == 0 ? NaN : $4):(clipped($5)) with lines linewidth weight[new_series[k]] linecolor rgb colour[new_series[k]], \
     for [k = 1:new_lines] data index new_block[k] using (at_x($4)):(inside($5)) with points pointtype shape[new_series[k]] pointsize 0.75 * dot linecolor rgb colour[new_series[k]], \
     for [k = 1:new_lines] data index new_block[k] using (at_x($4)):(low_end($5)) with points pointtype 10 pointsize 1 * dot linecolor rgb colour[new_series[k]], \
     for [k = 1:new_lines] data index new_block[k] using (at_x($4)):(high_end($5)) with points pointtype 8 pointsize 1 * dot linecolor rgb colour[new_series[k]]

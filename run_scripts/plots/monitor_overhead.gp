@@ -2,7 +2,7 @@
 width = 860
 row_height = names == 2 ? 30 : 24
 load 'added.set'
-height = body + 28 + all_rows * row_height + panels * 78 - 12
+height = body + 28 + all_rows * row_height + panels * 88 - 22
 title_text = 'What monitoring adds to a call'
 tables = 'added'
 load folder.'/style.gp'

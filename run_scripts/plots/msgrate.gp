@@ -14,7 +14,7 @@ if (over_sizes) {
     load folder.'/lines.gp'
 } else {
     row_height = names == 2 ? 30 : 24
-    height = body + 28 + all_rows * row_height + panels * 78 - 12
+    height = body + 28 + all_rows * row_height + panels * 88 - 22
     load folder.'/style.gp'
     x_title = 'million messages a second and process, sent and received'
     load folder.'/rows.gp'

@@ -28,7 +28,7 @@ do for [p = 1:panels] {
     set xrange [from:to]
     set yrange [count + 0.6:0.4]
     set ytics ()
-    set xlabel x_title textcolor rgb ink
+    set xlabel x_title offset 0,(format eq 'svg' ? 0.6 : 0.1) textcolor rgb ink
     set label 20 panel_name[p] at graph 0, screen down(panel_top - 12) left textcolor rgb ink font medium
     do for [k = 1:dots] {
         if (dot_panel[k] == p) {
@@ -43,12 +43,12 @@ do for [p = 1:panels] {
     base_at = has_base ? base_block[p] : 0
     plot \
         for [k = 1:has_base] data index base_at using (clipped($5)):($4 + shift):(clipped($6)):(clipped($7)) with xerrorbars pointtype -1 linewidth 1.5 linecolor rgb base_colour, \
-        for [k = 1:has_base] data index base_at using (inside($5)):($4 + shift) with points pointtype 6 pointsize 0.8 * dot linewidth 1.5 linecolor rgb base_colour, \
+        for [k = 1:has_base] data index base_at using (inside($5)):($4 + shift) with points pointtype 13 pointsize 0.9 * dot linecolor rgb base_colour, \
         for [k = 1:has_base] data index base_at using (low_end($5)):($4 + shift) with points pointtype 10 pointsize 1 * dot linecolor rgb base_colour, \
         for [k = 1:has_new] data index new_at using (clipped($5)):($4 - shift):(clipped($6)):(clipped($7)):(colour_value[int($9)]) with xerrorbars pointtype -1 linewidth 2 linecolor rgb variable, \
         for [k = 1:has_new] data index new_at using (inside($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 7 pointsize 0.9 * dot linecolor rgb variable, \
         for [k = 1:has_new] data index new_at using (low_end($5)):($4 - shift):(colour_value[int($9)]) with points pointtype 10 pointsize 1 * dot linecolor rgb variable
     unset label
     unset arrow
-    panel_top = panel_bottom + 78
+    panel_top = panel_bottom + 88
 }

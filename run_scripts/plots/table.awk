@@ -249,7 +249,8 @@ END {
     add_set("array colour[" series_count "]")
     add_set("array colour_value[" series_count "]")
     add_set("array shape[" series_count "]")
-    split("7 6 9 8 5 4", shapes, " ")
+    add_set("array weight[" series_count "]")
+    split("7 9 5 13", shapes, " ")
     for (s = 1; s <= series_count; s++) {
         c = (series_head[s] in colour_of) ? colour_of[series_head[s]] : \
             (s == 1 || x != "") ? free_colour[(s - 1) % free_colours + 1] : free_colour[1]
@@ -257,7 +258,8 @@ END {
         add_set("label[" s "] = " quoted(series_name[s]))
         add_set("colour[" s "] = '" c "'")
         add_set("colour_value[" s "] = 0x" substr(c, 2))
-        add_set("shape[" s "] = " shapes[(used[c] - 1) % 6 + 1])
+        add_set("shape[" s "] = " shapes[(used[c] - 1) % 4 + 1])
+        add_set("weight[" s "] = " (used[c] > 1 ? 1.2 : 2.2))
         if (length(series_name[s]) > widest) widest = length(series_name[s])
     }
     add_set("widest = " widest)
