@@ -1,6 +1,10 @@
 # What plot.sh and report.sh share: reading results. POSIX sh; sourced after lib.sh.
 # shellcheck shell=sh
 
+# Numbers with a point, whatever the user's language.
+LC_ALL=C
+export LC_ALL
+
 # Ends the script for wrong usage.
 misused() {
     echo "$(basename "$0"): $*" >&2
@@ -25,7 +29,7 @@ result_kind() {
         END {
             if (collective != "") {
                 gsub(/[^A-Za-z0-9_]/, "_", collective)
-                print sweep ? "overlap_" collective "_sweep" : "overlap"
+                print (sweep ? "overlap_" collective "_sweep" : "overlap")
             } else if (!headed || benchmark ~ /^overlap_/) exit
             else if (benchmark != "" && benchmark !~ /[^a-z_]/ && benchmark != "bench_compare") print benchmark
             else if ("avail(%)" in column) print "mpi_overhead"

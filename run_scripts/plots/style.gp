@@ -1,6 +1,6 @@
 # What all pictures share. Before it is loaded, a picture sets `width`, `height` (pixels,
 # without the foot; the head takes `body` of them), `title_text` and `tables` (the names of its data, with
-# spaces); plot.sh sets `format`, `output`, `folder` (of these files) and the results'
+# spaces), and `row_height` if it has rows of points; plot.sh sets `format`, `output`, `folder` (of these files) and the results'
 # names: `names` (1 or 2), new_name, base_name.
 
 set encoding utf8
@@ -74,9 +74,14 @@ set label 1 title_text at screen across(14), screen down(22) left textcolor rgb 
 if (names == 1) {
     set label 2 new_name at screen across(14), screen down(46) left textcolor rgb faint
 } else {
-    set arrow 1 from screen across(14), screen down(46) to screen across(48), screen down(46) nohead linewidth 2.5 linecolor rgb ink
+    if (exists('row_height')) {
+        set label 10 '' at screen across(31), screen down(46) point pointtype 7 pointsize dot linecolor rgb ink
+        set label 11 '' at screen across(31), screen down(65) point pointtype 13 pointsize dot linecolor rgb base_colour
+    } else {
+        set arrow 1 from screen across(14), screen down(46) to screen across(48), screen down(46) nohead linewidth 2.5 linecolor rgb ink
+        set arrow 2 from screen across(14), screen down(65) to screen across(48), screen down(65) nohead linewidth 2 dashtype (6,4) linecolor rgb base_colour
+    }
     set label 2 new_name at screen across(56), screen down(46) left textcolor rgb ink
-    set arrow 2 from screen across(14), screen down(65) to screen across(48), screen down(65) nohead linewidth 2 dashtype (6,4) linecolor rgb base_colour
     set label 3 base_name at screen across(56), screen down(65) left textcolor rgb faint
 }
 do for [i = 1:feet] {

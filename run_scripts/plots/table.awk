@@ -221,7 +221,7 @@ END {
 
     # The table, block by block (gnuplot's index): one a line; one a panel of rows.
     block = -1
-    print "# result", "panel", "label", x == "" ? "row" : "x", "value", "low", "high", \
+    print "# result", "panel", "label", (x == "" ? "row" : "x"), "value", "low", "high", \
         "launches", "series"
     for (p = 1; p <= panel_count; p++)
         if (x == "") {
@@ -289,7 +289,7 @@ function print_cells(result_name, p, s, fresh,    list_id, i, n, m, k, at, id, m
         low = m > 1 ? found[1] : cell_lo[id]
         high = m > 1 ? found[m] : cell_hi[id]
         print result_name, panel_name[p], series_name[s],
-            x == "" ? place_of[p, s] : at, mid, low, high, m, s
+            (x == "" ? place_of[p, s] : at), mid, low, high, m, s
         note_range(mid + 0)
         # The bars, too, unless they would squeeze all the rest.
         if (is_number(low) && low > mid / 4) note_range(low + 0)

@@ -33,7 +33,7 @@ function show(r,    i, n, cells) {
     n = split(line[r], cells, "\t")
     printf "<tr class=\"grade%d\">", grade[r]
     for (i = 1; i <= columns; i++)
-        printf "<td%s>%s</td>", is_number(cells[i]) || cells[i] == "NA" ? " class=\"number\"" : "", escaped(cells[i])
+        printf "<td%s>%s</td>", (is_number(cells[i]) || cells[i] == "NA" ? " class=\"number\"" : ""), escaped(cells[i])
     print "</tr>"
 }
 function head(    i) {
@@ -50,7 +50,7 @@ END {
             word = word_name[i]
             for (r = 1; r <= rows; r++) if (verdict[r] == word) break
             if (grade[r] != g) continue
-            printf "%s<span class=\"verdict grade%d\">%s: %d</span>", shown++ ? " " : "", g, escaped(word), counted[word]
+            printf "%s<span class=\"verdict grade%d\">%s: %d</span>", (shown++ ? " " : ""), g, escaped(word), counted[word]
         }
     print "</p>"
     for (r = 1; r <= rows; r++) order[r] = r

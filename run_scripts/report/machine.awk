@@ -39,7 +39,7 @@ BEGIN {
 function row(name, new, base) {
     if (new == "" && base == "") return
     printf "<tr%s><th scope=\"row\">%s</th><td>%s</td>", \
-        has_base && new != base && name != "measured" ? " class=\"differs\"" : "", escaped(name), escaped(new)
+        (has_base && new != base && name != "measured" ? " class=\"differs\"" : ""), escaped(name), escaped(new)
     if (has_base) printf "<td>%s</td>", escaped(base)
     print "</tr>"
 }

@@ -71,7 +71,7 @@ function range(r, i,    n, k, found) {
     return low["new", r, i] " to " high["new", r, i]
 }
 function number_cell(text, class) {
-    printf "<td%s>%s</td>", class == "" ? "" : " class=\"" class "\"", escaped(text)
+    printf "<td%s>%s</td>", (class == "" ? "" : " class=\"" class "\""), escaped(text)
 }
 END {
     if (!rows) { print "<p>No rows.</p>"; exit }
@@ -97,7 +97,7 @@ END {
     if (long) printf "<details><summary>Table: %d rows</summary>\n", rows
     print "<div class=\"scroll\"><table class=\"rows\"><thead><tr>"
     for (i = 1; i <= key_count; i++) if (!same[i])
-        printf "<th%s data-column=\"%s\">%s</th>", number[i] ? " class=\"number\"" : "", escaped(key_column[i]), escaped(key_heading[i])
+        printf "<th%s data-column=\"%s\">%s</th>", (number[i] ? " class=\"number\"" : ""), escaped(key_column[i]), escaped(key_heading[i])
     for (i = 1; i <= quantity_count; i++) {
         printf "<th class=\"number\" data-column=\"%s\">%s</th>", escaped(column_of[i]), escaped(heading_of[i])
         if (ranged[i]) printf "<th class=\"number range\" data-column=\"%s range\">range</th>", escaped(column_of[i])
@@ -106,7 +106,7 @@ END {
     if (most > 1) printf "<th class=\"number\" data-column=\"launches\">launches</th>"
     print "<th data-column=\"status\">status</th></tr></thead><tbody>"
     for (r = 1; r <= rows; r++) {
-        printf "<tr%s>", status[r] ~ /FAIL/ ? " class=\"fail\"" : ""
+        printf "<tr%s>", (status[r] ~ /FAIL/ ? " class=\"fail\"" : "")
         for (i = 1; i <= key_count; i++) if (!same[i]) number_cell(key[r, i], number[i] ? "number" : "")
         for (i = 1; i <= quantity_count; i++) {
             number_cell(mid("new", r, i), "number")

@@ -30,11 +30,11 @@ function add(text,    shape) {
     from[i, name]++
 }
 END {
-    if (!count) { print what == "warning" ? "<p class=\"good\">No warnings.</p>" : ""; exit }
+    if (!count) { print (what == "warning" ? "<p class=\"good\">No warnings.</p>" : ""); exit }
     print "<ul class=\"" what "s\">"
     for (i = 1; i <= count; i++) {
         printf "<li>%s", escaped(example[i])
-        if (others[i]) printf " <span class=\"small\">(and with %d other %s)</span>", others[i], others[i] == 1 ? "number" : "numbers"
+        if (others[i]) printf " <span class=\"small\">(and with %d other %s)</span>", others[i], (others[i] == 1 ? "number" : "numbers")
         printf "<br/><span class=\"small\">"
         n = split(names[i], list, SUBSEP)
         for (k = 1; k <= n && k <= 12; k++)
