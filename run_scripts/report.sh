@@ -318,5 +318,5 @@ units that the headings give; MB is 2<sup>20</sup> bytes, a double 8 bytes, NA a
 exist. Made by report.sh of commcost; the .tsv files of the results have all columns.</p></footer>'
     echo '</body></html>'
 } >page.html
-cat page.html >"$output" || die "$output: could not be written"
+{ cat page.html >"$output"; } 2>/dev/null || die "$output: could not be written"
 echo "$output"

@@ -38,7 +38,8 @@ function show(r,    i, n, cells) {
 }
 function head(    i) {
     print "<div class=\"scroll\"><table class=\"rows compare\"><thead><tr>"
-    for (i = 1; i <= columns; i++) printf "<th>%s</th>", escaped(heading[i])
+    for (i = 1; i <= columns; i++) printf "<th%s>%s</th>", \
+        (heading[i] ~ /^(base|new|p_value|.*_pct)$/ ? " class=\"number\"" : ""), escaped(heading[i])
     print "</tr></thead><tbody>"
 }
 END {
@@ -71,7 +72,7 @@ END {
         if (changed > 60) print "</details>"
     }
     if (changed < rows) {
-        printf "<details><summary>Same, or can't tell: %d rows</summary>\n", rows - changed
+        printf "<details><summary>Same, or can't tell: %d %s</summary>\n", rows - changed, (rows - changed == 1 ? "row" : "rows")
         head()
         for (i = changed + 1; i <= rows; i++) show(order[i])
         print "</tbody></table></div></details>"
