@@ -1,0 +1,32 @@
+# A Spack recipe. To use it: put this file into packages/commcost/ of a repository of your own (spack repo create),
+# the source archive (cpack --config CPackSourceConfig.cmake) where `url` says, and its checksum (sha256sum) into
+# `version`.
+from spack.package import *
+
+
+class Commcost(CMakePackage):
+    """What communication costs an MPI application: overlap, host overhead, message rate, latency and bandwidth,
+    synchronisation, halo swaps, and a monitor for any MPI program."""
+
+    url = "file:///opt/archives/commcost-0.1.0.tar.gz"
+    maintainers = []
+    license("BSD-3-Clause")
+
+    version("0.1.0", sha256="0" * 64)
+
+    variant("hwloc", default=True, description="Cache sizes and topology from hwloc")
+    variant("man", default=True, description="Man pages")
+
+    depends_on("c", type="build")
+    depends_on("cmake@3.20:", type="build")
+    depends_on("help2man", type="build", when="+man")
+    depends_on("mpi@3.1:")
+    depends_on("hwloc", when="+hwloc")
+    depends_on("gnuplot", type="run")
+
+    def cmake_args(self):
+        return [
+            self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define_from_variant("COMMCOST_HWLOC", "hwloc"),
+            self.define_from_variant("COMMCOST_MAN", "man"),
+        ]
