@@ -37,3 +37,28 @@ function(commcost_install_programs folder)
     endif()
   endforeach()
 endfunction()
+
+# What users start: commcost-NAME for run_scripts/NAME.sh, which finds the rest from where it lies itself.
+function(commcost_install_scripts)
+  install(DIRECTORY run_scripts/ DESTINATION "${COMMCOST_SHARE_DIR}/run_scripts"
+    USE_SOURCE_PERMISSIONS
+    PATTERN bench_compare EXCLUDE
+    PATTERN spack EXCLUDE
+    PATTERN quickstart.sh EXCLUDE)
+  file(RELATIVE_PATH _to_scripts "/${CMAKE_INSTALL_BINDIR}" "/${COMMCOST_SHARE_DIR}/run_scripts")
+  foreach(name IN LISTS ARGN)
+    set(_script ${name})
+    string(REPLACE _ - _command "commcost-${name}")
+    configure_file(cmake/command.sh.in "${PROJECT_BINARY_DIR}/bin/${_command}" @ONLY)
+    install(PROGRAMS "${PROJECT_BINARY_DIR}/bin/${_command}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endforeach()
+  # What the scripts ask a build folder for.
+  file(WRITE "${PROJECT_BINARY_DIR}/installed/CMakeCache.txt"
+    "# What the scripts of commcost ask a build folder for.\n"
+    "COMMCOST_MPIRUN_PROGRAM:FILEPATH=${COMMCOST_MPIRUN_PROGRAM}\n"
+    "MPI_C_COMPILER:FILEPATH=${MPI_C_COMPILER}\n"
+    "CMAKE_C_COMPILER:FILEPATH=${CMAKE_C_COMPILER}\n"
+    "CMAKE_BUILD_TYPE:STRING=${CMAKE_BUILD_TYPE}\n")
+  install(FILES "${PROJECT_BINARY_DIR}/installed/CMakeCache.txt" DESTINATION "${COMMCOST_PROGRAM_DIR}")
+  install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+endfunction()
