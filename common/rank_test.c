@@ -257,9 +257,9 @@ struct bc_shift bc_rank_shift(const double *base, size_t base_count,
            below k: with twice that probability. Rounding mustn't decide. */
         const double allowed = (1.0 - confidence) / 2.0 * known.all * (1.0 + 1e-9);
         size_t k = 0;
-        for (double below = ways[0]; k < m * n / 2 && below <= allowed;
-             below += ways[k])
-            k++;
+        double below = ways[0];
+        while (k < m * n / 2 && below <= allowed)
+            below += ways[++k];
         if (k > 0)
             shift.interval = (struct bc_interval){differences[k - 1],
                                                   differences[m * n - k]};

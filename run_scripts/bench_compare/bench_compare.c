@@ -128,7 +128,8 @@ static bool takes_next(const char *word)
     if (strncmp(word, "--", 2) != 0 || strchr(word, '=') != NULL)
         return false;
     for (size_t i = 0; i < options.count; i++)
-        if (strncmp(option_rows[i].long_name, word + 2, strlen(word + 2)) == 0)
+        if (strstr(option_rows[i].long_name, word + 2) ==
+            option_rows[i].long_name)
             return option_rows[i].kind != BC_FLAG;
     return false;
 }
