@@ -42,13 +42,6 @@ struct observation {
     bool failed;
 };
 
-struct file {
-    dev_t device;
-    ino_t inode;
-    enum side side;
-    char *path;
-};
-
 /* Texts and their numbers. */
 struct dictionary {
     struct entry {
@@ -63,7 +56,7 @@ struct reading {
     size_t launch_count;
     struct observation *observations;
     size_t observation_count;
-    struct file *files;
+    char **paths; /* of the files */
     size_t file_count;
     struct dictionary series, launch_names;
     size_t left_out; /* warnings beyond WARNINGS_MAX */
@@ -192,14 +185,12 @@ void results_free(struct results *results)
     }
     for (size_t i = 0; i < results->schema_count; i++)
         free_schema(&results->schemas[i]);
-    for (size_t i = 0; i < reading->file_count; i++)
-        free(reading->files[i].path);
     free(results->series);
     free(results->schemas);
     free_texts(results->warnings, results->warning_count);
     free(reading->launches);
     free(reading->observations);
-    free(reading->files);
+    free_texts(reading->paths, reading->file_count);
     free_dictionary(&reading->series);
     free_dictionary(&reading->launch_names);
     free(reading);
@@ -795,7 +786,6 @@ static bool read_result(struct results *results, enum side side,
     return good;
 }
 
-/* Reads a file; one that this side has already counts once. */
 static bool add_file(struct results *results, enum side side, const char *path,
                      struct bc_error *error)
 {
@@ -803,27 +793,15 @@ static bool add_file(struct results *results, enum side side, const char *path,
     struct lines lines;
     if (!lines_open(&lines, path, error))
         return false;
-    struct stat status = {0};
-    fstat(fileno(lines.stream), &status);
-    bool good = true, known = false;
-    for (size_t i = 0; i < reading->file_count; i++)
-        known = known || (reading->files[i].side == side &&
-                          reading->files[i].device == status.st_dev &&
-                          reading->files[i].inode == status.st_ino);
-    if (known) {
-        warn(results, "%.200s was named twice and counts once", path);
+    char *const copy = strdup(path);
+    bool good = copy != NULL && make_room(&reading->paths, reading->file_count,
+                                          sizeof *reading->paths);
+    if (good) {
+        reading->paths[reading->file_count++] = copy;
+        good = read_result(results, side, &lines, error);
     } else {
-        char *const copy = strdup(path);
-        if (copy == NULL || !make_room(&reading->files, reading->file_count,
-                                       sizeof *reading->files)) {
-            free(copy);
-            good = no_memory(error);
-        } else {
-            reading->files[reading->file_count++] =
-                (struct file){status.st_dev, status.st_ino, side, copy};
-            results->files[side]++;
-            good = read_result(results, side, &lines, error);
-        }
+        free(copy);
+        no_memory(error);
     }
     lines_close(&lines);
     return good;
@@ -1015,8 +993,8 @@ static void find_twice(struct results *results)
         for (size_t j = 0; j < i && !launch->twice; j++)
             if (is_same(launch, &reading->launches[j])) {
                 launch->twice = true;
-                path = reading->files[launch->file].path;
-                other = reading->files[reading->launches[j].file].path;
+                path = reading->paths[launch->file];
+                other = reading->paths[reading->launches[j].file];
                 twice++;
             }
         if (!launch->twice)

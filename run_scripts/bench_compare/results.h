@@ -57,7 +57,7 @@ struct results {
     size_t schema_count;
     struct series *series; /* in the order in which they were met */
     size_t series_count;
-    size_t files[SIDES], launches[SIDES];
+    size_t launches[SIDES];
     char **warnings; /* one line each */
     size_t warning_count;
     struct reading *reading; /* internal */

@@ -169,6 +169,28 @@ class Verdicts(CompareTest):
         self.assertGreater(number(wide["change_hi_pct"]),
                            number(narrow["change_hi_pct"]))
 
+    def test_cannot_tell(self):
+        """Launches that differ by 20 % among themselves."""
+        columns = [("kind", "key"), ("time_us", "less")]
+        for side in ("base", "new"):
+            for i in range(10):
+                self.write(result([["x", math.exp(self.chance.gauss(0, 0.2))]],
+                                  columns), side, "runs", str(i), "bench.tsv")
+        arguments = [self.path("base"), self.path("new")]
+        row = read_tsv(self.compare(*arguments))[0]
+        self.assertEqual(row["verdict"], "can't tell")
+        low, high = number(row["change_lo_pct"]), number(row["change_hi_pct"])
+        self.assertLess(abs(number(row["change_pct"])), max(-low, high) - 2)
+        # The same as soon as the whole interval doesn't matter.
+        for threshold, verdict in ((max(-low, high) + 0.02, "same"),
+                                   (max(-low, high) - 0.02, "can't tell")):
+            row = read_tsv(self.compare(*arguments, f"--threshold={threshold}"))[0]
+            self.assertEqual(row["verdict"], verdict)
+        # To both sides.
+        row = read_tsv(self.compare(*arguments[::-1],
+                                    f"--threshold={max(-low, high) - 2}"))[0]
+        self.assertEqual(row["verdict"], "can't tell")
+
     def test_few_launches(self):
         text = self.compare(self.side("base", 3), self.side("new", 3,
                                                             time={8: 2}))
@@ -351,6 +373,7 @@ class Launches(CompareTest):
             with self.subTest(arguments=arguments):
                 self.assertEqual(self.counts(*arguments), ("6", "5"))
                 self.assertEqual(self.rows(*arguments), expected)
+                self.assertNotIn("# warning:", self.compare(*arguments))
         # A plain folder, without runs.
         for run in range(6):
             shutil.copy(self.path("base", "runs", str(run + 1), "bench.tsv"),
