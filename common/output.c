@@ -135,12 +135,26 @@ static const char *row_cell(const void *row, size_t i)
     return ((const struct bc_row *)row)->cells[i];
 }
 
+const char *const bc_role_names[BC_ROLES] = {
+    [BC_KEY] = "key", [BC_LESS] = "less", [BC_MORE] = "more", [BC_INFO] = "info"};
+
+static void write_roles(struct bc_output *output)
+{
+    fputs("# columns:", output->stream);
+    for (size_t i = 0; i < output->table->count; i++) {
+        const struct bc_column *const column = &output->table->columns[i];
+        fprintf(output->stream, " %s=%s", column->name,
+                bc_role_names[column->role]);
+    }
+    fputc('\n', output->stream);
+}
+
 void bc_output_header(struct bc_output *output)
 {
-    if (output == NULL)
+    if (output == NULL || !output->header)
         return;
-    if (output->header)
-        write_cells(output, name_cell, output->table);
+    write_roles(output);
+    write_cells(output, name_cell, output->table);
 }
 
 void bc_row_clear(struct bc_row *row, const struct bc_table *table)

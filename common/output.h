@@ -16,14 +16,19 @@
 
 /* What a column is to somebody who compares two results. */
 enum bc_role {
-    BC_KEY,  /* tells rows apart */
+    BC_KEY,  /* tells rows apart; the same in every launch */
     BC_LESS, /* a result; less is better */
     BC_MORE, /* a result; more is better */
-    BC_INFO  /* neither: describes the measurement */
+    BC_INFO, /* neither: describes the measurement, or follows from results, or
+                is too restless to be compared (maxima) */
+    BC_ROLES
 };
 
+/* How a role is called in a result: key, less, more, info. */
+extern const char *const bc_role_names[BC_ROLES];
+
 struct bc_column {
-    const char *name;
+    const char *name; /* without blanks, if there is to be a header */
     enum bc_role role;
     int decimals; /* of a real number in this column */
 };
@@ -64,7 +69,9 @@ void bc_output_remark(struct bc_output *output, const char *word,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes the header row and flushes. */
+/* Writes `# columns:` with each column's name and role (`name=key time_us=less`),
+   so that a result says by itself how to compare it, then the header row, and
+   flushes. */
 void bc_output_header(struct bc_output *output);
 
 /* A row that is being filled. Cells that are not set are NA. */

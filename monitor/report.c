@@ -15,11 +15,11 @@
 static const struct bc_column columns[] = {
     {"kind", BC_KEY, 0},         {"comm", BC_KEY, 0},         {"operation", BC_KEY, 0},
     {"ranks", BC_KEY, 0},        {"calls", BC_INFO, 0},       {"completed", BC_INFO, 0},
-    {"timeouts", BC_LESS, 0},    {"total_s", BC_LESS, 9},     {"mean_us", BC_LESS, 3},
-    {"max_us", BC_LESS, 3},      {"max_rank", BC_INFO, 0},    {"bytes", BC_INFO, 0},
+    {"timeouts", BC_LESS, 0},    {"total_s", BC_LESS, 9},     {"mean_us", BC_INFO, 3},
+    {"max_us", BC_INFO, 3},      {"max_rank", BC_INFO, 0},    {"bytes", BC_INFO, 0},
     {"small", BC_INFO, 0},       {"large", BC_INFO, 0},       {"small_per_s", BC_INFO, 3},
     {"large_per_s", BC_INFO, 3}, {"small_bytes", BC_INFO, 0}, {"large_bytes", BC_INFO, 0},
-    {"members", BC_KEY, 0},      {"rank", BC_KEY, 0},         {"slowest_s", BC_LESS, 9},
+    {"members", BC_KEY, 0},      {"rank", BC_KEY, 0},         {"slowest_s", BC_INFO, 9},
     {"slowest_rank", BC_INFO, 0},
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};

@@ -37,7 +37,7 @@ static const struct bc_column columns[] = {
     {"msgsize", BC_KEY, 0},         {"iterations", BC_INFO, 0},
     {"iter_t", BC_INFO, 3},         {"work_t", BC_INFO, 3},
     {"overhead", BC_LESS, 3},       {"base_t", BC_INFO, 3},
-    {"avail(%)", BC_MORE, 1},       {"overhead_lo_us", BC_INFO, 3},
+    {"avail(%)", BC_INFO, 1},       {"overhead_lo_us", BC_INFO, 3},
     {"overhead_hi_us", BC_INFO, 3}, {"transfer_us", BC_LESS, 3},
     {"transfer_lo_us", BC_INFO, 3}, {"transfer_hi_us", BC_INFO, 3},
     {"avail_lo_pct", BC_INFO, 1},   {"avail_hi_pct", BC_INFO, 1},

@@ -46,7 +46,7 @@ static const struct bc_column columns[] = {
     {"nrep", BC_INFO, 0},           {"time_s", BC_INFO, 6},
     {"latency_us", BC_LESS, 3},     {"latency_lo_us", BC_INFO, 3},
     {"latency_hi_us", BC_INFO, 3},  {"latency_p99_us", BC_INFO, 3},
-    {"latency_max_us", BC_INFO, 3}, {"bwidth_mbs", BC_MORE, 6},
+    {"latency_max_us", BC_INFO, 3}, {"bwidth_mbs", BC_INFO, 6},
     {"check", BC_INFO, 0},          {"samples", BC_INFO, 0},
     {"status", BC_INFO, 0},         {"slowest_rank", BC_INFO, 0},
 };

@@ -28,24 +28,35 @@
     {quantity "_lo_us", BC_INFO, 3}, {quantity "_hi_us", BC_INFO, 3},          \
         {quantity "_p99_us", BC_INFO, 3}, {quantity "_max_us", BC_INFO, 3}
 
-/* Of the data-driven model, where the sizes are the same in every launch; the
-   time-driven one finds elements and size_bytes itself. */
-static const struct bc_column columns[] = {
-    {"collective", BC_KEY, 0},      {"model", BC_KEY, 0},
-    {"elements", BC_KEY, 0},        {"size_bytes", BC_KEY, 1},
-    {"ref_us", BC_LESS, 3},         {"ref_sd_us", BC_INFO, 3},
-    {"work_us", BC_INFO, 3},        {"total_us", BC_INFO, 3},
-    {"overlap_pct", BC_MORE, 2},    {"overlap_lo_pct", BC_INFO, 2},
-    {"overlap_hi_pct", BC_INFO, 2}, TIME_COLUMNS("ref"),
-    TIME_COLUMNS("work"),           TIME_COLUMNS("total"),
-    {"samples", BC_INFO, 0},        {"status", BC_INFO, 0},
-    {"slowest_rank", BC_INFO, 0},
-};
+#define COLUMNS(elements_role, size_role, reference_role)                       \
+    {"collective", BC_KEY, 0}, {"model", BC_KEY, 0},                           \
+        {"elements", elements_role, 0}, {"size_bytes", size_role, 1},          \
+        {"ref_us", reference_role, 3}, {"ref_sd_us", BC_INFO, 3},              \
+        {"work_us", BC_INFO, 3}, {"total_us", BC_INFO, 3},                     \
+        {"overlap_pct", BC_MORE, 2}, {"overlap_lo_pct", BC_INFO, 2},           \
+        {"overlap_hi_pct", BC_INFO, 2}, TIME_COLUMNS("ref"),                   \
+        TIME_COLUMNS("work"), TIME_COLUMNS("total"), {"samples", BC_INFO, 0},  \
+        {"status", BC_INFO, 0}, {"slowest_rank", BC_INFO, 0}
+
+/* Of the data-driven model, where the sizes are the same in every launch. */
+static const struct bc_column data_driven_columns[] = {
+    COLUMNS(BC_KEY, BC_KEY, BC_LESS)};
+
+/* Of the time-driven one: a launch finds the size that takes the cutoff time, so
+   that is a result, and the time of one size can't be compared with another's. */
+static const struct bc_column time_driven_columns[] = {
+    COLUMNS(BC_MORE, BC_INFO, BC_INFO)};
 
 /* The program's parameters and collective, for the callback that validates. */
 static struct overlap_parameters parameters;
 static const struct overlap_collective *validated_collective;
 static bool shrunk; /* the largest size is smaller than the default */
+static struct bc_benchmark benchmark = {
+    .table = {data_driven_columns,
+              sizeof data_driven_columns / sizeof *data_driven_columns},
+    .thread_level = MPI_THREAD_SINGLE,
+    .run_budget_s = RUN_BUDGET_S,
+};
 
 /* ---- usage ------------------------------------------------------------------ */
 
@@ -97,6 +108,8 @@ static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
 
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
+    if (!is_data_driven(validated_collective))
+        benchmark.table.columns = time_driven_columns;
     if (run->job.ranks < 2)
         return bc_error_set(error, "a collective needs at least 2 processes, "
                                    "got 1: use mpirun -np 2 or more");
@@ -318,16 +331,11 @@ int overlap_main(const struct overlap_collective *collective, int argc,
              "longer.\nNeeds at least 2 processes.",
              collective->name + 1);
     validated_collective = collective;
-    const struct bc_benchmark benchmark = {
-        .name = name,
-        .summary = summary,
-        .table = {columns, sizeof columns / sizeof *columns},
-        .options = rows,
-        .option_count = overlap_parameters_table(&parameters, rows),
-        .thread_level = MPI_THREAD_SINGLE,
-        .run_budget_s = RUN_BUDGET_S,
-        .validate = validate,
-    };
+    benchmark.name = name;
+    benchmark.summary = summary;
+    benchmark.options = rows;
+    benchmark.option_count = overlap_parameters_table(&parameters, rows);
+    benchmark.validate = validate;
     struct bc_run run;
     int status;
     if (!bc_run_begin(&run, &benchmark, argc, argv, &status))

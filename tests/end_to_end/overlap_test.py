@@ -167,6 +167,30 @@ class Contract(unittest.TestCase):
                           cells["samples"], cells["status"]),
                          ("iallreduce", "data", "64", "512", "5", "ok"))
 
+    def roles(self, *arguments, collective="iallreduce"):
+        lines = self.output(*arguments, collective=collective).splitlines()
+        at = next(i for i, line in enumerate(lines)
+                  if line.startswith("# columns: "))
+        words = [word.split("=") for word in lines[at].split()[2:]]
+        self.assertEqual([name for name, _ in words], COLUMNS)
+        self.assertEqual(lines[at + 1].split("\t"), COLUMNS)
+        return dict(words)
+
+    def test_roles(self):
+        """The time-driven model finds the size, so that is a result."""
+        for arguments, collective, expected in (
+                ([], "iallreduce", ("key", "key", "less", "more")),
+                ([], "ibarrier", ("key", "key", "less", "more")),
+                (["--data-driven=no"], "ibarrier",
+                 ("key", "key", "less", "more")),
+                (["--data-driven=no"], "iallreduce",
+                 ("more", "info", "info", "more"))):
+            roles = self.roles(*arguments, collective=collective)
+            self.assertEqual(tuple(roles[name] for name in (
+                "elements", "size_bytes", "ref_us", "overlap_pct")), expected)
+            self.assertEqual((roles["model"], roles["ref_max_us"]),
+                             ("key", "info"))
+
     def test_barrier_has_no_elements(self):
         row = read_tsv(self.output(collective="ibarrier"))[0]
         self.assertEqual((row["elements"], row["size_bytes"], row["model"]),

@@ -8,6 +8,7 @@
 
 struct model_parameters model = {
     .coll = 1,
+    .slow_bytes = -1,
     .fraction = NAN,
     .corrupt_every = 1,
 };
@@ -32,6 +33,8 @@ static const struct variable variables[] = {
     {"MODEL_LATENCY_US", &model.latency_ns, 1e3, 0, 1e9, false},
     {"MODEL_GAP_US", &model.gap_ns, 1e3, 0, 1e9, false},
     {"MODEL_PER_BYTE_NS", &model.per_byte_ns, 1, 0, 1e9, false},
+    {"MODEL_SLOW_BYTES", &model.slow_bytes, 1, 0, 0x1p53, true},
+    {"MODEL_SLOW_SHARE", &model.slow_share, 1, -1, 1000, false},
     {"MODEL_FRACTION", &model.fraction, 1, 0, 1, false},
     {"MODEL_POST_US", &model.post_ns, 1e3, 0, 1e9, false},
     {"MODEL_WAIT_US", &model.wait_ns, 1e3, 0, 1e9, false},

@@ -197,7 +197,8 @@ int main(int argc, char **argv)
     static double alone[ITERATIONS];
     clock_cost_us = measure_clock_cost_us();
     for (int i = 0; i < sizes; i++) {
-        durations[i] = asked.duration + asked.per_byte * elements[i] * (double)sizeof(double);
+        const double bytes = elements[i] * (double)sizeof(double);
+        durations[i] = (asked.duration + asked.per_byte * bytes) * measure_asked_slowness(bytes);
         measured[i] = measure(elements[i], asked.fraction * durations[i] + asked.post + 5, alone);
         if (asked.late_share > 0)
             check_late(&asked, durations[i], alone);

@@ -14,6 +14,13 @@ static inline double measure_asked(const char *name, double otherwise)
     return text != NULL ? strtod(text, NULL) : otherwise;
 }
 
+/* By how many times as long operations of so many bytes take as others do. */
+static inline double measure_asked_slowness(double bytes)
+{
+    const bool slow = bytes == measure_asked("MODEL_SLOW_BYTES", -1);
+    return slow ? 1 + measure_asked("MODEL_SLOW_SHARE", 0) : 1;
+}
+
 /* What a clock reading costs, with its conversion, for which the next reading waits. */
 static inline double measure_clock_cost_us(void)
 {

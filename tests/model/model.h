@@ -80,6 +80,9 @@
  *   MODEL_LATENCY_US    0        0 .. 1e9      L, duration of a message of no bytes
  *   MODEL_GAP_US        0        0 .. 1e9      g, least time between the starts of two messages
  *   MODEL_PER_BYTE_NS   0        0 .. 1e9      G, added to the duration for each byte (see collectives.def)
+ *   MODEL_SLOW_BYTES    none     0 .. 2^53     operations of exactly so many bytes, as MODEL_PER_BYTE_NS counts them, ...
+ *   MODEL_SLOW_SHARE    0        -1 .. 1000    ... take longer by this share of their D or T, whatever they are (0.1:
+ *                                              10 %): a known slowdown of one row of a benchmark
  *   MODEL_FRACTION      see      0 .. 1        f, the share of D that proceeds without the host; unset, it is
  *                       there                  0 for collectives and 1 for all else
  *   MODEL_POST_US       0        0 .. 1e9      o, time spent in the post
@@ -158,6 +161,8 @@ struct model_parameters {
     double latency_ns;
     double gap_ns;
     double per_byte_ns;
+    double slow_bytes; /* -1: none */
+    double slow_share;
     double fraction; /* NaN if unset: see timing_fraction */
     double post_ns;
     double wait_ns;

@@ -117,7 +117,7 @@ static void average(void *values, int count)
 
 static double duration_of(int bytes)
 {
-    return latency_us + per_byte_us * bytes;
+    return (latency_us + per_byte_us * bytes) * measure_asked_slowness(bytes);
 }
 
 static struct single measure_single(const struct direction *direction, int bytes)

@@ -131,6 +131,7 @@ late)
 bytes)
     costs 5 0.5 0.5 0 MODEL_PER_BYTE_NS=10
     costs 0 1 0 0.5 MODEL_PER_BYTE_NS=25
+    costs 5 0.5 0.5 0 MODEL_PER_BYTE_NS=10 MODEL_SLOW_BYTES=512 MODEL_SLOW_SHARE=0.5
     ;;
 data)
     job 4 "$model" MODEL_DATA=1 MODEL_DURATION_US=20 MODEL_FRACTION=0.5 "$build/model_data_test" right || exit 1
@@ -149,7 +150,7 @@ requests)
     ;;
 refusals)
     for setting in MODEL_FRACTION=1.5 MODEL_DURATION_US=-1 MODEL_POST_US=1us MODEL_WAIT_US= MODEL_LATE_SHARE=nan \
-        MODEL_DATA=2 MODEL_SEED=0.5; do
+        MODEL_DATA=2 MODEL_SEED=0.5 MODEL_SLOW_BYTES=-1 MODEL_SLOW_SHARE=-2; do
         expect_refusal "$setting: must be" 2 "$model" "$setting" "$build/model_cost_test"
     done
     expect_refusal "MODEL_REPORT" 2 "$model" MODEL_REPORT=/nonexistent/report.tsv "$build/model_cost_test"
@@ -175,6 +176,7 @@ p2p_gap)
 p2p_bytes)
     p2p_costs 5 0.5 0.5 MODEL_PER_BYTE_NS=1
     p2p_costs 0 0 0 MODEL_PER_BYTE_NS=2.5 MODEL_FRACTION=0.5
+    p2p_costs 5 0.5 0.5 MODEL_PER_BYTE_NS=1 MODEL_SLOW_BYTES=1024 MODEL_SLOW_SHARE=0.5
     ;;
 p2p_late)
     p2p_costs 20 0.5 0.5 MODEL_LATE_SHARE=0.05 MODEL_LATE_US=200 MODEL_SEED=1

@@ -85,7 +85,8 @@ int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
         [CLASS_RECEIVE] = model.latency_ns,     [CLASS_ONE_SIDED] = model.latency_ns,
         [CLASS_SYNCHRONISATION] = model.sync_ns,
     };
-    return llround(no_bytes_ns[operation_traits[kind].class] + model.per_byte_ns * (double)bytes);
+    const double usual_ns = no_bytes_ns[operation_traits[kind].class] + model.per_byte_ns * (double)bytes;
+    return llround((double)bytes == model.slow_bytes ? usual_ns * (1 + model.slow_share) : usual_ns);
 }
 
 double timing_gap_ns(enum operation_kind kind)

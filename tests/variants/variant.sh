@@ -55,6 +55,7 @@ sanitizers)
     # Timings say nothing here, and the work is compiled without sanitizers.
     run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' \
         -E 'unit_(work|clock)|monitor_flight_multiple'
+    run ctest --test-dir "$build" --output-on-failure -R '^bench_compare$'
     for source_file in "$source"/overlap/i*.c; do
         program=$build/overlap/overlap_$(basename "$source_file" .c)
         run "$@" -np 2 "$program" --check --max-time=0.1 \

@@ -1,0 +1,477 @@
+/*
+ * Did something get slower? Compares the results of two sides, each of several
+ * launches, row by row: by how much each quantity changed, with an interval and a
+ * verdict. Exit status 1 if something got slower or failed: a gate for an upgrade
+ * or a commit.
+ *
+ * Launches of one program differ by more than a launch's own interval says, so
+ * they, not samples, are what is compared: by the rank-sum test over launches.
+ * There are many rows, so the chance of a false alarm is held for the call as a
+ * whole.
+ *
+ *   results.h  reading files and folders: what each launch found for each row
+ *   compare.h  changes and verdicts
+ */
+#include "run_scripts/bench_compare/compare.h"
+#include "run_scripts/bench_compare/results.h"
+
+#include "common/metadata.h"
+#include "common/options.h"
+#include "common/output.h"
+
+#include "build_info.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM "bench_compare"
+
+enum exit_status { EXIT_NOTHING_SLOWER = 0, EXIT_SLOWER = 1, EXIT_USAGE = 2 };
+
+/* ---- options ---------------------------------------------------------------------- */
+
+static struct {
+    bool help, version, no_header;
+    int format;
+    const char *output;
+    const char *sides[SIDES]; /* for --help: taken out before the rest is parsed */
+    double alpha_pct, threshold_pct, confidence_pct;
+} settings = {.alpha_pct = 1.0, .threshold_pct = 5.0, .confidence_pct = 95.0};
+
+static struct bc_option option_rows[] = {
+    {.long_name = "base", .kind = BC_TEXT, .value = &settings.sides[BASE],
+     .argument = "PATH...", .internal = true,
+     .help = "files and folders of the side to compare with: all words up to the "
+             "next option"},
+    {.long_name = "new", .kind = BC_TEXT, .value = &settings.sides[NEW],
+     .argument = "PATH...", .internal = true,
+     .help = "files and folders of the side that may have got slower"},
+    {.long_name = "alpha", .kind = BC_PERCENT, .value = &settings.alpha_pct,
+     .argument = "PERCENT", .min = 1e-6, .max = 50,
+     .help = "chance that anything at all is called slower or faster in a call "
+             "where nothing changed"},
+    {.long_name = "threshold", .kind = BC_PERCENT,
+     .value = &settings.threshold_pct, .argument = "PERCENT", .min = 0,
+     .max = 1e6, .help = "a smaller change does not matter"},
+    {.long_name = "confidence", .kind = BC_PERCENT,
+     .value = &settings.confidence_pct, .argument = "PERCENT", .min = 50,
+     .max = 99.99, .help = "confidence of the intervals, each by itself"},
+    {.long_name = "help", .short_name = 'h', .kind = BC_FLAG,
+     .value = &settings.help, .internal = true,
+     .help = "print this help and exit"},
+    {.long_name = "version", .kind = BC_FLAG, .value = &settings.version,
+     .internal = true, .help = "print the version and exit"},
+    {.long_name = "format", .kind = BC_CHOICE, .value = &settings.format,
+     .choices = "tsv|table",
+     .help = "tab-separated values, or columns aligned for reading"},
+    {.long_name = "output", .kind = BC_TEXT, .value = &settings.output,
+     .argument = "FILE", .internal = true,
+     .help = "write the result to FILE, not stdout"},
+    {.long_name = "no-header", .kind = BC_FLAG, .value = &settings.no_header,
+     .internal = true, .help = "leave out metadata and header row"},
+};
+
+static struct bc_options options = {option_rows,
+                                    sizeof option_rows / sizeof *option_rows};
+
+static const char *const usage =
+    "Usage: bench_compare [OPTION]... BASE NEW\n"
+    "       bench_compare [OPTION]... --base PATH... --new PATH...\n"
+    "\n"
+    "Tells row by row what changed between two sets of launches of the same\n"
+    "benchmarks: slower, faster, same, or can't tell. A path is a result, or a\n"
+    "folder of results: PROGRAM.tsv with all launches in it, told apart by a\n"
+    "column `run`, or runs/N/PROGRAM.tsv, one launch each.\n"
+    "Exit status: 0 nothing got slower; 1 something did, or failed; 2 wrong\n"
+    "usage, or results that can't be compared.\n"
+    "\n"
+    "Options:\n";
+
+static const char *no_variable(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+/* The command line, taken to pieces. */
+struct words {
+    const char **sides[SIDES];
+    size_t counts[SIDES];
+    char **rest; /* for bc_options_parse */
+    int rest_count;
+};
+
+static bool words_create(struct words *words, int argc)
+{
+    const size_t room = (size_t)argc + 1;
+    words->sides[BASE] = calloc(room, sizeof *words->sides[BASE]);
+    words->sides[NEW] = calloc(room, sizeof *words->sides[NEW]);
+    words->rest = calloc(room, sizeof *words->rest);
+    return words->sides[BASE] != NULL && words->sides[NEW] != NULL &&
+           words->rest != NULL;
+}
+
+static void words_free(struct words *words)
+{
+    free(words->sides[BASE]);
+    free(words->sides[NEW]);
+    free(words->rest);
+}
+
+/* Whether the word is a long option whose value is the next word; it may be
+   abbreviated. */
+static bool takes_next(const char *word)
+{
+    if (strncmp(word, "--", 2) != 0 || strchr(word, '=') != NULL)
+        return false;
+    for (size_t i = 0; i < options.count; i++)
+        if (strstr(option_rows[i].long_name, word + 2) ==
+            option_rows[i].long_name)
+            return option_rows[i].kind != BC_FLAG;
+    return false;
+}
+
+/* The value of `--NAME=VALUE`, the empty text of `--NAME`; NULL for other words. */
+static const char *side_value(const char *word, const char *name)
+{
+    const size_t length = strlen(name);
+    if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, length) != 0)
+        return NULL;
+    const char *const end = word + 2 + length;
+    return *end == '=' ? end + 1 : *end == '\0' ? end : NULL;
+}
+
+/* Divides the words into the two sides' paths and the rest. Without --base and
+   --new there must be two paths. */
+static bool divide(struct words *words, int argc, char **argv,
+                   struct bc_error *error)
+{
+    static const char *const names[SIDES] = {"base", "new"};
+    enum side side = BASE;
+    bool named = false, plain = false, only_paths = false;
+    words->rest[words->rest_count++] = argv[0];
+    for (int i = 1; i < argc; i++) {
+        char *const word = argv[i];
+        const bool option = !only_paths && word[0] == '-' && word[1] != '\0';
+        if (option && strcmp(word, "--") == 0) {
+            only_paths = true;
+            continue;
+        }
+        bool switches = false;
+        for (int s = BASE; option && s < SIDES; s++) {
+            const char *const value = side_value(word, names[s]);
+            if (value == NULL)
+                continue;
+            switches = named = true;
+            side = (enum side)s;
+            if (*value != '\0')
+                words->sides[s][words->counts[s]++] = value;
+        }
+        if (switches)
+            continue;
+        if (option) {
+            words->rest[words->rest_count++] = word;
+            if (takes_next(word) && i + 1 < argc)
+                words->rest[words->rest_count++] = argv[++i];
+            continue;
+        }
+        if (!named) {
+            plain = true;
+            side = words->counts[BASE] == 0 ? BASE : NEW;
+        }
+        words->sides[side][words->counts[side]++] = word;
+    }
+    const size_t base = words->counts[BASE], new = words->counts[NEW];
+    if (named && plain)
+        return bc_error_set(error, "'%.200s' belongs to no side: name all paths "
+                                   "after --base and --new",
+                            words->sides[BASE][0]);
+    if (base == 0 || new == 0)
+        return bc_error_set(error, "the %s side has no results: use %s BASE NEW",
+                            base == 0 ? "base" : "new", PROGRAM);
+    if (!named && new > 1)
+        return bc_error_set(error, "%zu paths, not two: use %s BASE NEW, or "
+                                   "--base PATH... --new PATH...",
+                            base + new, PROGRAM);
+    return true;
+}
+
+/* ---- the result ---------------------------------------------------------------------- */
+
+static const struct bc_column first_column = {"benchmark", BC_KEY, 0};
+
+static const struct bc_column last_columns[] = {
+    {"quantity", BC_KEY, 0},         {"base", BC_INFO, 0},
+    {"new", BC_INFO, 0},             {"change_pct", BC_INFO, 2},
+    {"change_lo_pct", BC_INFO, 2},   {"change_hi_pct", BC_INFO, 2},
+    {"p_value", BC_INFO, 0},         {"verdict", BC_INFO, 0},
+    {"better", BC_INFO, 0},          {"change_in", BC_INFO, 0},
+    {"p_uncorrected", BC_INFO, 0},   {"base_launches", BC_INFO, 0},
+    {"new_launches", BC_INFO, 0},
+};
+
+enum { LAST_COLUMNS = sizeof last_columns / sizeof *last_columns };
+
+static bool is_own_column(const char *name)
+{
+    for (size_t i = 0; i < LAST_COLUMNS; i++)
+        if (strcmp(last_columns[i].name, name) == 0)
+            return true;
+    return strcmp(first_column.name, name) == 0;
+}
+
+/* The columns: the benchmark, the keys of all benchmarks, then the comparison. */
+static bool make_columns(struct bc_column *columns, struct bc_table *table,
+                         const struct comparison *comparison,
+                         const struct results *results, struct bc_error *error)
+{
+    size_t count = 0;
+    columns[count++] = first_column;
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct schema *const schema =
+            &results->schemas[comparison->changes[i].series->schema];
+        for (size_t k = 0; k < schema->key_count; k++) {
+            bool known = false;
+            for (size_t c = 1; c < count && !known; c++)
+                known = strcmp(columns[c].name, schema->keys[k]) == 0;
+            if (known)
+                continue;
+            if (is_own_column(schema->keys[k]))
+                return bc_error_set(error, "%.100s: the key '%.100s' is called like "
+                                           "a column of the comparison",
+                                    schema->benchmark, schema->keys[k]);
+            if (count + LAST_COLUMNS == BC_COLUMNS_MAX)
+                return bc_error_set(error, "the benchmarks have more than %d keys "
+                                           "in all: compare fewer benchmarks at a "
+                                           "time",
+                                    BC_COLUMNS_MAX - LAST_COLUMNS - 1);
+            columns[count++] =
+                (struct bc_column){schema->keys[k], BC_KEY, 0};
+        }
+    }
+    for (size_t i = 0; i < LAST_COLUMNS; i++)
+        columns[count++] = last_columns[i];
+    *table = (struct bc_table){columns, count};
+    return true;
+}
+
+/* A value with six digits that count. */
+static void set_value(struct bc_row *row, const char *column, double value)
+{
+    char text[BC_CELL_LENGTH] = "NA";
+    const double size = fabs(value);
+    if (isfinite(value) && (size >= 1e15 || (size < 1e-6 && size > 0.0)))
+        snprintf(text, sizeof text, "%.5e", value);
+    else if (isfinite(value))
+        snprintf(text, sizeof text, "%.*f",
+                 size > 0.0 ? (int)fmax(0.0, 5.0 - floor(log10(size))) : 0, value);
+    bc_row_text(row, column, text);
+}
+
+static void set_p(struct bc_row *row, const char *column, double p)
+{
+    char text[BC_CELL_LENGTH] = "NA";
+    if (!isnan(p))
+        snprintf(text, sizeof text, "%.3g", p);
+    bc_row_text(row, column, text);
+}
+
+static void write_row(struct bc_output *output, const struct bc_table *table,
+                      const struct change *change, const struct schema *schema)
+{
+    struct bc_row row;
+    bc_row_clear(&row, table);
+    bc_row_text(&row, "benchmark", schema->benchmark);
+    for (size_t i = 0; i < schema->key_count; i++)
+        bc_row_text(&row, schema->keys[i], change->series->keys[i]);
+    bc_row_text(&row, "quantity", change->series->quantity);
+    set_value(&row, "base", change->base);
+    set_value(&row, "new", change->new);
+    bc_row_real(&row, "change_pct", change->change_pct);
+    bc_row_real(&row, "change_lo_pct", change->interval.lo);
+    bc_row_real(&row, "change_hi_pct", change->interval.hi);
+    set_p(&row, "p_value", change->corrected_p);
+    bc_row_text(&row, "verdict", verdict_names[change->verdict]);
+    bc_row_text(&row, "better", bc_role_names[change->series->more ? BC_MORE
+                                                                   : BC_LESS]);
+    bc_row_text(&row, "change_in", change->points ? "points" : "percent");
+    set_p(&row, "p_uncorrected", change->p);
+    bc_row_integer(&row, "base_launches",
+                   (int64_t)change->series->sides[BASE].count);
+    bc_row_integer(&row, "new_launches",
+                   (int64_t)change->series->sides[NEW].count);
+    bc_output_row(output, &row);
+}
+
+static void write_parameters(struct bc_output *output,
+                             const struct words *words)
+{
+    static const char *const names[SIDES] = {"base", "new"};
+    for (int side = BASE; side < SIDES; side++)
+        for (size_t i = 0; i < words->counts[side]; i++)
+            bc_output_meta(output, names[side], "%s", words->sides[side][i]);
+    for (size_t i = 0; i < options.count; i++) {
+        char value[64];
+        if (options.rows[i].internal)
+            continue;
+        bc_option_format(&options.rows[i], value, sizeof value);
+        bc_output_meta(output, options.rows[i].long_name, "%s", value);
+    }
+}
+
+static void write_notes(struct bc_output *output,
+                        const struct comparison *comparison)
+{
+    const size_t hopeless = comparison->hopeless;
+    if (hopeless == 0)
+        return;
+    char hint[96] = "more launches a side than this program takes";
+    if (comparison->enough_launches > 0)
+        snprintf(hint, sizeof hint, "at least %zu launches a side",
+                 comparison->enough_launches);
+    bc_output_remark(output, "note",
+                     "%zu of %zu rows have too few launches (such as %zu and %zu) "
+                     "for any change in one of them to be told from chance: use "
+                     "%s, or fewer rows",
+                     hopeless, comparison->tested,
+                     comparison->hopeless_launches[BASE],
+                     comparison->hopeless_launches[NEW], hint);
+}
+
+static void write_summary(struct bc_output *output,
+                          const struct comparison *comparison,
+                          const struct results *results)
+{
+    const size_t *const n = comparison->verdicts;
+    bc_output_remark(output, "summary",
+                     "%zu slower, %zu faster, %zu same, %zu can't tell, %zu failed, "
+                     "%zu missing, %zu added; %zu and %zu launches",
+                     n[SLOWER], n[FASTER], n[SAME], n[CANT_TELL], n[FAILED],
+                     n[MISSING], n[ADDED], results->launches[BASE],
+                     results->launches[NEW]);
+}
+
+/* Writes all. Exit status 0, or another one with the error set. */
+static int write_comparison(const struct comparison *comparison,
+                            const struct results *results,
+                            const struct words *words, int argc, char **argv,
+                            struct bc_error *error)
+{
+    struct bc_column columns[BC_COLUMNS_MAX];
+    struct bc_table table;
+    if (!make_columns(columns, &table, comparison, results, error))
+        return EXIT_USAGE;
+    struct bc_output *const output =
+        bc_output_open(settings.output, (enum bc_format)settings.format,
+                       !settings.no_header, &table);
+    if (output == NULL) {
+        bc_error_set(error, "--output: cannot write '%.200s': %s: use a file that "
+                            "can be written",
+                     settings.output != NULL ? settings.output : "stdout",
+                     strerror(errno));
+        return EXIT_USAGE;
+    }
+    bc_metadata_write_program(output, PROGRAM, argc, argv);
+    write_parameters(output, words);
+    bc_output_header(output);
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct change *const change = &comparison->changes[i];
+        write_row(output, &table, change,
+                  &results->schemas[change->series->schema]);
+    }
+    for (size_t i = 0; i < results->warning_count; i++)
+        bc_output_remark(output, "warning", "%s", results->warnings[i]);
+    write_notes(output, comparison);
+    write_summary(output, comparison, results);
+    if (bc_output_close(output))
+        return EXIT_NOTHING_SLOWER;
+    bc_error_set(error, "output was lost: no space, or the file went away");
+    return EXIT_SLOWER;
+}
+
+/* ---- main ------------------------------------------------------------------------------ */
+
+static bool read_all(struct results *results, const struct words *words,
+                     struct bc_error *error)
+{
+    for (int side = BASE; side < SIDES; side++)
+        for (size_t i = 0; i < words->counts[side]; i++)
+            if (!results_add(results, (enum side)side, words->sides[side][i],
+                             error))
+                return false;
+    return results_finish(results, error);
+}
+
+/* Whether any row has both sides, failed or not. */
+static bool have_common_rows(const struct results *results)
+{
+    for (size_t i = 0; i < results->series_count; i++)
+        if (results->series[i].sides[BASE].launches > 0 &&
+            results->series[i].sides[NEW].launches > 0)
+            return true;
+    return false;
+}
+
+/* Compares what the words name and writes it; returns the exit status. */
+static int run(const struct words *words, int argc, char **argv,
+               struct bc_error *error)
+{
+    const struct limits limits = {.alpha = settings.alpha_pct / 100.0,
+                                  .threshold_pct = settings.threshold_pct,
+                                  .confidence = settings.confidence_pct / 100.0};
+    struct comparison comparison = {.count = 0};
+    struct results *const results = results_create();
+    bool good = results != NULL || bc_error_set(error, "out of memory");
+    good = good && read_all(results, words, error);
+    if (good && !have_common_rows(results))
+        good = bc_error_set(error, "the sides have no row in common: compare "
+                                   "launches of the same benchmarks with the same "
+                                   "options");
+    if (good && !compare(&comparison, results, &limits))
+        good = bc_error_set(error, "out of memory");
+    int status = EXIT_USAGE;
+    if (good)
+        status = write_comparison(&comparison, results, words, argc, argv, error);
+    if (status == EXIT_NOTHING_SLOWER && (comparison.verdicts[SLOWER] > 0 ||
+                                          comparison.verdicts[FAILED] > 0))
+        status = EXIT_SLOWER;
+    comparison_free(&comparison);
+    results_free(results);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct words words = {.rest_count = 0};
+    struct bc_error error = {""};
+    int status = EXIT_USAGE;
+    bool good = words_create(&words, argc) || bc_error_set(&error, "out of memory");
+    struct bc_error sides_error = {""};
+    /* Asked for help, nobody needs to name results. */
+    const bool divided = good && divide(&words, argc, argv, &sides_error);
+    good = good && bc_options_parse(&options, words.rest_count, words.rest,
+                                    no_variable, &error);
+    if (good && (settings.help || settings.version)) {
+        const bool help = settings.help;
+        if (help) {
+            fputs(usage, stdout);
+            settings.help = settings.version = false; /* the defaults */
+            bc_options_help(stdout, &options);
+        } else {
+            printf("%s (commcost) %s\n", PROGRAM, COMMCOST_VERSION);
+        }
+        status = fflush(stdout) == 0 ? EXIT_NOTHING_SLOWER : EXIT_SLOWER;
+    } else if (good && !divided) {
+        error = sides_error;
+    } else if (good) {
+        status = run(&words, argc, argv, &error);
+    }
+    if (error.text[0] != '\0')
+        fprintf(stderr, "%s: %s\n", PROGRAM, error.text);
+    bc_options_free(&options);
+    words_free(&words);
+    return status;
+}

@@ -1,0 +1,1081 @@
+#include "run_scripts/bench_compare/results.h"
+
+#include "common/metadata.h"
+#include "common/output.h"
+#include "common/parse.h"
+#include "common/rank_test.h"
+#include "common/stats.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* How much of a name or a cell an error shows. */
+#define SHOWN ".120s"
+
+#define WARNINGS_MAX 50
+
+/* A name in a file can't be longer: outputs have cells of this length. */
+#define NAME_MAX_BYTES (BC_CELL_LENGTH - 1)
+
+/* ---- what is kept while reading ------------------------------------------------ */
+
+/* A launch, as far as it must be told from others. */
+struct launch {
+    enum side side;
+    size_t file;
+    bool merged; /* one of several in its file */
+    uint64_t rows_hash, file_hash;
+    bool twice; /* was read before: doesn't count */
+};
+
+/* What a launch's row said of a quantity. */
+struct observation {
+    size_t series, launch;
+    double value; /* NAN: none */
+    bool failed;
+};
+
+/* Texts and their numbers. */
+struct dictionary {
+    struct entry {
+        char *text; /* NULL: free */
+        size_t number;
+    } *entries;
+    size_t size, used; /* size: a power of 2 */
+};
+
+struct reading {
+    struct launch *launches;
+    size_t launch_count;
+    struct observation *observations;
+    size_t observation_count;
+    char **paths; /* of the files */
+    size_t file_count;
+    struct dictionary series, launch_names;
+    size_t left_out; /* warnings beyond WARNINGS_MAX */
+};
+
+static bool no_memory(struct bc_error *error)
+{
+    return bc_error_set(error, "out of memory: compare fewer files at a time");
+}
+
+/* Makes room for one more element; false without memory. Capacities are powers of
+   2, so the count tells when an array is full. */
+static bool make_room(void *array, size_t count, size_t element_size)
+{
+    if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
+        return true;
+    void **const place = array;
+    const size_t capacity = count < 16 ? 16 : 2 * count;
+    void *const larger = realloc(*place, capacity * element_size);
+    if (larger == NULL)
+        return false;
+    *place = larger;
+    return true;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t count)
+{
+    /* FNV-1a (Fowler, Noll, Vo). */
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+static struct entry *find_entry(const struct dictionary *dictionary,
+                                const char *text)
+{
+    size_t at = (size_t)hash_bytes(HASH_START, text, strlen(text)) &
+                (dictionary->size - 1);
+    while (dictionary->entries[at].text != NULL &&
+           strcmp(dictionary->entries[at].text, text) != 0)
+        at = (at + 1) & (dictionary->size - 1);
+    return &dictionary->entries[at];
+}
+
+static bool enlarge(struct dictionary *dictionary)
+{
+    struct dictionary larger = {
+        .size = dictionary->size == 0 ? 64 : 2 * dictionary->size,
+        .used = dictionary->used};
+    larger.entries = calloc(larger.size, sizeof *larger.entries);
+    if (larger.entries == NULL)
+        return false;
+    for (size_t i = 0; i < dictionary->size; i++)
+        if (dictionary->entries[i].text != NULL)
+            *find_entry(&larger, dictionary->entries[i].text) =
+                dictionary->entries[i];
+    free(dictionary->entries);
+    *dictionary = larger;
+    return true;
+}
+
+/* The text's entry, which is new if its number is SIZE_MAX; NULL without memory. */
+static struct entry *look_up(struct dictionary *dictionary, const char *text)
+{
+    if (2 * (dictionary->used + 1) > dictionary->size && !enlarge(dictionary))
+        return NULL;
+    struct entry *const entry = find_entry(dictionary, text);
+    if (entry->text == NULL) {
+        entry->text = strdup(text);
+        if (entry->text == NULL)
+            return NULL;
+        entry->number = SIZE_MAX;
+        dictionary->used++;
+    }
+    return entry;
+}
+
+static void free_dictionary(struct dictionary *dictionary)
+{
+    for (size_t i = 0; i < dictionary->size; i++)
+        free(dictionary->entries[i].text);
+    free(dictionary->entries);
+}
+
+struct results *results_create(void)
+{
+    struct results *const results = calloc(1, sizeof *results);
+    struct reading *const reading = calloc(1, sizeof *reading);
+    if (results == NULL || reading == NULL) {
+        free(results);
+        free(reading);
+        return NULL;
+    }
+    results->reading = reading;
+    return results;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count && texts != NULL; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void free_schema(struct schema *schema)
+{
+    free(schema->benchmark);
+    free_texts(schema->keys, schema->key_count);
+    free(schema->ranks);
+    free(schema->ranks_path);
+}
+
+void results_free(struct results *results)
+{
+    if (results == NULL)
+        return;
+    struct reading *const reading = results->reading;
+    for (size_t i = 0; i < results->series_count; i++) {
+        struct series *const series = &results->series[i];
+        free_texts(series->keys, results->schemas[series->schema].key_count);
+        free(series->quantity);
+        free(series->sides[BASE].values);
+        free(series->sides[NEW].values);
+    }
+    for (size_t i = 0; i < results->schema_count; i++)
+        free_schema(&results->schemas[i]);
+    free(results->series);
+    free(results->schemas);
+    free_texts(results->warnings, results->warning_count);
+    free(reading->launches);
+    free(reading->observations);
+    free_texts(reading->paths, reading->file_count);
+    free_dictionary(&reading->series);
+    free_dictionary(&reading->launch_names);
+    free(reading);
+    free(results);
+}
+
+static void warn(struct results *results, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Without memory the warning is left out. */
+static void warn(struct results *results, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (results->warning_count == WARNINGS_MAX) {
+        results->reading->left_out++;
+        return;
+    }
+    char *const copy = strdup(text);
+    if (copy != NULL && make_room(&results->warnings, results->warning_count,
+                                  sizeof *results->warnings))
+        results->warnings[results->warning_count++] = copy;
+    else
+        free(copy);
+}
+
+/* ---- lines ------------------------------------------------------------------------ */
+
+struct lines {
+    FILE *stream;
+    const char *path;
+    char *text; /* of the line, without its end */
+    size_t length, capacity;
+    bool complete; /* it had an end */
+    size_t number; /* counted from 1 */
+    size_t bytes;  /* of the file so far */
+    uint64_t hash; /* of the file so far */
+};
+
+static bool lines_open(struct lines *lines, const char *path,
+                       struct bc_error *error)
+{
+    *lines = (struct lines){.path = path, .hash = HASH_START};
+    lines->stream = fopen(path, "rb");
+    struct stat status;
+    if (lines->stream == NULL)
+        return bc_error_set(error, "cannot read '%.200s': %s: name a result or "
+                                   "a folder of results",
+                            path, strerror(errno));
+    if (fstat(fileno(lines->stream), &status) == 0 && S_ISDIR(status.st_mode)) {
+        fclose(lines->stream);
+        return bc_error_set(error, "cannot read '%.200s': it is a folder", path);
+    }
+    return true;
+}
+
+static void lines_close(struct lines *lines)
+{
+    fclose(lines->stream);
+    free(lines->text);
+}
+
+/* Makes a file's error; always false. */
+static bool refuse(const struct lines *lines, struct bc_error *error,
+                   const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool refuse(const struct lines *lines, struct bc_error *error,
+                   const char *format, ...)
+{
+    char text[BC_ERROR_LENGTH];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    /* It is printed: control characters could do anything to a terminal. */
+    for (char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    return bc_error_set(error, "%.200s: line %zu: %s", lines->path,
+                        lines->number, text);
+}
+
+static bool append(struct lines *lines, char c)
+{
+    if (lines->length + 1 >= lines->capacity) {
+        const size_t capacity = lines->capacity == 0 ? 256 : 2 * lines->capacity;
+        char *const larger = realloc(lines->text, capacity);
+        if (larger == NULL)
+            return false;
+        lines->text = larger;
+        lines->capacity = capacity;
+    }
+    lines->text[lines->length++] = c;
+    return true;
+}
+
+enum next { LINE, END, BAD };
+
+/* Reads the next line: its end, "\n" or "\r\n", is left out, and so is the mark
+   with which some programs begin a file of UTF-8. */
+static enum next lines_next(struct lines *lines, struct bc_error *error)
+{
+    lines->length = 0;
+    lines->complete = false;
+    lines->number++;
+    int c;
+    while ((c = getc(lines->stream)) != EOF) {
+        const char byte = (char)c;
+        lines->hash = hash_bytes(lines->hash, &byte, 1);
+        if (++lines->bytes > RESULTS_FILE_MAX) {
+            refuse(lines, error, "the file is larger than %zu MiB",
+                   RESULTS_FILE_MAX >> 20);
+            return BAD;
+        }
+        if (c == '\n')
+            break;
+        if (c == '\0') {
+            refuse(lines, error, "a byte of 0: this is no result");
+            return BAD;
+        }
+        if (lines->length >= RESULTS_LINE_MAX) {
+            refuse(lines, error, "longer than %zu MiB: this is no result",
+                   RESULTS_LINE_MAX >> 20);
+            return BAD;
+        }
+        if (!append(lines, byte)) {
+            no_memory(error);
+            return BAD;
+        }
+    }
+    if (ferror(lines->stream)) {
+        bc_error_set(error, "cannot read '%.200s': %s", lines->path,
+                     strerror(errno));
+        return BAD;
+    }
+    lines->complete = c == '\n';
+    if (lines->length == 0 && !lines->complete)
+        return END;
+    if (!append(lines, '\0')) {
+        no_memory(error);
+        return BAD;
+    }
+    lines->length--;
+    if (lines->length > 0 && lines->text[lines->length - 1] == '\r')
+        lines->text[--lines->length] = '\0';
+    if (lines->number == 1 && strncmp(lines->text, "\xef\xbb\xbf", 3) == 0) {
+        lines->length -= 3;
+        memmove(lines->text, lines->text + 3, lines->length + 1);
+    }
+    return LINE;
+}
+
+/* The value of `# key: value` if the line is that; or NULL. */
+static const char *meta_value(const char *line, const char *key)
+{
+    const size_t length = strlen(key);
+    if (strncmp(line, "# ", 2) != 0 || strncmp(line + 2, key, length) != 0 ||
+        strncmp(line + 2 + length, ": ", 2) != 0)
+        return NULL;
+    return line + 2 + length + 2;
+}
+
+/* Cuts a line at its tabs; the number of cells, of which the first `most` are set. */
+static size_t split(char *line, char **cells, size_t most)
+{
+    size_t count = 0;
+    for (char *cell = line; cell != NULL;) {
+        char *const tab = strchr(cell, '\t');
+        if (tab != NULL)
+            *tab = '\0';
+        if (count < most)
+            cells[count] = cell;
+        count++;
+        cell = tab != NULL ? tab + 1 : NULL;
+    }
+    return count;
+}
+
+/* ---- the head of a result ------------------------------------------------------------ */
+
+#define NO_COLUMN SIZE_MAX
+
+/* What a file says of itself, and where its columns are. */
+struct head {
+    char *columns_line, *benchmark, *ranks; /* NULL until met */
+    struct {
+        const char *name; /* in columns_line */
+        enum bc_role role;
+    } columns[RESULTS_COLUMNS_MAX]; /* as `# columns:` has them */
+    size_t column_count;
+    size_t cell_count; /* of a row */
+    size_t column_of[RESULTS_COLUMNS_MAX]; /* of each cell */
+    size_t keys[RESULTS_COLUMNS_MAX];      /* cells that are keys, but the run's */
+    size_t key_count;
+    size_t run, status; /* cells, or NO_COLUMN */
+    size_t schema;
+};
+
+static void free_head(struct head *head)
+{
+    free(head->columns_line);
+    free(head->benchmark);
+    free(head->ranks);
+}
+
+static bool keep(char **place, const char *text, struct bc_error *error)
+{
+    free(*place);
+    *place = strdup(text);
+    return *place != NULL || no_memory(error);
+}
+
+/* Takes `name=role name=role ...` to pieces. */
+static bool parse_columns(struct head *head, const struct lines *lines,
+                          const char *text, struct bc_error *error)
+{
+    if (head->columns_line != NULL)
+        return refuse(lines, error, "a second '# columns:': one launch a file, or "
+                                    "a column 'run' that tells them apart");
+    if (!keep(&head->columns_line, text, error))
+        return false;
+    char *position = NULL;
+    for (char *word = strtok_r(head->columns_line, " ", &position); word != NULL;
+         word = strtok_r(NULL, " ", &position)) {
+        char *const sign = strrchr(word, '=');
+        size_t role = BC_ROLES;
+        if (sign != NULL && sign > word)
+            for (role = 0; role < BC_ROLES; role++)
+                if (strcmp(sign + 1, bc_role_names[role]) == 0)
+                    break;
+        if (role == BC_ROLES)
+            return refuse(lines, error, "'%" SHOWN "' in '# columns:' isn't a name "
+                                        "with '=key', '=less', '=more' or '=info'",
+                          word);
+        *sign = '\0';
+        if (strlen(word) > NAME_MAX_BYTES)
+            return refuse(lines, error, "the column '%" SHOWN "' has too long a "
+                                        "name", word);
+        if (head->column_count == RESULTS_COLUMNS_MAX)
+            return refuse(lines, error, "more than %d columns",
+                          RESULTS_COLUMNS_MAX);
+        for (size_t i = 0; i < head->column_count; i++)
+            if (strcmp(head->columns[i].name, word) == 0)
+                return refuse(lines, error, "'# columns:' has '%" SHOWN "' twice",
+                              word);
+        head->columns[head->column_count].name = word;
+        head->columns[head->column_count++].role = (enum bc_role)role;
+    }
+    return true;
+}
+
+static bool take_comment(struct head *head, const struct lines *lines,
+                         struct bc_error *error)
+{
+    const char *value;
+    if ((value = meta_value(lines->text, "columns")) != NULL)
+        return parse_columns(head, lines, value, error);
+    if ((value = meta_value(lines->text, "benchmark")) != NULL) {
+        if (head->benchmark != NULL)
+            return refuse(lines, error, "a second '# benchmark:': one launch a "
+                                        "file, or a column 'run' that tells them "
+                                        "apart");
+        return keep(&head->benchmark, value, error);
+    }
+    if ((value = meta_value(lines->text, "ranks")) != NULL)
+        return keep(&head->ranks, value, error);
+    if ((value = meta_value(lines->text, "schema")) != NULL) {
+        int64_t schema;
+        if (!bc_parse_integer(value, &schema) || schema != BC_OUTPUT_SCHEMA)
+            return refuse(lines, error, "output schema '%" SHOWN "': this program "
+                                        "reads %d: use the one that belongs to the "
+                                        "results",
+                          value, BC_OUTPUT_SCHEMA);
+    }
+    return true;
+}
+
+/* Finds the columns of the header row among those of `# columns:`. */
+static bool take_header(struct head *head, const struct lines *lines,
+                        struct bc_error *error)
+{
+    if (head->columns_line == NULL || head->benchmark == NULL)
+        return refuse(lines, error, "no '# %s:' before the first row: compare "
+                                    "results with their metadata, without "
+                                    "--no-header",
+                      head->columns_line == NULL ? "columns" : "benchmark");
+    char *cells[RESULTS_COLUMNS_MAX];
+    head->cell_count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
+    if (head->cell_count > RESULTS_COLUMNS_MAX)
+        return refuse(lines, error, "more than %d columns", RESULTS_COLUMNS_MAX);
+    bool found[RESULTS_COLUMNS_MAX] = {false};
+    head->run = head->status = NO_COLUMN;
+    for (size_t cell = 0; cell < head->cell_count; cell++) {
+        size_t column = 0;
+        while (column < head->column_count &&
+               strcmp(head->columns[column].name, cells[cell]) != 0)
+            column++;
+        if (column == head->column_count)
+            return refuse(lines, error, "'%" SHOWN "' in the header row isn't in "
+                                        "'# columns:'", cells[cell]);
+        if (found[column])
+            return refuse(lines, error, "the header row has '%" SHOWN "' twice",
+                          cells[cell]);
+        found[column] = true;
+        head->column_of[cell] = column;
+        const bool key = head->columns[column].role == BC_KEY;
+        if (key && strcmp(cells[cell], "run") == 0)
+            head->run = cell;
+        else if (key)
+            head->keys[head->key_count++] = cell;
+        if (strcmp(cells[cell], "status") == 0)
+            head->status = cell;
+    }
+    for (size_t column = 0; column < head->column_count; column++)
+        if (!found[column] && head->columns[column].role == BC_KEY)
+            return refuse(lines, error, "the header row lacks the key '%" SHOWN
+                                        "'", head->columns[column].name);
+    return true;
+}
+
+static const char *cell_name(const struct head *head, size_t cell)
+{
+    return head->columns[head->column_of[cell]].name;
+}
+
+static bool is_schema(const struct schema *schema, const struct head *head)
+{
+    if (strcmp(schema->benchmark, head->benchmark) != 0 ||
+        schema->key_count != head->key_count)
+        return false;
+    for (size_t i = 0; i < head->key_count; i++)
+        if (strcmp(schema->keys[i], cell_name(head, head->keys[i])) != 0)
+            return false;
+    return true;
+}
+
+/* Keys in the order of their names' first file: the columns of a file may be in
+   another one. */
+static void sort_keys(struct head *head)
+{
+    for (size_t i = 1; i < head->key_count; i++)
+        for (size_t j = i; j > 0 && head->column_of[head->keys[j]] <
+                                        head->column_of[head->keys[j - 1]];
+             j--) {
+            const size_t swap = head->keys[j];
+            head->keys[j] = head->keys[j - 1];
+            head->keys[j - 1] = swap;
+        }
+}
+
+/* Finds or makes the schema, and sees that all its launches had as many ranks. */
+static bool find_schema(struct results *results, struct head *head,
+                        const struct lines *lines, struct bc_error *error)
+{
+    sort_keys(head);
+    size_t number = 0;
+    while (number < results->schema_count &&
+           !is_schema(&results->schemas[number], head))
+        number++;
+    head->schema = number;
+    if (number == results->schema_count) {
+        if (!make_room(&results->schemas, number, sizeof *results->schemas))
+            return no_memory(error);
+        struct schema *const fresh = &results->schemas[number];
+        *fresh = (struct schema){.benchmark = strdup(head->benchmark)};
+        fresh->keys = calloc(head->key_count + 1, sizeof *fresh->keys);
+        results->schema_count++;
+        if (fresh->benchmark == NULL || fresh->keys == NULL)
+            return no_memory(error);
+        for (size_t i = 0; i < head->key_count; i++) {
+            fresh->keys[i] = strdup(cell_name(head, head->keys[i]));
+            fresh->key_count = i + 1;
+            if (fresh->keys[i] == NULL)
+                return no_memory(error);
+        }
+    }
+    struct schema *const schema = &results->schemas[number];
+    if (head->ranks == NULL)
+        return true;
+    if (schema->ranks == NULL)
+        return keep(&schema->ranks, head->ranks, error) &&
+               keep(&schema->ranks_path, lines->path, error);
+    if (strcmp(schema->ranks, head->ranks) != 0)
+        return bc_error_set(error, "%.150s ran on %.20s ranks, %.150s on %.20s: "
+                                   "compare launches of as many ranks",
+                            schema->ranks_path, schema->ranks, lines->path,
+                            head->ranks);
+    return true;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+/* The number of the series of a cell in a row, a new one if need be. */
+static bool find_series(struct results *results, const struct head *head,
+                        char **cells, size_t cell, char *name,
+                        const struct lines *lines, size_t *number,
+                        struct bc_error *error)
+{
+    const char *const quantity = cell_name(head, cell);
+    const bool more = head->columns[head->column_of[cell]].role == BC_MORE;
+    /* No cell has a tab, so these texts are the same for the same series only. */
+    size_t used = (size_t)sprintf(name, "%zu\t%s", head->schema, quantity);
+    for (size_t i = 0; i < head->key_count; i++)
+        used += (size_t)sprintf(name + used, "\t%s", cells[head->keys[i]]);
+    struct entry *const entry = look_up(&results->reading->series, name);
+    if (entry == NULL)
+        return no_memory(error);
+    *number = entry->number;
+    if (entry->number != SIZE_MAX) {
+        if (results->series[entry->number].more != more)
+            return refuse(lines, error, "%s: more is better here, and less is "
+                                        "better in another result, or the other way "
+                                        "round",
+                          quantity);
+        return true;
+    }
+    if (!make_room(&results->series, results->series_count,
+                   sizeof *results->series))
+        return no_memory(error);
+    const size_t key_count = head->key_count;
+    struct series fresh = {.schema = head->schema,
+                           .keys = calloc(key_count + 1, sizeof *fresh.keys),
+                           .quantity = strdup(quantity),
+                           .more = more};
+    bool good = fresh.keys != NULL && fresh.quantity != NULL;
+    for (size_t i = 0; i < key_count && good; i++) {
+        fresh.keys[i] = strdup(cells[head->keys[i]]);
+        good = fresh.keys[i] != NULL;
+    }
+    if (!good) {
+        free_texts(fresh.keys, key_count);
+        free(fresh.quantity);
+        return no_memory(error);
+    }
+    *number = entry->number = results->series_count;
+    results->series[results->series_count++] = fresh;
+    return true;
+}
+
+static bool add_launch(struct results *results, enum side side, bool merged,
+                       size_t *number, struct bc_error *error)
+{
+    struct reading *const reading = results->reading;
+    if (reading->launch_count == RESULTS_LAUNCHES_MAX)
+        return bc_error_set(error, "more than %d launches: compare fewer at a time",
+                            RESULTS_LAUNCHES_MAX);
+    if (!make_room(&reading->launches, reading->launch_count,
+                   sizeof *reading->launches))
+        return no_memory(error);
+    *number = reading->launch_count;
+    reading->launches[reading->launch_count++] = (struct launch){
+        .side = side, .file = reading->file_count - 1, .merged = merged,
+        .rows_hash = HASH_START};
+    return true;
+}
+
+/* The launch of a row in a file that holds several. */
+static bool find_launch(struct results *results, enum side side, const char *run,
+                        char *name, size_t *number, struct bc_error *error)
+{
+    sprintf(name, "%zu\t%s", results->reading->file_count - 1, run);
+    struct entry *const entry = look_up(&results->reading->launch_names, name);
+    if (entry == NULL)
+        return no_memory(error);
+    if (entry->number == SIZE_MAX &&
+        !add_launch(results, side, true, &entry->number, error))
+        return false;
+    *number = entry->number;
+    return true;
+}
+
+/* Takes in a row: `name` is room for its texts. */
+static bool take_row(struct results *results, const struct head *head,
+                     const struct lines *lines, char **cells, size_t launch,
+                     char *name, struct bc_error *error)
+{
+    struct reading *const reading = results->reading;
+    struct launch *const of = &reading->launches[launch];
+    of->rows_hash = hash_bytes(of->rows_hash, head->benchmark,
+                               strlen(head->benchmark) + 1);
+    for (size_t cell = 0; cell < head->cell_count; cell++)
+        if (cell != head->run)
+            of->rows_hash = hash_bytes(of->rows_hash, cells[cell],
+                                       strlen(cells[cell]) + 1);
+    const bool failed = head->status != NO_COLUMN &&
+                        strcmp(cells[head->status], "FAIL") == 0;
+    for (size_t cell = 0; cell < head->cell_count; cell++) {
+        const enum bc_role role = head->columns[head->column_of[cell]].role;
+        if (role != BC_LESS && role != BC_MORE)
+            continue;
+        struct observation seen = {.launch = launch, .value = NAN,
+                                   .failed = failed};
+        if (strcmp(cells[cell], "NA") != 0 &&
+            !bc_parse_real(cells[cell], &seen.value))
+            return refuse(lines, error, "'%" SHOWN "' in the column %s is no "
+                                        "number, and not NA",
+                          cells[cell], cell_name(head, cell));
+        if (reading->observation_count == RESULTS_VALUES_MAX)
+            return bc_error_set(error, "more than %zu values: compare fewer files "
+                                       "at a time", RESULTS_VALUES_MAX);
+        if (!find_series(results, head, cells, cell, name, lines, &seen.series,
+                         error))
+            return false;
+        if (!make_room(&reading->observations, reading->observation_count,
+                       sizeof *reading->observations))
+            return no_memory(error);
+        reading->observations[reading->observation_count++] = seen;
+    }
+    return true;
+}
+
+/* Reads what follows the header row. */
+static bool read_rows(struct results *results, enum side side,
+                      const struct head *head, struct lines *lines, char *name,
+                      struct bc_error *error)
+{
+    const bool merged = head->run != NO_COLUMN;
+    const size_t first = results->reading->launch_count;
+    size_t launch = 0, rows = 0;
+    if (!merged && !add_launch(results, side, false, &launch, error))
+        return false;
+    for (;;) {
+        const enum next next = lines_next(lines, error);
+        if (next == BAD)
+            return false;
+        if (next == END)
+            break;
+        if (lines->text[0] == '#') {
+            if (meta_value(lines->text, "columns") != NULL ||
+                meta_value(lines->text, "benchmark") != NULL)
+                return refuse(lines, error, "a second result begins: one launch a "
+                                            "file, or a column 'run' that tells "
+                                            "them apart");
+            continue;
+        }
+        if (lines->length == 0)
+            continue;
+        char *cells[RESULTS_COLUMNS_MAX];
+        const size_t count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
+        if (count != head->cell_count && !lines->complete) {
+            warn(results, "%.200s: line %zu was cut off and doesn't count",
+                 lines->path, lines->number);
+            continue;
+        }
+        if (count != head->cell_count)
+            return refuse(lines, error, "%zu cells, where the header row has %zu",
+                          count, head->cell_count);
+        if ((merged && !find_launch(results, side, cells[head->run], name, &launch,
+                                    error)) ||
+            !take_row(results, head, lines, cells, launch, name, error))
+            return false;
+        rows++;
+    }
+    if (rows == 0)
+        warn(results, "%.200s has no rows", lines->path);
+    for (size_t i = first; i < results->reading->launch_count; i++)
+        results->reading->launches[i].file_hash = lines->hash;
+    return true;
+}
+
+static bool read_result(struct results *results, enum side side,
+                        struct lines *lines, struct bc_error *error)
+{
+    struct head *const head = calloc(1, sizeof *head);
+    /* Room for a whole line, twice a number, and what is between them. */
+    char *const name = malloc(RESULTS_LINE_MAX + 256);
+    bool good = (head != NULL && name != NULL) || no_memory(error);
+    bool in_head = true;
+    while (good && in_head) {
+        const enum next next = lines_next(lines, error);
+        if (next == END)
+            good = bc_error_set(error, "%.200s: no header row: the program ended "
+                                       "before it had a result, or this is none",
+                                lines->path);
+        else if (next == BAD)
+            good = false;
+        else if (lines->text[0] == '#')
+            good = take_comment(head, lines, error);
+        else if (lines->length > 0)
+            in_head = false;
+    }
+    good = good && take_header(head, lines, error) &&
+           find_schema(results, head, lines, error) &&
+           read_rows(results, side, head, lines, name, error);
+    if (head != NULL)
+        free_head(head);
+    free(head);
+    free(name);
+    return good;
+}
+
+static bool add_file(struct results *results, enum side side, const char *path,
+                     struct bc_error *error)
+{
+    struct reading *const reading = results->reading;
+    struct lines lines;
+    if (!lines_open(&lines, path, error))
+        return false;
+    char *const copy = strdup(path);
+    bool good = copy != NULL && make_room(&reading->paths, reading->file_count,
+                                          sizeof *reading->paths);
+    if (good) {
+        reading->paths[reading->file_count++] = copy;
+        good = read_result(results, side, &lines, error);
+    } else {
+        free(copy);
+        no_memory(error);
+    }
+    lines_close(&lines);
+    return good;
+}
+
+/* ---- folders ------------------------------------------------------------------------------- */
+
+struct paths {
+    char **paths;
+    size_t count;
+};
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_tsv(const char *path)
+{
+    struct stat status;
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".tsv") == 0 &&
+           stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* The paths of a folder's entries, in order: its folders, or its files called *.tsv.
+   Hidden ones are left out. A folder that can't be read has none. */
+static bool list(struct paths *found, const char *folder, bool folders,
+                 struct bc_error *error)
+{
+    DIR *const stream = opendir(folder);
+    const size_t before = found->count;
+    bool good = true;
+    for (struct dirent *entry;
+         good && stream != NULL && (entry = readdir(stream)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        const size_t size = strlen(folder) + strlen(entry->d_name) + 2;
+        char *const path = malloc(size);
+        if (path == NULL) {
+            good = no_memory(error);
+            break;
+        }
+        snprintf(path, size, "%s/%s", folder, entry->d_name);
+        if (folders ? !is_folder(path) : !is_tsv(path)) {
+            free(path);
+        } else if (!make_room(&found->paths, found->count,
+                              sizeof *found->paths)) {
+            free(path);
+            good = no_memory(error);
+        } else {
+            found->paths[found->count++] = path;
+        }
+    }
+    if (stream != NULL)
+        closedir(stream);
+    if (found->count > before)
+        qsort(found->paths + before, found->count - before, sizeof *found->paths,
+              compare_texts);
+    return good;
+}
+
+/* The *.tsv files in each folder of a folder. */
+static bool list_below(struct paths *found, const char *folder,
+                       struct bc_error *error)
+{
+    struct paths folders = {NULL, 0};
+    bool good = list(&folders, folder, true, error);
+    for (size_t i = 0; good && i < folders.count; i++)
+        good = list(found, folders.paths[i], false, error);
+    free_texts(folders.paths, folders.count);
+    return good;
+}
+
+enum kind { NO_RESULT, COMPARISON, ONE_LAUNCH, SEVERAL_LAUNCHES };
+
+/* What a file in a folder is, by its metadata. */
+static enum kind kind_of(const char *path)
+{
+    struct bc_error ignored;
+    struct lines lines;
+    enum kind kind = NO_RESULT;
+    bool comparison = false;
+    if (!lines_open(&lines, path, &ignored))
+        return NO_RESULT;
+    while (lines_next(&lines, &ignored) == LINE &&
+           (lines.text[0] == '#' || lines.length == 0)) {
+        const char *const benchmark = meta_value(lines.text, "benchmark");
+        const char *const columns = meta_value(lines.text, "columns");
+        if (benchmark != NULL)
+            comparison = strcmp(benchmark, "bench_compare") == 0;
+        if (columns != NULL)
+            kind = strncmp(columns, "run=key", 7) == 0 ||
+                           strstr(columns, " run=key") != NULL
+                       ? SEVERAL_LAUNCHES
+                       : ONE_LAUNCH;
+    }
+    lines_close(&lines);
+    return comparison ? COMPARISON : kind;
+}
+
+/* Adds those that hold several launches each; or, if they are not wanted, all. */
+static bool add_files(struct results *results, enum side side,
+                      const struct paths *paths, bool several, size_t *added,
+                      struct bc_error *error)
+{
+    const char *other = NULL;
+    for (size_t i = 0; i < paths->count; i++) {
+        const char *const path = paths->paths[i];
+        const enum kind kind = kind_of(path);
+        if (kind == NO_RESULT && !several)
+            warn(results, "%.200s has no '# columns:': left out", path);
+        if (kind == ONE_LAUNCH && several)
+            other = path;
+        if (kind != SEVERAL_LAUNCHES && (several || kind != ONE_LAUNCH))
+            continue;
+        if (!add_file(results, side, path, error))
+            return false;
+        ++*added;
+    }
+    if (*added > 0 && other != NULL)
+        warn(results, "%.200s has no column 'run', as other files beside it have: "
+                      "left out", other);
+    return true;
+}
+
+static bool add_folder(struct results *results, enum side side, const char *path,
+                       struct bc_error *error)
+{
+    struct paths own = {NULL, 0}, below = {NULL, 0}, runs = {NULL, 0};
+    size_t added = 0;
+    const size_t size = strlen(path) + 6;
+    char *const runs_path = malloc(size);
+    bool good = runs_path != NULL || no_memory(error);
+    if (good)
+        snprintf(runs_path, size, "%s/runs", path);
+    good = good && list(&own, path, false, error) &&
+           add_files(results, side, &own, true, &added, error);
+    if (good && added == 0)
+        good = list_below(&runs, runs_path, error) &&
+               add_files(results, side, &runs, false, &added, error);
+    if (good && added == 0)
+        good = add_files(results, side, &own, false, &added, error);
+    if (good && added == 0)
+        good = list_below(&below, path, error) &&
+               add_files(results, side, &below, false, &added, error);
+    if (good && added == 0)
+        good = bc_error_set(error, "'%.200s' has no results: no file PROGRAM.tsv "
+                                   "with '# columns:' in it, in runs/N or in its "
+                                   "folders",
+                            path);
+    free_texts(own.paths, own.count);
+    free_texts(below.paths, below.count);
+    free_texts(runs.paths, runs.count);
+    free(runs_path);
+    return good;
+}
+
+bool results_add(struct results *results, enum side side, const char *path,
+                 struct bc_error *error)
+{
+    return is_folder(path) ? add_folder(results, side, path, error)
+                           : add_file(results, side, path, error);
+}
+
+/* ---- gathering -------------------------------------------------------------------------------- */
+
+/* A launch that is among several and by itself, too, or in a copy of its file. */
+static bool is_same(const struct launch *a, const struct launch *b)
+{
+    return a->side == b->side && a->file != b->file &&
+           a->rows_hash == b->rows_hash &&
+           (a->merged != b->merged || a->file_hash == b->file_hash);
+}
+
+static void find_twice(struct results *results)
+{
+    struct reading *const reading = results->reading;
+    size_t twice = 0;
+    const char *path = NULL, *other = NULL;
+    for (size_t i = 0; i < reading->launch_count; i++) {
+        struct launch *const launch = &reading->launches[i];
+        for (size_t j = 0; j < i && !launch->twice; j++)
+            if (is_same(launch, &reading->launches[j])) {
+                launch->twice = true;
+                path = reading->paths[launch->file];
+                other = reading->paths[reading->launches[j].file];
+                twice++;
+            }
+        if (!launch->twice)
+            results->launches[launch->side]++;
+    }
+    if (twice > 0)
+        warn(results, "%zu launches were read twice and count once (%.200s is also "
+                      "in %.200s)", twice, path, other);
+}
+
+static int compare_observations(const void *left, const void *right)
+{
+    const struct observation *const a = left, *const b = right;
+    if (a->series != b->series)
+        return a->series < b->series ? -1 : 1;
+    if (a->launch != b->launch)
+        return a->launch < b->launch ? -1 : 1;
+    return 0;
+}
+
+/* Takes in what one launch saw of one series. */
+static bool gather(struct results *results, const struct observation *seen,
+                   size_t count, struct bc_error *error)
+{
+    struct series *const series = &results->series[seen->series];
+    struct values *const side =
+        &series->sides[results->reading->launches[seen->launch].side];
+    double *const numbers = malloc(count * sizeof *numbers);
+    if (numbers == NULL)
+        return no_memory(error);
+    size_t number_count = 0;
+    bool failed = false;
+    for (size_t i = 0; i < count; i++) {
+        failed = failed || seen[i].failed;
+        if (!isnan(seen[i].value))
+            numbers[number_count++] = seen[i].value;
+    }
+    const double median = bc_median(numbers, number_count);
+    free(numbers);
+    side->launches++;
+    side->failed += failed;
+    if (failed || number_count == 0)
+        return true;
+    if (side->count == BC_RANK_MAX)
+        return bc_error_set(error, "more than %d launches a side of a row of %.60s: "
+                                   "compare fewer", BC_RANK_MAX,
+                            results->schemas[series->schema].benchmark);
+    if (!make_room(&side->values, side->count, sizeof *side->values))
+        return no_memory(error);
+    side->values[side->count++] = median;
+    return true;
+}
+
+bool results_finish(struct results *results, struct bc_error *error)
+{
+    struct reading *const reading = results->reading;
+    find_twice(results);
+    if (reading->observation_count > 0)
+        qsort(reading->observations, reading->observation_count,
+              sizeof *reading->observations, compare_observations);
+    size_t repeated = 0;
+    for (size_t begin = 0, end; begin < reading->observation_count; begin = end) {
+        const struct observation *const seen = &reading->observations[begin];
+        for (end = begin + 1; end < reading->observation_count &&
+                              reading->observations[end].series == seen->series &&
+                              reading->observations[end].launch == seen->launch;
+             end++)
+            ;
+        if (reading->launches[seen->launch].twice)
+            continue;
+        repeated += end - begin > 1;
+        if (!gather(results, seen, end - begin, error))
+            return false;
+    }
+    if (repeated > 0)
+        warn(results, "launches have rows more than once (%zu values): the median "
+                      "counts", repeated);
+    if (reading->left_out > 0) {
+        results->warning_count = WARNINGS_MAX - 1;
+        free(results->warnings[WARNINGS_MAX - 1]);
+        warn(results, "%zu more warnings", reading->left_out + 1);
+    }
+    return true;
+}

@@ -1,0 +1,89 @@
+/*
+ * Reading results for comparison: what each launch found for each row.
+ *
+ * A result says itself what its columns are (`# columns:`, common/output.h), so
+ * nothing here knows a benchmark. A launch is one file as a program wrote it, or
+ * one value of the column `run` in a file that holds several.
+ *
+ * Files may hold anything: what is no result is refused with one line that names
+ * the file and the place. Time and memory are bounded by the limits below.
+ */
+#ifndef COMMCOST_BENCH_COMPARE_RESULTS_H
+#define COMMCOST_BENCH_COMPARE_RESULTS_H
+
+#include "common/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is larger is refused. */
+#define RESULTS_LINE_MAX ((size_t)1 << 20)  /* bytes */
+#define RESULTS_FILE_MAX ((size_t)1 << 28)  /* bytes */
+#define RESULTS_VALUES_MAX ((size_t)1 << 24) /* in all files together */
+#define RESULTS_LAUNCHES_MAX 10000          /* in all files together */
+#define RESULTS_COLUMNS_MAX 256             /* of a file */
+
+enum side { BASE, NEW, SIDES };
+
+/* Rows with the same benchmark and the same names of keys. */
+struct schema {
+    char *benchmark;
+    char **keys; /* names */
+    size_t key_count;
+    char *ranks; /* of the job; NULL where no file says so */
+    char *ranks_path;
+};
+
+/* The values of one side, one a launch. */
+struct values {
+    double *values;
+    size_t count;
+    size_t launches; /* that have the row, with a value or without */
+    size_t failed;   /* of these, with status FAIL: their values don't count */
+};
+
+/* One quantity of one row. */
+struct series {
+    size_t schema;
+    char **keys; /* values, in the order of the schema's names */
+    char *quantity;
+    bool more; /* is better */
+    struct values sides[SIDES];
+};
+
+struct results {
+    struct schema *schemas;
+    size_t schema_count;
+    struct series *series; /* in the order in which they were met */
+    size_t series_count;
+    size_t launches[SIDES];
+    char **warnings; /* one line each */
+    size_t warning_count;
+    struct reading *reading; /* internal */
+};
+
+/* NULL without memory. */
+struct results *results_create(void);
+void results_free(struct results *results);
+
+/*
+ * Adds a file, or a folder's results, to a side. Of a folder these are its *.tsv
+ * files that have a column `run` if there are any, else RUN/PROGRAM.tsv for each
+ * RUN in its folder `runs` if there are any, else its own *.tsv files, else those
+ * in its folders. Files of a folder that are no results are left out with a
+ * warning; a file that was named and is none is an error. False with the error
+ * set.
+ */
+bool results_add(struct results *results, enum side side, const char *path,
+                 struct bc_error *error);
+
+/*
+ * To be called once, after all files: gathers each launch's values. A launch that
+ * was read twice on one side (a copy, or a file and the same run among others)
+ * counts once, with a warning. Of a row that a launch has several times the
+ * median counts. False with the error set.
+ */
+bool results_finish(struct results *results, struct bc_error *error);
+
+#endif
