@@ -105,12 +105,12 @@ needs_count() {
 for argument in "$@"; do
     case $argument in
     --resume=*)
-        results=$(cd "${argument#*=}" 2>/dev/null && pwd) ||
+        resumed=$(cd "${argument#*=}" 2>/dev/null && pwd) ||
             wrong_usage "--resume: no folder '${argument#*=}'"
-        [ -r "$results/suite/options" ] ||
+        [ -r "$resumed/suite/options" ] ||
             wrong_usage "--resume: no suite was begun in '${argument#*=}'"
         given=$(quoted "$@")
-        eval "set -- $(cat "$results/suite/options") $given"
+        eval "set -- $(cat "$resumed/suite/options") $given"
         break
         ;;
     esac
@@ -181,7 +181,7 @@ while [ $# -gt 0 ]; do
         value=$build
         ;;
     --output) results=$value ;;
-    --resume) ;;
+    --resume) results=$resumed ;;
     --dry-run) dry_run=yes ;;
     -v | --verbose) verbose=yes ;;
     -h | --help)
@@ -299,8 +299,11 @@ while IFS='|' read -r name _ wanted_ranks seconds program options; do
     fi
     echo "$program" >>"$work/built"
     [ "$wanted_ranks" != all ] || wanted_ranks=$ranks
-    options=$(echo "$options $(options_of "$name" "$work/list")" |
-        sed "s/{peers}/$peers/g")
+    extra=$(options_of "$name" "$work/list")
+    seconds=$(awk -v seconds="$seconds" -v listed="$(max_time "$options")" \
+        -v given="$(max_time "$options $extra")" \
+        'BEGIN { print given == listed ? seconds : 0.5 + seconds * given / listed }')
+    options=$(echo "$options $extra" | sed "s/{peers}/$peers/g")
     # shellcheck disable=SC2086  # words
     printf '%s\t%s\t%s %s\n' "$name" "$seconds" "$(launch_line "$wanted_ranks")" \
         "$(set -f; quoted "$build/$program" $options)" >>"$work/launches"
@@ -348,7 +351,8 @@ suite=$results/suite
 exec 9>"$suite/lock"
 if command -v flock >/dev/null 2>&1; then
     status=0
-    flock -n -E 75 9 2>/dev/null || status=$?
+    # What a killed one was about to do may take a moment to end.
+    flock -w 2 -E 75 9 2>/dev/null || status=$?
     [ "$status" -ne 75 ] || die "another run_suite.sh is at work in $results"
 fi
 

@@ -213,6 +213,11 @@ options_of() {
     done
 }
 
+# max_time OPTIONS: the seconds that a row may take: the last --max-time, or its default.
+max_time() {
+    echo "--max-time=1 $1" | sed 's/.*--max-time=//; s/[^0-9.].*//; s/^$/1/'
+}
+
 # time_left FIRST: seconds that the launches from number FIRST of the plan on will take, less
 # those that have their result: what a launch of that program took last, else
 # what suite.list says, times what others took for what it says of them.
@@ -349,14 +354,14 @@ readonly SITE='^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK
 
 # of_cache VARIABLE: what the build found.
 of_cache() {
-    sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt" 2>/dev/null
+    sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt" 2>/dev/null || :
 }
 
 # versions PROGRAM...: of all that is measured with. The same as long as results may be
 # put together.
 versions() {
     sed -n 's/^#define COMMCOST_\([A-Z_]*\) "\(.*\)"$/\1: \2/p' \
-        "$build/generated/build_info.h" 2>/dev/null
+        "$build/generated/build_info.h" 2>/dev/null || :
     compiler=$(of_cache CMAKE_C_COMPILER)
     [ -z "$compiler" ] || echo "C compiler: $("$compiler" --version | head -n 1)"
     wrapper=$(of_cache MPI_C_COMPILER)
