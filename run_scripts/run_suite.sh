@@ -29,6 +29,8 @@ What to run
   --budget=TIME         time for this call (90, 30m, 2h, 1:30:00). A launch that
                         wouldn't end in it isn't started, one that doesn't is ended
                         and forgotten; no result has half its rows
+  --limit=TIME          for each launch, after which it has failed (default: 10
+                        minutes and 20 times what it should take)
 
 Where to run
   --launcher=WHICH      hydra, openmpi, srun, or a command with words, like
@@ -78,6 +80,7 @@ runs=
 quick=no
 extra_options=
 budget=
+limit_of_each=
 launcher=
 ranks=
 ranks_per_node=
@@ -122,8 +125,8 @@ keep() {
 }
 while [ $# -gt 0 ]; do
     case $1 in
-    --benchmarks | --runs | --options | --budget | --launcher | --ranks | \
-        --ranks-per-node | --hosts | --bind | --build | --output)
+    --benchmarks | --runs | --options | --budget | --limit | --launcher | \
+        --ranks | --ranks-per-node | --hosts | --bind | --build | --output)
         [ $# -ge 2 ] || wrong_usage "$1 needs a value (--help says more)"
         option=$1
         value=$2
@@ -163,6 +166,10 @@ while [ $# -gt 0 ]; do
     --budget)
         budget=$(seconds_of "$value") ||
             wrong_usage "--budget: '$value': use a time like 90, 30m, 2h or 1:30:00"
+        ;;
+    --limit)
+        limit_of_each=$(seconds_of "$value") ||
+            wrong_usage "--limit: '$value': use a time like 90, 30m, 2h or 1:30:00"
         ;;
     --launcher) launcher=$value ;;
     --ranks)
@@ -408,11 +415,11 @@ start_of() {
     sed 's/^.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
 }
 
-# end_group PROCESS: ends a launch with all that it started, within 5 s.
+# end_group PROCESS: ends a launch with all that it started, within a few seconds.
 end_group() {
     trap '' HUP INT TERM USR1
     kill -TERM "$1" 2>/dev/null || :
-    (sleep 5; kill -KILL "-$1" || kill -KILL "$1") >/dev/null 2>&1 9>&- &
+    (sleep 3; kill -KILL "-$1" || kill -KILL "$1") >/dev/null 2>&1 9>&- &
     killer=$!
     wait "$1" 2>/dev/null || :
     tries=50
@@ -458,11 +465,12 @@ elapsed() {
 detach=
 command -v setsid >/dev/null 2>&1 && detach=setsid
 
-# launch SECONDS COMMAND...: starts it in the background, its output to $log.
+# launch SECONDS COMMAND...: starts it in the background, its output to $log; it is
+# ended after so long.
 launch() {
     limit=$1
     shift
-    if [ -n "$limit" ] && command -v timeout >/dev/null 2>&1; then
+    if command -v timeout >/dev/null 2>&1; then
         set -- timeout -k 5 "$limit" "$@"
     fi
     # shellcheck disable=SC2016  # for the inner shell
@@ -496,7 +504,7 @@ merge_all() {
 }
 
 echo "$what; results go to $results" >&2
-left=$(time_left 2)
+left=$(time_left 1)
 if [ -n "$(find "$results/runs" -name '*.tsv' | head -n 1)" ]; then
     echo "Some were measured before" >&2
 fi
@@ -523,18 +531,20 @@ while IFS='	' read -r run name command <&3; do
     [ ! -e "$file" ] || continue
     [ -z "$leave" ] || break
 
-    limit=
+    one=$(time_of "$name")
+    limit=${limit_of_each:-$((600 + 20 * one))}
+    time_left_of_budget=
     if [ -n "$budget" ]; then
-        limit=$((budget - $(elapsed)))
-        one=$(($(time_left $((number + 1))) - $(time_left $((number + 2)))))
-        if [ "$limit" -le 0 ] || [ "$one" -gt "$limit" ]; then
+        time_left_of_budget=$((budget - $(elapsed)))
+        if [ "$one" -ge "$time_left_of_budget" ]; then
             leave=budget
             break
         fi
+        [ "$limit" -lt "$time_left_of_budget" ] || limit=$time_left_of_budget
     fi
     printf '[%*d/%d] run %d of %d: %-28s %6s so far, about %s left\n' \
         "${#total}" "$number" "$total" "$run" "$runs" "$name" \
-        "$(in_words "$(elapsed)")" "$(in_words "$(time_left $((number + 1)))")" >&2
+        "$(in_words "$(elapsed)")" "$(in_words "$(time_left "$number")")" >&2
     rm -f "$part" "$file.failed"
     line="$command $(quoted "--output=$part")"
     echo "+ $line" >"$log"
@@ -550,10 +560,14 @@ while IFS='	' read -r run name command <&3; do
     rm -f "$suite/running"
     seconds=$(($(date +%s) - launch_begin))
     result=$(verdict "$part" "$status") || result=failed
-    if [ "$result" != "done" ] && [ -n "$limit" ] && [ "$seconds" -ge "$limit" ]; then
-        rm -f "$part"
-        leave=budget
-        break
+    if [ "$seconds" -ge "$limit" ] && [ "$result" != "done" ]; then
+        if [ "$limit" = "$time_left_of_budget" ]; then
+            rm -f "$part"
+            leave=budget
+            break
+        fi
+        result=failed
+        echo "$name took longer than $limit s (--limit)" >&2
     fi
     if [ "$result" = interrupted ]; then
         # By somebody who told the programs but not this script.

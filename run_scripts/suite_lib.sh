@@ -218,11 +218,20 @@ max_time() {
     echo "--max-time=1 $1" | sed 's/.*--max-time=//; s/[^0-9.].*//; s/^$/1/'
 }
 
-# time_left FIRST: seconds that the launches from number FIRST of the plan on will take, less
-# those that have their result: what a launch of that program took last, else
+# time_left FIRST: seconds that the launches from number FIRST of the plan on will take,
+# less those that have their result: what a launch of that program took last, else
 # what suite.list says, times what others took for what it says of them.
 time_left() {
-    awk -F '\t' -v first="$1" -v results="$results" '
+    estimate "$1" ""
+}
+
+# time_of NAME: the same of one launch of a program.
+time_of() {
+    estimate 0 "$1"
+}
+
+estimate() {
+    awk -F '\t' -v first="$1" -v only="$2" '
         FILENAME == ARGV[1] { expected[$1] = $2; next }
         FILENAME == ARGV[2] {
             if ($6 == "done" || $6 == "wrong") {
@@ -238,11 +247,15 @@ time_left() {
             }
             # Damped, since the first few launches say little.
             ratio = (taken + 5) / (promised + 5)
+            next
         }
-        FNR >= first && !finished[$1, $2] {
+        FNR > first && !finished[$1, $2] {
             left += $2 in took ? took[$2] : ratio * expected[$2]
         }
-        END { printf "%d\n", left + 0.5 }' \
+        END {
+            if (only != "") left = only in took ? took[only] : ratio * expected[only]
+            printf "%d\n", left + 0.5
+        }' \
         "$results/suite/expected.tsv" "$results/suite/launches.tsv" \
         "$results/suite/plan.tsv"
 }

@@ -56,8 +56,6 @@ class Launch(unittest.TestCase):
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()
-        # mktemp's 700 would keep daemons of other users out.
-        os.chmod(self.folder, 0o755)
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.results = os.path.join(self.folder, "results")
 
@@ -177,7 +175,20 @@ def wait_for(condition, timeout_s=30):
 class Testbed(Launch):
     """Two hosts, each with a rank."""
 
-    def test_suite(self):
+    def over_tcp(self, line):
+        """MPICH 4.0.2 over TCP may wait in MPI_Finalize for ever when the processors
+        have other things to do. The suite ends such a launch and can be gone on
+        with."""
+        line += [f"--build={OPTIONS.build}", f"--output={self.results}",
+                 "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1",
+                 *[word for word in CHOICE if "--ranks" not in word]]
+        for _ in range(4):
+            done = call(line + ["--limit=10"])
+            if "took longer than" not in done.stderr:
+                break
+        self.assertEqual(done.returncode, 0, done.stderr + self.logs())
+
+    def test_wrapper(self):
         script = os.path.join(TOP, "tests", "testbed", "testbed.sh")
         name = f"suite-{os.getpid()}"
         made = call([script, "up", "-q", name])
@@ -185,9 +196,9 @@ class Testbed(Launch):
             self.skipTest(made.stderr.strip())
         self.assertEqual(made.returncode, 0, made.stderr)
         self.addCleanup(call, [script, "down", "-q", name])
-        self.suite(f"--launcher={script} run -q --in {name} --mpirun "
-                   f"{OPTIONS.mpirun} --ranks {{ranks}} --",
-                   "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1")
+        self.over_tcp(["sh", os.path.join(SCRIPTS, "run_suite.sh"),
+                       f"--launcher={script} run -q --in {name} --mpirun "
+                       f"{OPTIONS.mpirun} --ranks {{ranks}} --"])
         text = self.check()
         self.assertIn("# nodes: 2\n", text)
         self.assertEqual(read(self.results + "/suite/hosts").split(),
@@ -206,13 +217,9 @@ class Testbed(Launch):
         line = [script, "exec", name, "1", "env",
                 *(f"{key}={value}" for key, value in environment.items()),
                 "sh", os.path.join(SCRIPTS, "run_suite.sh"),
-                f"--build={OPTIONS.build}", f"--output={self.results}",
-                *[word for word in CHOICE if "--ranks" not in word],
                 f"--launcher={OPTIONS.mpirun} -launcher ssh -launcher-exec "
-                f"{os.path.dirname(script)}/launch.sh -localhost 198.18.0.1",
-                "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1"]
-        done = call(line)
-        self.assertEqual(done.returncode, 0, done.stderr + self.logs())
+                f"{os.path.dirname(script)}/launch.sh -localhost 198.18.0.1"]
+        self.over_tcp(line)
         self.assertIn("# nodes: 2\n", self.check())
         self.assertIn("export UCX_NET_DEVICES='wire'",
                       read(self.results + "/suite/environment"))
@@ -221,21 +228,26 @@ class Testbed(Launch):
 class Slurm(Launch):
     """A Slurm of one node."""
 
-    def setUp(self):
-        super().setUp()
-        self.slurm = os.path.join(self.folder, "slurm")
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.mkdtemp()
+        # munge wants folders that only their owner can write to, and all can enter.
+        os.chmod(folder, 0o755)
+        slurm = os.path.join(folder, "slurm")
         script = ["sh", os.path.join(HERE, "slurm_here.sh")]
-        self.addCleanup(call, script + ["stop", self.slurm])
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.addClassCleanup(call, script + ["stop", slurm])
         # To a file: daemons keep what they write to open.
-        log = os.path.join(self.folder, "start")
+        log = os.path.join(folder, "start")
         with open(log, "w", encoding="utf-8") as stream:
-            status = subprocess.run(script + ["start", self.slurm],
+            status = subprocess.run(script + ["start", slurm],
                                     stdin=subprocess.DEVNULL, stdout=stream,
                                     stderr=stream, check=False).returncode
         if status == SKIP:
-            self.skipTest(read(log).strip())
-        self.assertEqual(status, 0, read(log))
-        self.environment = {"SLURM_CONF": self.slurm + "/slurm.conf"}
+            raise unittest.SkipTest(read(log).strip())
+        if status != 0:
+            raise AssertionError(read(log))
+        cls.environment = {"SLURM_CONF": slurm + "/slurm.conf"}
 
     def slurm_call(self, *words):
         done = call(list(words), self.environment)

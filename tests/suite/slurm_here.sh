@@ -117,7 +117,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SwitchType=switch/none
 ReturnToService=2
-SchedulerParameters=bf_interval=1,sched_interval=1,defer
+SchedulerParameters=bf_interval=1,sched_interval=1
 KillWait=3
 InactiveLimit=0
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
