@@ -589,7 +589,7 @@ while IFS='	' read -r run name command <&3; do
     failed)
         [ ! -e "$part" ] || mv "$part" "$file.failed"
         echo "$name failed with exit status $status; $log ends with:" >&2
-        tail -n 3 "$log" | sed 's/^/    /' >&2
+        tail -n 12 "$log" | sed 's/^/    /' >&2
         ;;
     esac
 done

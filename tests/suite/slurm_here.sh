@@ -21,13 +21,20 @@ cannot_run() {
     exit 77
 }
 
+# A process that has ended may still be listed, where nobody asks after it.
+is_at_work() {
+    case $(sed 's/^.*) //' "/proc/$1/stat" 2>/dev/null) in
+    '' | Z*) return 1 ;;
+    esac
+}
+
 # stop_one PIDFILE: ends that process and waits for its end.
 stop_one() {
     [ -s "$1" ] || return 0
     process=$(cat "$1")
     kill "$process" 2>/dev/null || return 0
     tries=50
-    while kill -0 "$process" 2>/dev/null; do
+    while is_at_work "$process"; do
         [ "$tries" -gt 0 ] || {
             kill -KILL "$process"
             break
@@ -41,10 +48,13 @@ stop() {
     SLURM_CONF=$folder/slurm.conf
     export SLURM_CONF
     if [ -e "$folder/slurmctld.pid" ]; then
-        timeout 5 scancel --state=RUNNING --full 2>/dev/null
         timeout 5 scancel --user=root 2>/dev/null
-        # What a job left is ended with its step's daemon.
-        sleep 1
+        # Give jobs a moment to end by themselves.
+        tries=20
+        while [ -n "$(timeout 5 squeue -h 2>/dev/null)" ] && [ "$tries" -gt 0 ]; do
+            sleep 0.1
+            tries=$((tries - 1))
+        done
     fi
     stop_one "$folder/slurmd.pid"
     stop_one "$folder/slurmctld.pid"
