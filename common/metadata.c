@@ -146,6 +146,19 @@ static void write_job_id(struct bc_output *output)
     bc_output_meta(output, "job_id", "%s", id != NULL ? id : "NA");
 }
 
+/* The processes of the job as the launcher of this one counts them; 0 if it doesn't
+   say. */
+static long launched_processes(void)
+{
+    static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const size = getenv(variables[i]);
+        if (size != NULL)
+            return strtol(size, NULL, 10);
+    }
+    return 0;
+}
+
 void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
                        int thread_level)
 {
@@ -172,6 +185,13 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
         bc_output_meta(output, "kernel", "%s %s %s", kernel.sysname,
                        kernel.release, kernel.machine);
     write_job_id(output);
+    const long launched = launched_processes();
+    if (job->ranks == 1 && launched > 1)
+        bc_output_remark(output, "warning",
+                         "%ld processes were started, but each is a job of its "
+                         "own: mpirun is of another MPI library than this "
+                         "program",
+                         launched);
     if (job->oversubscribed)
         bc_output_remark(output, "warning",
                          "oversubscribed: up to %d ranks on a node share %d "

@@ -167,7 +167,7 @@ void bc_row_text(struct bc_row *row, const char *name, const char *text)
     char *const cell = row->cells[find_column(row, name)];
     snprintf(cell, BC_CELL_LENGTH, "%s", text);
     for (char *c = cell; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == '#')
+        if ((unsigned char)*c < ' ' || *c == '#' || *c == '"')
             *c = '_';
 }
 

@@ -76,8 +76,8 @@ struct bc_row {
 void bc_row_clear(struct bc_row *row, const struct bc_table *table);
 
 /* Set the cell of the column called `name`, which must exist. A real number
-   that is not finite is NA; tabs, line breaks and `#` in a text become
-   underscores. */
+   that is not finite is NA; tabs, line breaks, `#` and
+   `"` in a text become underscores. */
 void bc_row_text(struct bc_row *row, const char *name, const char *text);
 void bc_row_integer(struct bc_row *row, const char *name, int64_t value);
 void bc_row_real(struct bc_row *row, const char *name, double value);

@@ -12,16 +12,17 @@
 #include <stdlib.h>
 
 /* Snapshots that are active, and the rows of the last that ended. */
-enum { KEPT_MAX = 16, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
+enum { KEPT_MAX = 64, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
 
 struct place {
     int64_t serial;            /* of the request; 0: nothing here */
-    struct snapshot *snapshot; /* NULL when it has ended */
+    struct snapshot *snapshot; /* NULL when it has ended, or is being ended */
+    int64_t ended;             /* the number of its end, when that is over */
     struct rows rows;          /* then */
 };
 
 static struct place places[PLACES_MAX];
-static int64_t last_serial;
+static int64_t last_serial, last_end;
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct place *find_place(int64_t serial)
@@ -32,7 +33,7 @@ static struct place *find_place(int64_t serial)
     return NULL;
 }
 
-/* An empty place, made by giving up the oldest rows if need be: there is one, since not all can be active. */
+/* An empty place, made by giving up the oldest rows if need be; NULL if there are none. */
 static struct place *make_place(void)
 {
     struct place *oldest = NULL;
@@ -40,9 +41,11 @@ static struct place *make_place(void)
         struct place *const place = &places[i];
         if (place->serial == 0)
             return place;
-        if (place->snapshot == NULL && (oldest == NULL || place->serial < oldest->serial))
+        if (place->ended > 0 && (oldest == NULL || place->ended < oldest->ended))
             oldest = place;
     }
+    if (oldest == NULL)
+        return NULL;
     rows_free(&oldest->rows);
     *oldest = (struct place){0};
     return oldest;
@@ -61,10 +64,18 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
         return error;
     (void)pthread_mutex_lock(&places_lock);
     struct place *const place = make_place();
-    place->serial = snapshot->serial = ++last_serial;
-    place->snapshot = snapshot;
-    request->serial = last_serial;
+    if (place != NULL) {
+        place->serial = snapshot->serial = ++last_serial;
+        place->snapshot = snapshot;
+        request->serial = last_serial;
+    }
     (void)pthread_mutex_unlock(&places_lock);
+    if (place == NULL) {
+        /* So many threads are ending theirs. */
+        snapshot_stop(snapshot);
+        snapshot_free(snapshot);
+        return MPIX_MONITOR_ERR_LIMIT;
+    }
     return MPIX_MONITOR_SUCCESS;
 }
 
@@ -112,10 +123,8 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
     }
     (void)pthread_mutex_lock(&places_lock);
     struct place *const place = find_place(snapshot->serial);
-    if (place != NULL)
-        place->rows = rows;
-    else
-        rows_free(&rows);
+    place->rows = rows;
+    place->ended = ++last_end;
     (void)pthread_mutex_unlock(&places_lock);
     snapshot_free(snapshot);
     *handle = (MPIX_Monitor)MPIX_MONITOR_DEFAULTS;
@@ -132,7 +141,7 @@ INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monito
     const struct place *const place = find_place(request->serial);
     if (place == NULL) {
         error = MPIX_MONITOR_ERR_REQUEST;
-    } else if (place->snapshot != NULL) {
+    } else if (place->ended == 0) {
         error = MPIX_MONITOR_ERR_ACTIVE;
     } else {
         *count = place->rows.count;
@@ -187,5 +196,6 @@ void monitors_abandon(void)
     if (abandoned > 0)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (abandoned > 0 && rank == 0)
-        (void)fprintf(stderr, "mpirtmon: %d monitors were never ended: no report of them\n", abandoned);
+        (void)fprintf(stderr, "mpirtmon: never ended, so without a report: %d of the program's monitors\n",
+                      abandoned);
 }

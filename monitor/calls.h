@@ -61,16 +61,16 @@ static inline int operation_received(const struct operation *operation, int erro
     return error;
 }
 
-/* The same for a non-blocking one: from now on it is in flight, unless it is complete already and has no request. */
+/* The same for a non-blocking one: from now on it is in flight, unless it is complete already. */
 static inline int operation_posted(struct operation *operation, int error, MPI_Request request)
 {
     if (error != MPI_SUCCESS)
         return error;
-    operation->posted = true;
-    if (request == MPI_REQUEST_NULL) {
+    if (request == MPI_REQUEST_NULL || request_is_complete(request)) {
         operation_end(operation, ticks_now(), 0);
         return error;
     }
+    operation->posted = true;
     monitor_lock();
     if (!request_add(request, operation))
         operation_untracked(operation);
@@ -88,7 +88,8 @@ static inline int persistent_made(int error, MPI_Request request, const struct p
     if (error != MPI_SUCCESS)
         return error;
     monitor_lock();
-    (void)persistent_add(request, persistent);
+    if (!persistent_add(request, persistent))
+        object_without_room();
     monitor_unlock();
     return error;
 }

@@ -57,15 +57,18 @@ INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
 }
 #endif
 
-/* The number is given up before the call: as soon as the handle is free another thread may get it. */
+/* While it is freed it is still known, to the program's functions that delete its attributes. */
 static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
     const bool monitored = is_monitored(CLASS_COLLECTIVE);
+    const MPI_Comm freed = *comm;
+    const int number = communicator_index(freed);
     struct operation operation;
     if (monitored)
-        operation_begin(&operation, kind, *comm, (struct sent){0}, false);
-    communicator_freed(*comm);
+        operation_begin_at(&operation, kind, number, (struct sent){0}, false);
     const int error = free_it(comm);
+    if (error == MPI_SUCCESS)
+        communicator_freed(freed, number);
     return monitored ? operation_returned(&operation, error) : error;
 }
 

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NUMBER_BITS = 10, ORDINAL_BITS = 12 };
+/* Many more handles are known than numbers, as those without one count, too. */
+enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
 
-_Static_assert(COMMUNICATORS_MAX <= 3 << (NUMBER_BITS - 2), "the map has room for them all");
+_Static_assert(COMMUNICATORS_MAX <= 3 << (IDENTITY_BITS - 2), "the map has room for them all");
 
 struct communicator communicators[COMMUNICATORS_MAX] = {
     [OTHER_COMMUNICATORS] = {.name = "(other communicators)", .members = "NA", .order = 3, .processes = -1},
@@ -18,9 +19,14 @@ struct communicator communicators[COMMUNICATORS_MAX] = {
 static struct handle_slot number_slots[1 << NUMBER_BITS];
 struct handle_map communicator_numbers = {.slots = number_slots, .bits = NUMBER_BITS};
 
-/* How many communicators there were of each maker and members, by the hash of these. */
-static struct handle_slot ordinal_slots[1 << ORDINAL_BITS];
-static struct handle_map ordinals = {.slots = ordinal_slots, .bits = ORDINAL_BITS};
+/* The numbers that aren't free, by their identity; GIVEN_UP for those that shall not come again. */
+enum { GIVEN_UP = COMMUNICATORS_MAX };
+static struct handle_slot identity_slots[1 << IDENTITY_BITS];
+static struct handle_map identities = {.slots = identity_slots, .bits = IDENTITY_BITS};
+
+/* For each kind of communicators that are alike, the lowest ordinal that may be had. */
+static struct handle_slot ordinal_slots[1 << IDENTITY_BITS];
+static struct handle_map lowest_ordinals = {.slots = ordinal_slots, .bits = IDENTITY_BITS};
 
 enum { FREE, LIVE, FREED };
 static unsigned char state[COMMUNICATORS_MAX] = {[OTHER_COMMUNICATORS] = LIVE};
@@ -75,27 +81,42 @@ static void format_members(struct communicator *record, int *ranks, int size)
         (void)snprintf(record->members + sizeof record->members - 4, 4, "...");
 }
 
-static int neighbours_of(MPI_Comm comm, int rank)
+/* Beyond the edges of a grid that is not periodic there is nobody; a 64th neighbour and more are taken to be there. */
+static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
 {
-    int topology = MPI_UNDEFINED, neighbours = 0, sources, weighted;
+    uint64_t absent = 0;
+    for (int i = 0; i < dimensions && i < 32; i++) {
+        int before, after;
+        PMPI_Cart_shift(comm, i, 1, &before, &after);
+        absent |= (uint64_t)(before == MPI_PROC_NULL) << (2 * i);
+        absent |= (uint64_t)(after == MPI_PROC_NULL) << (2 * i + 1);
+    }
+    return absent;
+}
+
+static void describe_neighbours(MPI_Comm comm, struct communicator *record)
+{
+    int topology = MPI_UNDEFINED, dimensions, sources, weighted;
     PMPI_Topo_test(comm, &topology);
     switch (topology) {
     case MPI_CART:
-        PMPI_Cartdim_get(comm, &neighbours);
-        return 2 * neighbours;
+        PMPI_Cartdim_get(comm, &dimensions);
+        record->neighbours = 2 * dimensions;
+        record->absent = absent_in_grid(comm, dimensions);
+        break;
     case MPI_GRAPH:
-        PMPI_Graph_neighbors_count(comm, rank, &neighbours);
-        return neighbours;
+        PMPI_Graph_neighbors_count(comm, record->rank, &record->neighbours);
+        break;
     case MPI_DIST_GRAPH:
-        PMPI_Dist_graph_neighbors_count(comm, &sources, &neighbours, &weighted);
-        return neighbours;
+        PMPI_Dist_graph_neighbors_count(comm, &sources, &record->neighbours, &weighted);
+        break;
     default:
-        return 0;
+        break;
     }
 }
 
-/* What MPI says of a communicator; identity is the hash of its members for now. */
-static struct communicator describe(MPI_Comm comm)
+/* Sizes, rank and neighbours of a communicator. */
+static struct communicator describe_shape(MPI_Comm comm)
 {
     struct communicator record = {.order = 2};
     int is_inter = 0;
@@ -104,16 +125,27 @@ static struct communicator describe(MPI_Comm comm)
     PMPI_Comm_rank(comm, &record.rank);
     PMPI_Comm_size(comm, &record.size);
     record.processes = record.peers = record.size;
-    MPI_Group group;
+    if (record.is_inter) {
+        PMPI_Comm_remote_size(comm, &record.peers);
+        record.processes = record.size + record.peers;
+    } else {
+        describe_neighbours(comm, &record);
+    }
+    return record;
+}
+
+/* All that MPI says of it; identity is the hash of its members for now. */
+static struct communicator describe(MPI_Comm comm)
+{
+    struct communicator record = describe_shape(comm);
+    MPI_Group group = MPI_GROUP_EMPTY;
     PMPI_Comm_group(comm, &group);
     if (record.is_inter) {
-        MPI_Group own = group, remote;
-        PMPI_Comm_remote_size(comm, &record.peers);
+        MPI_Group own = group, remote = MPI_GROUP_EMPTY;
         PMPI_Comm_remote_group(comm, &remote);
         PMPI_Group_union(own, remote, &group);
         PMPI_Group_free(&own);
         PMPI_Group_free(&remote);
-        record.processes = record.size + record.peers;
     }
     int *const ranks = ranks_in_world(group, record.processes);
     if (ranks != NULL) {
@@ -127,33 +159,81 @@ static struct communicator describe(MPI_Comm comm)
     PMPI_Group_free(&group);
     if (record.processes == 1)
         record.identity = HASH_START;
-    record.neighbours = record.is_inter ? 0 : neighbours_of(comm, record.rank);
     return record;
 }
 
-/* Gives the record its name and the rest of its identity, and a number. */
-static void enter(MPI_Comm comm, struct communicator *record, const char *maker)
+static void recycle(int number)
 {
-    uint64_t identity = hash(record->identity, maker, strlen(maker));
+    const struct communicator *const record = &communicators[number];
+    if (record->is_named)
+        (void)handle_set(&identities, record->identity, GIVEN_UP);
+    else
+        (void)handle_remove(&identities, record->identity);
+    state[number] = FREE;
+    if (number < lowest_free)
+        lowest_free = number;
+}
+
+/* The handle stands for nothing any more. */
+static void forget(MPI_Comm comm, int number)
+{
+    (void)handle_remove(&communicator_numbers, communicator_key(comm));
+    if (number == OTHER_COMMUNICATORS)
+        return;
+    const struct communicator *const record = &communicators[number];
+    state[number] = FREED;
+    if (!record->is_named && record->ordinal < handle_find(&lowest_ordinals, record->alike))
+        (void)handle_set(&lowest_ordinals, record->alike, record->ordinal);
+    if (holds[number] == 0 && !snapshot_uses_communicator(number))
+        recycle(number);
+}
+
+/* A number that is free, or OTHER_COMMUNICATORS. */
+static int free_number(void)
+{
+    while (lowest_free < COMMUNICATORS_MAX && state[lowest_free] != FREE)
+        lowest_free++;
+    return lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
+}
+
+/* Gives the record its ordinal and its identity; returns the number of an alike one that was freed and had the same, or
+   HANDLE_UNKNOWN. */
+static int find_identity(struct communicator *record)
+{
+    const int lowest = handle_find(&lowest_ordinals, record->alike);
+    record->ordinal = lowest == HANDLE_UNKNOWN ? 1 : lowest;
+    for (;; record->ordinal++) {
+        record->identity = hash(record->alike, &record->ordinal, sizeof record->ordinal);
+        const int number = handle_find(&identities, record->identity);
+        if (number == HANDLE_UNKNOWN ||
+            (number != GIVEN_UP && state[number] == FREED && !communicators[number].is_named)) {
+            (void)handle_set(&lowest_ordinals, record->alike, record->ordinal + 1);
+            return number;
+        }
+    }
+}
+
+/* Gives the record its name and the rest of its identity, and the handle a number. A handle that MPI has just made is
+   new, whatever it stood for before. */
+static void enter(MPI_Comm comm, struct communicator *record, const char *maker, bool is_new)
+{
+    record->alike = hash(record->identity, maker, strlen(maker));
     monitor_lock();
-    if (communicator_find(comm) != HANDLE_UNKNOWN) {
+    int number = communicator_find(comm);
+    if (number != HANDLE_UNKNOWN && !is_new) {
         monitor_unlock(); /* another thread was quicker */
         return;
     }
-    const int before = handle_find(&ordinals, identity);
-    const int ordinal = before == HANDLE_UNKNOWN ? 1 : before + 1;
-    (void)handle_set(&ordinals, identity, ordinal);
-    record->identity = hash(identity, &ordinal, sizeof ordinal);
-    (void)snprintf(record->name, sizeof record->name, "%.48s %d", maker, ordinal);
-    int number = lowest_free;
-    while (number < COMMUNICATORS_MAX && state[number] != FREE)
-        number++;
-    lowest_free = number;
-    if (number == COMMUNICATORS_MAX) {
-        number = OTHER_COMMUNICATORS;
-    } else {
+    if (number != HANDLE_UNKNOWN)
+        forget(comm, number);
+    number = find_identity(record);
+    (void)snprintf(record->name, sizeof record->name, "%.48s %d", maker, record->ordinal);
+    if (number == HANDLE_UNKNOWN)
+        number = free_number();
+    if (number != OTHER_COMMUNICATORS) {
         communicators[number] = *record;
         state[number] = LIVE;
+        (void)handle_set(&identities, record->identity, number);
     }
     (void)handle_set(&communicator_numbers, communicator_key(comm), number);
     monitor_unlock();
@@ -164,7 +244,7 @@ void communicator_created(MPI_Comm comm, const char *maker)
     if (comm == MPI_COMM_NULL || !started)
         return;
     struct communicator record = describe(comm);
-    enter(comm, &record, maker);
+    enter(comm, &record, maker, true);
 }
 
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
@@ -172,7 +252,7 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
     if (comm == MPI_COMM_NULL || !started)
         return;
     struct communicator record = describe(original);
-    enter(comm, &record, maker);
+    enter(comm, &record, maker, true);
 }
 
 int communicator_index(MPI_Comm comm)
@@ -184,7 +264,8 @@ int communicator_index(MPI_Comm comm)
         return number;
     if (comm == MPI_COMM_NULL || !started)
         return OTHER_COMMUNICATORS; /* the program's error, which MPI will tell it about */
-    communicator_created(comm, "communicator");
+    struct communicator record = describe(comm);
+    enter(comm, &record, "communicator", false);
     monitor_lock();
     number = communicator_find(comm);
     monitor_unlock();
@@ -195,34 +276,22 @@ const struct communicator *communicator_record(MPI_Comm comm, int number, struct
 {
     if (__builtin_expect(number != OTHER_COMMUNICATORS, 1))
         return &communicators[number];
-    *described = comm != MPI_COMM_NULL && started ? describe(comm) : communicators[OTHER_COMMUNICATORS];
+    *described = comm != MPI_COMM_NULL ? describe_shape(comm) : communicators[OTHER_COMMUNICATORS];
     return described;
 }
 
-static void recycle(int number)
-{
-    state[number] = FREE;
-    if (number < lowest_free)
-        lowest_free = number;
-}
-
-void communicator_freed(MPI_Comm comm)
+void communicator_freed(MPI_Comm comm, int number)
 {
     monitor_lock();
-    const int number = handle_remove(&communicator_numbers, communicator_key(comm));
-    if (number > OTHER_COMMUNICATORS) {
-        if (holds[number] > 0 || snapshot_uses_communicator(number))
-            state[number] = FREED;
-        else
-            recycle(number);
-    }
+    if (communicator_find(comm) == number)
+        forget(comm, number);
     monitor_unlock();
 }
 
 void communicators_tidy(void)
 {
     for (int number = 1; number < COMMUNICATORS_MAX; number++)
-        if (state[number] == FREED && holds[number] == 0)
+        if (state[number] == FREED && holds[number] == 0 && !snapshot_uses_communicator(number))
             recycle(number);
 }
 
@@ -244,6 +313,7 @@ void communicator_named(MPI_Comm comm, const char *name)
         return;
     monitor_lock();
     (void)snprintf(communicators[number].name, sizeof communicators[number].name, "%s", name);
+    communicators[number].is_named = true;
     monitor_unlock();
 }
 
@@ -251,7 +321,7 @@ void communicator_named(MPI_Comm comm, const char *name)
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {
     struct communicator record = describe(comm);
-    enter(comm, &record, name);
+    enter(comm, &record, name, true);
     communicator_named(comm, name);
     communicators[communicator_index(comm)].order = order;
 }

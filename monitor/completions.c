@@ -71,6 +71,9 @@ static struct room *take_thread_room(int count)
     return room;
 }
 
+/* Programs that cancel are few: in the others nobody asks statuses whether their operation was cancelled. */
+static bool something_was_cancelled;
+
 static bool is_anything_monitored(void)
 {
     return is_monitored(CLASS_POINT_TO_POINT) || is_monitored(CLASS_COLLECTIVE);
@@ -98,12 +101,27 @@ static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *st
             return;
     }
     held->taken = false;
+    held->request = MPI_REQUEST_NULL; /* done with: see drop_failed */
     const struct operation *const operation = &held->operation;
     int cancelled = 0;
-    if (operation->cancelled)
+    if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
         PMPI_Test_cancelled(status, &cancelled);
     if (!cancelled)
         operation_end(operation, end_ticks, operation->receives ? received_bytes(status) : 0);
+}
+
+/* A call on several requests that fails may say in the statuses that it has completed some of them all the same. */
+static bool has_statuses(int error)
+{
+    int class = MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        PMPI_Error_class(error, &class);
+    return error == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
+}
+
+static bool has_completed(int error, const MPI_Status *status)
+{
+    return error == MPI_SUCCESS || status->MPI_ERROR == MPI_SUCCESS;
 }
 
 /* The call has failed: what has lost its request is over, and has no end. */
@@ -278,6 +296,14 @@ static MPI_Status *status_of(MPI_Status *status)
     return status == MPI_STATUS_IGNORE ? NULL : status;
 }
 
+/* MPI_Waitall and MPI_Testall have completed them all, or what the statuses say. */
+static void end_all(struct many *many, int count, int error, uint64_t end_ticks)
+{
+    for (int i = 0; i < count; i++)
+        if (has_completed(error, &many->statuses[i]))
+            end_held(&many->held[i], end_ticks, &many->statuses[i]);
+}
+
 INTERPOSED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct many many;
@@ -285,8 +311,8 @@ INTERPOSED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
         return next.Waitall(count, requests, statuses);
     const int error = next.Waitall(count, requests, many.statuses);
     const uint64_t end_ticks = ticks_now();
-    for (int i = 0; i < count && error == MPI_SUCCESS; i++)
-        end_held(&many.held[i], end_ticks, &many.statuses[i]);
+    if (has_statuses(error))
+        end_all(&many, count, error, end_ticks);
     many_release(&many, count, requests, error);
     return error;
 }
@@ -298,8 +324,8 @@ INTERPOSED int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
         return next.Testall(count, requests, flag, statuses);
     const int error = next.Testall(count, requests, flag, many.statuses);
     const uint64_t end_ticks = ticks_now();
-    for (int i = 0; i < count && error == MPI_SUCCESS && *flag; i++)
-        end_held(&many.held[i], end_ticks, &many.statuses[i]);
+    if (has_statuses(error) && (error != MPI_SUCCESS || *flag))
+        end_all(&many, count, error, end_ticks);
     many_release(&many, count, requests, error);
     return error;
 }
@@ -333,10 +359,11 @@ INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
 /* MPI_Waitsome and MPI_Testsome have the statuses in the order of their indices. */
 static void end_some(struct many *many, int error, int completed, const int indices[], uint64_t end_ticks)
 {
-    if (error != MPI_SUCCESS || completed == MPI_UNDEFINED)
+    if (!has_statuses(error) || completed == MPI_UNDEFINED)
         return;
     for (int i = 0; i < completed; i++)
-        end_held(&many->held[indices[i]], end_ticks, &many->statuses[i]);
+        if (has_completed(error, &many->statuses[i]))
+            end_held(&many->held[indices[i]], end_ticks, &many->statuses[i]);
 }
 
 INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[], MPI_Status statuses[])
@@ -365,11 +392,7 @@ INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *completed, i
 
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
-    if (is_anything_monitored()) {
-        monitor_lock();
-        request_cancel(*request);
-        monitor_unlock();
-    }
+    __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
     return next.Cancel(request);
 }
 
@@ -388,6 +411,9 @@ static bool begin_start(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
     const struct persistent *const found = persistent_find(request);
+    /* It has one operation at a time: what is still there has failed, or was completed where nobody saw it. */
+    while (found != NULL && request_take(request, operation))
+        ;
     const struct persistent persistent = found != NULL ? *found : (struct persistent){0};
     monitor_unlock();
     if (found == NULL || !is_monitored(operation_traits[persistent.kind].class))

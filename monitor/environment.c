@@ -223,6 +223,10 @@ static bool open_output(struct bc_error *error)
     }
     /* Not for what the program executes. */
     run.file = fopen(name, "we");
+    if (run.file != NULL) {
+        fprintf(run.file, "# note: no report: the program has not called MPI_Finalize, or not yet\n");
+        fflush(run.file);
+    }
     return run.file != NULL || bc_error_set(error,
                                             "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that "
                                             "can be written",
@@ -235,7 +239,7 @@ enum wish { NOTHING, A_MONITOR, WHAT_IS_WRONG };
 static enum wish read_variable(void)
 {
     const char *const text = getenv("MPIRT_MONITOR");
-    if (text == NULL)
+    if (text == NULL || text[0] == '\0')
         return NOTHING;
     struct bc_error error = {""};
     if (environment_parse(text, &run.environment, &error) && open_output(&error))
@@ -283,12 +287,17 @@ void environment_end(void)
     if (!run.started)
         return;
     run.started = false;
+    if (run.rank == 0 && run.file != stderr) {
+        rewind(run.file);
+        /* A pipe keeps its line. */
+        (void)!ftruncate(fileno(run.file), 0);
+    }
     const int code = MPIX_End_monitor(&run.request, &run.environment.handle);
     if (run.rank != 0)
         return;
     const bool closed = run.file == stderr || fclose(run.file) == 0;
     if (code != MPIX_MONITOR_SUCCESS || !closed)
-        fprintf(stderr, "mpirtmon: %s: the report was lost: %s\n",
+        fprintf(stderr, "mpirtmon: %s: %s\n",
                 run.environment.output[0] != '\0' ? run.environment.output : "stderr",
                 MPIX_Monitor_error_string(code != MPIX_MONITOR_SUCCESS ? code : MPIX_MONITOR_ERR_OUTPUT));
 }

@@ -20,53 +20,84 @@
  *
  * Point-to-point (pttopt): blocking and non-blocking messages together, the
  * persistent ones at each start, and one-sided communication on the window's
- * communicator. Probes, waits, tests, locks and flushes are not communications
- * of their own: their time is in the operations that they complete.
- * Collective (coll): the blocking, non-blocking, persistent and neighborhood
- * collectives, the creation and freeing of communicators and windows, and
- * fences. The point-to-point messages inside a collective can't be seen from
- * outside of the MPI library.
+ * communicator. Probes, waits, tests, locks, flushes, the target's side of
+ * one-sided communication and the partitions of a message are not
+ * communications of their own: their time is in the operations that they
+ * complete. Collective (coll): the blocking, non-blocking, persistent and
+ * neighborhood collectives, the creation and freeing of communicators and
+ * windows, and fences. Not monitored: MPI's files, dynamic processes but for
+ * the communicators that they make, and programs that use sessions only.
  *
- * The time of an operation is end less start:
+ * The time of an operation (8.3.2.1: execution time = end time - start time) is:
  *
- *   start  the call that starts it. Of the proposal's models this is the time
- *          model; MPI events that wake up and tasks with priorities (its event
- *          and priority models) need a real-time MPI.
- *   end    the return of the call that completes it: the blocking call itself;
- *          the wait or test of a request (MPI_Request_get_status, too, once it
- *          says that it is complete); the synchronisation of a one-sided
- *          operation: fence, flush (local ones, too), unlock, complete or the
- *          freeing of the window. An operation that nothing has waited for has
- *          no end, whatever the network did.
+ *   start  the call that starts it. Of the proposal's three models this is the
+ *          time model, whose rules take precedence; without a timehandle its
+ *          bounds are those of the snapshot. MPI events that wake up and tasks
+ *          with priorities (its event and priority models) need a real-time MPI.
+ *   end    the return of the call that completes the communication: the
+ *          blocking call itself; the wait or test of a request
+ *          (MPI_Request_get_status, too, once it says that it is complete); the
+ *          synchronisation of a one-sided operation: fence, flush (local ones,
+ *          too), unlock, complete or the freeing of the window. Where MPI says by
+ *          the request that a non-blocking operation is complete already (one
+ *          request for all such), the call that started it. Else one that nothing
+ *          has waited for has no end, whatever the network did.
  *
- * A collective's start and end are those of its calls: the first and the last
- * message inside it, of which the proposal speaks, lie between them.
- * The time of a communicator reaches from its first start to its last end.
- * The monitor's own work is not in these times, as far as it can be kept out:
- * a start is read after the monitor's work before the call, an end before its
- * work after it, and what reading the time takes is subtracted.
+ * The proposal takes a collective to be a function of point-to-point messages,
+ * and its start and end to be those of the first and the last of these. They
+ * can't be seen from outside of the MPI library: start and end are those of the
+ * collective's calls, the number of messages inside it is not known (other may
+ * have MPI_T variables that count them), and only collectives are counted. The
+ * time of a communicator group reaches from its first start to its last end,
+ * for its point-to-point and for its collective operations each; the first
+ * start may be a receive's.
+ *
+ * What measuring itself takes, a reading of the clock and the monitor's work
+ * between an operation's own calls, is subtracted. While several operations are
+ * in flight the monitor's work on the others, some 40 ns each, is in the time of
+ * each of them, as the program's own work between its calls is.
+ *
+ * Counts: calls and completions of each function; of a communicator the number
+ * of its processes, and completions and timeouts of its point-to-point and of
+ * its collective operations. Timeouts, which the proposal confines to
+ * point-to-point and lets extend to the others, are counted for all: an
+ * operation that took longer than timeout_us when it ended.
  *
  * Operations that are in flight when a snapshot starts or ends: one that started
  * before the snapshot is no part of it, not even its completion. One that
  * started in it counts as a call and in the bytes sent; if it is not complete
  * when the snapshot ends, it does not count as completed, has no time, and
  * what it receives is not in the bytes. So `calls` less `completed` are those
- * in flight at the end, cancelled, failed, or freed with MPI_Request_free
- * before anyone knew that they were complete.
+ * in flight at the end, cancelled, failed, freed with MPI_Request_free before
+ * anyone knew that they were complete, or not followed for want of room (of
+ * which the report warns; 65,536 requests fit).
  *
  * Bytes are those a process sends and those it receives, each at its end, in
- * messages; of a one-sided operation those moved, at its origin; of a
- * collective what this process contributes (in bcast and scatter: the root
- * only; in alltoall and neighbor_alltoall the blocks for all peers; in
- * allgather and reductions its own once).
+ * messages; of a one-sided operation those moved, at its origin, where both
+ * ways only what is fetched; of a collective what this process contributes (in
+ * bcast and scatter: the root only; in alltoall and neighbor_alltoall the
+ * blocks for all peers that exist; in allgather and reductions its own once).
  *
- * Large and small messages count where they are sent, those of one-sided
- * operations (also of gets) at their origin; none inside collectives, none to
- * MPI_PROC_NULL.
+ * Workload (8.3.2.2): the frequency of large and of small messages over the
+ * snapshot, per communicator. Messages count where they are sent, those of
+ * one-sided operations (also of gets) at their origin; none inside
+ * collectives, none to MPI_PROC_NULL.
+ *
+ * Other software services (8.3.3): times in user and system mode, context
+ * switches and page faults of the whole process, not only for MPI, and the
+ * performance variables (MPI_T) of the MPI library that count without being
+ * bound to an object. What can't be collected is warned about in the report.
+ *
+ * The form of the report, which the proposal leaves to the implementor, is that
+ * of this collection: tab-separated rows, see the README. Its numbers are of an
+ * implementation on an architecture and need not compare with those of others.
  *
  * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below,
- * and changes nothing when it fails. Threads: any thread may call anything at
- * MPI_THREAD_MULTIPLE.
+ * and changes nothing when it fails, but that a snapshot that could not be
+ * reported (MPIX_MONITOR_ERR_MEMORY or _ERR_OUTPUT from MPIX_End_monitor) has
+ * ended. Threads: any thread may call anything at MPI_THREAD_MULTIPLE; an end
+ * with a report is a collective call on MPI_COMM_WORLD, which must not meet
+ * another one of another thread.
  */
 #ifndef MPIRTMON_H
 #define MPIRTMON_H
@@ -83,7 +114,8 @@ enum {
     MPIX_MONITOR_SUCCESS = 0,
     MPIX_MONITOR_ERR_ARGUMENT, /* a NULL pointer; large_bytes or timeout_us negative
                                   or not a number; a negative capacity */
-    MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize */
+    MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize; not from
+                                  MPIX_Get_monitor */
     MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows
                                   are no longer kept */
     MPIX_MONITOR_ERR_ENDED,    /* it has ended already */
@@ -130,7 +162,8 @@ typedef struct MPIX_Monitor_request {
 /*
  * Starts a snapshot. Local. `handle` must stay until the end. `f` is where the
  * report goes: NULL on all ranks or on none of MPI_COMM_WORLD; only rank 0's is
- * written, and it must be open until the end.
+ * written, and it must be open until the end. A rank where this fails must not
+ * leave the others alone in the collective end.
  */
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle,
                        FILE *f);
@@ -145,7 +178,9 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 /* What does not exist in a row. */
 #define MPIX_MONITOR_NA (-1) /* counts and ranks; times are NAN */
 
-/* A row of a report; the README explains the columns. */
+/* A row of a report. Which fields exist depends on its kind: pttopt and coll have
+   counts and times, comm counts and its span as total_s, workload the messages,
+   other a time or a count in calls. */
 typedef struct MPIX_Monitor_row {
     char kind[16];      /* pttopt, coll, comm, workload, other */
     char comm[64];      /* the communicator's name: see the README */
@@ -168,8 +203,9 @@ typedef struct MPIX_Monitor_row {
 /*
  * Copies the rows of a snapshot that has ended: on rank 0 those of the report if
  * there was one, else this rank's own. `count` is set to how many there are, of
- * which the first `capacity` are copied; `rows` may be NULL if that is 0. Local.
- * Rows are kept until they must make room for those of 16 later snapshots.
+ * which the first `capacity` are copied; `rows` may be NULL if that is 0. Local;
+ * also after MPI_Finalize. Rows are kept until they must make room for those of
+ * 64 later snapshots, of any thread.
  */
 int MPIX_Get_monitor(const MPIX_Monitor_request *request,
                      MPIX_Monitor_row *rows, int capacity, int *count);

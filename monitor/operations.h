@@ -20,7 +20,7 @@ enum operation_kind {
 #define CREATION(Name, ...) OPERATION_##Name,
 #define WINDOW_CREATION(Name, ...) OPERATION_##Name,
 #include "functions.def"
-    /* Not in the table, since no other is like them: collectives.c, one_sided.c, messages.c. */
+    /* Not in the table, since no other is like them: messages.c, communicator_calls.c, synchronisations.c. */
     OPERATION_Mrecv,
     OPERATION_Imrecv,
     OPERATION_Comm_idup,

@@ -154,9 +154,14 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
                          "whether %lld one-sided operations took longer than the timeout could not be told, for "
                          "want of room: they are not in the timeouts",
                          (long long)rows->untold);
+    if (rows->unknown > 0)
+        bc_output_remark(output, "warning",
+                         "%lld windows or persistent requests found no room: their operations can't be followed",
+                         (long long)rows->unknown);
     if (rows->unplaced > 0)
         bc_output_remark(output, "warning",
-                         "%lld operations are on communicators that found no room (%d fit): they count for '%s'",
+                         "%lld operations are on communicators (of which %d fit), windows or messages that found no "
+                         "room: they count for '%s'",
                          (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
     if (!asked->profile)
         return;
@@ -238,8 +243,6 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    const bool was_inside = inside_monitor;
-    inside_monitor = true;
     /* Of this thread only, and for as long as this takes. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);
@@ -255,6 +258,5 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);
-    inside_monitor = was_inside;
     return code;
 }

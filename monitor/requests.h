@@ -1,8 +1,9 @@
 /*
  * Operations in flight by their requests, and persistent requests.
  *
- * A library may give one and the same request to several operations that were complete at once (MPICH and Open MPI
- * do), so a request is a queue of operations: waiting for it ends the oldest one.
+ * Libraries give one and the same request to all operations that are complete when their call returns (MPICH and Open
+ * MPI do). Those that are known to be such end there, since by their request nobody could tell which one of them a
+ * wait is for. In case there are others, a request is a queue of operations: waiting for it ends the oldest one.
  *
  * A fixed number of operations can be in flight. All functions are local and want the monitor's lock.
  */
@@ -15,7 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 12 };
+enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
+
+/* Finds the requests of operations that are complete at once, by a few of them to nobody. Once, when MPI is
+   initialised; calls MPI. */
+void requests_start(void);
+
+/* Whether this is one of them. Any thread may ask, without the lock. */
+bool request_is_complete(MPI_Request request);
 
 /* Puts an operation behind the others of its request; false if there is no room. */
 bool request_add(MPI_Request request, const struct operation *operation);
@@ -25,9 +33,6 @@ bool request_take(MPI_Request request, struct operation *operation);
 
 /* Puts it back, in front of the others. */
 void request_put_back(MPI_Request request, const struct operation *operation);
-
-/* MPI_Cancel was called for the oldest operation of this request. */
-void request_cancel(MPI_Request request);
 
 /* Forgets all operations, not the persistent requests. */
 void requests_clear(void);

@@ -254,6 +254,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     rows->seconds = source.seconds;
     rows->untracked = snapshot->untracked;
     rows->untold = snapshot->untold;
+    rows->unknown = snapshot->unknown;
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
@@ -420,9 +421,18 @@ static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
     sum->seconds = fmax(sum->seconds, more.seconds);
     sum->untracked += more.untracked;
     sum->untold += more.untold;
+    sum->unknown += more.unknown;
     sum->unplaced += more.unplaced;
     sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
     rows_free(&more);
+}
+
+static void scale_frequencies(struct rows *rows, double factor)
+{
+    for (int i = 0; i < rows->count; i++) {
+        rows->rows[i].row.small_per_s *= factor;
+        rows->rows[i].row.large_per_s *= factor;
+    }
 }
 
 bool rows_gather(struct rows *rows, MPI_Comm comm)
@@ -437,6 +447,8 @@ bool rows_gather(struct rows *rows, MPI_Comm comm)
     for (int i = 0; i < sum.count; i++)
         sum.rows[i].row.rank = MPIX_MONITOR_NA;
     sort_rows(&sum, compare_identities);
+    /* Counts until they are summed: a frequency of all ranks is over the longest snapshot. */
+    scale_frequencies(&sum, rows->seconds);
     /* A binomial tree: in each step those whose bit is set hand over to the one that lacks it, and are done. */
     for (int bit = 1; bit < ranks; bit <<= 1) {
         if (rank & bit) {
@@ -452,6 +464,7 @@ bool rows_gather(struct rows *rows, MPI_Comm comm)
         return rank != 0;
     }
     sort_rows(&sum, compare_in_report);
+    scale_frequencies(&sum, 1.0 / sum.seconds);
     rows_free(rows);
     *rows = sum;
     return true;

@@ -29,7 +29,7 @@ struct rows {
     double seconds;  /* how long the snapshot was; of all ranks: the longest */
     /* What could not be followed or told (see struct snapshot); and what counted for all communicators together,
        for want of room. Summed over ranks. */
-    int64_t untracked, untold, unplaced;
+    int64_t untracked, untold, unplaced, unknown;
 };
 
 /* The rows of an ended snapshot, of what its handle asked for, with this process's rank. Local, but MPI must be
@@ -38,9 +38,9 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
 /*
  * Puts the rows of all ranks of `comm` together on its rank 0 in O(log P) steps, by PMPI calls; elsewhere `rows`
- * stays as it was. Counts and times are summed, a communicator's span is the longest; max and slowest are the
- * greatest with the lowest of their ranks; frequencies and services are summed; the rank becomes NA. Where
- * processes have different names for a communicator, that of the lowest rank counts; where its members differ
+ * stays as it was. Counts, times and services are summed, a communicator's span is the longest, frequencies are of
+ * the summed counts over the longest snapshot; max and slowest are the greatest with the lowest of their ranks; the
+ * rank becomes NA. Where processes have different names for a communicator, that of the lowest rank counts; where its members differ
  * (MPI_COMM_SELF is one of each process), they become "NA". Collective over `comm`, which nobody else may send on.
  * False on rank 0 if any rank lacked memory: then `rows` stays as it was there, too, but for `incomplete`.
  */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -51,6 +52,72 @@ static struct {
     const char *warning;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The plug-ins of Open MPI that are loaded, as the names of their variables begin: "mtl_psm2_". */
+struct plug_ins {
+    int count;
+    char prefix[256][48];
+};
+
+static bool has_plug_in(const struct plug_ins *plug_ins, const char *variable)
+{
+    for (int i = 0; i < plug_ins->count; i++)
+        if (strncmp(variable, plug_ins->prefix[i], strlen(plug_ins->prefix[i])) == 0)
+            return true;
+    return false;
+}
+
+static void find_plug_ins(struct plug_ins *plug_ins)
+{
+    const int room = sizeof plug_ins->prefix / sizeof *plug_ins->prefix;
+    char line[4096 + 128];
+    FILE *const maps = fopen("/proc/self/maps", "re");
+    plug_ins->count = 0;
+    while (maps != NULL && plug_ins->count < room && fgets(line, sizeof line, maps) != NULL) {
+        const char *const slash = strrchr(line, '/');
+        if (slash == NULL || strncmp(slash, "/mca_", 5) != 0)
+            continue;
+        char *const prefix = plug_ins->prefix[plug_ins->count];
+        const size_t length = strcspn(slash + 5, ".\n");
+        if (length + 2 > sizeof *plug_ins->prefix)
+            continue;
+        memcpy(prefix, slash + 5, length);
+        memcpy(prefix + length, "_", 2);
+        if (!has_plug_in(plug_ins, prefix)) /* it is mapped in several pieces */
+            plug_ins->count++;
+    }
+    if (maps != NULL)
+        fclose(maps);
+}
+
+/*
+ * Open MPI's MPI_T_init_thread loads what MPI_Init has unloaded again, since the job doesn't need it, and shows its
+ * variables; to use one is a crash (4.1.4: mtl_psm2 where there is no Omni-Path). So those count that are of
+ * plug-ins that were there before. Where that can't be seen, since there are no plug-ins (a static library) or the
+ * program itself has started the tools interface, those of mtl_psm2 or of all plug-ins are left out.
+ */
+static struct plug_ins used_plug_ins, loaded_plug_ins;
+
+static bool is_of_unused_plug_in(const char *variable)
+{
+    return !has_plug_in(&used_plug_ins, variable) &&
+           (has_plug_in(&loaded_plug_ins, variable) || strncmp(variable, "mtl_psm2_", 9) == 0);
+}
+
+/* Starts MPI_T and its session. */
+static bool start_tools(int *variables)
+{
+    int provided;
+    /* An error, as long as nobody has started it. */
+    if (MPI_T_pvar_get_num(variables) != MPI_SUCCESS)
+        find_plug_ins(&used_plug_ins);
+    if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
+        MPI_T_pvar_get_num(variables) != MPI_SUCCESS ||
+        MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS)
+        return false;
+    find_plug_ins(&loaded_plug_ins);
+    return true;
+}
+
 /* Only of these is it clear what a later value less an earlier one means. Timers of a whole type have a unit that
    only their description tells: they are counts. */
 static bool has_meaningful_difference(int class, MPI_Datatype type)
@@ -72,7 +139,8 @@ static bool open_variable(int index, struct variable *variable)
                             NULL, &no_description, &binding, &is_read_only, &is_continuous,
                             &is_atomic) != MPI_SUCCESS)
         return false; /* of a part of the library that was not loaded */
-    if (binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type))
+    if (binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type) ||
+        is_of_unused_plug_in(variable->name))
         return false;
     variable->is_time = class == MPI_T_PVAR_CLASS_TIMER && variable->type == MPI_DOUBLE;
     int values;
@@ -87,11 +155,9 @@ static bool open_variable(int index, struct variable *variable)
 
 static void find_variables(void)
 {
-    int provided, variables;
+    int variables;
     library.known = true;
-    if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
-        MPI_T_pvar_get_num(&variables) != MPI_SUCCESS ||
-        MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS) {
+    if (!start_tools(&variables)) {
         library.warning = "the MPI library's own services can't be collected: its tools interface (MPI_T) does not "
                           "start";
         return;

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 unsigned monitored_classes;
-_Thread_local bool inside_monitor;
-bool monitor_lock_needed, monitor_lock_taken;
+bool monitor_lock_needed = true; /* until MPI says that it isn't */
+bool monitor_lock_taken;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
+static struct snapshot *stopped; /* a list: their counts are still there, to be reported */
 static uint32_t epoch;       /* of the latest snapshot */
 static uint64_t own_ticks[2]; /* of calls; of operations with a request: see snapshots_set_own_ticks */
 
@@ -51,7 +52,7 @@ static void begin(struct operation *operation, enum operation_kind kind, int com
     operation->communicator = (int16_t)communicator;
     operation->kind = (uint8_t)kind;
     operation->receives = receives;
-    operation->posted = operation->cancelled = false;
+    operation->posted = false;
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
@@ -94,7 +95,8 @@ void operations_ended(const struct operation *first, int64_t count, uint64_t off
             continue;
         struct count *const counted = count_in(snapshot, first);
         counted->completed += count;
-        counted->total_ticks += (uint64_t)count * longest - offset_ticks;
+        const uint64_t together = (uint64_t)count * longest;
+        counted->total_ticks += together > offset_ticks ? together - offset_ticks : 0;
         if (longest > counted->max_ticks)
             counted->max_ticks = longest;
         if (__builtin_expect(longest > snapshot->timeout_ticks, 0)) {
@@ -136,6 +138,13 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
     own_ticks[true] = of_posted;
 }
 
+static int64_t without_room;
+
+void object_without_room(void)
+{
+    without_room++;
+}
+
 bool snapshots_count_timeouts(void)
 {
     for (int i = 0; i < active_count; i++)
@@ -148,6 +157,9 @@ bool snapshot_uses_communicator(int communicator)
 {
     for (int i = 0; i < active_count; i++)
         if (active[i]->communicators[communicator].used)
+            return true;
+    for (const struct snapshot *snapshot = stopped; snapshot != NULL; snapshot = snapshot->next_stopped)
+        if (snapshot->communicators[communicator].used)
             return true;
     return false;
 }
@@ -219,15 +231,25 @@ void snapshot_stop(struct snapshot *snapshot)
 {
     monitor_lock();
     snapshot->end_ticks = ticks_now();
+    snapshot->unknown = without_room;
     for (int i = 0; i < active_count; i++)
         if (active[i] == snapshot)
             active[i--] = active[--active_count];
+    snapshot->next_stopped = stopped;
+    stopped = snapshot;
     update_monitored_classes();
     monitor_unlock();
 }
 
 void snapshot_free(struct snapshot *snapshot)
 {
+    monitor_lock();
+    for (struct snapshot **link = &stopped; *link != NULL; link = &(*link)->next_stopped)
+        if (*link == snapshot) {
+            *link = snapshot->next_stopped;
+            break;
+        }
+    monitor_unlock();
     free(snapshot->communicators);
     free(snapshot);
 }

@@ -61,22 +61,20 @@ struct snapshot {
     struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by their index */
     int64_t untracked; /* operations of which the end could not be followed, for want of room */
     int64_t untold;    /* one-sided operations that may have timed out or not, for want of room */
+    int64_t unknown;   /* windows and persistent requests without room; set at the end */
 
     /* Set at the end. */
     uint64_t end_ticks;
+    struct snapshot *next_stopped;
 };
 
 /* Whether any snapshot wants operations of a class counted: bit 1 << class. 0 most of the time; read by every
    wrapper, without the lock. */
 extern unsigned monitored_classes;
 
-/* Threads that are inside the monitor itself, making a report: what they call is not counted. */
-extern _Thread_local bool inside_monitor __attribute__((tls_model("initial-exec")));
-
 static inline bool is_monitored(enum operation_class class)
 {
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class), 0) &&
-           !inside_monitor;
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class), 0);
 }
 
 /* An operation in flight. */
@@ -87,7 +85,6 @@ struct operation {
     uint8_t kind;         /* enum operation_kind */
     bool receives;        /* messages: the status of its end says how much */
     bool posted;          /* its end is another call's */
-    bool cancelled;       /* MPI_Cancel was called for it */
 };
 
 _Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
@@ -121,16 +118,19 @@ void operation_untracked(const struct operation *operation);
    anything is monitored. */
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
 
+/* A window or a persistent request found no room: its operations can't be followed. Wants the lock. */
+void object_without_room(void);
+
 /* Whether any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);
 
-/* True while this communicator is in the counts of an active snapshot. Wants the lock. */
+/* True while this communicator is in the counts of a snapshot that has not been freed. Wants the lock. */
 bool snapshot_uses_communicator(int communicator);
 
 /* Makes a snapshot active: MPIX_MONITOR_SUCCESS, _ERR_LIMIT or _ERR_MEMORY. Takes the lock. */
 int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **snapshot);
 
-/* Takes it out again and sets its end. Its counts stay, until snapshot_free. Takes the lock. */
+/* Takes it out again and sets its end. Its counts stay, until snapshot_free. Both take the lock. */
 void snapshot_stop(struct snapshot *snapshot);
 void snapshot_free(struct snapshot *snapshot);
 

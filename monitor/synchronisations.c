@@ -58,16 +58,19 @@ static int closing_end(const struct closing *closing, int error)
 
 INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
 {
-    if (monitored_classes == 0)
+    if (!is_monitored(CLASS_POINT_TO_POINT) && !is_monitored(CLASS_COLLECTIVE))
         return next.Win_fence(assertions, win);
     const struct closing closing = closing_begin(OPERATION_Win_fence, win);
     return closing_end(&closing, next.Win_fence(assertions, win));
 }
 
-/* The window's number is given up before the call: as soon as the handle is free another thread may get it. */
 INTERPOSED int MPI_Win_free(MPI_Win *win)
 {
-    const struct closing closing = closing_begin(OPERATION_Win_free, *win);
-    window_freed(*win);
-    return closing_end(&closing, next.Win_free(win));
+    const MPI_Win freed = *win;
+    const int number = window_number(freed);
+    const struct closing closing = closing_begin(OPERATION_Win_free, freed);
+    const int error = closing_end(&closing, next.Win_free(win));
+    if (error == MPI_SUCCESS)
+        window_freed(freed, number);
+    return error;
 }

@@ -45,6 +45,7 @@ static int32_t free_groups, groups_used;
 static struct single singles[SINGLES_MAX + 1];
 static int32_t free_singles, singles_used;
 static int32_t places[1 << PLACE_BITS];
+static uint32_t generation; /* how often all were forgotten */
 
 static int32_t *place_of(int window, int target)
 {
@@ -52,10 +53,22 @@ static int32_t *place_of(int window, int target)
     return &places[handle_place(key, PLACE_BITS)];
 }
 
+/* The handle stands for nothing any more. The caller has the lock. */
+static void forget(MPI_Win win, int number)
+{
+    (void)handle_remove(&window_numbers, window_key(win));
+    window_taken[number] = false;
+    communicator_release(windows[number].communicator);
+}
+
 void window_created(MPI_Win win, MPI_Comm comm)
 {
     const int communicator = communicator_index(comm);
     monitor_lock();
+    /* MPI has just made it, whatever its handle stood for before. */
+    const int former = handle_find(&window_numbers, window_key(win));
+    if (former != HANDLE_UNKNOWN)
+        forget(win, former);
     int number = 0;
     while (number < WINDOWS_MAX && window_taken[number])
         number++;
@@ -63,18 +76,25 @@ void window_created(MPI_Win win, MPI_Comm comm)
         window_taken[number] = true;
         windows[number] = (struct window){.communicator = communicator};
         communicator_hold(communicator);
+    } else {
+        object_without_room();
     }
     monitor_unlock();
 }
 
-void window_freed(MPI_Win win)
+int window_number(MPI_Win win)
 {
     monitor_lock();
-    const int number = handle_remove(&window_numbers, window_key(win));
-    if (number != HANDLE_UNKNOWN) {
-        window_taken[number] = false;
-        communicator_release(windows[number].communicator);
-    }
+    const int number = handle_find(&window_numbers, window_key(win));
+    monitor_unlock();
+    return number;
+}
+
+void window_freed(MPI_Win win, int number)
+{
+    monitor_lock();
+    if (number != HANDLE_UNKNOWN && handle_find(&window_numbers, window_key(win)) == number)
+        forget(win, number);
     monitor_unlock();
 }
 
@@ -189,8 +209,8 @@ static void unlink_group(int32_t number)
 
 struct ending window_take(MPI_Win win, int target)
 {
-    struct ending ending = {.first = NONE};
     monitor_lock();
+    struct ending ending = {.first = NONE, .generation = generation};
     const int window = handle_find(&window_numbers, window_key(win));
     int32_t next = NONE;
     if (window != HANDLE_UNKNOWN) {
@@ -224,10 +244,16 @@ static void end_singles(struct group *group, uint64_t end_ticks)
     }
 }
 
+/* Nothing of what was forgotten meanwhile. */
+static int32_t first_of(struct ending ending)
+{
+    return ending.generation == generation ? ending.first : NONE;
+}
+
 void ending_end(struct ending ending, uint64_t end_ticks)
 {
     monitor_lock();
-    for (int32_t next = ending.first; next != NONE;) {
+    for (int32_t next = first_of(ending); next != NONE;) {
         struct group *const group = &groups[next];
         const int32_t number = next;
         next = group->next;
@@ -243,7 +269,7 @@ void ending_end(struct ending ending, uint64_t end_ticks)
 void ending_cancel(struct ending ending)
 {
     monitor_lock();
-    for (int32_t next = ending.first; next != NONE;) {
+    for (int32_t next = first_of(ending); next != NONE;) {
         const int32_t number = next;
         next = groups[number].next;
         link_group(number);
@@ -259,4 +285,5 @@ void windows_clear(void)
         windows[number].groups = windows[number].latest = NONE;
     free_groups = free_singles = NONE;
     groups_used = singles_used = 0;
+    generation++;
 }

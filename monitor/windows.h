@@ -17,7 +17,13 @@
 enum { EVERY_TARGET = INT_MIN }; /* which is no rank, nor MPI_PROC_NULL */
 
 void window_created(MPI_Win win, MPI_Comm comm);
-void window_freed(MPI_Win win);
+
+/* The number of a window, or HANDLE_UNKNOWN. */
+int window_number(MPI_Win win);
+
+/* The window of this handle and number has been freed: the handle may come again, and may have done so already in
+   another thread. */
+void window_freed(MPI_Win win, int number);
 
 /* The number of a window's communicator. */
 int window_communicator(MPI_Win win);
@@ -28,7 +34,8 @@ void window_add(MPI_Win win, int target, const struct operation *operation);
 /* Operations that a synchronisation ends: taken out before it is called, so that those which other threads start
    meanwhile stay. */
 struct ending {
-    int32_t first; /* a list, see windows.c */
+    int32_t first;       /* a list, see windows.c */
+    uint32_t generation; /* what it was taken of; windows_clear forgets it, too */
 };
 struct ending window_take(MPI_Win win, int target);
 void ending_end(struct ending ending, uint64_t end_ticks);

@@ -114,6 +114,7 @@
         const int error = NEXT(Name) arguments;                                                                 \
         if (target == MPI_PROC_NULL)                                                                            \
             return operation_returned(&operation, error);                                                       \
+        operation.posted = true;                                                                                \
         if (error == MPI_SUCCESS)                                                                               \
             window_add(win, target, &operation);                                                                \
         return error;                                                                                           \
@@ -142,7 +143,7 @@
         const int error = NEXT(Name) arguments;                                                                 \
         if (monitored)                                                                                          \
             (void)operation_returned(&operation, error);                                                        \
-        if (error == MPI_SUCCESS && !inside_monitor)                                                            \
+        if (error == MPI_SUCCESS)                                                                               \
             remember;                                                                                           \
         return error;                                                                                           \
     }

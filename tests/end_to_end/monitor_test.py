@@ -7,6 +7,7 @@ checked number by number; times only for being there and consistent.
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -140,16 +141,19 @@ class Stencil(unittest.TestCase):
             self.assertTrue(any(text in line for line in head), text)
 
     def test_services(self):
-        """One process that computes all the time: the system counts that time."""
+        """A process that computes, against what the system says of it in the
+        end."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done, report = run_monitored("other", [OPTIONS.stencil, 1500, 150], 1)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.assertEqual(done.returncode, 0)
         rows = {row["operation"]: row for row in read_tsv(report)}
-        length_s = float(next(line for line in report.splitlines()
-                              if line.startswith("# snapshot_s:")).split()[2])
-        used_s = (number(rows["user_time"]["total_s"]) +
-                  number(rows["system_time"]["total_s"]))
-        self.assertGreater(used_s, 0.5 * length_s)
-        self.assertLess(used_s, 1.1 * length_s)
+        for name, used_s in (("user_time", after.ru_utime - before.ru_utime),
+                             ("system_time", after.ru_stime - before.ru_stime)):
+            self.assertLessEqual(number(rows[name]["total_s"]), used_s + 0.01)
+        # Without the start and the end of MPI.
+        self.assertGreater(number(rows["user_time"]["total_s"]),
+                           0.7 * (after.ru_utime - before.ru_utime))
         self.assertGreater(int(rows["minor_page_faults"]["calls"]), 5000)
 
     def test_default_output(self):
@@ -185,6 +189,57 @@ class Usage(unittest.TestCase):
                         if line.startswith("mpirtmon: ")]
                 self.assertEqual(len(ours), 1, done.stderr)
                 self.assertIn(named, ours[0])
+
+
+class Launch(unittest.TestCase):
+    """What goes wrong around a program is said."""
+
+    def test_empty_variable(self):
+        done = run_raw(OPTIONS.launcher, 2, [OPTIONS.stencil, 50, 1],
+                       {"LD_PRELOAD": OPTIONS.monitor, "MPIRT_MONITOR": ""})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_abort(self):
+        """What an aborted program leaves says that it is no report."""
+        done, report = run_monitored("all", [OPTIONS.script])
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(len(report.splitlines()), 1)
+        self.assertTrue(report.startswith("# note: no report"), report)
+
+    def test_lost_report(self):
+        done = run_raw(OPTIONS.launcher, 2, [OPTIONS.stencil, 50, 1],
+                       {"LD_PRELOAD": OPTIONS.monitor,
+                        "MPIRT_MONITOR": "all,output=/dev/full"})
+        self.assertIn("mpirtmon: /dev/full: the report could not be written",
+                      done.stderr)
+
+    def test_alone(self):
+        """Started by another library's mpirun, each process is a job."""
+        if OPTIONS.launcher.is_openmpi:
+            self.skipTest("its mpirun sets the variable that counts")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.tsv")
+            done = subprocess.run(
+                [OPTIONS.stencil, "50", "1"], check=False,
+                env={**os.environ, "LD_PRELOAD": OPTIONS.monitor,
+                     "OMPI_COMM_WORLD_SIZE": "2",
+                     "MPIRT_MONITOR": f"all,output={path}"})
+            self.assertEqual(done.returncode, 0)
+            with open(path, encoding="utf-8") as stream:
+                self.assertIn("# warning: 2 processes were started, but each is "
+                              "a job of its own", stream.read())
+
+    def test_other_library(self):
+        """A library that says that it is another one stands in for it."""
+        if OPTIONS.launcher.is_openmpi:
+            self.skipTest("the stand-in is for MPICH")
+        done = run_raw(OPTIONS.launcher, 2, [OPTIONS.stencil, 50, 1],
+                       {"LD_PRELOAD": f"{OPTIONS.monitor}:{OPTIONS.other_mpi}",
+                        "MPIRT_MONITOR": "all"})
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("mpirtmon: this library was built for MPICH, the program "
+                      "uses another MPI: Open MPI", done.stderr)
 
 
 class Fortran(unittest.TestCase):
@@ -249,6 +304,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--monitor", required=True)
     parser.add_argument("--stencil", required=True)
+    parser.add_argument("--script", required=True, help="monitor_script")
+    parser.add_argument("--other-mpi", required=True)
     parser.add_argument("--ring")
     parser.add_argument("--binaries", required=True)
     parser.add_argument("tests", help="a class of this file")

@@ -324,10 +324,22 @@ static void without_the_variable_nothing_starts(void **state)
     assert_int_equal(ends, 0);
 }
 
-static void stderr_without_a_file(void **state)
+static void empty_is_not_set(void **state)
 {
     (void)state;
     setenv("MPIRT_MONITOR", "", 1);
+    starts = ends = 0;
+    environment_start();
+    environment_end();
+    unsetenv("MPIRT_MONITOR");
+    assert_int_equal(starts, 0);
+    assert_int_equal(ends, 0);
+}
+
+static void stderr_without_a_file(void **state)
+{
+    (void)state;
+    setenv("MPIRT_MONITOR", "all", 1);
     starts = ends = 0;
     environment_start();
     FILE *const file = started_file;
@@ -361,7 +373,7 @@ static void a_lost_report_is_said(void **state)
     fclose(diverted);
     unlink(name);
     unsetenv("MPIRT_MONITOR");
-    assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: the report was lost: as the test wants\n" : "");
+    assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: as the test wants\n" : "");
 }
 
 /* A spawned job's report is beside that of the one that spawned it: both are there. The variable, which is the
@@ -431,6 +443,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(very_long_texts),
         cmocka_unit_test(ranks_follow_rank_0),
         cmocka_unit_test(without_the_variable_nothing_starts),
+        cmocka_unit_test(empty_is_not_set),
         cmocka_unit_test(stderr_without_a_file),
         cmocka_unit_test(a_lost_report_is_said),
     };

@@ -502,9 +502,10 @@ static void all_ranks_are_put_together(void **state)
     assert_times(row, 4.5e-6, NAN, NAN, NA, 4.5e-6, slowest);
     row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
     const int small = ranks * (ranks - 1) / 2;
-    const double small_per_s = small / 2.0 - (ranks > 1 ? 1 / 2.0 - 1 / 3.0 : 0.0);
+    /* Over the longest snapshot. */
+    const double small_per_s = ranks > 1 ? small / 3.0 : small / 2.0;
     assert_workload(row, small, 2 * ranks, 8 * small, 200000 * ranks, small_per_s,
-                    ranks - (ranks > 1 ? 1.0 - 2 / 3.0 : 0.0));
+                    ranks > 1 ? 2 * ranks / 3.0 : ranks);
     assert_counts(row, NA, NA, NA, 8 * small + 200000 * ranks);
 
     /* Two communicators of one name are two. */

@@ -6,6 +6,7 @@
 
 #include "monitor/services.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,10 +35,13 @@ static struct made_up made_up[80];
 static int made_up_count;
 static int inits, handles;
 static bool starts = true;
+static const char *plug_in; /* that starting it loads */
 
 int MPI_T_init_thread(int required, int *provided)
 {
     inits++;
+    if (plug_in != NULL)
+        assert_non_null(dlopen(plug_in, RTLD_NOW));
     *provided = required;
     return starts ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED;
 }
@@ -45,7 +49,7 @@ int MPI_T_init_thread(int required, int *provided)
 int MPI_T_pvar_get_num(int *count)
 {
     *count = made_up_count;
-    return MPI_SUCCESS;
+    return inits > 0 ? MPI_SUCCESS : MPI_T_ERR_NOT_INITIALIZED;
 }
 
 int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
@@ -203,6 +207,44 @@ static void only_variables_of_the_process(void **state)
     assert_true(isnan(library_service(4)->value));
 }
 
+/* Plug-ins that only the tools interface has loaded are not in use: their variables are not to be touched. */
+static const struct made_up of_plug_ins[] = {
+    {.name = "mtl_psm2_rx", .class = COUNTER, .values = 1, .type = 'l'},
+    {.name = "test_part_a", .class = COUNTER, .values = 1, .type = 'l'},
+    {.name = "test_particle_a", .class = COUNTER, .values = 1, .type = 'l'},
+};
+
+static void variables_of_plug_ins_in_use(void **state)
+{
+    (void)state;
+    assert_non_null(dlopen(PLUG_IN, RTLD_NOW));
+    start_with(of_plug_ins, 3);
+    assert_int_equal(before.count, SERVICES_OF_SYSTEM + 2);
+    assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_part_a");
+    assert_string_equal(before.service[SERVICES_OF_SYSTEM + 1].name, "test_particle_a");
+}
+
+static void variables_of_other_plug_ins_are_left_out(void **state)
+{
+    (void)state;
+    plug_in = PLUG_IN;
+    start_with(of_plug_ins, 3);
+    assert_int_equal(handles, 1);
+    assert_int_equal(before.count, SERVICES_OF_SYSTEM + 1);
+    assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_particle_a");
+}
+
+/* Nobody knows then who loaded what. */
+static void variables_when_the_program_has_started_the_interface(void **state)
+{
+    (void)state;
+    assert_non_null(dlopen(PLUG_IN, RTLD_NOW));
+    inits = 1;
+    start_with(of_plug_ins, 3);
+    assert_int_equal(before.count, SERVICES_OF_SYSTEM + 1);
+    assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_particle_a");
+}
+
 static void counters_run_over(void **state)
 {
     (void)state;
@@ -307,6 +349,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_variables_of_the_process),
+        cmocka_unit_test(variables_of_plug_ins_in_use),
+        cmocka_unit_test(variables_of_other_plug_ins_are_left_out),
+        cmocka_unit_test(variables_when_the_program_has_started_the_interface),
         cmocka_unit_test(counters_run_over),
         cmocka_unit_test(no_variables_are_a_warning),
         cmocka_unit_test(no_tools_interface_is_a_warning),

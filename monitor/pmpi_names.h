@@ -1,0 +1,29 @@
+/*
+ * For the parts of libbenchcommon in the monitor's library: what they ask MPI, for a report, goes to PMPI_, so that
+ * neither the monitor nor another interposer takes it for the program's. Included ahead of their sources.
+ */
+#ifndef MONITOR_PMPI_NAMES_H
+#define MONITOR_PMPI_NAMES_H
+
+#include <mpi.h>
+
+#define MPI_Abort PMPI_Abort
+#define MPI_Allreduce PMPI_Allreduce
+#define MPI_Barrier PMPI_Barrier
+#define MPI_Bcast PMPI_Bcast
+#define MPI_Comm_free PMPI_Comm_free
+#define MPI_Comm_rank PMPI_Comm_rank
+#define MPI_Comm_size PMPI_Comm_size
+#define MPI_Comm_split PMPI_Comm_split
+#define MPI_Comm_split_type PMPI_Comm_split_type
+#define MPI_Error_string PMPI_Error_string
+#define MPI_Finalized PMPI_Finalized
+#define MPI_Gather PMPI_Gather
+#define MPI_Get_library_version PMPI_Get_library_version
+#define MPI_Get_processor_name PMPI_Get_processor_name
+#define MPI_Get_version PMPI_Get_version
+#define MPI_Initialized PMPI_Initialized
+#define MPI_Reduce PMPI_Reduce
+#define MPI_Wtime PMPI_Wtime
+
+#endif

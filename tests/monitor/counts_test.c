@@ -1,0 +1,127 @@
+/*
+ * The counts against the truth: every function that the monitor wraps is called a known number of times with known
+ * amounts of data, on 2 ranks, and each row has to be exactly right.
+ */
+#include "counts.h"
+
+#include "monitor/next.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+MPI_Comm pair;
+char *data, *result;
+
+static struct watch one_case, all_cases;
+
+/* All functions that the monitor wraps, from its own tables. */
+static struct function {
+    const char *name;
+    bool exercised;
+} functions[] = {
+#define NEXT(Name) {"MPI_" #Name, false},
+    OTHER_FUNCTIONS(NEXT)
+    OTHER_FUNCTIONS_OF_MPI_4(NEXT)
+#include "monitor/next_functions.h"
+#undef NEXT
+};
+
+/* Those that no case calls. */
+static const struct exemption {
+    const char *function, *reason;
+} exemptions[] = {
+    {"MPI_Init", "one of the two can be called, once, and is before everything else"},
+    {"MPI_Init_thread", "the same"},
+    {"MPI_Finalize", "comes after everything else"},
+    {"MPI_Comm_accept", "needs a name server under some libraries"},
+    {"MPI_Comm_connect", "the same"},
+    {"MPI_Comm_spawn", "the launcher must let a job grow"},
+    {"MPI_Comm_spawn_multiple", "the same"},
+#if MPI_VERSION >= 4
+    {"MPI_Intercomm_create_from_groups", "counts nothing, and no library here makes one without sessions"},
+#endif
+};
+
+void exercised(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(functions[i].name, name) == 0) {
+            functions[i].exercised = true;
+            return;
+        }
+    char what[128];
+    (void)snprintf(what, sizeof what, "%s is not in the monitor's tables", name);
+    check(false, what);
+}
+
+void case_begin(const char *function, const char *what)
+{
+    char about[256];
+    (void)snprintf(about, sizeof about, "%s, %s", function, what);
+    test_about(about);
+    if (getenv("VERBOSE") != NULL)
+        (void)fprintf(stderr, "rank %d: %s\n", me, about);
+    exercised(function);
+    watch_begin(&one_case);
+}
+
+void case_expects(enum kind kind, const char *comm, const char *operation, struct amounts amounts)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s", operation);
+    const size_t length = strlen(name);
+    if (length > 2 && strcmp(name + length - 2, "_c") == 0)
+        name[length - 2] = '\0';
+    expect(&one_case, kind, comm, name, amounts);
+    expect(&all_cases, kind, comm, name, amounts);
+}
+
+void case_end(void)
+{
+    watch_end(&one_case);
+    meet();
+}
+
+static void check_all_exercised(void)
+{
+    test_about("what this test calls");
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        bool exempt = false;
+        for (size_t j = 0; j < sizeof exemptions / sizeof *exemptions; j++)
+            exempt = exempt || strcmp(exemptions[j].function, functions[i].name) == 0;
+        char what[128];
+        (void)snprintf(what, sizeof what, "%s %s", functions[i].name,
+                       exempt ? "is exempt, but called" : "is not called");
+        check(functions[i].exercised != exempt, what);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    test_begin();
+    data = calloc(BUFFER_BYTES, 1);
+    result = calloc(BUFFER_BYTES, 1);
+    if (data == NULL || result == NULL)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    pair = make_named("pair");
+
+    watch_begin(&all_cases);
+    count_messages();
+    count_completions();
+    count_collectives();
+    count_communicators();
+    count_windows();
+    test_about("all cases together");
+    watch_end(&all_cases);
+    if (me == 0)
+        check_all_exercised();
+
+    MPI_Comm_free(&pair);
+    free(data);
+    free(result);
+    const int status = test_end();
+    MPI_Finalize();
+    return status;
+}

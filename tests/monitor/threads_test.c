@@ -1,0 +1,319 @@
+/*
+ * The counts at MPI_THREAD_MULTIPLE: threads that communicate, each on a communicator and a window of its own,
+ * while another starts and ends snapshots. On 2 ranks; both do the same but where it says so.
+ */
+#include "expect.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREADS = 4, ROUNDS = 20, SEVERAL = 3, MANY = 35, PUTS = 3, WINDOW_BYTES = 8192, BLOCK = 64 };
+
+struct worker {
+    pthread_t thread;
+    char name[32];
+    MPI_Comm comm;
+    MPI_Win win;
+    char send[MANY * BLOCK], receive[MANY * BLOCK];
+};
+
+static struct worker workers[THREADS];
+static atomic_int working;
+
+static void sleep_us(long us)
+{
+    const struct timespec duration = {.tv_nsec = us * 1000};
+    (void)nanosleep(&duration, NULL);
+}
+
+/* Messages of 1, 2, ... bytes both ways: receives in the first half, sends in the second. */
+static void post(struct worker *worker, int messages, MPI_Request *requests)
+{
+    for (int i = 0; i < messages; i++)
+        MPI_Irecv(&worker->receive[(size_t)i * BLOCK], BLOCK, MPI_BYTE, partner, i, worker->comm, &requests[i]);
+    for (int i = 0; i < messages; i++)
+        MPI_Isend(&worker->send[(size_t)i * BLOCK], i + 1, MPI_BYTE, partner, i, worker->comm,
+                  &requests[messages + i]);
+}
+
+static void by_wait(struct worker *worker)
+{
+    MPI_Request requests[2 * SEVERAL];
+    post(worker, SEVERAL, requests);
+    for (int i = 2 * SEVERAL - 1; i >= 0; i--)
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+}
+
+static void by_waitall(struct worker *worker)
+{
+    MPI_Request requests[2 * MANY];
+    post(worker, MANY, requests);
+    MPI_Waitall(2 * MANY, requests, no_statuses);
+}
+
+static void by_testany(struct worker *worker)
+{
+    MPI_Request requests[2 * SEVERAL];
+    post(worker, SEVERAL, requests);
+    for (int done = 0; done < 2 * SEVERAL;) {
+        int index = 0, flag = 0;
+        MPI_Testany(2 * SEVERAL, requests, &index, &flag, MPI_STATUS_IGNORE);
+        done += flag;
+    }
+}
+
+/* One round of a worker. `expect_rounds` says what it counts. */
+static void work(struct worker *worker)
+{
+    int sum = 0;
+    by_wait(worker);
+    by_waitall(worker);
+    by_testany(worker);
+    if (me == 0) {
+        MPI_Send(worker->send, 2000, MPI_BYTE, partner, TAG, worker->comm);
+        MPI_Recv(worker->receive, 2000, MPI_BYTE, partner, TAG, worker->comm, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(worker->receive, 2000, MPI_BYTE, partner, TAG, worker->comm, MPI_STATUS_IGNORE);
+        MPI_Send(worker->send, 2000, MPI_BYTE, partner, TAG, worker->comm);
+    }
+    MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, worker->comm);
+    for (int i = 0; i < PUTS; i++)
+        MPI_Put(worker->send, 8, MPI_BYTE, partner, 0, 8, MPI_BYTE, worker->win);
+    MPI_Win_flush(partner, worker->win);
+}
+
+static int64_t sum_to(int64_t n)
+{
+    return n * (n + 1) / 2;
+}
+
+static void expect_rounds(struct watch *watch)
+{
+    for (int i = 0; i < THREADS; i++) {
+        const char *const name = workers[i].name;
+        const int64_t messages = ROUNDS * (int64_t)(2 * SEVERAL + MANY);
+        const int64_t bytes = ROUNDS * (2 * sum_to(SEVERAL) + sum_to(MANY));
+        expect(watch, PTTOPT, name, "MPI_Irecv", completed_calls(messages, bytes));
+        struct amounts sends = completed_calls(messages, bytes);
+        sends.small = messages;
+        sends.small_bytes = bytes;
+        expect(watch, PTTOPT, name, "MPI_Isend", sends);
+        expect(watch, PTTOPT, name, "MPI_Send", completed_messages(ROUNDS, 2000));
+        expect(watch, PTTOPT, name, "MPI_Recv", completed_calls(ROUNDS, ROUNDS * INT64_C(2000)));
+        expect(watch, COLL, name, "MPI_Allreduce", completed_calls(ROUNDS, ROUNDS * INT64_C(4)));
+        expect(watch, PTTOPT, name, "MPI_Put", completed_messages((int64_t)ROUNDS * PUTS, 8));
+    }
+}
+
+static void *run_worker(void *argument)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        work(argument);
+    atomic_fetch_sub(&working, 1);
+    return NULL;
+}
+
+static void start_workers(void)
+{
+    atomic_store(&working, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) != 0)
+            PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void join_workers(void)
+{
+    for (int i = 0; i < THREADS; i++)
+        (void)pthread_join(workers[i].thread, NULL);
+}
+
+/* A snapshot over a part of the work: how much isn't known, but no more can end than began. */
+static void brief_snapshot(void)
+{
+    MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .coll = 1, .timeout_us = 1e7};
+    MPIX_Monitor_request request;
+    int count = 0;
+    check_equal("start", MPIX_Start_monitor(&request, &handle, NULL), MPIX_MONITOR_SUCCESS);
+    sleep_us(500);
+    check_equal("end", MPIX_End_monitor(&request, &handle), MPIX_MONITOR_SUCCESS);
+    MPIX_Monitor_row *const rows = rows_of(&request, &count);
+    for (int i = 0; i < count; i++)
+        check(rows[i].completed <= rows[i].calls && rows[i].timeouts == 0, "no more ends than begins, none late");
+    free(rows);
+}
+
+/* Counts exactly what the workers do in it, while other snapshots come and go. */
+static void exact(const char *what)
+{
+    struct watch watch;
+    test_about(what);
+    watch_begin(&watch);
+    start_workers();
+    while (atomic_load(&working) > 0)
+        brief_snapshot();
+    join_workers();
+    expect_rounds(&watch);
+    watch_end(&watch);
+}
+
+/* The monitor is switched on and off in the middle of the work. */
+static void on_and_off(void)
+{
+    test_about("on and off");
+    start_workers();
+    while (atomic_load(&working) > 0) {
+        brief_snapshot();
+        sleep_us(200);
+    }
+    join_workers();
+}
+
+/* ---- communicators that come and go -------------------------------------------------------------------------- */
+
+static atomic_bool is_over;
+
+/* On the one called "n": mostly more than on the next one. */
+static int barriers_on(int n)
+{
+    return 7 - n % 7;
+}
+
+static void *come_and_go(void *unused)
+{
+    (void)unused;
+    for (int n = 0; !atomic_load(&is_over); n++) {
+        char name[32];
+        MPI_Comm brief;
+        (void)snprintf(name, sizeof name, "%d", n);
+        MPI_Comm_dup(MPI_COMM_SELF, &brief);
+        MPI_Comm_set_name(brief, name);
+        for (int i = 0; i < barriers_on(n); i++)
+            MPI_Barrier(brief);
+        MPI_Comm_free(&brief);
+    }
+    return NULL;
+}
+
+/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle another's. Those
+   that found no room are "(other communicators)". */
+static void named_when_gone(void)
+{
+    enum { SNAPSHOTS = 200 };
+    pthread_t thread;
+    test_about("communicators that come and go");
+    atomic_store(&is_over, false);
+    if (pthread_create(&thread, NULL, come_and_go, NULL) != 0)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < SNAPSHOTS; i++) {
+        /* Reading `other` services between the end and the rows takes time in which communicators come. */
+        MPIX_Monitor handle = {.profile = 1, .coll = 1, .other = 1};
+        MPIX_Monitor_request request;
+        int count = 0;
+        MPIX_Start_monitor(&request, &handle, NULL);
+        sleep_us(200);
+        MPIX_End_monitor(&request, &handle);
+        MPIX_Monitor_row *const rows = rows_of(&request, &count);
+        for (int j = 0; j < count; j++) {
+            char what[128];
+            (void)snprintf(what, sizeof what, "%lld barriers on %s", (long long)rows[j].calls, rows[j].comm);
+            if (strcmp(rows[j].operation, "MPI_Barrier") == 0 && isdigit((unsigned char)rows[j].comm[0]))
+                check(rows[j].calls <= barriers_on((int)strtol(rows[j].comm, NULL, 10)), what);
+        }
+        free(rows);
+    }
+    atomic_store(&is_over, true);
+    (void)pthread_join(thread, NULL);
+}
+
+/* ---- a synchronisation during which the monitor is switched off and on --------------------------------------- */
+
+static MPI_Win fenced;
+static atomic_bool is_fencing;
+
+/* Rank 1 comes to the fence when it is told to. */
+static void *fence(void *unused)
+{
+    (void)unused;
+    MPI_Put(workers[0].send, 8, MPI_BYTE, partner, 0, 8, MPI_BYTE, fenced);
+    atomic_store(&is_fencing, true);
+    MPI_Win_fence(0, fenced);
+    return NULL;
+}
+
+static void switched_during_fence(void)
+{
+    struct watch before, after;
+    pthread_t thread;
+    test_about("off and on during a fence");
+    watch_begin(&before);
+    if (pthread_create(&thread, NULL, fence, NULL) != 0)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    while (!atomic_load(&is_fencing))
+        sleep_us(1000);
+    sleep_us(100000); /* now it is inside, most likely */
+    expect(&before, PTTOPT, workers[0].name, "MPI_Put", in_flight(completed_messages(1, 8)));
+    expect(&before, COLL, workers[0].name, "MPI_Win_fence", (struct amounts){.calls = 1});
+    watch_end(&before);
+
+    watch_begin(&after);
+    MPI_Put(workers[1].send, 16, MPI_BYTE, partner, 0, 16, MPI_BYTE, workers[1].win);
+    PMPI_Send(NULL, 0, MPI_BYTE, partner, TAG, MPI_COMM_WORLD);
+    (void)pthread_join(thread, NULL);
+    expect(&after, PTTOPT, workers[1].name, "MPI_Put", in_flight(completed_messages(1, 16)));
+    watch_end(&after);
+    MPI_Win_flush(partner, workers[1].win);
+}
+
+static void allocate(int bytes, MPI_Comm comm, MPI_Win *win)
+{
+    void *base;
+    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &base, win);
+}
+
+int main(int argc, char **argv)
+{
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    test_begin();
+    if (provided != MPI_THREAD_MULTIPLE)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < THREADS; i++) {
+        (void)snprintf(workers[i].name, sizeof workers[i].name, "thread %d", i);
+        workers[i].comm = make_named(workers[i].name);
+        allocate(WINDOW_BYTES, workers[i].comm, &workers[i].win);
+        PMPI_Win_lock_all(0, workers[i].win);
+    }
+    exact("threads");
+    on_and_off();
+    meet();
+    exact("threads, after on and off");
+    meet();
+
+    allocate(WINDOW_BYTES, workers[0].comm, &fenced);
+    PMPI_Win_fence(0, fenced);
+    if (me == 0) {
+        switched_during_fence();
+    } else {
+        PMPI_Recv(NULL, 0, MPI_BYTE, partner, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        PMPI_Win_fence(0, fenced);
+    }
+    MPI_Win_free(&fenced);
+    meet();
+    exact("threads, once more");
+    named_when_gone();
+    meet();
+
+    for (int i = 0; i < THREADS; i++) {
+        PMPI_Win_unlock_all(workers[i].win);
+        MPI_Win_free(&workers[i].win);
+        MPI_Comm_free(&workers[i].comm);
+    }
+    const int status = test_end();
+    MPI_Finalize();
+    return status;
+}
