@@ -62,6 +62,7 @@ while [ "$row" -le "$rows" ]; do
     esac
     row=$((row + 1))
 done
+echo "ended $$" >>"$STARTED.ended"
 [ "$fault" != wrong ] || exit 1
 """
 
@@ -480,6 +481,8 @@ class Resume(Folders):
         done = self.suite(*self.CHOICE)
         self.assertIn("Ending process", done.stderr)
         self.assertFalse(is_alive(left))
+        self.assertNotIn(f"ended {left}\n",
+                         read(self.environment["STARTED"] + ".ended"))
         self.assert_rows("halo", 1, rows=4)
         self.assert_nothing_left()
 
