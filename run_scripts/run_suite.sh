@@ -23,7 +23,7 @@ What to run
                         monitor_overhead. Groups: overlap, rate, monitor, all
   --runs=N              launches of each (default: 5; with --quick 1). A
                         comparison of two versions wants 10
-  --quick               shorter launches: all of it in about 3 minutes
+  --quick               shorter launches: all of it in 2 to 3 minutes
   --options='WHO: ...'  more options for a name, a group or all, for example
                         --options='halo: --local=10,50'; may be repeated
   --budget=TIME         time for this call (90, 30m, 2h, 1:30:00). A launch that
