@@ -20,21 +20,27 @@ else()
   message(STATUS "Man pages: not made")
 endif()
 
-# commcost_install_programs(FOLDER TARGET...): programs, with a man page each, which is what --help says.
+# commcost_man_page(PROGRAM INCLUDED): a man page, which is what --help says, and the file that help2man includes.
+function(commcost_man_page program included)
+  if(NOT COMMCOST_MAN OR NOT HELP2MAN)
+    return()
+  endif()
+  set(_page "${CMAKE_CURRENT_BINARY_DIR}/${program}.1")
+  add_custom_command(OUTPUT "${_page}"
+    COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${HELP2MAN}" "${included}"
+            $<TARGET_FILE:${program}> "${_page}"
+    DEPENDS ${program} "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${included}" VERBATIM)
+  add_custom_target(${program}_man ALL DEPENDS "${_page}")
+  install(FILES "${_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+endfunction()
+
+# commcost_install_programs(FOLDER TARGET...): benchmarks.
 function(commcost_install_programs folder)
   foreach(program IN LISTS ARGN)
     file(RELATIVE_PATH _to_libraries "/${COMMCOST_PROGRAM_DIR}/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${_to_libraries}")
     install(TARGETS ${program} RUNTIME DESTINATION "${COMMCOST_PROGRAM_DIR}/${folder}")
-    if(COMMCOST_MAN AND HELP2MAN)
-      set(_page "${CMAKE_CURRENT_BINARY_DIR}/${program}.1")
-      add_custom_command(OUTPUT "${_page}"
-        COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${HELP2MAN}" "${PROJECT_SOURCE_DIR}/cmake/man.txt"
-                $<TARGET_FILE:${program}> "${_page}"
-        DEPENDS ${program} "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${PROJECT_SOURCE_DIR}/cmake/man.txt" VERBATIM)
-      add_custom_target(${program}_man ALL DEPENDS "${_page}")
-      install(FILES "${_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-    endif()
+    commcost_man_page(${program} "${PROJECT_SOURCE_DIR}/cmake/man_benchmark.txt")
   endforeach()
 endfunction()
 

@@ -89,3 +89,25 @@ launcher_flags() {
     *"Open MPI"* | *OpenRTE*) echo "--allow-run-as-root --oversubscribe" ;;
     esac
 }
+
+# passing_signals COMMAND...: runs it and passes on the signals that come, SIGINT as
+# SIGTERM (what runs in the background has SIGINT ignored). Its exit status. signalled is
+# then the name of the last one, or empty.
+# shellcheck disable=SC2034 # signalled is for the caller
+passing_signals() {
+    signalled=
+    "$@" &
+    passed_to=$!
+    trap 'signalled=INT; kill -TERM $passed_to' INT
+    trap 'signalled=TERM; kill -TERM $passed_to' TERM
+    trap 'signalled=USR1; kill -USR1 $passed_to' USR1
+    while :; do
+        passed_status=0
+        wait "$passed_to" || passed_status=$?
+        # A signal ends the wait, not the command.
+        [ "$passed_status" -gt 128 ] || break
+        kill -0 "$passed_to" 2>/dev/null || break
+    done
+    trap - INT TERM USR1
+    return "$passed_status"
+}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Summarizes the TSV files of a results folder as Markdown on stdout.
+# Summarizes the TSV files of a results folder as Markdown on stdout: run_suite.sh's, or
+# what programs wrote with --output. With several runs each row names its own.
 #
 # usage: report_text.sh RESULTS_FOLDER
 set -eu
@@ -10,11 +11,34 @@ if [ $# -ne 1 ] || [ ! -d "$1" ]; then
 fi
 cd "$1"
 
-first=$(find . -name '*.tsv' | sort | head -n 1)
+first=
+for file in *.tsv; do
+    [ ! -e "$file" ] || first=${first:-$file}
+done
 if [ -z "$first" ]; then
     echo "report_text.sh: no .tsv files in $1" >&2
     exit 1
 fi
+
+# content FILE: header row and rows. The column run is left out where there is but
+# one, else it goes into the first cell of each row.
+content() {
+    awk -F '\t' -v OFS='\t' -v several="$([ -d runs/2 ] && echo yes)" '
+        /^#/ { next }
+        !header {
+            header = 1
+            has_run = $1 == "run"
+            if (has_run) sub(/^[^\t]*\t/, "")
+            print
+            next
+        }
+        has_run {
+            run = $1
+            sub(/^[^\t]*\t/, "")
+            if (several) $1 = $1 " (run " run ")"
+        }
+        { print }' "$1"
+}
 
 echo "# What communication costs here"
 echo
@@ -25,9 +49,8 @@ done
 
 # The rows of a model, as table rows: columns are found by name.
 rows() {
-    awk -F '\t' -v model="$1" '
-        /^#/ { next }
-        FNR == 1 || $1 == "collective" {
+    content "$2" | awk -F '\t' -v model="$1" '
+        NR == 1 {
             for (i = 1; i <= NF; i++) column[$i] = i
             next
         }
@@ -37,7 +60,7 @@ rows() {
                 $column["size_bytes"], $column["ref_us"],
                 $column["overlap_pct"], $column["overlap_lo_pct"],
                 $column["overlap_hi_pct"], $column["status"]
-        }' "$2"
+        }'
 }
 
 table_head() {
@@ -76,9 +99,8 @@ if [ -e mpi_overhead.tsv ]; then
     echo
     echo "| direction | bytes | overhead (us) | transfer (us) | available (%) | status |"
     echo "| --- | ---: | ---: | ---: | ---: | --- |"
-    awk -F '\t' '
-        /^#/ { next }
-        $1 == "direction" {
+    content mpi_overhead.tsv | awk -F '\t' '
+        NR == 1 {
             for (i = 1; i <= NF; i++) column[$i] = i
             next
         }
@@ -86,7 +108,7 @@ if [ -e mpi_overhead.tsv ]; then
             printf "| %s | %s | %s | %s | %s | %s |\n",
                 $column["direction"], $column["msgsize"], $column["overhead"],
                 $column["transfer_us"], $column["avail(%)"], $column["status"]
-        }' mpi_overhead.tsv
+        }'
 fi
 
 if [ -e msgrate.tsv ] || [ -e msgrate_rma.tsv ]; then
@@ -99,9 +121,8 @@ if [ -e msgrate.tsv ] || [ -e msgrate_rma.tsv ]; then
     echo "| --- | --- | ---: | ---: | ---: | --- | --- |"
     for file in msgrate.tsv msgrate_rma.tsv; do
         [ -e "$file" ] || continue
-        awk -F '\t' '
-            /^#/ { next }
-            $1 == "pattern" {
+        content "$file" | awk -F '\t' '
+            NR == 1 {
                 for (i = 1; i <= NF; i++) column[$i] = i
                 next
             }
@@ -113,7 +134,7 @@ if [ -e msgrate.tsv ] || [ -e msgrate_rma.tsv ]; then
                     $column["nbytes"], $column["rate_per_s"],
                     $column["rate_lo_per_s"], $column["rate_hi_per_s"],
                     $column["status"]
-            }' "$file"
+            }'
     done
 fi
 
@@ -123,28 +144,27 @@ table() {
     file=$1
     shift
     [ -e "$file" ] || return 0
-    awk -F '\t' '
+    content "$file" | awk -F '\t' '
         BEGIN {
-            count = ARGC - 2
+            count = ARGC - 1
             for (i = 1; i <= count; i++) {
-                split(ARGV[i + 1], words, "=")
+                split(ARGV[i], words, "=")
                 wanted[i] = words[1]
                 head = head "| " words[2] " "
                 rule = rule "| --- "
-                ARGV[i + 1] = ""
+                ARGV[i] = ""
             }
             print head "|"
             print rule "|"
         }
-        /^#/ { next }
-        !place["status"] {
+        NR == 1 {
             for (i = 1; i <= NF; i++) place[$i] = i
             next
         }
         {
             for (i = 1; i <= count; i++) printf "| %s ", $place[wanted[i]]
             print "|"
-        }' "$file" "$@"
+        }' "$@"
 }
 
 if [ -e pingpong.tsv ]; then

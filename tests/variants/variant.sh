@@ -70,7 +70,7 @@ openmpi | openmpi_full)
     long=
     [ "$variant" = openmpi ] || long='|overlap_(usage|defaults)|msgrate|halo'
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R "^(model_.*|overlap_(contract|data)|mpi_overhead|pingpong|syncbench$long|monitor_(counts|flight|threads|stencil|usage|fortran)|unit_(sampling|job|quiet|batch|coarray|monitor).*)\$"
+        -R "^(model_.*|overlap_(contract|data)|mpi_overhead|pingpong|syncbench|suite_mpirun$long|monitor_(counts|flight|threads|stencil|usage|fortran)|unit_(sampling|job|quiet|batch|coarray|monitor).*)\$"
     checked_runs "$@"
     ;;
 *)

@@ -1,0 +1,54 @@
+#!/bin/sh
+# The suite as a Slurm job. Options of sbatch come before this file's name, those of
+# run_suite.sh after it:
+#
+#   sbatch -N 16 --ntasks-per-node=32 run_scripts/jobs/slurm.sh --benchmarks=overlap
+#
+# The results go to results/slurm-JOB in the folder where it was submitted, or to
+# --output=FOLDER. A minute before the job's time is up Slurm sends USR1: the launch in hand
+# ends, and the job is queued again and goes on where it was. So it is when the job is
+# requeued for another reason. Two nodes at least, so that there is a network to measure.
+#
+#SBATCH --job-name=commcost
+#SBATCH --nodes=2
+#SBATCH --exclusive
+#SBATCH --time=01:00:00
+#SBATCH --signal=B:USR1@60
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output=commcost-%j.log
+set -eu
+
+# Slurm runs a copy of this file; where it was it knows.
+if [ -z "${COMMCOST_TOP:-}" ]; then
+    script=$(scontrol show job --oneliner "$SLURM_JOB_ID" |
+        sed -n 's/.* Command=\([^ ]*\).*/\1/p')
+    COMMCOST_TOP=$(cd "$(dirname "$script")/../.." && pwd)
+fi
+. "$COMMCOST_TOP/run_scripts/lib.sh"
+
+results=$SLURM_SUBMIT_DIR/results/slurm-$SLURM_JOB_ID
+for option in "$@"; do
+    case $option in
+    --output=* | --resume=*) results=${option#*=} ;;
+    esac
+done
+
+finished() {
+    find "$results/runs" -name '*.tsv' 2>/dev/null | wc -l
+}
+
+before=$(finished)
+status=0
+passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" --output="$results" "$@" ||
+    status=$?
+
+# Not again and again where a launch takes longer than the job may.
+if [ "$signalled" = USR1 ] && [ ! -e "$results/suite/complete" ]; then
+    if [ "$(finished)" -gt "$before" ]; then
+        run scontrol requeue "$SLURM_JOB_ID"
+        exit 0
+    fi
+    echo "No launch ended in the job's time: give it more" >&2
+fi
+exit "$status"
