@@ -1,6 +1,6 @@
 #!/bin/sh
 # The suite as a PBS job. qsub has no options for the script, so those of run_suite.sh are
-# in the variable SUITE, with blanks between them:
+# in the variable SUITE, with blanks between them (so --options=halo:--local=10 has none):
 #
 #   qsub -l select=16:ncpus=32:mpiprocs=32 -v SUITE="--benchmarks=overlap" run_scripts/jobs/pbs.sh
 #
