@@ -1,5 +1,5 @@
 #!/bin/sh
-# A man page from what a program says of itself: NAME is the first sentence of its --help.
+# A man page from what a program says of itself: NAME is the first sentence of its --help, after the usage.
 #
 # usage: man_page.sh HELP2MAN INCLUDED PROGRAM PAGE
 set -eu
@@ -7,6 +7,6 @@ help2man=$1
 included=$2
 program=$3
 page=$4
-name=$("$program" --help | awk 'NR > 2 && NF == 0 { exit } NR > 2' | tr '\n' ' ' | sed 's/[.:] .*//; s/\. *$//')
+name=$("$program" --help | awk 'NF == 0 { if (paragraph++) exit } paragraph' | tr '\n' ' ' | sed 's/^ *//' | sed 's/[.:] .*//; s/\. *$//')
 exec "$help2man" --no-info --source=commcost --manual=commcost "--name=$name" "--include=$included" \
     "--output=$page" "$program"
