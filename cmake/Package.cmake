@@ -31,5 +31,6 @@ string(REGEX REPLACE "^, " "" CPACK_DEBIAN_PACKAGE_CONFLICTS "${CPACK_DEBIAN_PAC
 
 set(CPACK_SOURCE_GENERATOR TGZ)
 set(CPACK_SOURCE_PACKAGE_FILE_NAME "commcost-${PROJECT_VERSION}")
-set(CPACK_SOURCE_IGNORE_FILES "/\\\\.git/" "/build" "/results" "\\\\.o$")
+set(CPACK_SOURCE_IGNORE_FILES "/\\.git/" "^${PROJECT_SOURCE_DIR}/build[^/]*/" "^${PROJECT_SOURCE_DIR}/results[^/]*/"
+    "__pycache__" "\\.o$")
 include(CPack)

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Is what `cmake --install` and the packages make complete? Used from another folder, where the source tree and the
+# build can't be found.
+#
+# usage: test_install.sh suite|packages SOURCE BUILD
+set -eu
+what=$1
+source=$2
+build=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# expect_file FILE...
+expect_file() {
+    for file in "$@"; do
+        [ -e "$file" ] || fail "no $file"
+    done
+}
+
+# The programs of a prefix run, and its scripts find them, after the whole tree was moved.
+suite() {
+    DESTDIR=$work/there cmake --install "$build" --prefix /usr >"$work/log" || fail "$(cat "$work/log")"
+    mv "$work/there/usr" "$work/moved"
+    mkdir "$work/elsewhere"
+    cd "$work/elsewhere"
+    PATH=$work/moved/bin:$PATH
+    export PATH
+    commcost-run-suite --benchmarks=overlap_ibarrier,halo,monitor_overhead --runs=2 --ranks=2 \
+        --options='all: --max-time=0.02' --options='halo: --local=5' --output=first
+    commcost-run-suite --benchmarks=overlap_ibarrier,halo,monitor_overhead --runs=2 --ranks=2 \
+        --options='all: --max-time=0.02' --options='halo: --local=5' --output=second
+    expect_file first/overlap_ibarrier.tsv first/halo.tsv first/monitor_overhead.tsv
+    bench_compare first second >compared.tsv || [ $? -eq 1 ] || fail "bench_compare"
+    grep -q '^halo' compared.tsv || fail "bench_compare has no row of halo"
+    commcost-plot --output=pictures first
+    expect_file pictures/halo.svg
+    commcost-report --output=page.html first second
+    grep -q '<svg' page.html || fail "the page has no picture"
+    grep -q 'can.t tell\|same\|slower\|faster' page.html || fail "the page has no comparison"
+    commcost-report-text first | grep -q 'What a halo swap takes' || fail "the report has no halo"
+    if [ -n "$(command -v help2man)" ]; then
+        expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1"
+        grep -q 'halo \\- Measures a 3D halo swap' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
+    fi
+    library=$(find "$work/moved" -name libmpirtmon.so)
+    expect_file "$library" "$work/moved/include/mpirtmon.h"
+    # Nothing of it leads back.
+    if grep -rlF "$source/run_scripts" "$work/moved" | grep -v 'libexec\|/lib'; then
+        fail "these know the source tree"
+    fi
+}
+
+# The Debian package has them all and names what it needs; the source archive builds.
+packages() {
+    cd "$build"
+    cpack -G DEB -B "$work/deb" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    package=$(find "$work/deb" -maxdepth 1 -name '*.deb')
+    dpkg-deb --contents "$package" >"$work/contents"
+    for file in bin/commcost-run-suite bin/bench_compare libexec/commcost/halo/halo \
+        libexec/commcost/overlap/overlap_iallreduce share/commcost/run_scripts/suite.list \
+        share/commcost/run_scripts/plots/halo.gp include/mpirtmon.h; do
+        grep -q "/usr/$file\$" "$work/contents" || fail "the package has no $file"
+    done
+    grep -q '/libmpirtmon.so$' "$work/contents" || fail "the package has no libmpirtmon.so"
+    dpkg-deb --field "$package" Depends | grep -q 'mpi' || fail "the package needs no MPI"
+    cpack --config CPackSourceConfig.cmake -B "$work/source" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    tar -xzf "$(find "$work/source" -maxdepth 1 -name '*.tar.gz')" -C "$work"
+    tree=$(find "$work" -maxdepth 1 -name 'commcost-*')
+    expect_file "$tree/CMakeLists.txt" "$tree/run_scripts/quickstart.sh" "$tree/tests/run.sh"
+    [ ! -e "$tree/.git" ] || fail "the archive has the history"
+    compiler=$(sed -n 's/^MPI_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+    cmake -S "$tree" -B "$work/build" "-DMPI_C_COMPILER=$compiler" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    cmake --build "$work/build" -j 2 --target halo >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    "$work/build/halo/halo" --version
+    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$tree/run_scripts/spack/package.py"
+}
+
+"$what"
