@@ -20,12 +20,14 @@ else()
   message(STATUS "Man pages: not made")
 endif()
 
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
+
 # commcost_man_page(PROGRAM INCLUDED): a man page, which is what --help says, and the file that help2man includes.
 function(commcost_man_page program included)
   if(NOT COMMCOST_MAN OR NOT HELP2MAN)
     return()
   endif()
-  set(_page "${CMAKE_CURRENT_BINARY_DIR}/${program}.1")
+  set(_page "${PROJECT_BINARY_DIR}/man/${program}.1")
   add_custom_command(OUTPUT "${_page}"
     COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${HELP2MAN}" "${included}"
             $<TARGET_FILE:${program}> "${_page}"

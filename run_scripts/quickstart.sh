@@ -34,7 +34,8 @@ results=${1:-$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)}
 build=$COMMCOST_TOP/build
 
 if [ -z "${MPICC:-}" ]; then
-    install_missing gcc libc6-dev make cmake git mpich libmpich-dev libhwloc-dev
+    install_missing gcc libc6-dev make cmake git mpich libmpich-dev \
+        libhwloc-dev gnuplot-nox
 fi
 build_tree "$build" >&2
 
