@@ -14,7 +14,10 @@ set -eu
 COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
-program=${PROGRAM:-$COMMCOST_TOP/build/mpi_overhead/mpi_overhead}
+build=$COMMCOST_TOP/build
+# As installed, in share/commcost.
+[ -d "$build" ] || build=$COMMCOST_TOP/../../libexec/commcost
+program=${PROGRAM:-$build/mpi_overhead/mpi_overhead}
 [ -x "$program" ] || die "no program $program: build it, or set PROGRAM"
 
 if [ -z "${LAUNCH:-}" ]; then

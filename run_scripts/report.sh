@@ -75,6 +75,8 @@ fi
 # The comparison.
 if [ $# -eq 2 ]; then
     compare=${BENCH_COMPARE:-$COMMCOST_TOP/build/run_scripts/bench_compare/bench_compare}
+    # As installed, in share/commcost.
+    [ -x "$compare" ] || compare=$COMMCOST_TOP/../../bin/bench_compare
     command -v "$compare" >/dev/null 2>&1 || compare=$(command -v bench_compare) || compare=
     if [ -n "$compare" ]; then
         "$compare" "$2" "$1" >"$work/compare.tsv" 2>"$work/compare.log" || : # says what it found

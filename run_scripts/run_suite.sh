@@ -344,7 +344,10 @@ fi
 # ---- the folder --------------------------------------------------------------------
 
 if [ -z "$results" ]; then
-    results=$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)
+    # Installed, the tree is not the user's to write to.
+    folder=$COMMCOST_TOP
+    [ -e "$folder/CMakeLists.txt" ] || folder=$PWD
+    results=$folder/results/$(date +%Y-%m-%d_%H%M%S)
 fi
 if [ ! -e "$results/suite/plan.tsv" ] && ls "$results"/*.tsv >/dev/null 2>&1; then
     die "$results holds results of something else: use another folder"

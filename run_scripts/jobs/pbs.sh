@@ -2,7 +2,8 @@
 # The suite as a PBS job. qsub has no options for the script, so those of run_suite.sh are
 # in the variable SUITE, with blanks between them (so --options=halo:--local=10 has none):
 #
-#   qsub -l select=16:ncpus=32:mpiprocs=32 -v SUITE="--benchmarks=overlap" run_scripts/jobs/pbs.sh
+#   export SUITE="--benchmarks=overlap,halo --runs=10"
+#   qsub -l select=16:ncpus=32:mpiprocs=32 -v SUITE run_scripts/jobs/pbs.sh
 #
 # The results go to results/pbs-JOB in the folder where it was submitted, or where SUITE has
 # --output=FOLDER. When the job's time is up before the suite is done, submit it again

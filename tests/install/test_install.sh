@@ -37,6 +37,10 @@ suite() {
     expect_file first/overlap_ibarrier.tsv first/halo.tsv first/monitor_overhead.tsv
     bench_compare first second >compared.tsv || [ $? -eq 1 ] || fail "bench_compare"
     grep -q '^halo' compared.tsv || fail "bench_compare has no row of halo"
+    commcost-run-suite --benchmarks=overlap_ibarrier --runs=1 --ranks=2 --options='all: --max-time=0.02'
+    expect_file results/*/overlap_ibarrier.tsv
+    commcost-mpi-overhead-sweep --max-time=0.01 --msgsize=8 --output=sweep.tsv
+    expect_file sweep.tsv
     commcost-plot --output=pictures first
     expect_file pictures/halo.svg
     commcost-report --output=page.html first second
