@@ -150,7 +150,8 @@ static void write_job_id(struct bc_output *output)
    say. */
 static long launched_processes(void)
 {
-    static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"};
+    static const char *const variables[] = {
+        "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *const size = getenv(variables[i]);
         if (size != NULL)
@@ -190,7 +191,7 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
         bc_output_remark(output, "warning",
                          "%ld processes were started, but each is a job of its "
                          "own: mpirun is of another MPI library than this "
-                         "program",
+                         "program, or srun lacks the library's PMI",
                          launched);
     if (job->oversubscribed)
         bc_output_remark(output, "warning",

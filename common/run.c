@@ -100,8 +100,9 @@ static bool make_options(struct bc_run *run)
     if (run->options.rows == NULL)
         return false;
     /* The benchmark's own options come first in --help and metadata. */
-    memcpy(run->options.rows, run->benchmark->options,
-           own_count * sizeof *run->options.rows);
+    if (own_count > 0)
+        memcpy(run->options.rows, run->benchmark->options,
+               own_count * sizeof *run->options.rows);
     memcpy(run->options.rows + own_count, common, sizeof common);
     return true;
 }

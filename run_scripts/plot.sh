@@ -2,7 +2,8 @@
 # Draws the results of the benchmarks with gnuplot, one picture a benchmark (three of
 # pingpong): overlap and time over size, overhead and availability over size, message
 # rates, latency and bandwidth, synchronisation, halo swaps, the monitor's cost. With
-# two results the second is the base, drawn dashed and paler, or grey. Prints the names of the pictures.
+# two results the second is the base, drawn dashed and paler, or grey. Prints the names
+# of the pictures.
 #
 # usage: plot.sh [--output=FOLDER] [--format=svg,png] RESULTS [BASE_RESULTS]
 #   RESULTS   a folder of .tsv files, or one file

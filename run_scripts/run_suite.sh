@@ -502,7 +502,9 @@ await() {
 
 merge_all() {
     cut -f1 "$suite/expected.tsv" | while read -r name; do
-        merge "$name" || echo "Could not put together the launches of $name" >&2
+        merge "$name" && continue
+        echo "Could not put together the launches of $name" >&2
+        echo "$name" >>"$work/not_merged"
     done
 }
 
@@ -598,6 +600,7 @@ while IFS='	' read -r run name command <&3; do
 done
 exec 3<&-
 trap '' HUP INT TERM USR1
+: >"$work/not_merged"
 merge_all
 
 # ---- what came of it ------------------------------------------------------------------
@@ -641,4 +644,4 @@ budget)
     exit 1
     ;;
 esac
-[ "$wrong" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$without" -eq 0 ]
+[ ! -s "$work/not_merged" ] && [ "$wrong" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$without" -eq 0 ]

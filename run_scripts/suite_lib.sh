@@ -130,8 +130,10 @@ launch_line() {
         fi
         set -- "$@" -np "$launch_ranks"
         [ -z "$per_node" ] || set -- "$@" --map-by "ppr:$per_node:node"
+        # As many slots as a host gets ranks: the first one would get them all.
+        slots=${ranks_per_node:-$(((ranks + nodes - 1) / nodes))}
         [ -z "$hosts" ] || set -- "$@" --host "$(echo "$hosts" |
-            sed "s/,/:${ranks_per_node:-$ranks},/g; s/\$/:${ranks_per_node:-$ranks}/")"
+            sed "s/,/:$slots,/g; s/\$/:$slots/")"
         [ -z "$bind" ] || set -- "$@" --bind-to "$bind"
         ;;
     srun)
@@ -263,7 +265,8 @@ estimate() {
 # ---- results ----------------------------------------------------------------------
 
 # verdict FILE STATUS: what became of a launch that ended with that status: done; wrong
-# (all rows are there, some FAIL); interrupted; failed.
+# (all rows are there, some FAIL); interrupted; failed, which it also has where each
+# process was a job of its own.
 verdict() {
     if [ ! -s "$1" ]; then
         echo failed
@@ -271,6 +274,7 @@ verdict() {
     fi
     awk -F '\t' -v status="$2" '
         /^# warning: interrupted by / { interrupted = 1 }
+        /^# warning: [0-9]+ processes were started, but each is a job/ { alone = 1 }
         /^#/ { next }
         !column {
             for (i = 1; i <= NF; i++) if ($i == "status") column = i
@@ -279,7 +283,8 @@ verdict() {
         }
         $column == "FAIL" { wrong = 1 }
         END {
-            if (interrupted) print "interrupted"
+            if (alone) print "failed"
+            else if (interrupted) print "interrupted"
             else if (column && status == 0) print "done"
             else if (column && status == 1 && wrong) print "wrong"
             else print "failed"

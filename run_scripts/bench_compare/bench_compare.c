@@ -339,6 +339,11 @@ static void write_notes(struct bc_output *output,
                      hopeless, comparison->tested,
                      comparison->hopeless_launches[BASE],
                      comparison->hopeless_launches[NEW], hint);
+    /* Who only looks at the exit status must know, too. */
+    (void)fprintf(stderr,
+                  "%s: %zu of %zu rows have too few launches for any change to "
+                  "be told from chance: use %s, or fewer rows\n",
+                  PROGRAM, hopeless, comparison->tested, hint);
 }
 
 static void write_summary(struct bc_output *output,

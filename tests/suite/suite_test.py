@@ -281,6 +281,9 @@ class Plan(Folders):
             self.assertEqual(self.launch(launcher, *job), all_ranks)
             self.assertEqual(self.launch(launcher, *job, name="mpi_overhead"),
                              pair)
+        # Ranks are spread over the hosts, however many a host could have.
+        self.assertEqual(self.launch("orterun", "--ranks=7", "--hosts=a,b"),
+                         f"orterun {allow}-np 7 --host a:4,b:4")
         self.assertEqual(self.launch("mpirun", "--ranks=3"), "mpirun -np 3")
         self.assertEqual(self.launch("srun", "--ranks=3"), "srun --ntasks=3")
 
@@ -371,7 +374,7 @@ class Results(Folders):
         with open(other, "w", encoding="utf-8") as stream:
             stream.write(changed)
         self.assertIn("other columns", self.suite(
-            "--benchmarks=halo", "--runs=3").stderr)
+            "--benchmarks=halo", "--runs=3", status=1).stderr)
         self.assertEqual(read(self.results + "/halo.tsv"), text)
 
     def test_load(self):

@@ -18,7 +18,7 @@ run() {
 
 configure_and_build() {
     run cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$mpicc" \
-        -DCOMMCOST_TESTS=ON -DCOMMCOST_WERROR=ON "$@"
+        -DCOMMCOST_TESTS=ON -DCOMMCOST_WERROR=ON -DCOMMCOST_MAN=OFF "$@"
     run cmake --build "$build" -j 2
 }
 
