@@ -143,6 +143,11 @@ while [ $# -gt 0 ]; do
     esac
     shift
     needs_one_line "$option" "$value"
+    case $option=$value in
+    --quick=- | --dry-run=- | --verbose=-) ;;
+    --quick=* | --dry-run=* | --verbose=*) wrong_usage "$option: takes no value" ;;
+    --resume=-) wrong_usage "--resume needs a value: use --resume=FOLDER" ;;
+    esac
     case $option in
     --benchmarks) benchmarks=$value ;;
     --runs)
@@ -198,7 +203,8 @@ while [ $# -gt 0 ]; do
     *) wrong_usage "'$option' is no option (--help says more)" ;;
     esac
     case $option in
-    --output | --resume | --dry-run | -v | --verbose) ;;
+    # A budget is of one call.
+    --output | --resume | --budget | --dry-run | -v | --verbose) ;;
     --quick) keep "$option" ;;
     *) keep "$option=$value" ;;
     esac
@@ -381,8 +387,10 @@ if [ -e "$suite/plan.tsv" ]; then
         die "$results was measured with other programs (< then, > now):" \
             "use another folder"
     }
-    [ "$(wc -l <"$suite/plan.tsv")" -eq "$(wc -l <"$work/plan.tsv")" ] ||
-        mv "$work/plan.tsv" "$suite/plan.tsv"
+    if [ "$(wc -l <"$suite/plan.tsv")" -ne "$(wc -l <"$work/plan.tsv")" ]; then
+        mv "$work/plan.tsv" "$suite/plan.tsv.new"
+        mv "$suite/plan.tsv.new" "$suite/plan.tsv"
+    fi
 else
     printf 'run\tname\tstart\tseconds\texit\tresult\n' >"$suite/launches.tsv"
     mv "$work/versions" "$suite/versions"
@@ -392,7 +400,12 @@ else
     { uname -a; cat /etc/os-release 2>/dev/null || :; } >"$suite/system"
     hosts_here >"$suite/hosts" 9>&-
     topology "$suite" 9>&-
-    cat >"$suite/run_again.sh" <<END
+    # Last, since it says that all the others are there.
+    mv "$work/plan.tsv" "$suite/plan.tsv.new"
+    mv "$suite/plan.tsv.new" "$suite/plan.tsv"
+fi
+# The same suite, with as many runs as it has by now.
+cat >"$suite/run_again.sh.new" <<END
 #!/bin/sh
 # Runs this suite again, into a folder that is its argument (default: a new one).
 set -eu
@@ -400,11 +413,8 @@ set -eu
 exec sh $(quoted "$COMMCOST_TOP/run_scripts/run_suite.sh") \\
     $kept --build=$(quoted "$build") \${1:+"--output=\$1"}
 END
-    chmod +x "$suite/run_again.sh"
-    # Last, since it says that all the others are there.
-    mv "$work/plan.tsv" "$suite/plan.tsv.new"
-    mv "$suite/plan.tsv.new" "$suite/plan.tsv"
-fi
+chmod +x "$suite/run_again.sh.new"
+mv "$suite/run_again.sh.new" "$suite/run_again.sh"
 echo "$kept" >"$suite/options"
 rm -f "$suite/complete"
 echo "$(date +%Y-%m-%dT%H:%M:%S%z) host $(uname -n) process $$ job ${SLURM_JOB_ID:-${PBS_JOBID:-NA}}: run_suite.sh $kept" \

@@ -319,7 +319,8 @@ class Plan(Folders):
                 (["--options=halo: --output=x"], "--output"),
                 (["--build=/no/such"], "--build"),
                 (["--launcher=other -n"], "{ranks}"),
-                (["--resume=/no/such"], "--resume")):
+                (["--resume=/no/such"], "--resume"),
+                (["--resume"], "--resume"), (["--quick=no"], "--quick")):
             done = self.suite(*options, status=2)
             self.assertIn(named, done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
@@ -405,6 +406,12 @@ class Results(Folders):
                        check=True, capture_output=True)
         self.assertEqual(read(self.of_suite("plan.tsv")), plan)
         self.assert_rows("halo", 2, rows=5)
+        # More runs are run again, too; the budget was for one call.
+        self.suite("--benchmarks=halo,pingpong", "--runs=3",
+                   "--options=halo: --rows=5", "--budget=1h")
+        again = read(self.of_suite("run_again.sh"))
+        self.assertIn("--runs=3", again)
+        self.assertNotIn("--budget", again)
 
 
 def load(path):
