@@ -104,6 +104,8 @@ needs_count() {
     is_count "$2" || wrong_usage "$1: '$2': use a whole number from 1"
 }
 
+call=$(quoted "$@")
+
 # The options of the folder to resume come first, so that those given beat them.
 for argument in "$@"; do
     case $argument in
@@ -417,7 +419,7 @@ chmod +x "$suite/run_again.sh.new"
 mv "$suite/run_again.sh.new" "$suite/run_again.sh"
 echo "$kept" >"$suite/options"
 rm -f "$suite/complete"
-echo "$(date +%Y-%m-%dT%H:%M:%S%z) host $(uname -n) process $$ job ${SLURM_JOB_ID:-${PBS_JOBID:-NA}}: run_suite.sh $kept" \
+echo "$(date +%Y-%m-%dT%H:%M:%S%z) host $(uname -n) process $$ job ${SLURM_JOB_ID:-${PBS_JOBID:-NA}}: run_suite.sh $call" \
     >>"$suite/calls"
 
 # ---- launches -----------------------------------------------------------------------

@@ -328,7 +328,7 @@ class Pbs(Launch):
             runs = [row["run"] for row in
                     read_tsv(read(f"{self.results}/{name}.tsv"))]
             self.assertEqual(set(runs), {"1", "2"})
-        self.assertIn("--budget=540", read(self.results + "/suite/options"))
+        self.assertIn("--budget=540", read(self.results + "/suite/calls"))
         # Submitted again, it goes on: here there is nothing left to do.
         environment.update(PBS_JOBID="6.here",
                            SUITE=f"--resume={self.results}")
