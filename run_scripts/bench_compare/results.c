@@ -5,16 +5,16 @@
 #include "common/parse.h"
 #include "common/rank_test.h"
 #include "common/stats.h"
+#include "run_scripts/bench_compare/folders.h"
+#include "run_scripts/bench_compare/lines.h"
+#include "run_scripts/bench_compare/storage.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* How much of a name or a cell an error shows. */
 #define SHOWN ".120s"
@@ -42,15 +42,6 @@ struct observation {
     bool failed;
 };
 
-/* Texts and their numbers. */
-struct dictionary {
-    struct entry {
-        char *text; /* NULL: free */
-        size_t number;
-    } *entries;
-    size_t size, used; /* size: a power of 2 */
-};
-
 struct reading {
     struct launch *launches;
     size_t launch_count;
@@ -61,87 +52,6 @@ struct reading {
     struct dictionary series, launch_names;
     size_t left_out; /* warnings beyond WARNINGS_MAX */
 };
-
-static bool no_memory(struct bc_error *error)
-{
-    return bc_error_set(error, "out of memory: compare fewer files at a time");
-}
-
-/* Makes room for one more element; false without memory. Capacities are powers of
-   2, so the count tells when an array is full. */
-static bool make_room(void *array, size_t count, size_t element_size)
-{
-    if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
-        return true;
-    void **const place = array;
-    const size_t capacity = count < 16 ? 16 : 2 * count;
-    void *const larger = realloc(*place, capacity * element_size);
-    if (larger == NULL)
-        return false;
-    *place = larger;
-    return true;
-}
-
-static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t count)
-{
-    /* FNV-1a (Fowler, Noll, Vo). */
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-#define HASH_START UINT64_C(0xcbf29ce484222325)
-
-static struct entry *find_entry(const struct dictionary *dictionary,
-                                const char *text)
-{
-    size_t at = (size_t)hash_bytes(HASH_START, text, strlen(text)) &
-                (dictionary->size - 1);
-    while (dictionary->entries[at].text != NULL &&
-           strcmp(dictionary->entries[at].text, text) != 0)
-        at = (at + 1) & (dictionary->size - 1);
-    return &dictionary->entries[at];
-}
-
-static bool enlarge(struct dictionary *dictionary)
-{
-    struct dictionary larger = {
-        .size = dictionary->size == 0 ? 64 : 2 * dictionary->size,
-        .used = dictionary->used};
-    larger.entries = calloc(larger.size, sizeof *larger.entries);
-    if (larger.entries == NULL)
-        return false;
-    for (size_t i = 0; i < dictionary->size; i++)
-        if (dictionary->entries[i].text != NULL)
-            *find_entry(&larger, dictionary->entries[i].text) =
-                dictionary->entries[i];
-    free(dictionary->entries);
-    *dictionary = larger;
-    return true;
-}
-
-/* The text's entry, which is new if its number is SIZE_MAX; NULL without memory. */
-static struct entry *look_up(struct dictionary *dictionary, const char *text)
-{
-    if (2 * (dictionary->used + 1) > dictionary->size && !enlarge(dictionary))
-        return NULL;
-    struct entry *const entry = find_entry(dictionary, text);
-    if (entry->text == NULL) {
-        entry->text = strdup(text);
-        if (entry->text == NULL)
-            return NULL;
-        entry->number = SIZE_MAX;
-        dictionary->used++;
-    }
-    return entry;
-}
-
-static void free_dictionary(struct dictionary *dictionary)
-{
-    for (size_t i = 0; i < dictionary->size; i++)
-        free(dictionary->entries[i].text);
-    free(dictionary->entries);
-}
 
 struct results *results_create(void)
 {
@@ -154,13 +64,6 @@ struct results *results_create(void)
     }
     results->reading = reading;
     return results;
-}
-
-static void free_texts(char **texts, size_t count)
-{
-    for (size_t i = 0; i < count && texts != NULL; i++)
-        free(texts[i]);
-    free(texts);
 }
 
 static void free_schema(struct schema *schema)
@@ -218,159 +121,6 @@ static void warn(struct results *results, const char *format, ...)
         results->warnings[results->warning_count++] = copy;
     else
         free(copy);
-}
-
-/* ---- lines ------------------------------------------------------------------------ */
-
-struct lines {
-    FILE *stream;
-    const char *path;
-    char *text; /* of the line, without its end */
-    size_t length, capacity;
-    bool complete; /* it had an end */
-    size_t number; /* counted from 1 */
-    size_t bytes;  /* of the file so far */
-    uint64_t hash; /* of the file so far */
-};
-
-static bool lines_open(struct lines *lines, const char *path,
-                       struct bc_error *error)
-{
-    *lines = (struct lines){.path = path, .hash = HASH_START};
-    lines->stream = fopen(path, "rb");
-    struct stat status;
-    if (lines->stream == NULL)
-        return bc_error_set(error, "cannot read '%.200s': %s: name a result or "
-                                   "a folder of results",
-                            path, strerror(errno));
-    if (fstat(fileno(lines->stream), &status) == 0 && S_ISDIR(status.st_mode)) {
-        fclose(lines->stream);
-        return bc_error_set(error, "cannot read '%.200s': it is a folder", path);
-    }
-    return true;
-}
-
-static void lines_close(struct lines *lines)
-{
-    fclose(lines->stream);
-    free(lines->text);
-}
-
-/* Makes a file's error; always false. */
-static bool refuse(const struct lines *lines, struct bc_error *error,
-                   const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool refuse(const struct lines *lines, struct bc_error *error,
-                   const char *format, ...)
-{
-    char text[BC_ERROR_LENGTH];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    /* It is printed: control characters could do anything to a terminal. */
-    for (char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    return bc_error_set(error, "%.200s: line %zu: %s", lines->path,
-                        lines->number, text);
-}
-
-static bool append(struct lines *lines, char c)
-{
-    if (lines->length + 1 >= lines->capacity) {
-        const size_t capacity = lines->capacity == 0 ? 256 : 2 * lines->capacity;
-        char *const larger = realloc(lines->text, capacity);
-        if (larger == NULL)
-            return false;
-        lines->text = larger;
-        lines->capacity = capacity;
-    }
-    lines->text[lines->length++] = c;
-    return true;
-}
-
-enum next { LINE, END, BAD };
-
-/* Reads the next line: its end, "\n" or "\r\n", is left out, and so is the mark
-   with which some programs begin a file of UTF-8. */
-static enum next lines_next(struct lines *lines, struct bc_error *error)
-{
-    lines->length = 0;
-    lines->complete = false;
-    lines->number++;
-    int c;
-    while ((c = getc(lines->stream)) != EOF) {
-        const char byte = (char)c;
-        lines->hash = hash_bytes(lines->hash, &byte, 1);
-        if (++lines->bytes > RESULTS_FILE_MAX) {
-            refuse(lines, error, "the file is larger than %zu MiB",
-                   RESULTS_FILE_MAX >> 20);
-            return BAD;
-        }
-        if (c == '\n')
-            break;
-        if (c == '\0') {
-            refuse(lines, error, "a byte of 0: this is no result");
-            return BAD;
-        }
-        if (lines->length >= RESULTS_LINE_MAX) {
-            refuse(lines, error, "longer than %zu MiB: this is no result",
-                   RESULTS_LINE_MAX >> 20);
-            return BAD;
-        }
-        if (!append(lines, byte)) {
-            no_memory(error);
-            return BAD;
-        }
-    }
-    if (ferror(lines->stream)) {
-        bc_error_set(error, "cannot read '%.200s': %s", lines->path,
-                     strerror(errno));
-        return BAD;
-    }
-    lines->complete = c == '\n';
-    if (lines->length == 0 && !lines->complete)
-        return END;
-    if (!append(lines, '\0')) {
-        no_memory(error);
-        return BAD;
-    }
-    lines->length--;
-    if (lines->length > 0 && lines->text[lines->length - 1] == '\r')
-        lines->text[--lines->length] = '\0';
-    if (lines->number == 1 && strncmp(lines->text, "\xef\xbb\xbf", 3) == 0) {
-        lines->length -= 3;
-        memmove(lines->text, lines->text + 3, lines->length + 1);
-    }
-    return LINE;
-}
-
-/* The value of `# key: value` if the line is that; or NULL. */
-static const char *meta_value(const char *line, const char *key)
-{
-    const size_t length = strlen(key);
-    if (strncmp(line, "# ", 2) != 0 || strncmp(line + 2, key, length) != 0 ||
-        strncmp(line + 2 + length, ": ", 2) != 0)
-        return NULL;
-    return line + 2 + length + 2;
-}
-
-/* Cuts a line at its tabs; the number of cells, of which the first `most` are set. */
-static size_t split(char *line, char **cells, size_t most)
-{
-    size_t count = 0;
-    for (char *cell = line; cell != NULL;) {
-        char *const tab = strchr(cell, '\t');
-        if (tab != NULL)
-            *tab = '\0';
-        if (count < most)
-            cells[count] = cell;
-        count++;
-        cell = tab != NULL ? tab + 1 : NULL;
-    }
-    return count;
 }
 
 /* ---- the head of a result ------------------------------------------------------------ */
@@ -808,79 +558,6 @@ static bool add_file(struct results *results, enum side side, const char *path,
 }
 
 /* ---- folders ------------------------------------------------------------------------------- */
-
-struct paths {
-    char **paths;
-    size_t count;
-};
-
-static int compare_texts(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static bool is_tsv(const char *path)
-{
-    struct stat status;
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".tsv") == 0 &&
-           stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-/* The paths of a folder's entries, in order: its folders, or its files called *.tsv.
-   Hidden ones are left out. A folder that can't be read has none. */
-static bool list(struct paths *found, const char *folder, bool folders,
-                 struct bc_error *error)
-{
-    DIR *const stream = opendir(folder);
-    const size_t before = found->count;
-    bool good = true;
-    for (struct dirent *entry;
-         good && stream != NULL && (entry = readdir(stream)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        const size_t size = strlen(folder) + strlen(entry->d_name) + 2;
-        char *const path = malloc(size);
-        if (path == NULL) {
-            good = no_memory(error);
-            break;
-        }
-        snprintf(path, size, "%s/%s", folder, entry->d_name);
-        if (folders ? !is_folder(path) : !is_tsv(path)) {
-            free(path);
-        } else if (!make_room(&found->paths, found->count,
-                              sizeof *found->paths)) {
-            free(path);
-            good = no_memory(error);
-        } else {
-            found->paths[found->count++] = path;
-        }
-    }
-    if (stream != NULL)
-        closedir(stream);
-    if (found->count > before)
-        qsort(found->paths + before, found->count - before, sizeof *found->paths,
-              compare_texts);
-    return good;
-}
-
-/* The *.tsv files in each folder of a folder. */
-static bool list_below(struct paths *found, const char *folder,
-                       struct bc_error *error)
-{
-    struct paths folders = {NULL, 0};
-    bool good = list(&folders, folder, true, error);
-    for (size_t i = 0; good && i < folders.count; i++)
-        good = list(found, folders.paths[i], false, error);
-    free_texts(folders.paths, folders.count);
-    return good;
-}
 
 enum kind { NO_RESULT, COMPARISON, ONE_LAUNCH, SEVERAL_LAUNCHES };
 
