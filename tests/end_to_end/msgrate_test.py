@@ -135,7 +135,7 @@ class Rows(unittest.TestCase):
                 self.assertGreater(float(rate), 1000.0)
 
     def test_cache(self):
-        done = launch("msgrate", "-p", "1", "-i", "3", "-c", "llc")
+        done = launch("msgrate", "-p", "1", "-i", "1", "--warmup=0", "-c", "llc")
         if "doesn't say how large" in done.stderr:
             self.skipTest(done.stderr)
         self.assertNotIn("may keep some", done.stdout)
@@ -143,11 +143,11 @@ class Rows(unittest.TestCase):
         self.assertGreater(int(size), 1 << 18)
         # It is half as much again as the cache has.
         smaller = str(int(size) * 2 // 3 - 8)
-        done = launch("msgrate", "-p", "1", "-i", "3", "-c", smaller)
+        done = launch("msgrate", "-p", "1", "-i", "1", "--warmup=0", "-c", smaller)
         self.assertIn("# warning: the flush, ", done.stdout)
-        done = launch("msgrate", "-p", "1", "-i", "3", "-c", "0")
+        done = launch("msgrate", "-p", "1", "-i", "1", "--warmup=0", "-c", "0")
         self.assertIn("# note: the caches are not flushed", done.stdout)
-        done = launch("msgrate", "-p", "1", "-i", "3")
+        done = launch("msgrate", "-p", "1", "-i", "1", "--warmup=0")
         self.assertEqual(read_tsv(done.stdout)[0]["cache_size"], "16777216")
 
     def test_flush_is_before_the_time(self):
