@@ -25,5 +25,6 @@ build=$COMMCOST_TOP/build-tests
 build_tree "$build" -DCOMMCOST_TESTS=ON -DCOMMCOST_VARIANT_TESTS=ON \
     -DCOMMCOST_WERROR=ON "-DCOMMCOST_FULL_TESTS=$full"
 
-# A shared machine may disturb any timing: what fails is tried once more.
-run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 "$@"
+# Tests that time something run alone, of the others two at a time. A shared
+# machine may disturb any timing: what fails is tried once more.
+run ctest --test-dir "$build" -j 2 --output-on-failure --repeat until-pass:2 "$@"
