@@ -1,17 +1,16 @@
 #include "common/coarray.h"
 
+#include "common/large_count.h"
 #include "common/mpi_check.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Values in one transfer, at most: 1 GiB, whose bytes an int still counts. */
-#define TRANSFER_MAX (INT64_C(1) << 27)
-
-#define DIRECTIONS_MAX 7 /* of a box, as in Fortran */
+#define TRANSFER_MAX                                                           \
+    (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
 
 #define MUTEX_HOME 0 /* the rank whose window is locked */
 
@@ -75,41 +74,44 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
 
 /* ---- sections ----------------------------------------------------------------- */
 
-static bool is_count(int64_t value)
+static MPI_Datatype strided(int64_t blocks, int64_t block_values,
+                            int64_t stride_values)
 {
-    return value >= 0 && value <= INT_MAX;
+    const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
+    MPI_Datatype type;
+    if (bc_is_count(blocks) && bc_is_count(block_values) &&
+        bc_is_count(stride_values)) {
+        BC_MPI(MPI_Type_vector((int)blocks, (int)block_values,
+                               (int)stride_values, MPI_DOUBLE, &type));
+        return type;
+    }
+    MPI_Datatype block = bc_type_repeat(block_values, value_bytes, MPI_DOUBLE);
+    type = bc_type_repeat(blocks, stride_values * value_bytes, block);
+    BC_MPI(MPI_Type_free(&block));
+    return type;
 }
 
 void bc_section_create(struct bc_section *section, int64_t blocks,
                        int64_t block_values, int64_t stride_values)
 {
-    if (!is_count(blocks) || !is_count(block_values) ||
-        !is_count(stride_values))
+    if (blocks < 0 || block_values < 0 || stride_values < 0)
         bc_abort("no section can have %lld blocks of %lld values, %lld apart",
                  (long long)blocks, (long long)block_values,
                  (long long)stride_values);
-    BC_MPI(MPI_Type_vector((int)blocks, (int)block_values, (int)stride_values,
-                           MPI_DOUBLE, &section->type));
+    section->type = strided(blocks, block_values, stride_values);
     BC_MPI(MPI_Type_commit(&section->type));
 }
 
 void bc_section_create_box(struct bc_section *section, int directions,
                            const int64_t *array, const int64_t *extent)
 {
-    int sizes[DIRECTIONS_MAX], subsizes[DIRECTIONS_MAX];
-    static const int starts[DIRECTIONS_MAX];
-    if (directions < 1 || directions > DIRECTIONS_MAX)
-        bc_abort("no section can have %d directions", directions);
-    for (int d = 0; d < directions; d++) {
-        if (extent[d] < 1 || extent[d] > array[d] || !is_count(array[d]))
+    static const int64_t origin[BC_DIRECTIONS_MAX];
+    for (int d = 0; d < directions; d++)
+        if (extent[d] < 1 || extent[d] > array[d])
             bc_abort("no section can have %lld of %lld values",
                      (long long)extent[d], (long long)array[d]);
-        sizes[d] = (int)array[d];
-        subsizes[d] = (int)extent[d];
-    }
-    BC_MPI(MPI_Type_create_subarray(directions, sizes, subsizes, starts,
-                                    MPI_ORDER_C, MPI_DOUBLE, &section->type));
-    BC_MPI(MPI_Type_commit(&section->type));
+    section->type =
+        bc_type_box(directions, array, extent, origin, MPI_DOUBLE);
 }
 
 void bc_section_destroy(struct bc_section *section)

@@ -62,15 +62,16 @@ struct bc_section {
     MPI_Datatype type;
 };
 
-/* Local. No argument may be negative or beyond INT_MAX, or it ends the job; a
-   stride below the block's length makes blocks overlap, which MPI forbids at
-   the end that is written. */
+/* Local. No argument may be negative, or it ends the job; a stride below the
+   block's length makes blocks overlap, which MPI forbids at the end that is
+   written. */
 void bc_section_create(struct bc_section *section, int64_t blocks,
                        int64_t block_values, int64_t stride_values);
 /* A section of the same kind: a box of `extent` values in each direction that lies
    in an array of `array` values in each, the last direction contiguous. It starts
-   at the box's first value. Local; no extent may be below 1, above the array's or
-   beyond INT_MAX, or it ends the job. */
+   at the box's first value. Local; no extent may be below 1 or above the array's,
+   or it ends the job, as it does with no directions or more than
+   BC_DIRECTIONS_MAX. */
 void bc_section_create_box(struct bc_section *section, int directions,
                            const int64_t *array, const int64_t *extent);
 /* Local; once what was started with it is complete. */

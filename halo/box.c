@@ -1,6 +1,7 @@
 #include "halo/box.h"
 
-#include <limits.h>
+#include "common/large_count.h"
+
 #include <math.h>
 
 int64_t halo_array_values(const struct halo_box *box)
@@ -37,23 +38,34 @@ int64_t halo_ndata(const struct halo_box *box)
     return values;
 }
 
-double halo_needed_bytes(const struct halo_box *box)
+bool halo_is_possible(const struct halo_box *box)
 {
     double values = 1.0;
-    for (int d = 0; d < HALO_DIRECTIONS; d++)
-        values *= (double)halo_array_extent(box, d);
-    return (double)sizeof(double) * (values + 2.0 * (double)halo_ndata(box));
+    for (int d = 0; d < HALO_DIRECTIONS; d++) {
+        if (box->extent[d] < 1)
+            return false;
+        values *= (double)box->extent[d] + 2.0;
+    }
+    return values <= BC_ELEMENTS_MAX;
 }
 
-int64_t halo_largest_cube(double bytes)
+double halo_needed_bytes(const struct halo_box *box, bool packs)
+{
+    const int64_t buffers = packs ? 2 * halo_ndata(box) : 0;
+    return (double)sizeof(double) * (double)(halo_array_values(box) + buffers);
+}
+
+int64_t halo_largest_cube(double bytes, bool packs)
 {
     /* The box alone would fit; its halo and buffers take a few values off. */
-    const double beyond = cbrt(fmax(0.0, bytes) / (double)sizeof(double));
-    int64_t extent = (int64_t)fmin(beyond, floor(sqrt(INT_MAX)));
-    while (extent > 0 &&
-           halo_needed_bytes(&(struct halo_box){{extent, extent, extent}}) >
-               bytes)
-        extent--;
+    const double beyond = fmin(fmax(0.0, bytes) / (double)sizeof(double),
+                               BC_ELEMENTS_MAX);
+    int64_t extent = (int64_t)cbrt(beyond);
+    for (; extent > 0; extent--) {
+        const struct halo_box cube = {{extent, extent, extent}};
+        if (halo_is_possible(&cube) && halo_needed_bytes(&cube, packs) <= bytes)
+            break;
+    }
     return extent;
 }
 

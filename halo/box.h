@@ -11,6 +11,7 @@
 #ifndef COMMCOST_HALO_BOX_H
 #define COMMCOST_HALO_BOX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { HALO_DIRECTIONS = 3, HALO_FACES = 2 * HALO_DIRECTIONS };
@@ -68,12 +69,15 @@ int64_t halo_place(const struct halo_box *box,
 int64_t halo_face_values(const struct halo_box *box, int face);
 int64_t halo_ndata(const struct halo_box *box);
 
-/* The bytes of the array and of buffers for all faces, to send and to receive; as a
-   real number, since it may be beyond any integer. And the greatest extent of a
-   cube that needs no more than so many bytes and whose faces can be counted by an
-   int; 0 if there is none. */
-double halo_needed_bytes(const struct halo_box *box);
-int64_t halo_largest_cube(double bytes);
+/* Whether extents are at least 1 and the array has no more than BC_ELEMENTS_MAX
+   values, so that none of these numbers overflows. */
+bool halo_is_possible(const struct halo_box *box);
+
+/* The bytes of the array, and, if faces are packed, of buffers for all faces, to
+   send and to receive. And the greatest extent of a cube that is possible and
+   needs no more than so many bytes; 0 if there is none. */
+double halo_needed_bytes(const struct halo_box *box, bool packs);
+int64_t halo_largest_cube(double bytes, bool packs);
 
 /* The box's own layer at a face, which is sent to the neighbour there; and the
    halo's layer beyond it, where what that neighbour sends is received. Edges and

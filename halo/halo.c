@@ -80,7 +80,7 @@ static double usable_bytes(const struct bc_run *run)
 /* What would do where a box doesn't fit. */
 static struct bc_error advice_of(double most_bytes)
 {
-    const long long most = (long long)halo_largest_cube(most_bytes);
+    const long long most = (long long)halo_largest_cube(most_bytes, halo_packs(&parameters));
     struct bc_error advice;
     if (most > 0)
         bc_error_set(&advice, "use at most %lldx%lldx%lld", most, most, most);
@@ -98,13 +98,14 @@ static bool validate(struct bc_run *run, struct bc_error *error)
         halo_parameters_shorten(&parameters, most);
     for (int i = 0; i < parameters.box_count; i++) {
         const struct halo_box *const box = &parameters.boxes[i];
-        if (halo_needed_bytes(box) <= most)
+        const double needed = halo_needed_bytes(box, halo_packs(&parameters));
+        if (needed <= most)
             continue;
         return bc_error_set(error, "--local: %lldx%lldx%lld needs %.1f MiB a rank, "
                                    "and %.1f fit into memory or /dev/shm: %s",
                             (long long)box->extent[0], (long long)box->extent[1],
                             (long long)box->extent[2],
-                            halo_needed_bytes(box) / 1048576, most / 1048576,
+                            needed / 1048576, most / 1048576,
                             advice_of(most).text);
     }
     return true;

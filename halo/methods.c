@@ -1,6 +1,7 @@
 #include "halo/methods.h"
 
 #include "common/coarray.h"
+#include "common/large_count.h"
 #include "common/mpi_check.h"
 #include "halo/packed.h"
 #include "halo/shared_window.h"
@@ -116,17 +117,11 @@ struct typed_swap {
 static MPI_Datatype type_of(const struct halo_box *box,
                             const struct halo_region *region)
 {
-    int array[HALO_DIRECTIONS], extent[HALO_DIRECTIONS], start[HALO_DIRECTIONS];
-    MPI_Datatype type;
-    for (int d = 0; d < HALO_DIRECTIONS; d++) {
-        array[d] = (int)halo_array_extent(box, d);
-        extent[d] = (int)region->extent[d];
-        start[d] = (int)region->start[d];
-    }
-    BC_MPI(MPI_Type_create_subarray(HALO_DIRECTIONS, array, extent, start,
-                                    MPI_ORDER_C, MPI_DOUBLE, &type));
-    BC_MPI(MPI_Type_commit(&type));
-    return type;
+    int64_t array[HALO_DIRECTIONS];
+    for (int d = 0; d < HALO_DIRECTIONS; d++)
+        array[d] = halo_array_extent(box, d);
+    return bc_type_box(HALO_DIRECTIONS, array, region->extent, region->start,
+                       MPI_DOUBLE);
 }
 
 static void create_typed(struct halo_exchange *x)
@@ -245,7 +240,7 @@ const struct halo_method halo_methods[HALO_METHODS] = {
      .destroy = destroy_coarray},
     {.name = "isend/irecv types", .sync = HALO_SYNC_NONE,
      .create = create_typed, .swap = swap_typed, .destroy = destroy_typed},
-    {.name = "isend/irecv packed", .sync = HALO_SYNC_NONE,
+    {.name = "isend/irecv packed", .sync = HALO_SYNC_NONE, .packs = true,
      .create = create_packed, .swap = swap_packed, .destroy = destroy_packed},
     {.name = "persistent", .sync = HALO_SYNC_NONE,
      .create = create_persistent, .swap = swap_persistent,
@@ -254,6 +249,6 @@ const struct halo_method halo_methods[HALO_METHODS] = {
      .create = create_typed, .swap = swap_neighbor_alltoallw,
      .destroy = destroy_typed},
     {.name = "shared window", .sync = HALO_SYNC_NONE, .in_window = true,
-     .shares_node = true, .create = halo_shared_create,
+     .shares_node = true, .packs = true, .create = halo_shared_create,
      .swap = halo_shared_swap, .destroy = halo_shared_destroy},
 };

@@ -30,6 +30,7 @@ struct halo_method {
     enum halo_sync sync;
     bool in_window;      /* the array is in a window, maybe in /dev/shm */
     bool shares_node;    /* only for neighbours that share a node */
+    bool packs;          /* faces, or those of other nodes, go through buffers */
 
     /* Makes the array, all zeros, and what the swap needs. Collective over the
        exchange's communicator. */

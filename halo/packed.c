@@ -17,6 +17,7 @@ void halo_packed_create(struct halo_packed *packed,
         packed->faces[packed->count] = face;
         packed->sent[packed->count] = halo_allocate_values(values);
         packed->received[packed->count] = halo_allocate_values(values);
+        bc_amount_create(&packed->amounts[packed->count], values, MPI_DOUBLE);
         packed->count++;
     }
 }
@@ -26,6 +27,7 @@ void halo_packed_destroy(struct halo_packed *packed)
     for (int i = 0; i < packed->count; i++) {
         free(packed->sent[i]);
         free(packed->received[i]);
+        bc_amount_destroy(&packed->amounts[i]);
     }
 }
 
@@ -35,16 +37,16 @@ void halo_packed_start(const struct halo_exchange *exchange,
     const struct halo_exchange *const x = exchange;
     for (int i = 0; i < packed->count; i++) {
         const int face = packed->faces[i];
-        BC_MPI(MPI_Irecv(packed->received[i],
-                         (int)halo_face_values(&x->box, face), MPI_DOUBLE,
+        BC_MPI(MPI_Irecv(packed->received[i], packed->amounts[i].count,
+                         packed->amounts[i].type,
                          x->grid.neighbours[face], face, x->comm,
                          &packed->receives[i]));
     }
     for (int i = 0; i < packed->count; i++) {
         const int face = packed->faces[i];
         halo_pack(&x->box, &x->sent[face], x->values, packed->sent[i]);
-        BC_MPI(MPI_Isend(packed->sent[i], (int)halo_face_values(&x->box, face),
-                         MPI_DOUBLE, x->grid.neighbours[face],
+        BC_MPI(MPI_Isend(packed->sent[i], packed->amounts[i].count,
+                         packed->amounts[i].type, x->grid.neighbours[face],
                          halo_opposite(face), x->comm, &packed->sends[i]));
     }
 }

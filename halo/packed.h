@@ -5,6 +5,7 @@
 #ifndef COMMCOST_HALO_PACKED_H
 #define COMMCOST_HALO_PACKED_H
 
+#include "common/large_count.h"
 #include "halo/exchange.h"
 
 #include <mpi.h>
@@ -15,6 +16,7 @@ struct halo_packed {
     int faces[HALO_FACES];
     double *sent[HALO_FACES];     /* buffers, in the order of `faces`, as all */
     double *received[HALO_FACES]; /* that follows */
+    struct bc_amount amounts[HALO_FACES]; /* of values in each */
     MPI_Request sends[HALO_FACES];
     MPI_Request receives[HALO_FACES];
     MPI_Status *statuses; /* MPI_STATUSES_IGNORE */

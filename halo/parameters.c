@@ -1,9 +1,9 @@
 #include "halo/parameters.h"
 
+#include "common/large_count.h"
 #include "common/names.h"
 #include "common/parse.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -108,18 +108,6 @@ static bool complete_dims(struct halo_parameters *p, int ranks,
 
 /* ---- the boxes ---------------------------------------------------------------- */
 
-/* Extents of the array and values of a face are counts of MPI's: ints. */
-static bool is_countable(const struct halo_box *box)
-{
-    for (int d = 0; d < HALO_DIRECTIONS; d++)
-        if (box->extent[d] < 1 || box->extent[d] > INT_MAX - 2)
-            return false;
-    for (int face = 0; face < HALO_FACES; face++)
-        if (halo_face_values(box, face) > INT_MAX)
-            return false;
-    return true;
-}
-
 static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
 {
     p->box_count = 0;
@@ -134,11 +122,11 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
             return bc_error_set(error, "--local: '%.*s' is no box: use A or "
                                        "AxBxC, such as 100 or 100x20x30",
                                 shown, element);
-        if (!is_countable(&box))
+        if (!halo_is_possible(&box))
             return bc_error_set(error, "--local: %.*s can't be swapped: use "
-                                       "extents of at least 1 and faces of at "
-                                       "most %d values",
-                                shown, element, INT_MAX);
+                                       "extents of at least 1 and of at most "
+                                       "%.0f values together with the halo",
+                                shown, element, BC_ELEMENTS_MAX);
         if (p->box_count == HALO_BOXES_MAX)
             return bc_error_set(error, "--local: more than %d boxes: use "
                                        "fewer at a time",
@@ -150,11 +138,20 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
     }
 }
 
+bool halo_packs(const struct halo_parameters *parameters)
+{
+    for (int i = 0; i < HALO_METHODS; i++)
+        if (parameters->method_chosen[i] && halo_methods[i].packs)
+            return true;
+    return false;
+}
+
 void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
 {
     struct halo_parameters *const p = parameters;
     int count = p->box_count;
-    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1]) > bytes)
+    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1],
+                                          halo_packs(p)) > bytes)
         count--;
     if (count == p->box_count)
         return;

@@ -42,6 +42,9 @@ size_t halo_parameters_table(struct halo_parameters *parameters,
 bool halo_parameters_complete(struct halo_parameters *parameters, int ranks,
                               struct bc_error *error);
 
+/* Whether a method that was chosen packs faces into buffers. */
+bool halo_packs(const struct halo_parameters *parameters);
+
 /* Leaves the boxes that need more than so many bytes out of the default list, but
    for the first one; `local_text` becomes what is left. Local, after
    halo_parameters_complete and before `local_text` goes to the other ranks. */

@@ -38,15 +38,15 @@ time_loop(const struct overhead_exchange *x, uint64_t units, int64_t iterations,
 static inline void post_send(const struct overhead_exchange *x,
                              MPI_Request *request)
 {
-    BC_MPI(MPI_Isend(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
-                     request));
+    BC_MPI(MPI_Isend(x->buffer, x->message.count, x->message.type, x->peer,
+                     TAG, x->pair, request));
 }
 
 static inline void post_receive(const struct overhead_exchange *x,
                                 MPI_Request *request)
 {
-    BC_MPI(MPI_Irecv(x->buffer, x->count, MPI_BYTE, x->peer, TAG, x->pair,
-                     request));
+    BC_MPI(MPI_Irecv(x->buffer, x->message.count, x->message.type, x->peer,
+                     TAG, x->pair, request));
 }
 
 static inline void post_nothing(const struct overhead_exchange *x,
@@ -162,7 +162,7 @@ enum { PERIOD = 251 };
 
 /* Byte i of the message in hand. One message's differ from the last one's, so
    that old data can't pass for new; none is 0. */
-static unsigned char data_byte(const struct overhead_exchange *x, int i)
+static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
 {
     return (unsigned char)((x->messages + i) % PERIOD + 1);
 }
@@ -170,13 +170,13 @@ static unsigned char data_byte(const struct overhead_exchange *x, int i)
 void overhead_prepare_data(struct overhead_exchange *exchange)
 {
     unsigned char *const buffer = exchange->buffer;
-    const size_t count = (size_t)exchange->count;
+    const size_t count = (size_t)exchange->bytes;
     exchange->messages++;
     if (receives(exchange)) {
         memset(buffer, 0, count);
         return;
     }
-    for (int i = 0; i < PERIOD && i < exchange->count; i++)
+    for (int64_t i = 0; i < PERIOD && i < exchange->bytes; i++)
         buffer[i] = data_byte(exchange, i);
     for (size_t done = PERIOD; done < count; done *= 2)
         memcpy(buffer + done, buffer, done < count - done ? done : count - done);
@@ -184,11 +184,11 @@ void overhead_prepare_data(struct overhead_exchange *exchange)
 
 static bool data_is_right(const struct overhead_exchange *x)
 {
-    for (int i = 0; i < PERIOD && i < x->count; i++)
+    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
         if (x->buffer[i] != data_byte(x, i))
             return false;
-    return x->count <= PERIOD || memcmp(x->buffer, x->buffer + PERIOD,
-                                        (size_t)(x->count - PERIOD)) == 0;
+    return x->bytes <= PERIOD || memcmp(x->buffer, x->buffer + PERIOD,
+                                        (size_t)(x->bytes - PERIOD)) == 0;
 }
 
 static void verify_data(struct overhead_exchange *x)

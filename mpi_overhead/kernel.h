@@ -22,6 +22,7 @@
 #ifndef COMMCOST_MPI_OVERHEAD_KERNEL_H
 #define COMMCOST_MPI_OVERHEAD_KERNEL_H
 
+#include "common/large_count.h"
 #include "common/sampling.h"
 
 #include <mpi.h>
@@ -38,7 +39,8 @@ struct overhead_exchange {
     bool token;      /* the overhead is measured with a token */
     MPI_Comm pair;   /* the two ranks: 0 measures, 1 is the partner */
     int peer;        /* the other one's rank in it */
-    int count;       /* bytes of the message */
+    int64_t bytes;   /* of the message */
+    struct bc_amount message; /* these, as MPI takes them */
     unsigned char *buffer;
     bool check;       /* verify the data of each message */
     int64_t messages; /* prepared so far, the same on both ranks */

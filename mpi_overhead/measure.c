@@ -294,7 +294,7 @@ static void measure_by_threshold(struct overhead_bench *bench,
     struct overhead_round round = {
         .exchange = exchange,
         .units = 1,
-        .iterations = specified_iterations(bench, exchange->count),
+        .iterations = specified_iterations(bench, exchange->bytes),
     };
     const struct bc_source source = overhead_work_source(&round);
     const struct bc_plan plan = {

@@ -107,7 +107,7 @@ static void fill_row(struct bc_row *row, const struct bc_run *run,
     bc_row_clear(row, &run->benchmark->table);
     bc_row_text(row, "direction", direction_name(exchange->direction));
     bc_row_integer(row, "pair", pair);
-    bc_row_integer(row, "msgsize", exchange->count);
+    bc_row_integer(row, "msgsize", exchange->bytes);
     bc_row_integer(row, "iterations", result->iterations);
     set_us(row, "iter_t", result->iter_ns);
     set_us(row, "work_t", result->work_ns);
@@ -137,8 +137,8 @@ static void tell_start(const struct bc_run *run,
     if (parameters.iterations == 0)
         bc_output_remark(output, "verbose",
                          "Iterations are being calculated automatically");
-    bc_output_remark(output, "verbose", "Message size is %d bytes",
-                     exchange->count);
+    bc_output_remark(output, "verbose", "Message size is %lld bytes",
+                     (long long)exchange->bytes);
     bc_output_remark(output, "verbose",
                      "Overhead comparison threshold is %f (%.1f%%)",
                      parameters.threshold, 100.0 * (parameters.threshold - 1));
@@ -189,6 +189,18 @@ static bool measure_row(struct overhead_bench *bench,
     return bc_run_row(bench->run, &row);
 }
 
+/* The same with messages of so many bytes. */
+static bool measure_size(struct overhead_bench *bench,
+                         struct overhead_exchange *exchange, int64_t bytes,
+                         int pair, int64_t rows_left)
+{
+    exchange->bytes = bytes;
+    bc_amount_create(&exchange->message, bytes, MPI_BYTE);
+    const bool goes_on = measure_row(bench, exchange, pair, rows_left);
+    bc_amount_destroy(&exchange->message);
+    return goes_on;
+}
+
 /* ---- the run ------------------------------------------------------------------ */
 
 static void run_rows(struct overhead_bench *bench,
@@ -204,10 +216,10 @@ static void run_rows(struct overhead_bench *bench,
     for (size_t i = 0; i < parameters.sizes.count; i++)
         for (int d = 0; d < directions; d++)
             for (int pair = 0; pair < pairs; pair++) {
-                exchange->count = (int)parameters.sizes.values[i];
                 exchange->direction =
                     d == 0 ? first : OVERHEAD_RECEIVE;
-                if (!measure_row(bench, exchange, pair, rows_left--))
+                if (!measure_size(bench, exchange, parameters.sizes.values[i],
+                                  pair, rows_left--))
                     return;
             }
 }

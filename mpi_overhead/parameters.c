@@ -1,9 +1,8 @@
 #include "mpi_overhead/parameters.h"
 
-#include <string.h>
+#include "common/large_count.h"
 
-/* Message counts are ints. */
-#define LARGEST_MESSAGE 2147483647.0
+#include <string.h>
 
 size_t overhead_parameters_table(struct overhead_parameters *parameters,
                                  struct bc_option *rows)
@@ -25,7 +24,7 @@ size_t overhead_parameters_table(struct overhead_parameters *parameters,
          .help = "iterations for each amount of work"},
         {.long_name = "msgsize", .short_name = 'm', .kind = BC_SIZE_LIST,
          .value = &p->sizes, .argument = "SIZES", .min = 0,
-         .max = LARGEST_MESSAGE,
+         .max = BC_ELEMENTS_MAX,
          .help = "message sizes in bytes: one, a list (0,8,1K), a range "
                  "(1:4M, doubling) or both"},
         {.long_name = "thresh", .short_name = 't', .kind = BC_REAL,

@@ -7,6 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
+struct msgrate_messages msgrate_messages_create(int count, int64_t bytes)
+{
+    struct msgrate_messages messages = {.count = count, .bytes = bytes};
+    bc_amount_create(&messages.amount, bytes, MPI_BYTE);
+    return messages;
+}
+
+void msgrate_messages_destroy(struct msgrate_messages *messages)
+{
+    bc_amount_destroy(&messages->amount);
+}
+
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
                                 int blocks)
 {
@@ -16,8 +28,8 @@ unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
     if (posix_memalign(&buffer, page, bytes > 0 ? bytes : 1) != 0)
         buffer = NULL;
     if (buffer == NULL)
-        bc_abort("no memory for %d x %d messages of %d bytes", blocks,
-                 messages->count, messages->bytes);
+        bc_abort("no memory for %d x %d messages of %lld bytes", blocks,
+                 messages->count, (long long)messages->bytes);
     memset(buffer, 0, bytes > 0 ? bytes : 1);
     return buffer;
 }
@@ -31,10 +43,11 @@ static unsigned first_byte(int64_t iteration, int sender, int receiver,
            (unsigned)receiver * 31 + (unsigned)message * 7 + 1;
 }
 
-/* Byte i of a message whose first byte is `first`. */
-static unsigned char byte_at(unsigned first, int i)
+/* Byte i of a message whose first byte is `first`. They repeat themselves after
+   251, a prime: what is a power of two away from its place shows. */
+static unsigned char byte_at(unsigned first, int64_t i)
 {
-    return (unsigned char)((first + (unsigned)i * 13) % 251);
+    return (unsigned char)((first + (uint64_t)i * 13) % 251);
 }
 
 void msgrate_write_block(const struct msgrate_messages *messages,
@@ -43,7 +56,7 @@ void msgrate_write_block(const struct msgrate_messages *messages,
 {
     for (int m = 0; m < messages->count; m++) {
         const unsigned first = first_byte(iteration, sender, receiver, m);
-        for (int i = 0; i < messages->bytes; i++)
+        for (int64_t i = 0; i < messages->bytes; i++)
             *block++ = byte_at(first, i);
     }
 }
@@ -56,7 +69,7 @@ int64_t msgrate_count_wrong(const struct msgrate_messages *messages,
     for (int m = 0; m < messages->count; m++) {
         const unsigned first = first_byte(iteration, sender, receiver, m);
         bool good = true;
-        for (int i = 0; i < messages->bytes; i++)
+        for (int64_t i = 0; i < messages->bytes; i++)
             good = *block++ == byte_at(first, i) && good;
         wrong += !good;
     }

@@ -10,13 +10,21 @@
 #ifndef COMMCOST_MSGRATE_MESSAGES_H
 #define COMMCOST_MSGRATE_MESSAGES_H
 
+#include "common/large_count.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 struct msgrate_messages {
-    int count; /* to a peer */
-    int bytes; /* of each */
+    int count;     /* to a peer */
+    int64_t bytes; /* of each */
+    struct bc_amount amount; /* these bytes, as MPI takes them */
 };
+
+/* So many messages of so many bytes; to be destroyed when nothing is on its way
+   any more. */
+struct msgrate_messages msgrate_messages_create(int count, int64_t bytes);
+void msgrate_messages_destroy(struct msgrate_messages *messages);
 
 /* From one block to the next, in bytes. */
 static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages)

@@ -1,6 +1,7 @@
 #include "msgrate/parameters.h"
 
 #include "common/cache.h"
+#include "common/large_count.h"
 #include "msgrate/peers.h"
 
 #include <limits.h>
@@ -35,7 +36,8 @@ size_t msgrate_parameters_table(struct msgrate_parameters *parameters,
          .value = &p->messages, .argument = "N", .min = 1, .max = INT_MAX,
          .help = "messages to each peer in an iteration"},
         {.long_name = "size", .short_name = 's', .kind = BC_SIZE_LIST,
-         .value = &p->sizes, .argument = "SIZES", .min = 0, .max = INT_MAX,
+         .value = &p->sizes, .argument = "SIZES", .min = 0,
+         .max = BC_ELEMENTS_MAX,
          .help = "bytes of a message: one size, a list (0,8,1K), a range "
                  "(1:4M, doubling) or both"},
         {.long_name = "cache", .short_name = 'c', .kind = BC_TEXT,

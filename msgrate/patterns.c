@@ -17,8 +17,9 @@ static MPI_Request *post_sends(const struct msgrate_exchange *x,
                                MPI_Request *request)
 {
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
-        BC_MPI(MPI_Isend(block, x->messages.bytes, MPI_BYTE, peer, TAG,
-                         MPI_COMM_WORLD, request++));
+        BC_MPI(MPI_Isend(block, x->messages.amount.count,
+                         x->messages.amount.type, peer, TAG, MPI_COMM_WORLD,
+                         request++));
     return request;
 }
 
@@ -28,8 +29,9 @@ static MPI_Request *post_receives(const struct msgrate_exchange *x,
                                   MPI_Request *request)
 {
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
-        BC_MPI(MPI_Irecv(block, x->messages.bytes, MPI_BYTE, peer, TAG,
-                         MPI_COMM_WORLD, request++));
+        BC_MPI(MPI_Irecv(block, x->messages.amount.count,
+                         x->messages.amount.type, peer, TAG, MPI_COMM_WORLD,
+                         request++));
     return request;
 }
 
@@ -231,7 +233,7 @@ void msgrate_exchange_create(struct msgrate_exchange *exchange,
     struct msgrate_exchange *const x = exchange;
     *x = (struct msgrate_exchange){
         .bench = bench,
-        .messages = {.count = (int)p->messages, .bytes = (int)size_bytes},
+        .messages = msgrate_messages_create((int)p->messages, size_bytes),
         .statuses = MPI_STATUSES_IGNORE,
     };
     x->send_buffer = msgrate_allocate(&x->messages, bench->npeers);
@@ -253,6 +255,7 @@ void msgrate_exchange_destroy(struct msgrate_exchange *exchange)
     free(exchange->receive_buffers[0]);
     free(exchange->send_buffer);
     free(exchange->requests);
+    msgrate_messages_destroy(&exchange->messages);
 }
 
 /* What the sampler calls for each sample. */

@@ -276,8 +276,8 @@ void msgrate_access_create(struct msgrate_access *access,
     const bool puts = transfer == MSGRATE_PUT;
     *x = (struct msgrate_access){
         .bench = bench,
-        .messages = {.count = (int)bench->parameters->messages,
-                     .bytes = (int)size_bytes},
+        .messages = msgrate_messages_create((int)bench->parameters->messages,
+                                            size_bytes),
         .puts = puts,
         .transfer_block = puts ? msgrate_put_block : msgrate_get_block,
         .team = msgrate_team_create(threads),
@@ -306,4 +306,5 @@ void msgrate_access_destroy(struct msgrate_access *access)
     free_group(&access->partner_group);
     free(access->local_buffer);
     free(access->shares);
+    msgrate_messages_destroy(&access->messages);
 }

@@ -12,22 +12,24 @@ void msgrate_put_block(const struct msgrate_access *access,
                        struct msgrate_share share, unsigned char *block,
                        int peer, MPI_Aint offset)
 {
-    const int bytes = access->messages.bytes;
+    const size_t bytes = (size_t)access->messages.bytes;
+    const struct bc_amount amount = access->messages.amount;
     for (int m = share.first; m < share.end; m++)
-        BC_MPI(MPI_Put(block + (size_t)m * (size_t)bytes, bytes, MPI_BYTE, peer,
-                       offset + (MPI_Aint)m * bytes, bytes, MPI_BYTE,
-                       access->window));
+        BC_MPI(MPI_Put(block + (size_t)m * bytes, amount.count, amount.type,
+                       peer, offset + (MPI_Aint)((size_t)m * bytes),
+                       amount.count, amount.type, access->window));
 }
 
 void msgrate_get_block(const struct msgrate_access *access,
                        struct msgrate_share share, unsigned char *block,
                        int peer, MPI_Aint offset)
 {
-    const int bytes = access->messages.bytes;
+    const size_t bytes = (size_t)access->messages.bytes;
+    const struct bc_amount amount = access->messages.amount;
     for (int m = share.first; m < share.end; m++)
-        BC_MPI(MPI_Get(block + (size_t)m * (size_t)bytes, bytes, MPI_BYTE, peer,
-                       offset + (MPI_Aint)m * bytes, bytes, MPI_BYTE,
-                       access->window));
+        BC_MPI(MPI_Get(block + (size_t)m * bytes, amount.count, amount.type,
+                       peer, offset + (MPI_Aint)((size_t)m * bytes),
+                       amount.count, amount.type, access->window));
 }
 
 static void transfer_share_to_partner(const void *context, int thread)

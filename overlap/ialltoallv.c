@@ -13,6 +13,18 @@ static void post(const struct overlap_operation *operation,
                           request));
 }
 
+#if OVERLAP_HAS_LARGE
+static void post_large(const struct overlap_operation *operation,
+                       MPI_Request *request)
+{
+    BC_MPI(MPI_Ialltoallv_c(operation->send, operation->large_own_amounts,
+                            operation->large_own_displacements, MPI_DOUBLE,
+                            operation->receive, operation->large_amounts,
+                            operation->large_displacements, MPI_DOUBLE,
+                            operation->comm, request));
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct overlap_collective ialltoallv = {
@@ -21,6 +33,7 @@ int main(int argc, char **argv)
         .send_elements = overlap_own_amount_per_rank,
         .receive_elements = overlap_all_amounts,
         .post = post,
+        .post_large = OVERLAP_LARGE(post_large),
         .sent = overlap_sent_amount_to_each,
         .expected = overlap_from_each_to_me,
     };

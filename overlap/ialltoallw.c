@@ -7,7 +7,7 @@ static void post(const struct overlap_operation *operation,
                  MPI_Request *request)
 {
     BC_MPI(MPI_Ialltoallw(operation->send, operation->own_amounts,
-                          operation->own_displacements, operation->types,
+                          operation->own_displacements, operation->own_types,
                           operation->receive, operation->amounts,
                           operation->displacements, operation->types,
                           operation->comm, request));

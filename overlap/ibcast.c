@@ -8,7 +8,7 @@ static void post(const struct overlap_operation *operation,
     double *const buffer = operation->shape.rank == operation->shape.root
                                ? operation->send
                                : operation->receive;
-    BC_MPI(MPI_Ibcast(buffer, operation->count, MPI_DOUBLE,
+    BC_MPI(MPI_Ibcast(buffer, operation->block.count, operation->block.type,
                       operation->shape.root, operation->comm, request));
 }
 

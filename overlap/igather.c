@@ -5,8 +5,9 @@
 static void post(const struct overlap_operation *operation,
                  MPI_Request *request)
 {
-    BC_MPI(MPI_Igather(operation->send, operation->count, MPI_DOUBLE,
-                       operation->receive, operation->count, MPI_DOUBLE,
+    BC_MPI(MPI_Igather(operation->send, operation->block.count,
+                       operation->block.type, operation->receive,
+                       operation->block.count, operation->block.type,
                        operation->shape.root, operation->comm, request));
 }
 

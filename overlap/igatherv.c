@@ -13,6 +13,18 @@ static void post(const struct overlap_operation *operation,
                         operation->shape.root, operation->comm, request));
 }
 
+#if OVERLAP_HAS_LARGE
+static void post_large(const struct overlap_operation *operation,
+                       MPI_Request *request)
+{
+    BC_MPI(MPI_Igatherv_c(
+        operation->send, operation->large_amounts[operation->shape.rank],
+        MPI_DOUBLE, operation->receive, operation->large_amounts,
+        operation->large_displacements, MPI_DOUBLE, operation->shape.root,
+        operation->comm, request));
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct overlap_collective igatherv = {
@@ -21,6 +33,7 @@ int main(int argc, char **argv)
         .send_elements = overlap_own_amount,
         .receive_elements = overlap_all_amounts_at_root,
         .post = post,
+        .post_large = OVERLAP_LARGE(post_large),
         .sent = overlap_sent_to_all,
         .expected = overlap_from_each,
     };

@@ -6,10 +6,10 @@
 static void post(const struct overlap_operation *operation,
                  MPI_Request *request)
 {
-    BC_MPI(MPI_Ineighbor_allgather(operation->send, operation->count,
-                                   MPI_DOUBLE, operation->receive,
-                                   operation->count, MPI_DOUBLE,
-                                   operation->comm, request));
+    BC_MPI(MPI_Ineighbor_allgather(
+        operation->send, operation->block.count, operation->block.type,
+        operation->receive, operation->block.count, operation->block.type,
+        operation->comm, request));
 }
 
 static double expected(const struct overlap_operation *operation, int64_t i)

@@ -6,9 +6,10 @@
 static void post(const struct overlap_operation *operation,
                  MPI_Request *request)
 {
-    BC_MPI(MPI_Ineighbor_alltoall(operation->send, operation->count, MPI_DOUBLE,
-                                  operation->receive, operation->count,
-                                  MPI_DOUBLE, operation->comm, request));
+    BC_MPI(MPI_Ineighbor_alltoall(operation->send, operation->block.count,
+                                  operation->block.type, operation->receive,
+                                  operation->block.count, operation->block.type,
+                                  operation->comm, request));
 }
 
 /* Where two neighbours are the same rank both blocks hold the same: which of

@@ -11,13 +11,25 @@ static void post(const struct overlap_operation *operation,
                                operation->comm, request));
 }
 
+#if OVERLAP_HAS_LARGE
+static void post_large(const struct overlap_operation *operation,
+                       MPI_Request *request)
+{
+    BC_MPI(MPI_Ireduce_scatter_c(operation->send, operation->receive,
+                                 operation->large_amounts, MPI_DOUBLE, MPI_SUM,
+                                 operation->comm, request));
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct overlap_collective ireduce_scatter = {
         .name = "ireduce_scatter",
+        .layout = OVERLAP_REDUCED,
         .send_elements = overlap_block_per_rank,
         .receive_elements = overlap_one_block,
         .post = post,
+        .post_large = OVERLAP_LARGE(post_large),
         .sent = overlap_sent_to_each,
         .expected = overlap_sum_to_me,
     };

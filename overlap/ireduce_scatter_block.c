@@ -6,17 +6,30 @@ static void post(const struct overlap_operation *operation,
                  MPI_Request *request)
 {
     BC_MPI(MPI_Ireduce_scatter_block(operation->send, operation->receive,
-                                     operation->count, MPI_DOUBLE, MPI_SUM,
-                                     operation->comm, request));
+                                     operation->block.count, MPI_DOUBLE,
+                                     MPI_SUM, operation->comm, request));
 }
+
+#if OVERLAP_HAS_LARGE
+static void post_large(const struct overlap_operation *operation,
+                       MPI_Request *request)
+{
+    BC_MPI(MPI_Ireduce_scatter_block_c(operation->send, operation->receive,
+                                       (MPI_Count)operation->shape.elements,
+                                       MPI_DOUBLE, MPI_SUM, operation->comm,
+                                       request));
+}
+#endif
 
 int main(int argc, char **argv)
 {
     static const struct overlap_collective ireduce_scatter_block = {
         .name = "ireduce_scatter_block",
+        .layout = OVERLAP_REDUCED,
         .send_elements = overlap_block_per_rank,
         .receive_elements = overlap_one_block,
         .post = post,
+        .post_large = OVERLAP_LARGE(post_large),
         .sent = overlap_sent_to_each,
         .expected = overlap_sum_to_me,
     };

@@ -13,6 +13,18 @@ static void post(const struct overlap_operation *operation,
                          operation->shape.root, operation->comm, request));
 }
 
+#if OVERLAP_HAS_LARGE
+static void post_large(const struct overlap_operation *operation,
+                       MPI_Request *request)
+{
+    BC_MPI(MPI_Iscatterv_c(
+        operation->send, operation->large_amounts,
+        operation->large_displacements, MPI_DOUBLE, operation->receive,
+        operation->large_amounts[operation->shape.rank], MPI_DOUBLE,
+        operation->shape.root, operation->comm, request));
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct overlap_collective iscatterv = {
@@ -21,6 +33,7 @@ int main(int argc, char **argv)
         .send_elements = overlap_all_amounts_at_root,
         .receive_elements = overlap_own_amount,
         .post = post,
+        .post_large = OVERLAP_LARGE(post_large),
         .sent = overlap_sent_to_each,
         .expected = overlap_from_root_to_me,
     };

@@ -17,9 +17,6 @@ struct round {
 #define UNTOUCHED_SOURCE (-1.0)
 #define UNTOUCHED_TARGET (-2.0)
 
-/* So many values behind the data, if the coarray has them. */
-#define GUARD_VALUES 64
-
 /* What value i of the data is in this half of a repetition. */
 static double value_at(int64_t half, int64_t i)
 {
@@ -36,7 +33,7 @@ static bool is_source(const struct round *round, bool there)
 /* The values that are looked at. */
 static int64_t watched_values(const struct pingpong_game *g)
 {
-    const int64_t guarded = pingpong_nextent(&g->shape) + GUARD_VALUES;
+    const int64_t guarded = pingpong_nextent(&g->shape) + PINGPONG_GUARD_VALUES;
     return guarded < g->coarray->count ? guarded : g->coarray->count;
 }
 

@@ -12,6 +12,10 @@
 
 #include <stdint.h>
 
+/* So many values behind the data are looked at with --check, if the coarray has
+   them. */
+#define PINGPONG_GUARD_VALUES 64
+
 struct pingpong_result {
     struct bc_batch_result times; /* of repetitions, there and back each */
     int64_t wrong;                /* halves of repetitions with wrong data, of all

@@ -1,5 +1,6 @@
 #include "pingpong/parameters.h"
 
+#include "common/large_count.h"
 #include "common/names.h"
 
 #include <string.h>
@@ -7,9 +8,6 @@
 /* The largest number of values; the specification's, and a thinned sweep's. */
 #define FULL_NDATA ((int64_t)4 << 20)
 #define THINNED_NDATA ((int64_t)256 << 10)
-
-/* A count of values is an int. */
-#define LARGEST_NDATA ((double)(1 << 30))
 
 enum { SYNC_BOTH = PINGPONG_SYNC_NONE };
 
@@ -39,15 +37,15 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
          .help = "single, multiple, crossing, with commas; or all"},
         {.long_name = "max-ndata", .kind = BC_SIZE,
          .value = &p->limits.max_ndata, .argument = "N", .min = 1,
-         .max = LARGEST_NDATA, .zero = "256K, or 4M with --full",
+         .max = BC_ELEMENTS_MAX, .zero = "256K, or 4M with --full",
          .help = "the largest number of values (doubles); a power of two"},
         {.long_name = "max-stride", .kind = BC_SIZE,
          .value = &p->limits.max_stride, .argument = "N", .min = 1,
-         .max = LARGEST_NDATA,
+         .max = BC_ELEMENTS_MAX,
          .help = "the greatest stride, in values; a power of two"},
         {.long_name = "max-blocks", .kind = BC_SIZE,
          .value = &p->limits.max_blocks, .argument = "N", .min = 1,
-         .max = LARGEST_NDATA,
+         .max = BC_ELEMENTS_MAX,
          .zero = "max-ndata; without --full 512 where ranks share processors",
          .help = "the largest number of blocks in the many patterns; a power "
                  "of two"},

@@ -185,13 +185,13 @@ enum { TAG = 1 };
 
 static inline void send_message(const struct pingpong_game *g)
 {
-    BC_MPI(MPI_Send(at(g, 0), (int)g->shape.blksize, MPI_DOUBLE, g->partner, TAG,
+    BC_MPI(MPI_Send(at(g, 0), g->message.count, g->message.type, g->partner, TAG,
                     g->coarray->comm));
 }
 
 static inline void receive_message(const struct pingpong_game *g)
 {
-    BC_MPI(MPI_Recv(at(g, 0), (int)g->shape.blksize, MPI_DOUBLE, g->partner, TAG,
+    BC_MPI(MPI_Recv(at(g, 0), g->message.count, g->message.type, g->partner, TAG,
                     g->coarray->comm, MPI_STATUS_IGNORE));
 }
 

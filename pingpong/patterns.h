@@ -14,6 +14,7 @@
 #define COMMCOST_PINGPONG_PATTERNS_H
 
 #include "common/coarray.h"
+#include "common/large_count.h"
 #include "pingpong/shape.h"
 
 #include <mpi.h>
@@ -35,6 +36,7 @@ struct pingpong_game {
     struct bc_coarray *coarray; /* of nextent values at the least */
     struct pingpong_shape shape;
     struct bc_section section;  /* of strided shapes */
+    struct bc_amount message;   /* of MPI_Send: the shape's values */
     struct bc_images partners;  /* the partner alone */
     int partner;                /* -1: idle */
     bool starts;                /* else moves the data back */

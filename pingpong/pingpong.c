@@ -35,8 +35,8 @@
    with 8 ranks on 2. A thinned sweep ends here. */
 #define SHARED_MAX_BLOCKS 512
 
-/* Sizes in a sweep, at most: 2^0 to 2^30. */
-#define SIZES_MAX 31
+/* Sizes in a sweep, at most: 2^0 to 2^40. */
+#define SIZES_MAX 41
 
 static const struct bc_column columns[] = {
     {"arrangement", BC_KEY, 0},     {"pattern", BC_KEY, 0},
@@ -71,7 +71,11 @@ struct bench {
 /* Values of the largest extent: strided many has gaps as large as its data. */
 static int64_t largest_extent(const struct pingpong_limits *limits)
 {
-    return 2 * limits->max_ndata;
+    for (int p = 0; p < PINGPONG_PATTERNS; p++)
+        if (parameters.pattern_chosen[p] &&
+            pingpong_patterns[p].sweep == PINGPONG_STRIDED_MANY)
+            return 2 * limits->max_ndata;
+    return limits->max_ndata + PINGPONG_GUARD_VALUES;
 }
 
 /* Values of all coarrays that a run with these limits makes. */
@@ -237,6 +241,8 @@ static bool measure_row(struct bench *bench,
     if (pattern->section)
         bc_section_create(&game.section, shape->count, shape->blksize,
                           shape->stride);
+    if (pattern->move == NULL)
+        bc_amount_create(&game.message, shape->blksize, MPI_DOUBLE);
     bc_images_create(&game.partners, game.coarray, &game.partner,
                      game.partner >= 0);
 
@@ -247,6 +253,8 @@ static bool measure_row(struct bench *bench,
     bc_images_destroy(&game.partners);
     if (pattern->section)
         bc_section_destroy(&game.section);
+    if (pattern->move == NULL)
+        bc_amount_destroy(&game.message);
     struct bc_row row;
     fill_row(&row, bench, arrangement, pattern, sync, shape, &result);
     return bc_run_row(bench->run, &row);

@@ -2,7 +2,6 @@
 
 #include "common/mpi_check.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +12,29 @@ int64_t overlap_amount(const struct overlap_shape *shape, int rank)
     return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
 }
 
-/* In w variants displacements are in bytes. */
-static int displacement_unit(const struct overlap_operation *operation)
+static bool has_starts(const struct overlap_collective *collective)
 {
-    return operation->collective->layout == OVERLAP_VARYING_BYTES
-               ? (int)sizeof(double)
+    return collective->layout == OVERLAP_VARYING ||
+           collective->layout == OVERLAP_VARYING_BYTES;
+}
+
+/* In w variants displacements are in bytes. */
+static int64_t displacement_unit(const struct overlap_collective *collective)
+{
+    return collective->layout == OVERLAP_VARYING_BYTES
+               ? (int64_t)sizeof(double)
                : 1;
 }
 
 int overlap_owner(const struct overlap_operation *operation, int64_t i)
 {
-    if (operation->collective->layout == OVERLAP_EQUAL)
+    if (!has_starts(operation->collective))
         return (int)(i / operation->shape.elements);
     /* The last rank whose block starts at or before i. */
-    const int unit = displacement_unit(operation);
     int first = 0, last = operation->shape.ranks - 1;
     while (first < last) {
         const int middle = first + (last - first + 1) / 2;
-        if (operation->displacements[middle] / unit <= i)
+        if (operation->starts[middle] <= i)
             first = middle;
         else
             last = middle - 1;
@@ -40,10 +44,9 @@ int overlap_owner(const struct overlap_operation *operation, int64_t i)
 
 int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
 {
-    if (operation->collective->layout == OVERLAP_EQUAL)
+    if (!has_starts(operation->collective))
         return i % operation->shape.elements;
-    return i - operation->displacements[overlap_owner(operation, i)] /
-                   displacement_unit(operation);
+    return i - operation->starts[overlap_owner(operation, i)];
 }
 
 /* The elements of each buffer on the neediest rank. Rooted operations need most
@@ -82,13 +85,26 @@ bool overlap_fits_int(const struct overlap_collective *collective,
 {
     /* Blocks have int counts and displacements; and libraries count all blocks
        of an operation together in an int. */
-    const double unit = collective->layout == OVERLAP_VARYING_BYTES
-                            ? (double)sizeof(double)
-                            : 1.0;
-    if (shape->elements > INT_MAX)
+    if (shape->elements > BC_COUNT_MAX)
         return false;
     const struct need most = most_elements(collective, *shape);
-    return unit * fmax(most.send, most.receive) <= (double)INT_MAX;
+    return (double)displacement_unit(collective) *
+               fmax(most.send, most.receive) <=
+           (double)BC_COUNT_MAX;
+}
+
+/* Whether amounts beyond ints need another function. */
+static bool needs_post_large(const struct overlap_collective *collective)
+{
+    return collective->layout == OVERLAP_REDUCED ||
+           collective->layout == OVERLAP_VARYING;
+}
+
+bool overlap_can_start(const struct overlap_collective *collective,
+                       const struct overlap_shape *shape)
+{
+    return overlap_fits_int(collective, shape) ||
+           !needs_post_large(collective) || collective->post_large != NULL;
 }
 
 static void *allocate(int64_t count, size_t size)
@@ -113,32 +129,148 @@ static double *allocate_doubles(int64_t count)
     return memory;
 }
 
-static void make_equal_amounts(struct overlap_operation *operation)
-{
-    operation->amounts = allocate(operation->shape.ranks, sizeof(int));
-    for (int rank = 0; rank < operation->shape.ranks; rank++)
-        operation->amounts[rank] = operation->count;
-}
-
-static void make_varying_amounts(struct overlap_operation *operation)
+static void make_starts(struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
-    const int unit = displacement_unit(operation);
-    const int own = (int)overlap_amount(shape, shape->rank);
-    operation->amounts = allocate(shape->ranks, sizeof(int));
-    operation->displacements = allocate(shape->ranks, sizeof(int));
-    operation->own_amounts = allocate(shape->ranks, sizeof(int));
-    operation->own_displacements = allocate(shape->ranks, sizeof(int));
-    operation->types = allocate(shape->ranks, sizeof(MPI_Datatype));
-    int start = 0;
+    operation->starts = allocate(shape->ranks, sizeof *operation->starts);
+    int64_t start = 0;
     for (int rank = 0; rank < shape->ranks; rank++) {
-        operation->amounts[rank] = (int)overlap_amount(shape, rank);
-        operation->displacements[rank] = start * unit;
-        operation->own_amounts[rank] = own;
-        operation->own_displacements[rank] = rank * own * unit;
-        operation->types[rank] = MPI_DOUBLE;
-        start += operation->amounts[rank];
+        operation->starts[rank] = start;
+        start += overlap_amount(shape, rank);
     }
+}
+
+/* Rank r's amount, by the collective's layout. */
+static int64_t amount_of(const struct overlap_operation *operation, int rank)
+{
+    return has_starts(operation->collective)
+               ? overlap_amount(&operation->shape, rank)
+               : operation->shape.elements;
+}
+
+/* As ints. */
+static void make_arrays(struct overlap_operation *operation)
+{
+    const int ranks = operation->shape.ranks;
+    operation->amounts = allocate(ranks, sizeof(int));
+    for (int rank = 0; rank < ranks; rank++)
+        operation->amounts[rank] = (int)amount_of(operation, rank);
+    if (!has_starts(operation->collective))
+        return;
+    const int64_t unit = displacement_unit(operation->collective);
+    const int64_t own = amount_of(operation, operation->shape.rank);
+    operation->displacements = allocate(ranks, sizeof(int));
+    operation->own_amounts = allocate(ranks, sizeof(int));
+    operation->own_displacements = allocate(ranks, sizeof(int));
+    for (int rank = 0; rank < ranks; rank++) {
+        operation->displacements[rank] = (int)(operation->starts[rank] * unit);
+        operation->own_amounts[rank] = (int)own;
+        operation->own_displacements[rank] = (int)(rank * own * unit);
+    }
+}
+
+/* As MPI-4's large counts. */
+static void make_large_arrays(struct overlap_operation *operation)
+{
+    const int ranks = operation->shape.ranks;
+    const int64_t own = amount_of(operation, operation->shape.rank);
+    const bool varying = has_starts(operation->collective);
+    operation->large_amounts = allocate(ranks, sizeof(MPI_Count));
+    operation->large_own_amounts = allocate(ranks, sizeof(MPI_Count));
+    operation->large_displacements = allocate(ranks, sizeof(MPI_Aint));
+    operation->large_own_displacements = allocate(ranks, sizeof(MPI_Aint));
+    for (int rank = 0; rank < ranks; rank++) {
+        operation->large_amounts[rank] = (MPI_Count)amount_of(operation, rank);
+        operation->large_own_amounts[rank] = (MPI_Count)own;
+        if (!varying)
+            continue;
+        operation->large_displacements[rank] =
+            (MPI_Aint)operation->starts[rank];
+        operation->large_own_displacements[rank] = (MPI_Aint)(rank * own);
+    }
+}
+
+/* As datatypes, of which there is one element each, at displacement 0. */
+static void make_blocks(struct overlap_operation *operation)
+{
+    const int ranks = operation->shape.ranks;
+    const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
+    const int64_t own = amount_of(operation, operation->shape.rank);
+    operation->blocks = allocate(ranks, sizeof *operation->blocks);
+    operation->own_blocks = allocate(ranks, sizeof *operation->own_blocks);
+    for (int rank = 0; rank < ranks; rank++) {
+        bc_amount_create_at(&operation->blocks[rank],
+                            amount_of(operation, rank), MPI_DOUBLE,
+                            operation->starts[rank] * value_bytes);
+        bc_amount_create_at(&operation->own_blocks[rank], own, MPI_DOUBLE,
+                            rank * own * value_bytes);
+        operation->amounts[rank] = operation->blocks[rank].count;
+        operation->own_amounts[rank] = operation->own_blocks[rank].count;
+        operation->displacements[rank] = 0;
+        operation->own_displacements[rank] = 0;
+    }
+}
+
+static void make_types(struct overlap_operation *operation)
+{
+    const int ranks = operation->shape.ranks;
+    operation->types = allocate(ranks, sizeof(MPI_Datatype));
+    operation->own_types = allocate(ranks, sizeof(MPI_Datatype));
+    for (int rank = 0; rank < ranks; rank++) {
+        const bool made = operation->blocks != NULL;
+        operation->types[rank] =
+            made ? operation->blocks[rank].type : MPI_DOUBLE;
+        operation->own_types[rank] =
+            made ? operation->own_blocks[rank].type : MPI_DOUBLE;
+    }
+}
+
+/* How the amounts are passed: see overlap_layout. */
+static void make_amounts(struct overlap_operation *operation)
+{
+    const struct overlap_collective *const collective = operation->collective;
+    const int64_t elements = operation->shape.elements;
+    const bool fits = overlap_fits_int(collective, &operation->shape);
+    operation->post = collective->post;
+    if (has_starts(collective))
+        make_starts(operation);
+    if (!fits && needs_post_large(collective)) {
+        operation->post = collective->post_large;
+        make_large_arrays(operation);
+        return;
+    }
+    if (fits)
+        bc_amount_create(&operation->block, elements, MPI_DOUBLE);
+    else
+        bc_amount_create_at(&operation->block, elements, MPI_DOUBLE, 0);
+    make_arrays(operation);
+    if (!fits && collective->layout == OVERLAP_VARYING_BYTES)
+        make_blocks(operation);
+    if (collective->layout == OVERLAP_VARYING_BYTES)
+        make_types(operation);
+}
+
+static void free_amounts(struct overlap_operation *operation)
+{
+    bc_amount_destroy(&operation->block);
+    for (int rank = 0; rank < operation->shape.ranks; rank++)
+        if (operation->blocks != NULL) {
+            bc_amount_destroy(&operation->blocks[rank]);
+            bc_amount_destroy(&operation->own_blocks[rank]);
+        }
+    free(operation->starts);
+    free(operation->amounts);
+    free(operation->displacements);
+    free(operation->own_amounts);
+    free(operation->own_displacements);
+    free(operation->blocks);
+    free(operation->own_blocks);
+    free(operation->types);
+    free(operation->own_types);
+    free(operation->large_amounts);
+    free(operation->large_own_amounts);
+    free(operation->large_displacements);
+    free(operation->large_own_displacements);
 }
 
 static void make_grid(struct overlap_operation *operation)
@@ -163,15 +295,11 @@ void overlap_operation_create(struct overlap_operation *operation,
         .collective = collective,
         .shape = {.root = root, .elements = elements},
         .comm = MPI_COMM_WORLD,
-        .count = (int)elements,
     };
     struct overlap_shape *const shape = &operation->shape;
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape->rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape->ranks));
-    if (collective->layout == OVERLAP_EQUAL)
-        make_equal_amounts(operation);
-    else
-        make_varying_amounts(operation);
+    make_amounts(operation);
     if (collective->on_grid)
         make_grid(operation);
     if (collective->send_elements == NULL)
@@ -216,9 +344,5 @@ void overlap_operation_destroy(struct overlap_operation *operation)
         BC_MPI(MPI_Comm_free(&operation->comm));
     free(operation->send);
     free(operation->receive);
-    free(operation->amounts);
-    free(operation->displacements);
-    free(operation->own_amounts);
-    free(operation->own_displacements);
-    free(operation->types);
+    free_amounts(operation);
 }

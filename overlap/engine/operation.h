@@ -7,6 +7,8 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
 #define COMMCOST_OVERLAP_ENGINE_OPERATION_H
 
+#include "common/large_count.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,13 +24,31 @@ struct overlap_shape {
 
 struct overlap_operation;
 
-/* How a collective arranges more than one block in a buffer; this limits how
-   large they may get. */
+/* Starts an operation. */
+typedef void overlap_post_fn(const struct overlap_operation *operation,
+                             MPI_Request *request);
+
+/* How a collective arranges more than one block in a buffer; this says how they
+   are passed where ints don't count them any more. */
 enum overlap_layout {
-    OVERLAP_EQUAL,        /* blocks of the same size, no displacements */
-    OVERLAP_VARYING,      /* v variants: displacements in elements */
-    OVERLAP_VARYING_BYTES /* w variant: displacements in bytes */
+    OVERLAP_EQUAL,        /* blocks of the same size, no displacements: each is
+                             one element of a datatype */
+    OVERLAP_REDUCED,      /* the same, but operations such as MPI_SUM take
+                             predefined datatypes only: MPI-4's large counts */
+    OVERLAP_VARYING,      /* v variants, displacements in elements: the same */
+    OVERLAP_VARYING_BYTES /* w variant, displacements in bytes: each block is one
+                             element of a datatype that lies where it belongs */
 };
+
+/* MPI-4 has a function with large counts beside each with int counts; where it is
+   not there, OVERLAP_LARGE is NULL. */
+#if MPI_VERSION >= 4
+#define OVERLAP_HAS_LARGE 1
+#define OVERLAP_LARGE(post) (post)
+#else
+#define OVERLAP_HAS_LARGE 0
+#define OVERLAP_LARGE(post) NULL
+#endif
 
 /* What a collective is. */
 struct overlap_collective {
@@ -41,9 +61,10 @@ struct overlap_collective {
     int64_t (*send_elements)(const struct overlap_shape *shape);
     int64_t (*receive_elements)(const struct overlap_shape *shape);
 
-    /* Starts the operation. */
-    void (*post)(const struct overlap_operation *operation,
-                 MPI_Request *request);
+    /* Starts the operation; and starts it where ints don't count what it moves
+       and datatypes don't help, with the large_ arrays: see overlap_layout.
+       NULL: not needed, or the library can't. */
+    overlap_post_fn *post, *post_large;
 
     /* The value that element i of this rank's send buffer has, and the one
        that element i of its receive buffer must have afterwards (NAN: the
@@ -63,19 +84,29 @@ struct overlap_collective {
 struct overlap_operation {
     const struct overlap_collective *collective;
     struct overlap_shape shape;
-    MPI_Comm comm; /* the world, or the grid */
-    int count;     /* shape.elements as MPI takes it */
+    MPI_Comm comm;          /* the world, or the grid */
+    overlap_post_fn *post;  /* the collective's post or post_large */
+    struct bc_amount block; /* shape.elements as MPI takes them; but for
+                               post_large */
     double *send, *receive;
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
 
-    /* Rank r's amount, which is `count` but in v and w variants. */
+    /* v and w variants: where rank r's block starts, in elements. */
+    int64_t *starts;
+    /* Rank r's amount, which is `elements` but in v and w variants. */
     int *amounts;
     /* v and w variants: where rank r's block starts; and equal blocks of this
        rank's own amount, one a destination. In w variants displacements are in
-       bytes. `types` are all MPI_DOUBLE. */
+       bytes. */
     int *displacements;
     int *own_amounts, *own_displacements;
-    MPI_Datatype *types;
+    /* w variants: of rank r's block, and of this rank's own for rank r. All are
+       MPI_DOUBLE; or one element of each is the block, its displacement 0. */
+    struct bc_amount *blocks, *own_blocks;
+    MPI_Datatype *types, *own_types;
+    /* Of post_large, instead of those above. */
+    MPI_Count *large_amounts, *large_own_amounts;
+    MPI_Aint *large_displacements, *large_own_displacements;
 
     void *check_state; /* of `check`, freed by `end_check`; NULL: none yet */
 };
@@ -93,11 +124,14 @@ int overlap_owner(const struct overlap_operation *operation, int64_t i);
 int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
 
 /* The bytes that the buffers of the neediest rank take, without allocating
-   any; and whether MPI's int arguments can hold the amounts. */
+   any; whether MPI's int arguments can hold the amounts; and whether the
+   operation can be started, be it in another way. */
 double overlap_bytes(const struct overlap_collective *collective,
                      const struct overlap_shape *shape);
 bool overlap_fits_int(const struct overlap_collective *collective,
                       const struct overlap_shape *shape);
+bool overlap_can_start(const struct overlap_collective *collective,
+                       const struct overlap_shape *shape);
 
 /* Allocates and fills the buffers. Collective over MPI_COMM_WORLD. */
 void overlap_operation_create(struct overlap_operation *operation,

@@ -7,7 +7,6 @@
 #include "overlap/engine/measure.h"
 #include "overlap/engine/parameters.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -66,14 +65,30 @@ static bool is_data_driven(const struct overlap_collective *collective)
     return parameters.data_driven || collective->no_elements;
 }
 
+static struct overlap_shape shape_of(const struct bc_run *run, int64_t elements)
+{
+    return (struct overlap_shape){.ranks = run->job.ranks,
+                                  .root = (int)parameters.root,
+                                  .elements = elements};
+}
+
 static bool fits_memory(const struct bc_run *run, int64_t elements)
 {
-    const struct overlap_shape shape = {.ranks = run->job.ranks,
-                                        .root = (int)parameters.root,
-                                        .elements = elements};
-    return overlap_fits_int(validated_collective, &shape) &&
-           overlap_bytes(validated_collective, &shape) <=
-               MEMORY_SHARE * (double)run->memory_per_rank;
+    const struct overlap_shape shape = shape_of(run, elements);
+    return overlap_bytes(validated_collective, &shape) <=
+           MEMORY_SHARE * (double)run->memory_per_rank;
+}
+
+static bool can_start(const struct bc_run *run, int64_t elements)
+{
+    const struct overlap_shape shape = shape_of(run, elements);
+    return overlap_can_start(validated_collective, &shape);
+}
+
+/* Fits memory, and MPI can be told it. */
+static bool is_possible(const struct bc_run *run, int64_t elements)
+{
+    return can_start(run, elements) && fits_memory(run, elements);
 }
 
 static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
@@ -86,11 +101,11 @@ static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
                             "%lld: lower the one or raise the other",
                             (long long)parameters.min_elements,
                             (long long)parameters.max_elements);
-    if (fits_memory(run, parameters.max_elements))
+    if (is_possible(run, parameters.max_elements))
         return true;
     /* The largest power of two that fits is what would do. */
     int64_t most = 1;
-    while (most <= INT_MAX / 2 && fits_memory(run, 2 * most))
+    while (most <= parameters.max_elements / 2 && is_possible(run, 2 * most))
         most *= 2;
     if (!bc_option_given(&run->options, "max-num-elts") &&
         most >= parameters.min_elements) {
@@ -100,9 +115,11 @@ static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
     }
     return bc_error_set(error,
                         "--max-num-elts: %lld elements on %d ranks do not fit "
-                        "into memory or into MPI's int counts: use at most "
-                        "%lld",
+                        "into %s: use at most %lld",
                         (long long)parameters.max_elements, run->job.ranks,
+                        fits_memory(run, parameters.max_elements)
+                            ? "this MPI library's int counts"
+                            : "memory",
                         (long long)most);
 }
 
@@ -145,10 +162,11 @@ static void set_size(struct bc_row *row,
 {
     const struct overlap_shape *const shape = &operation->shape;
     const int64_t bytes = (int64_t)sizeof(double);
-    const bool equal = operation->collective->layout == OVERLAP_EQUAL;
-    const int64_t all_bytes =
-        bytes * (equal ? shape->elements * shape->ranks
-                       : overlap_all_amounts(shape));
+    if (operation->starts == NULL) {
+        bc_row_integer(row, "size_bytes", bytes * shape->elements);
+        return;
+    }
+    const int64_t all_bytes = bytes * overlap_all_amounts(shape);
     if (all_bytes % shape->ranks == 0)
         bc_row_integer(row, "size_bytes", all_bytes / shape->ranks);
     else
@@ -296,7 +314,7 @@ static void write_notes(const struct overlap_bench *bench)
     if (shrunk)
         bc_output_remark(output, "note",
                          "the largest size is %lld elements: more do not fit "
-                         "into memory or into MPI's int counts",
+                         "into memory or this MPI library's int counts",
                          (long long)parameters.max_elements);
 }
 

@@ -1,5 +1,7 @@
 #include "overlap/engine/parameters.h"
 
+#include "common/large_count.h"
+
 #include <string.h>
 
 size_t overlap_parameters_table(struct overlap_parameters *parameters,
@@ -16,12 +18,12 @@ size_t overlap_parameters_table(struct overlap_parameters *parameters,
     const struct bc_option table[] = {
         {.long_name = "min-num-elts", .kind = BC_SIZE,
          .value = &p->min_elements, .argument = "N", .min = 1,
-         .max = 2147483647.0,
+         .max = BC_ELEMENTS_MAX,
          .variables = "OPENHPCA_OVERLAP_MIN_NUM_ELTS",
          .help = "fewest elements (doubles) of the count argument"},
         {.long_name = "max-num-elts", .kind = BC_SIZE,
          .value = &p->max_elements, .argument = "N", .min = 1,
-         .max = 2147483647.0,
+         .max = BC_ELEMENTS_MAX,
          .variables = "OPENHPCA_OVERLAP_MAX_NUM_ELTS",
          .help = "most elements (doubles) of the count argument"},
         {.long_name = "data-driven-execution", .alias = "data-driven",

@@ -77,7 +77,7 @@ double overlap_sent_to_each(const struct overlap_operation *operation,
 double overlap_sent_amount_to_each(const struct overlap_operation *operation,
                                    int64_t i)
 {
-    const int own = operation->own_amounts[0];
+    const int64_t own = overlap_own_amount(&operation->shape);
     return overlap_value(operation->shape.rank, (int)(i / own), i % own);
 }
 

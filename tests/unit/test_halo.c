@@ -43,18 +43,18 @@ static void memory_of_a_box(void **state)
 {
     (void)state;
     const struct halo_box box = {{5, 3, 2}};
-    assert_near(halo_needed_bytes(&box), 8.0 * (7 * 5 * 4 + 2 * 62), 0.0);
-    assert_int_equal(halo_largest_cube(-1.0), 0);
-    assert_int_equal(halo_largest_cube(8.0 * (27 + 12) - 1), 0);
-    assert_int_equal(halo_largest_cube(8.0 * (27 + 12)), 1);
-    assert_int_equal(halo_largest_cube(1e300), 46340);
-    assert_int_equal(halo_largest_cube(INFINITY), 46340);
+    assert_near(halo_needed_bytes(&box, true), 8.0 * (7 * 5 * 4 + 2 * 62), 0.0);
+    assert_int_equal(halo_largest_cube(-1.0, true), 0);
+    assert_int_equal(halo_largest_cube(8.0 * (27 + 12) - 1, true), 0);
+    assert_int_equal(halo_largest_cube(8.0 * (27 + 12), true), 1);
+    assert_int_equal(halo_largest_cube(1e300, true), 10319);
+    assert_int_equal(halo_largest_cube(INFINITY, true), 10319);
     for (double bytes = 1e3; bytes < 1e12; bytes *= 1.7) {
-        const int64_t a = halo_largest_cube(bytes);
+        const int64_t a = halo_largest_cube(bytes, true);
         const struct halo_box fits = {{a, a, a}};
         const struct halo_box beyond = {{a + 1, a + 1, a + 1}};
-        assert_true(halo_needed_bytes(&fits) <= bytes);
-        assert_true(halo_needed_bytes(&beyond) > bytes);
+        assert_true(halo_needed_bytes(&fits, true) <= bytes);
+        assert_true(halo_needed_bytes(&beyond, true) > bytes);
     }
 }
 
@@ -370,7 +370,7 @@ static void boxes_that_fit(void **state)
 {
     (void)state;
     assert_kept(INFINITY, 4, "10,50,100,150", NULL);
-    assert_kept(halo_needed_bytes(&(struct halo_box){{150, 150, 150}}), 4,
+    assert_kept(halo_needed_bytes(&(struct halo_box){{150, 150, 150}}, true), 4,
                 "10,50,100,150", NULL);
     assert_kept(16 << 20, 3, "10,50,100", "150");
     assert_kept(5 << 20, 2, "10,50", "100,150");

@@ -586,19 +586,18 @@ static void make_operation(struct overlap_operation *operation,
                            int ranks, int64_t elements)
 {
     const bool equal = collective->layout == OVERLAP_EQUAL;
-    const int unit = collective->layout == OVERLAP_VARYING_BYTES ? 8 : 1;
     *operation = (struct overlap_operation){
         .collective = collective,
         .shape = {.rank = rank, .ranks = ranks, .root = ranks - 1,
                   .elements = elements},
     };
-    operation->displacements = malloc((size_t)ranks * sizeof(int));
+    operation->starts = malloc((size_t)ranks * sizeof *operation->starts);
     operation->amounts = malloc((size_t)ranks * sizeof(int));
     operation->own_amounts = malloc((size_t)ranks * sizeof(int));
-    assert_non_null(operation->displacements);
+    assert_non_null(operation->starts);
     assert_non_null(operation->amounts);
     assert_non_null(operation->own_amounts);
-    int start = 0;
+    int64_t start = 0;
     for (int r = 0; r < ranks; r++) {
         operation->amounts[r] =
             equal ? (int)elements
@@ -606,14 +605,14 @@ static void make_operation(struct overlap_operation *operation,
         operation->own_amounts[r] =
             equal ? (int)elements
                   : (int)overlap_amount(&operation->shape, rank);
-        operation->displacements[r] = start * unit;
+        operation->starts[r] = start;
         start += operation->amounts[r];
     }
 }
 
 static void free_operation(struct overlap_operation *operation)
 {
-    free(operation->displacements);
+    free(operation->starts);
     free(operation->amounts);
     free(operation->own_amounts);
 }
@@ -815,12 +814,11 @@ static void what_is_sent_is_what_is_expected(void **state)
         const struct overlap_operation *const root = &all[RANKS - 1];
         for (int me = 0; me < RANKS; me++) {
             const struct overlap_operation *const mine = &all[me];
-            const int unit = layouts[l] == OVERLAP_VARYING_BYTES ? 8 : 1;
             /* From the root: broadcast and scatter. */
             for (int64_t i = 0; i < mine->amounts[me]; i++) {
                 assert_true(overlap_from_root(mine, i) ==
                             overlap_sent_to_all(root, i));
-                const int64_t at = root->displacements[me] / unit + i;
+                const int64_t at = root->starts[me] + i;
                 assert_true(overlap_from_root_to_me(mine, i) ==
                             overlap_sent_to_each(root, at));
             }
@@ -828,7 +826,7 @@ static void what_is_sent_is_what_is_expected(void **state)
                all-to-all. */
             for (int from = 0; from < RANKS; from++)
                 for (int64_t i = 0; i < mine->amounts[from]; i++) {
-                    const int64_t at = mine->displacements[from] / unit + i;
+                    const int64_t at = mine->starts[from] + i;
                     assert_true(overlap_from_each(mine, at) ==
                                 overlap_sent_to_all(&all[from], i));
                     const int64_t own = all[from].own_amounts[0];
