@@ -38,6 +38,7 @@ endfunction()
 
 # commcost_install_programs(FOLDER TARGET...): benchmarks.
 function(commcost_install_programs folder)
+  set_property(GLOBAL APPEND PROPERTY COMMCOST_PROGRAMS ${ARGN}) # for tests
   foreach(program IN LISTS ARGN)
     file(RELATIVE_PATH _to_libraries "/${COMMCOST_PROGRAM_DIR}/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${_to_libraries}")

@@ -1,6 +1,7 @@
 #include "common/options.h"
 
 #include "common/parse.h"
+#include "common/text.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -14,10 +15,8 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    /* A value that the user gave may hold anything; the error is one line. */
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ')
-            *c = '?';
+    /* A value that the user gave may hold anything, and may have been cut. */
+    bc_text_make_plain(error->text, '?');
     return false;
 }
 

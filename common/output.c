@@ -1,5 +1,7 @@
 #include "common/output.h"
 
+#include "common/text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -71,9 +73,7 @@ static void write_comment(struct bc_output *output, const char *word,
         return;
     }
     vsnprintf(text, (size_t)length + 1, format, arguments);
-    for (char *c = text; *c != '\0'; c++)
-        if (*c == '\n' || *c == '\r')
-            *c = ' ';
+    bc_text_make_plain(text, ' ');
     fprintf(output->stream, "# %s: %s\n", word, text);
     free(text);
 }
@@ -180,8 +180,9 @@ void bc_row_text(struct bc_row *row, const char *name, const char *text)
 {
     char *const cell = row->cells[find_column(row, name)];
     snprintf(cell, BC_CELL_LENGTH, "%s", text);
+    bc_text_make_plain(cell, '_');
     for (char *c = cell; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == '#' || *c == '"')
+        if (*c == '#' || *c == '"')
             *c = '_';
 }
 

@@ -58,7 +58,8 @@ struct bc_output *bc_output_open(const char *path, enum bc_format format,
 struct bc_output *bc_output_attach(FILE *stream, enum bc_format format,
                                    bool header, const struct bc_table *table);
 
-/* Writes `# key: value`. Line breaks in the value become spaces. */
+/* Writes `# key: value`. Control characters in the value become spaces, and bytes
+   that are not UTF-8 question marks, so that any value leaves the format whole. */
 void bc_output_meta(struct bc_output *output, const char *key,
                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -83,8 +84,8 @@ struct bc_row {
 void bc_row_clear(struct bc_row *row, const struct bc_table *table);
 
 /* Set the cell of the column called `name`, which must exist. A real number
-   that is not finite is NA; tabs, line breaks, `#` and
-   `"` in a text become underscores. */
+   that is not finite is NA; control characters (tabs, line breaks), `#` and `"` in a
+   text become underscores, and bytes that are not UTF-8 question marks. */
 void bc_row_text(struct bc_row *row, const char *name, const char *text);
 void bc_row_integer(struct bc_row *row, const char *name, int64_t value);
 void bc_row_real(struct bc_row *row, const char *name, double value);

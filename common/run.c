@@ -37,8 +37,11 @@ static void set_defaults(struct bc_settings *settings)
     };
 }
 
-static bool make_options(struct bc_run *run)
+bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
 {
+    *run = (struct bc_run){.benchmark = benchmark,
+                           .budget_s = benchmark->run_budget_s};
+    set_defaults(&run->settings);
     struct bc_settings *const s = &run->settings;
     const struct bc_option common[] = {
         {.long_name = "help", .short_name = 'h', .kind = BC_FLAG,
@@ -107,7 +110,7 @@ static bool make_options(struct bc_run *run)
     return true;
 }
 
-static void free_options(struct bc_run *run)
+void bc_run_release(struct bc_run *run)
 {
     bc_options_free(&run->options);
     free(run->options.rows);
@@ -128,6 +131,14 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                             (long long)s->max_samples);
     return run->benchmark->validate == NULL ||
            run->benchmark->validate(run, error);
+}
+
+bool bc_run_accept(struct bc_run *run, int argc, char *const *argv,
+                   bc_lookup_fn *lookup, struct bc_error *error)
+{
+    return bc_options_parse(&run->options, argc, argv, lookup, error) &&
+           (run->settings.help || run->settings.version ||
+            validate(run, error));
 }
 
 static const char *lookup_variable(const char *name)
@@ -153,6 +164,13 @@ static bool prints_before_init(void)
     return true;
 }
 
+void bc_run_help(FILE *stream, const struct bc_run *run)
+{
+    fprintf(stream, "Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
+            run->benchmark->name, run->benchmark->summary);
+    bc_options_help(stream, &run->options);
+}
+
 /* Prints the help, or the version. */
 static void print_answer(const struct bc_run *run, bool help)
 {
@@ -160,9 +178,7 @@ static void print_answer(const struct bc_run *run, bool help)
         printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
         return;
     }
-    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
-           run->benchmark->name, run->benchmark->summary);
-    bc_options_help(stdout, &run->options);
+    bc_run_help(stdout, run);
 }
 
 /* True if help or version was asked for; then it has been printed. */
@@ -189,7 +205,7 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 static void leave(struct bc_run *run)
 {
     bc_job_free(&run->job);
-    free_options(run);
+    bc_run_release(run);
     /* MPICH 4.0.2 over TCP can wait in MPI_Finalize for ever when one rank
        still has something to send and the other no longer makes progress. */
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
@@ -217,10 +233,7 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
     const bool root = run->job.rank == 0;
     bool good = true;
     if (root)
-        good = bc_options_parse(&run->options, argc, argv, lookup_variable,
-                                &error) &&
-               (run->settings.help || run->settings.version ||
-                validate(run, &error));
+        good = bc_run_accept(run, argc, argv, lookup_variable, &error);
     if (!agree(run, good, &error))
         return false;
     char *text = root ? bc_options_encode(&run->options) : NULL;
@@ -347,14 +360,11 @@ static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
 bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
                   int argc, char **argv, int *status)
 {
-    *run = (struct bc_run){.benchmark = benchmark,
-                           .budget_s = benchmark->run_budget_s};
-    set_defaults(&run->settings);
     *status = EXIT_FAILED;
-    if (!make_options(run))
+    if (!bc_run_prepare(run, benchmark))
         return false;
     if (answered_without_mpi(run, argc, argv)) {
-        free_options(run);
+        bc_run_release(run);
         *status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
         return false;
     }

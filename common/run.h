@@ -97,6 +97,29 @@ struct bc_run {
 bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
                   int argc, char **argv, int *status);
 
+/*
+ * What bc_run_begin does without MPI, for a caller who wants to know what a program
+ * makes of a command line. All local.
+ */
+
+/* Sets the defaults and makes the table of the benchmark's own options and the common ones. False without
+   memory. */
+bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark);
+
+/* Reads the environment and a command line into what was just prepared, and checks them
+   against each other and against the job, which the caller has filled in (job,
+   thread_level, memory_per_rank, shared_memory_per_rank). False with the error set.
+   True without any check where help or version is asked for. */
+bool bc_run_accept(struct bc_run *run, int argc, char *const *argv,
+                   bc_lookup_fn *lookup, struct bc_error *error);
+
+/* Prints what --help prints. Call before anything is read, when the values are the
+   defaults. */
+void bc_run_help(FILE *stream, const struct bc_run *run);
+
+/* Frees the table and what its values own. */
+void bc_run_release(struct bc_run *run);
+
 /* How long the next row may take, in seconds, if `rows_left` rows including it
    are still to come: --max-time, or with defaults its share of what is left of
    the run's budget, if it has one and that is less. INFINITY where a number of

@@ -39,10 +39,6 @@ bool refuse(const struct lines *lines, struct bc_error *error,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    /* It is printed: control characters could do anything to a terminal. */
-    for (char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
     return bc_error_set(error, "%.200s: line %zu: %s", lines->path,
                         lines->number, text);
 }

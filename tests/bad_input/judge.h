@@ -1,0 +1,55 @@
+/*
+ * What must be true of a program whatever it is given: a command line, an environment
+ * and a job are accepted, and then all values survive being written and read; or they
+ * are refused in one line that names what is wrong.
+ */
+#ifndef COMMCOST_TESTS_BAD_INPUT_JUDGE_H
+#define COMMCOST_TESTS_BAD_INPUT_JUDGE_H
+
+#include "common/run.h"
+#include "programs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WORDS_MAX 32
+#define VARIABLES_MAX 16
+
+/* What is known of a line beforehand. */
+enum expectation {
+    ANYTHING,
+    VALUES_ARE_GOOD, /* each by itself; together, or for the job, they may not be */
+    OPTION_IS_BAD,   /* the value of the culprit, and nothing else */
+    LINE_IS_BAD      /* there is an option or a word that there can't be */
+};
+
+struct line {
+    char *words[WORDS_MAX + 1]; /* the first is the program's name; NULL at the end */
+    int count;
+    struct {
+        char *name, *value;
+    } variables[VARIABLES_MAX];
+    size_t variable_count;
+    enum expectation expectation;
+    char culprit[64]; /* long name */
+};
+
+/* The job that the line is for. */
+struct job {
+    int ranks;
+    int thread_level;
+    bool oversubscribed;
+    int64_t memory_per_rank, shared_memory_per_rank;
+};
+
+enum outcome { ACCEPTED, ANSWERED, REFUSED, OUTCOMES }; /* ANSWERED: help or version */
+
+/* Gives the line to the program. What must not be is said on stderr, and false is returned. */
+bool judge(const struct program *program, const struct line *line,
+           const struct job *job, enum outcome *outcome);
+
+/* Whether --help of the program is text that has every option. */
+bool judge_help(const struct program *program);
+
+#endif

@@ -1,0 +1,77 @@
+/* Texts of others are made plain: what stays, what is replaced, and that any bytes give UTF-8 of one line. */
+#include "helpers.h"
+
+#include "common/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void assert_plain(const char *text, const char *expected)
+{
+    char copy[128];
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    bc_text_make_plain(copy, '_');
+    assert_string_equal(copy, expected);
+}
+
+static void plain_text_stays(void **state)
+{
+    (void)state;
+    assert_plain("", "");
+    assert_plain("halo --local=10,50 'a b' #~", "halo --local=10,50 'a b' #~");
+    assert_plain("µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf", "µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf");
+}
+
+static void control_characters_are_replaced(void **state)
+{
+    (void)state;
+    assert_plain("a\tb\nc\rd\x1b[1m\x7f", "a_b_c_d_[1m_");
+    assert_plain("next\xc2\x85line", "next_line");
+    assert_plain("line\xe2\x80\xa8separator, paragraph\xe2\x80\xa9", "line_separator, paragraph_");
+}
+
+static void other_bytes_are_replaced_one_by_one(void **state)
+{
+    (void)state;
+    assert_plain("\xff\xfe", "??");
+    assert_plain("a\x80z", "a?z");
+    assert_plain("cut \xe2\x82", "cut ??");
+    assert_plain("cut \xc3", "cut ?");
+    assert_plain("too long \xc0\xaf \xe0\x80\xaf \xf0\x80\x80\xaf", "too long ?? ??? ????");
+    assert_plain("surrogate \xed\xa0\x80", "surrogate ???");
+    assert_plain("beyond \xf4\x90\x80\x80 \xf5\x80", "beyond ???? ??");
+    assert_plain("\xe2(\xa1", "?(?");
+}
+
+/* Made plain twice is made plain once, and it never grows. */
+static void any_bytes_become_plain(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (int i = 0; i < 20000; i++) {
+        char text[24], once[24];
+        for (size_t k = 0; k + 1 < sizeof text; k++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
+            text[k] = (char)(random >> 56);
+        }
+        text[sizeof text - 1] = '\0';
+        (void)snprintf(once, sizeof once, "%s", text);
+        bc_text_make_plain(once, ' ');
+        assert_true(strlen(once) <= strlen(text));
+        (void)snprintf(text, sizeof text, "%s", once);
+        bc_text_make_plain(text, ' ');
+        assert_string_equal(text, once);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_text_stays),
+        cmocka_unit_test(control_characters_are_replaced),
+        cmocka_unit_test(other_bytes_are_replaced_one_by_one),
+        cmocka_unit_test(any_bytes_become_plain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
