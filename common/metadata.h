@@ -9,8 +9,9 @@
 #include "common/job.h"
 #include "common/output.h"
 
-/* The version of the output contract: raised when a reader must change. */
-#define BC_OUTPUT_SCHEMA 1
+/* The version of the output contract: raised when a reader must change. From 2 on the
+   last line of a complete result says so (bc_output_end). */
+#define BC_OUTPUT_SCHEMA 2
 
 /* Benchmark, version, commit, date, command line, compiler. */
 void bc_metadata_write_program(struct bc_output *output, const char *benchmark,

@@ -9,13 +9,15 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct bc_output {
     FILE *stream;
     enum bc_format format;
     bool header;
     bool borrowed; /* the stream stays open */
-    bool lost;     /* something could not be written */
+    int lost;      /* errno of what could not be written; 0: nothing */
+    int64_t rows;
     const struct bc_table *table;
 };
 
@@ -54,10 +56,37 @@ struct bc_output *bc_output_open(const char *path, enum bc_format format,
     return output;
 }
 
+/* 0, or what errno says. */
+static int flush_stream(FILE *stream)
+{
+    errno = 0;
+    if (fflush(stream) == 0 && !ferror(stream))
+        return 0;
+    /* What made an earlier write fail may not be known any more. */
+    return errno != 0 ? errno : EIO;
+}
+
+/* A file without a name is one that nobody will find: it, or its folder, was removed. */
+static bool went_away(FILE *stream)
+{
+    struct stat status;
+    return fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_nlink == 0;
+}
+
+int bc_stream_problem(FILE *stream)
+{
+    const int problem = flush_stream(stream);
+    return problem == 0 && went_away(stream) ? ENOENT : problem;
+}
+
+/* The first problem counts. */
 static void flush(struct bc_output *output)
 {
-    if (fflush(output->stream) != 0 || ferror(output->stream))
-        output->lost = true;
+    const int problem = output->borrowed ? flush_stream(output->stream)
+                                         : bc_stream_problem(output->stream);
+    if (output->lost == 0)
+        output->lost = problem;
 }
 
 static void write_comment(struct bc_output *output, const char *word,
@@ -69,7 +98,7 @@ static void write_comment(struct bc_output *output, const char *word,
     va_end(again);
     char *const text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text == NULL) {
-        output->lost = true;
+        output->lost = ENOMEM;
         return;
     }
     vsnprintf(text, (size_t)length + 1, format, arguments);
@@ -210,13 +239,24 @@ void bc_row_real(struct bc_row *row, const char *name, double value)
 
 void bc_output_row(struct bc_output *output, const struct bc_row *row)
 {
-    if (output != NULL)
-        write_cells(output, row_cell, row);
+    if (output == NULL)
+        return;
+    write_cells(output, row_cell, row);
+    output->rows++;
+}
+
+void bc_output_end(struct bc_output *output, int status)
+{
+    if (output == NULL || !output->header || output->lost != 0)
+        return;
+    fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
+            output->rows == 1 ? "" : "s", status);
+    flush(output);
 }
 
 bool bc_output_good(const struct bc_output *output)
 {
-    return output == NULL || !output->lost;
+    return output == NULL || output->lost == 0;
 }
 
 bool bc_output_close(struct bc_output *output)
@@ -224,9 +264,10 @@ bool bc_output_close(struct bc_output *output)
     if (output == NULL)
         return true;
     flush(output);
-    bool good = !output->lost;
-    if (!output->borrowed && fclose(output->stream) != 0)
-        good = false;
+    int problem = output->lost;
+    if (!output->borrowed && fclose(output->stream) != 0 && problem == 0)
+        problem = errno;
     free(output);
-    return good;
+    errno = problem;
+    return problem == 0;
 }

@@ -93,10 +93,22 @@ void bc_row_real(struct bc_row *row, const char *name, double value);
 /* Writes a row and flushes it, so that a run killed later keeps it. */
 void bc_output_row(struct bc_output *output, const struct bc_row *row);
 
-/* True if everything so far could be written; true for NULL. */
+/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was
+   cut off: to be called last, with the status that the program is about to
+   return. Nothing is written without header, or once something was lost. */
+void bc_output_end(struct bc_output *output, int status);
+
+/* True if everything so far could be written, to a file that is still there; true
+   for NULL. */
 bool bc_output_good(const struct bc_output *output);
 
-/* Flushes and closes, but for stdout and what was attached. True if nothing was lost; true for NULL. */
+/* Flushes and closes, but for stdout and what was attached. True if nothing was lost,
+   else false with errno set to why; true for NULL. */
 bool bc_output_close(struct bc_output *output);
+
+/* Flushes a stream that writes to a file of its own. 0 if everything so far could be
+   written and the file is still there (a folder may have been removed meanwhile),
+   else what errno says of it. */
+int bc_stream_problem(FILE *stream);
 
 #endif

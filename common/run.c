@@ -1,5 +1,7 @@
 #include "common/run.h"
 
+#include "common/bus_error.h"
+#include "common/finalize.h"
 #include "common/interrupt.h"
 #include "common/metadata.h"
 #include "common/mpi_check.h"
@@ -201,15 +203,45 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 
 /* ---- leaving ---------------------------------------------------------------- */
 
-/* Frees what bc_run_begin made and finalizes MPI. Collective. */
-static void leave(struct bc_run *run)
+/* Says on rank 0 that a file was lost; the path is NULL for stdout. */
+static void report_loss(const struct bc_run *run, const char *path, int problem)
+{
+    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n",
+            run->benchmark->name, path != NULL ? path : "stdout",
+            problem == ENOENT ? "it was removed" : strerror(problem));
+}
+
+/* Closes what rank 0 writes, the result with its end marked. Returns the exit status:
+   the one given, or another if something was lost. Local; on rank 0. */
+static int close_files(struct bc_run *run, int status)
+{
+    if (run->dump != NULL) {
+        int problem = bc_stream_problem(run->dump);
+        if (fclose(run->dump) != 0 && problem == 0)
+            problem = errno;
+        /* What failed first says more. */
+        if (run->dump_problem != 0)
+            problem = run->dump_problem;
+        if (problem != 0) {
+            report_loss(run, run->settings.dump_samples, problem);
+            status = EXIT_FAILED;
+        }
+    }
+    bc_output_end(run->output, status);
+    if (!bc_output_close(run->output)) {
+        report_loss(run, run->settings.output, errno);
+        status = EXIT_FAILED;
+    }
+    return status;
+}
+
+/* Frees what bc_run_begin made and finalizes MPI; the program will return the status.
+   Collective. */
+static void leave(struct bc_run *run, int status)
 {
     bc_job_free(&run->job);
     bc_run_release(run);
-    /* MPICH 4.0.2 over TCP can wait in MPI_Finalize for ever when one rank
-       still has something to send and the other no longer makes progress. */
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    MPI_Finalize();
+    bc_finalize(status);
 }
 
 /* ---- beginning ------------------------------------------------------------ */
@@ -344,6 +376,14 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     bc_output_header(run->output);
 }
 
+/* Whether everything so far could be written. Collective. */
+static bool agree_on_output(const struct bc_run *run)
+{
+    int good = bc_output_good(run->output);
+    BC_MPI(MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    return good;
+}
+
 /* MPI must be told before it can bring rank 0's options to all ranks, so each
    one looks at its own; what is wrong with them is said after MPI_Init. */
 static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
@@ -369,6 +409,7 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
         return false;
     }
     int provided;
+    bc_bus_error_watch();
     MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv),
                     &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -388,11 +429,19 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
         if (asked && run->job.rank == 0)
             print_answer(run, help);
         *status = asked ? EXIT_DONE : EXIT_USAGE;
-        leave(run);
+        leave(run, *status);
         return false;
     }
     bc_interrupt_watch();
     write_head(run, argc, argv);
+    /* Nothing is measured that can't be written. */
+    if (!agree_on_output(run)) {
+        if (run->job.rank == 0)
+            close_files(run, EXIT_FAILED);
+        leave(run, EXIT_FAILED);
+        return false;
+    }
+    bc_contention_begin(&run->contention, NULL);
     return true;
 }
 
@@ -501,10 +550,13 @@ bool bc_run_sample_difference(const struct bc_run *run,
 bool bc_run_row(struct bc_run *run, const struct bc_row *row)
 {
     run->rows++;
+    bc_contention_row(&run->contention, &run->job, run->output, run->rows);
     int flags[2] = {bc_interrupt_signal(), 0}; /* signal, output lost */
     if (run->job.rank == 0) {
         bc_output_row(run->output, row);
-        flags[1] = !bc_output_good(run->output);
+        if (run->dump != NULL && run->dump_problem == 0)
+            run->dump_problem = bc_stream_problem(run->dump);
+        flags[1] = !bc_output_good(run->output) || run->dump_problem != 0;
         for (size_t i = 0; i < row->table->count; i++)
             if (strcmp(row->table->columns[i].name, "status") == 0 &&
                 strcmp(row->cells[i], "FAIL") == 0)
@@ -554,21 +606,11 @@ void bc_row_time(struct bc_row *row, const char *quantity,
 
 int bc_run_end(struct bc_run *run)
 {
-    int status = EXIT_DONE;
-    if (run->job.rank == 0) {
-        bool lost = !bc_output_close(run->output);
-        if (run->dump != NULL) {
-            const bool dump_lost = ferror(run->dump) != 0;
-            lost = fclose(run->dump) != 0 || dump_lost || lost;
-        }
-        if (lost)
-            fprintf(stderr, "%s: output was lost: no space, or the file went "
-                            "away\n",
-                    run->benchmark->name);
-        if (lost || run->failed || run->signal != 0)
-            status = EXIT_FAILED;
-    }
+    int status = run->failed || run->signal != 0 ? EXIT_FAILED : EXIT_DONE;
+    bc_contention_end(&run->contention, &run->job, run->output);
+    if (run->job.rank == 0)
+        status = close_files(run, status);
     bc_quiet_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    leave(run);
+    leave(run, status);
     return status;
 }

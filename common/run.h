@@ -15,6 +15,7 @@
 #define COMMCOST_COMMON_RUN_H
 
 #include "common/clock.h"
+#include "common/contention.h"
 #include "common/job.h"
 #include "common/options.h"
 #include "common/output.h"
@@ -79,11 +80,13 @@ struct bc_run {
     int64_t shared_memory_per_rank; /* see bc_job_shared_memory_per_rank */
     struct bc_output *output;    /* NULL but on rank 0 */
     FILE *dump;                  /* --dump-samples; NULL but on rank 0 */
+    int dump_problem;            /* errno of what it lost, or 0 */
     double start_s;
     double budget_s;             /* of a run with default times, from start_s on:
                                     the benchmark's; its validate may set another
                                     one, INFINITY for none. On rank 0 */
     int64_t rows;                /* written so far */
+    struct bc_contention contention; /* since the last row */
     bool failed;                 /* on rank 0: a row's status was FAIL */
     int signal;                  /* that ended the run, or 0 */
 };
@@ -145,9 +148,9 @@ bool bc_run_sample_difference(const struct bc_run *run,
                               const struct bc_source *source, double seconds,
                               struct bc_summary *summary);
 
-/* Writes a row, notes its status FAIL, and agrees with all ranks on whether to
-   go on: false after a signal, or when output is lost. Collective; only rank
-   0's row counts. */
+/* Writes a row, before it a warning if a rank had to wait for its processor, notes the
+   row's status FAIL, and agrees with all ranks on whether to go on: false after a
+   signal, or when output is lost. Collective; only rank 0's row counts. */
 bool bc_run_row(struct bc_run *run, const struct bc_row *row);
 
 /* Writes samples to the file of --dump-samples, if any, under the number of
@@ -170,8 +173,8 @@ struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
 void bc_row_time(struct bc_row *row, const char *quantity,
                  const struct bc_summary *summary, double subtract_ns);
 
-/* Finalizes MPI and returns the exit status, the same on every rank.
-   Collective. */
+/* Marks the end of the result, finalizes MPI and returns the exit status, the same on
+   every rank. Collective. */
 int bc_run_end(struct bc_run *run);
 
 #endif

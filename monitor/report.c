@@ -237,6 +237,8 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
             good = write_each_rank(output, root ? &own : rows, rows, job, comm);
     }
     rows_free(&own);
+    if (good)
+        bc_output_end(output, 0);
     const bool written = bc_output_close(output);
     return !good ? MPIX_MONITOR_ERR_MEMORY : !written ? MPIX_MONITOR_ERR_OUTPUT : MPIX_MONITOR_SUCCESS;
 }

@@ -360,12 +360,20 @@ fi
 if [ ! -e "$results/suite/plan.tsv" ] && ls "$results"/*.tsv >/dev/null 2>&1; then
     die "$results holds results of something else: use another folder"
 fi
-mkdir -p "$results/suite" "$results/runs"
+# What can't be written down isn't measured.
+cannot_write() {
+    die "cannot write in $results: no space is left, it was removed, or it isn't" \
+        "yours. What is there is whole; to go on: run_suite.sh" \
+        "--resume=$(quoted "$results")"
+}
+
+mkdir -p "$results/suite" "$results/runs" || cannot_write
 results=$(cd "$results" && pwd)
 suite=$results/suite
 
 # The lock is the open file's, so it ends with this process, whatever ends that. A
 # file system without locks does without.
+touch "$suite/lock" || cannot_write
 exec 9>"$suite/lock"
 if command -v flock >/dev/null 2>&1; then
     status=0
@@ -373,6 +381,13 @@ if command -v flock >/dev/null 2>&1; then
     flock -w 2 -E 75 9 2>/dev/null || status=$?
     [ "$status" -ne 75 ] || die "another run_suite.sh is at work in $results"
 fi
+
+# replace NAME: what comes from stdin becomes that file of the suite, whole or not at all.
+replace() {
+    cat >"$suite/$1.new" && mv "$suite/$1.new" "$suite/$1" && return
+    rm -f "$suite/$1.new"
+    return 1
+}
 
 # shellcheck disable=SC2046  # words
 versions $(sort -u "$work/built") >"$work/versions" 9>&-
@@ -390,24 +405,25 @@ if [ -e "$suite/plan.tsv" ]; then
             "use another folder"
     }
     if [ "$(wc -l <"$suite/plan.tsv")" -ne "$(wc -l <"$work/plan.tsv")" ]; then
-        mv "$work/plan.tsv" "$suite/plan.tsv.new"
-        mv "$suite/plan.tsv.new" "$suite/plan.tsv"
+        replace plan.tsv <"$work/plan.tsv" || cannot_write
+    fi
+    # A full disk may have cut off the last record.
+    if [ -n "$(tail -c 1 "$suite/launches.tsv")" ]; then
+        sed '$d' "$suite/launches.tsv" | replace launches.tsv || cannot_write
     fi
 else
-    printf 'run\tname\tstart\tseconds\texit\tresult\n' >"$suite/launches.tsv"
-    mv "$work/versions" "$suite/versions"
-    mv "$work/expected.tsv" "$suite/expected.tsv"
-    environment_of "$TUNING" >"$suite/environment"
-    environment_of "$SITE" >"$suite/environment_of_site"
-    { uname -a; cat /etc/os-release 2>/dev/null || :; } >"$suite/system"
-    hosts_here >"$suite/hosts" 9>&-
-    topology "$suite" 9>&-
-    # Last, since it says that all the others are there.
-    mv "$work/plan.tsv" "$suite/plan.tsv.new"
-    mv "$suite/plan.tsv.new" "$suite/plan.tsv"
+    printf 'run\tname\tstart\tseconds\texit\tresult\n' | replace launches.tsv &&
+        replace versions <"$work/versions" &&
+        replace expected.tsv <"$work/expected.tsv" &&
+        environment_of "$TUNING" >"$suite/environment" &&
+        environment_of "$SITE" >"$suite/environment_of_site" &&
+        { uname -a; cat /etc/os-release 2>/dev/null || :; } >"$suite/system" &&
+        hosts_here >"$suite/hosts" 9>&- && topology "$suite" 9>&- &&
+        # Last, since it says that all the others are there.
+        replace plan.tsv <"$work/plan.tsv" || cannot_write
 fi
 # The same suite, with as many runs as it has by now.
-cat >"$suite/run_again.sh.new" <<END
+replace run_again.sh <<END || cannot_write
 #!/bin/sh
 # Runs this suite again, into a folder that is its argument (default: a new one).
 set -eu
@@ -415,12 +431,11 @@ set -eu
 exec sh $(quoted "$COMMCOST_TOP/run_scripts/run_suite.sh") \\
     $kept --build=$(quoted "$build") \${1:+"--output=\$1"}
 END
-chmod +x "$suite/run_again.sh.new"
-mv "$suite/run_again.sh.new" "$suite/run_again.sh"
-echo "$kept" >"$suite/options"
+chmod +x "$suite/run_again.sh"
+echo "$kept" | replace options || cannot_write
 rm -f "$suite/complete"
 echo "$(date +%Y-%m-%dT%H:%M:%S%z) host $(uname -n) process $$ job ${SLURM_JOB_ID:-${PBS_JOBID:-NA}}: run_suite.sh $call" \
-    >>"$suite/calls"
+    >>"$suite/calls" || cannot_write
 
 # ---- launches -----------------------------------------------------------------------
 
@@ -540,7 +555,8 @@ while IFS='	' read -r run name command <&3; do
     if [ "$run" != "$run_in_hand" ]; then
         [ -z "$run_in_hand" ] || merge_all
         run_in_hand=$run
-        mkdir -p "$results/runs/$run"
+        # Not a folder anew that was removed.
+        [ -d "$suite" ] && mkdir -p "$results/runs/$run" || cannot_write
     fi
     file=$results/runs/$run/$name.tsv
     part=$file.part
@@ -564,7 +580,7 @@ while IFS='	' read -r run name command <&3; do
         "$(in_words "$(elapsed)")" "$(in_words "$(time_left "$number")")" >&2
     rm -f "$part" "$file.failed"
     line="$command $(quoted "--output=$part")"
-    echo "+ $line" >"$log"
+    echo "+ $line" >"$log" || cannot_write
     [ "$verbose" = no ] || echo "+ $line" >&2
     launch_begin=$(date +%s)
     launch_date=$(date +%Y-%m-%dT%H:%M:%S%z)
@@ -576,8 +592,8 @@ while IFS='	' read -r run name command <&3; do
     fi
     rm -f "$suite/running"
     seconds=$(($(date +%s) - launch_begin))
-    result=$(verdict "$part" "$status") || result=failed
-    if [ "$seconds" -ge "$limit" ] && [ "$result" != "done" ]; then
+    result=$(verdict "$part") || result=failed
+    if [ "$seconds" -ge "$limit" ] && [ "$result" != "done" ] && [ "$result" != wrong ]; then
         if [ "$limit" = "$time_left_of_budget" ]; then
             rm -f "$part"
             leave=budget
@@ -585,6 +601,10 @@ while IFS='	' read -r run name command <&3; do
         fi
         result=failed
         echo "$name took longer than $limit s (--limit)" >&2
+    elif [ "$result" = "done" ] && [ "$status" -ne 0 ]; then
+        # Such as MPI_Finalize that doesn't end.
+        echo "$name: the result is complete and counts, but the launch then ended with" \
+            "exit status $status after $seconds s: see $log" >&2
     fi
     if [ "$result" = interrupted ]; then
         # By somebody who told the programs but not this script.
@@ -596,11 +616,11 @@ while IFS='	' read -r run name command <&3; do
     # Recorded before it counts as finished: what is killed in between is measured
     # and recorded once more, and the last record holds.
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$run" "$name" "$launch_date" "$seconds" \
-        "$status" "$result" >>"$suite/launches.tsv"
+        "$status" "$result" >>"$suite/launches.tsv" || cannot_write
     case $result in
-    done) mv "$part" "$file" ;;
+    done) mv "$part" "$file" || cannot_write ;;
     wrong)
-        mv "$part" "$file"
+        mv "$part" "$file" || cannot_write
         echo "$name found wrong data: see the rows with FAIL in $file" >&2
         ;;
     failed)
@@ -612,6 +632,7 @@ while IFS='	' read -r run name command <&3; do
 done
 exec 3<&-
 trap '' HUP INT TERM USR1
+[ -d "$suite" ] || cannot_write
 : >"$work/not_merged"
 merge_all
 

@@ -137,6 +137,11 @@ launch_line() {
         [ -z "$bind" ] || set -- "$@" --bind-to "$bind"
         ;;
     srun)
+        # By itself srun waits for the others when a rank was killed, for ever.
+        case " $* " in
+        *" -K"* | *" --kill-on-bad-exit"*) ;;
+        *) set -- "$@" --kill-on-bad-exit=1 ;;
+        esac
         set -- "$@" "--ntasks=$launch_ranks"
         [ -z "$per_node" ] ||
             set -- "$@" "--nodes=$nodes" "--ntasks-per-node=$per_node"
@@ -264,7 +269,8 @@ estimate() {
 
 # ---- results ----------------------------------------------------------------------
 
-# verdict FILE STATUS: what became of a launch that ended with that status: done; wrong
+# verdict FILE: what became of a launch, by what it wrote. A result is complete if its
+# last line says so (`# end: 12 rows, exit 0`), however the launcher ended: done; wrong
 # (all rows are there, some FAIL); interrupted; failed, which it also has where each
 # process was a job of its own.
 verdict() {
@@ -272,7 +278,13 @@ verdict() {
         echo failed
         return
     fi
-    awk -F '\t' -v status="$2" '
+    awk -F '\t' '
+        { complete = 0 }
+        /^# end: [0-9]+ rows?, exit [0-9]+$/ {
+            split($0, word, " ")
+            complete = word[3] == rows + 0
+            status = word[6]
+        }
         /^# warning: interrupted by / { interrupted = 1 }
         /^# warning: [0-9]+ processes were started, but each is a job/ { alone = 1 }
         /^#/ { next }
@@ -281,19 +293,21 @@ verdict() {
             if (!column) exit
             next
         }
+        { rows++ }
         $column == "FAIL" { wrong = 1 }
         END {
             if (alone) print "failed"
             else if (interrupted) print "interrupted"
-            else if (column && status == 0) print "done"
-            else if (column && status == 1 && wrong) print "wrong"
+            else if (complete && status == 0) print "done"
+            else if (complete && status == 1 && wrong) print "wrong"
             else print "failed"
         }' "$1"
 }
 
 # merge NAME: the launches of a program as one file: the metadata of the first, a
 # first column `run`, and the rows of all. What later launches note or warn of and
-# earlier ones didn't is kept with the number of the run.
+# earlier ones didn't is kept with the number of the run; what is said of one row is kept
+# of each. The last line is the end of all launches, with the greatest exit status.
 merge() {
     merged=$results/$1.tsv
     merge_name=$1
@@ -312,8 +326,16 @@ merge() {
             files++
             in_metadata = 1
         }
+        /^# end: / {
+            split($0, word, " ")
+            ends++
+            rows += word[3]
+            if (word[6] > status + 0) status = word[6]
+            next
+        }
         /^#/ {
             remark = $0 ~ /^# (note|warning): /
+            if ($0 ~ /^# warning: row [0-9]+: /) delete seen[$0]
             if (files == 1) {
                 if (in_metadata) sub(/^# columns: /, "&run=key ")
                 print
@@ -336,8 +358,13 @@ merge() {
             }
             next
         }
-        { print run "\t" $0 }' "$@" >"$merged.new" &&
-        mv "$merged.new" "$merged"
+        { print run "\t" $0 }
+        END {
+            if (ends == files)
+                printf "# end: %d row%s, exit %d\n", rows, (rows == 1 ? "" : "s"), status
+        }' "$@" >"$merged.new" && mv "$merged.new" "$merged" && return
+    rm -f "$merged.new"
+    return 1
 }
 
 # ---- what it takes to run the suite again ---------------------------------------

@@ -420,6 +420,20 @@ static bool have_common_rows(const struct results *results)
     return false;
 }
 
+/* A side all of whose launches were cut off. */
+static bool check_launches(const struct results *results, struct bc_error *error)
+{
+    static const char *const names[SIDES] = {"base", "new"};
+    for (int side = BASE; side < SIDES; side++)
+        if (results->launches[side] == 0 && results->cut_off[side] > 0)
+            return bc_error_set(error, "the %s side has no complete launch: none of "
+                                       "its results ends with '# end:', since the "
+                                       "programs were killed or had no space: "
+                                       "measure it again",
+                                names[side]);
+    return true;
+}
+
 /* Compares what the words name and writes it; returns the exit status. */
 static int run(const struct words *words, int argc, char **argv,
                struct bc_error *error)
@@ -431,6 +445,7 @@ static int run(const struct words *words, int argc, char **argv,
     struct results *const results = results_create();
     bool good = results != NULL || bc_error_set(error, "out of memory");
     good = good && read_all(results, words, error);
+    good = good && check_launches(results, error);
     if (good && !have_common_rows(results))
         good = bc_error_set(error, "the sides have no row in common: compare "
                                    "launches of the same benchmarks with the same "

@@ -32,7 +32,8 @@ struct launch {
     size_t file;
     bool merged; /* one of several in its file */
     uint64_t rows_hash, file_hash;
-    bool twice; /* was read before: doesn't count */
+    bool twice;   /* was read before: doesn't count */
+    bool cut_off; /* its file has no end: doesn't count */
 };
 
 /* What a launch's row said of a quantity. */
@@ -141,6 +142,7 @@ struct head {
     size_t key_count;
     size_t run, status; /* cells, or NO_COLUMN */
     size_t schema;
+    bool has_end; /* if it is complete, its last line says so */
 };
 
 static void free_head(struct head *head)
@@ -213,11 +215,13 @@ static bool take_comment(struct head *head, const struct lines *lines,
         return keep(&head->ranks, value, error);
     if ((value = meta_value(lines->text, "schema")) != NULL) {
         int64_t schema;
-        if (!bc_parse_integer(value, &schema) || schema != BC_OUTPUT_SCHEMA)
+        if (!bc_parse_integer(value, &schema) || schema < 1 ||
+            schema > BC_OUTPUT_SCHEMA)
             return refuse(lines, error, "output schema '%" SHOWN "': this program "
-                                        "reads %d: use the one that belongs to the "
-                                        "results",
+                                        "reads up to %d: use the one that belongs "
+                                        "to the results",
                           value, BC_OUTPUT_SCHEMA);
+        head->has_end = schema >= 2;
     }
     return true;
 }
@@ -456,6 +460,28 @@ static bool take_row(struct results *results, const struct head *head,
     return true;
 }
 
+/* Sees to it that a launch counts only if its file is whole; `end` is what the last line
+   says, or NULL. */
+static void check_end(struct results *results, const struct head *head,
+                      const char *path, size_t first, size_t rows,
+                      const char *end)
+{
+    unsigned long long said;
+    const bool complete = end != NULL && sscanf(end, "%llu row", &said) == 1;
+    if (complete && said != rows)
+        warn(results, "%.200s has %zu rows, and had %llu when it was written", path,
+             rows, said);
+    if (complete || !head->has_end)
+        return;
+    warn(results, "%.200s was cut off: it doesn't end with '# end:' (the program "
+                  "was killed, or there was no space). It doesn't count", path);
+    struct reading *const reading = results->reading;
+    for (size_t i = first; i < reading->launch_count; i++) {
+        reading->launches[i].cut_off = true;
+        results->cut_off[reading->launches[i].side]++;
+    }
+}
+
 /* Reads what follows the header row. */
 static bool read_rows(struct results *results, enum side side,
                       const struct head *head, struct lines *lines, char *name,
@@ -464,6 +490,8 @@ static bool read_rows(struct results *results, enum side side,
     const bool merged = head->run != NO_COLUMN;
     const size_t first = results->reading->launch_count;
     size_t launch = 0, rows = 0;
+    char end[64];
+    bool ended = false;
     if (!merged && !add_launch(results, side, false, &launch, error))
         return false;
     for (;;) {
@@ -478,13 +506,18 @@ static bool read_rows(struct results *results, enum side side,
                 return refuse(lines, error, "a second result begins: one launch a "
                                             "file, or a column 'run' that tells "
                                             "them apart");
+            const char *const mark = meta_value(lines->text, "end");
+            ended = mark != NULL;
+            if (ended)
+                snprintf(end, sizeof end, "%s", mark);
             continue;
         }
         if (lines->length == 0)
             continue;
+        ended = false;
         char *cells[RESULTS_COLUMNS_MAX];
         const size_t count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
-        if (count != head->cell_count && !lines->complete) {
+        if ((count != head->cell_count || head->has_end) && !lines->complete) {
             warn(results, "%.200s: line %zu was cut off and doesn't count",
                  lines->path, lines->number);
             continue;
@@ -500,6 +533,7 @@ static bool read_rows(struct results *results, enum side side,
     }
     if (rows == 0)
         warn(results, "%.200s has no rows", lines->path);
+    check_end(results, head, lines->path, first, rows, ended ? end : NULL);
     for (size_t i = first; i < results->reading->launch_count; i++)
         results->reading->launches[i].file_hash = lines->hash;
     return true;
@@ -667,8 +701,11 @@ static void find_twice(struct results *results)
     const char *path = NULL, *other = NULL;
     for (size_t i = 0; i < reading->launch_count; i++) {
         struct launch *const launch = &reading->launches[i];
+        if (launch->cut_off)
+            continue;
         for (size_t j = 0; j < i && !launch->twice; j++)
-            if (is_same(launch, &reading->launches[j])) {
+            if (!reading->launches[j].cut_off &&
+                is_same(launch, &reading->launches[j])) {
                 launch->twice = true;
                 path = reading->paths[launch->file];
                 other = reading->paths[reading->launches[j].file];
@@ -740,7 +777,8 @@ bool results_finish(struct results *results, struct bc_error *error)
                               reading->observations[end].launch == seen->launch;
              end++)
             ;
-        if (reading->launches[seen->launch].twice)
+        if (reading->launches[seen->launch].twice ||
+            reading->launches[seen->launch].cut_off)
             continue;
         repeated += end - begin > 1;
         if (!gather(results, seen, end - begin, error))

@@ -5,6 +5,10 @@
  * nothing here knows a benchmark. A launch is one file as a program wrote it, or
  * one value of the column `run` in a file that holds several.
  *
+ * A file whose last line isn't `# end:` was cut off. What is missing in it isn't there by
+ * chance, so its launches don't count, with a warning. Results of schema 1 have no such
+ * line and count as they are.
+ *
  * Files may hold anything: what is no result is refused with one line that names
  * the file and the place. Time and memory are bounded by the limits below.
  */
@@ -57,7 +61,8 @@ struct results {
     size_t schema_count;
     struct series *series; /* in the order in which they were met */
     size_t series_count;
-    size_t launches[SIDES];
+    size_t launches[SIDES]; /* that count */
+    size_t cut_off[SIDES];  /* and that don't, since their file has no end */
     char **warnings; /* one line each */
     size_t warning_count;
     struct reading *reading; /* internal */

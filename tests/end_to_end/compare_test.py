@@ -117,7 +117,7 @@ class Verdicts(CompareTest):
                              ("bench", "put", "10", "10"))
         self.assertIn("# summary: 0 slower, 0 faster, 12 same, 0 can't tell, "
                       "0 failed, 0 missing, 0 added; 10 and 10 launches\n", text)
-        for key in ("benchmark: bench_compare", "schema: 1", "alpha: 1",
+        for key in ("benchmark: bench_compare", "schema: 2", "alpha: 1",
                     "threshold: 5", "confidence: 95", "base: ", "new: "):
             self.assertIn("\n# " + key, "\n" + text)
 
@@ -453,6 +453,45 @@ class Launches(CompareTest):
         self.assertEqual([row["new_launches"] for row in read_tsv(text)],
                          ["10"] * 9 + ["9"] * 3)
 
+    def test_end_mark(self):
+        """From schema 2 on a launch counts only if its file has its last line,
+        whatever else of it is there."""
+        base, new = self.side("base"), self.side("new")
+        for run in range(1, 11):
+            path = self.path("new", "runs", str(run), "bench.tsv")
+            with open(path, encoding="utf-8") as stream:
+                text = stream.read().replace("schema: 1", "schema: 2")
+            whole = text + "# end: 4 rows, exit 0\n"
+            if run <= 4:
+                whole = (text, text.replace("ok", "FAIL"), text[:-1],
+                         text[:-20])[run - 1]
+            self.write(whole, path)
+        text = self.compare(base, new)
+        self.assertEqual({row["new_launches"] for row in read_tsv(text)}, {"6"})
+        self.assertEqual(text.count("was cut off: it doesn't end with '# end:'"),
+                         4, text)
+        self.assertIn("10 and 6 launches", text)
+        for run in (1, 2, 3, 4):
+            self.assertIn(f"new/runs/{run}/bench.tsv was cut off", text)
+        # A row that was taken out later is said, too.
+        self.write(whole.replace("put", "#put", 1), path)
+        self.assertIn("runs/10/bench.tsv has 3 rows, and had 4",
+                      self.compare(base, new))
+        said = self.refused(base, self.path("new", "runs", "1", "bench.tsv"))
+        self.assertIn("the new side has no complete launch", said)
+
+    def test_end_mark_of_several(self):
+        """A file of several launches has one end."""
+        columns = [("run", "key")] + COLUMNS
+        rows = [[run] + row for run in range(1, 6)
+                for row in rows_of(self.chance)]
+        whole = result(rows, columns).replace("schema: 1", "schema: 2")
+        base = self.write(whole + "# end: 20 rows, exit 0\n", "base.tsv")
+        new = self.write(whole, "new.tsv")
+        self.assertIn("5 and 5 launches", self.compare(base, base, expect=0))
+        self.assertIn("the new side has no complete launch",
+                      self.refused(base, new))
+
 
 class Usage(CompareTest):
     def test_usage(self):
@@ -510,7 +549,8 @@ class Usage(CompareTest):
                 (good.replace(columns, ""), "no '# columns:'"),
                 (good.replace("# benchmark: bench\n", ""), "no '# benchmark:'"),
                 (good.split(header)[1], "--no-header"),
-                (good.replace("schema: 1", "schema: 2"), "schema '2'"),
+                (good.replace("schema: 1", "schema: 3"), "schema '3'"),
+                (good.replace("schema: 1", "schema: 0"), "schema '0'"),
                 (good.replace("schema: 1", "schema: "), "schema"),
                 (good.replace("ranks: 2", "ranks: 4"), "ranks"),
                 (good + good, "line 10: a second"),

@@ -62,8 +62,19 @@ while [ "$row" -le "$rows" ]; do
     esac
     row=$((row + 1))
 done
+case $fault in
+    end_killed) kill -KILL $$ ;;
+    rows) rows=$((rows + 1)) ;;
+esac
+status=0
+[ "$fault" != wrong ] || status=1
+echo "# end: $rows rows, exit $status"
+case $fault in
+    finalize) trap 'exit 1' TERM; sleep 30 ;;
+    finalize_killed) kill -KILL $$ ;;
+esac
 echo "ended $$" >>"$STARTED.ended"
-[ "$fault" != wrong ] || exit 1
+exit "$status"
 """
 
 # A launcher that pretends: shows what it was called with, then is the program.
@@ -271,10 +282,10 @@ class Plan(Folders):
                  f"orterun {allow}-np 2 --map-by ppr:1:node --host a:4,b:4 "
                  "--bind-to core"),
                 ("srun --mpi=pmi2",
-                 "srun --mpi=pmi2 --ntasks=8 --nodes=2 --ntasks-per-node=4 "
+                 "srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=8 --nodes=2 --ntasks-per-node=4 "
                  "--nodelist=a,b --cpu-bind=cores",
-                 "srun --mpi=pmi2 --ntasks=2 --nodes=2 --ntasks-per-node=1 "
-                 "--nodelist=a,b --cpu-bind=cores"),
+                 "srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=2 --nodes=2 "
+                 "--ntasks-per-node=1 --nodelist=a,b --cpu-bind=cores"),
                 ("other -n {ranks} -N {ranks_per_node} -L {hosts} -b {bind} "
                  "-o {nodes}", "other -n 8 -N 4 -L a,b -b core -o 2",
                  "other -n 2 -N 1 -L a,b -b core -o 2")):
@@ -285,18 +296,23 @@ class Plan(Folders):
         self.assertEqual(self.launch("orterun", "--ranks=7", "--hosts=a,b"),
                          f"orterun {allow}-np 7 --host a:4,b:4")
         self.assertEqual(self.launch("mpirun", "--ranks=3"), "mpirun -np 3")
-        self.assertEqual(self.launch("srun", "--ranks=3"), "srun --ntasks=3")
+        self.assertEqual(self.launch("srun", "--ranks=3"),
+                         "srun --kill-on-bad-exit=1 --ntasks=3")
+        for word in ("-K0", "--kill-on-bad-exit=0"):
+            self.assertEqual(self.launch("srun " + word, "--ranks=3"),
+                             f"srun {word} --ntasks=3")
 
     def test_jobs(self):
         """What a scheduler says of the job."""
         self.environment.update(SLURM_JOB_ID="7", SLURM_NTASKS="12",
                                 SLURM_JOB_NUM_NODES="3")
-        self.assertEqual(self.launch(""), "srun --ntasks=12")
+        kill = "srun --kill-on-bad-exit=1 "
+        self.assertEqual(self.launch(""), kill + "--ntasks=12")
         self.assertEqual(self.launch("", name="mpi_overhead"),
-                         "srun --ntasks=2 --nodes=2 --ntasks-per-node=1")
+                         kill + "--ntasks=2 --nodes=2 --ntasks-per-node=1")
         del self.environment["SLURM_NTASKS"]
         self.assertEqual(self.launch("", "--ranks-per-node=5"),
-                         "srun --ntasks=15 --nodes=3 --ntasks-per-node=5")
+                         kill + "--ntasks=15 --nodes=3 --ntasks-per-node=5")
         for name in ("SLURM_JOB_ID", "SLURM_JOB_NUM_NODES"):
             del self.environment[name]
         nodes = os.path.join(self.folder, "nodes")
@@ -368,6 +384,8 @@ class Results(Folders):
         self.assertEqual(len(re.findall("# warning: of [0-9]", text)), 1)
         self.assertEqual(re.findall("# warning: (run [0-9]): of", text),
                          ["run 2", "run 3"])
+        self.assertEqual(text.count("# end: "), 1)
+        self.assertTrue(text.endswith("\n# end: 9 rows, exit 0\n"), text)
         # Another header can't be merged with this one.
         other = self.results + "/runs/2/halo.tsv"
         with open(other, encoding="utf-8") as stream:
@@ -626,8 +644,37 @@ class Failures(Folders):
         """Rows with FAIL don't make a launch whole."""
         self.failing("wrong_killed", "failed", 0, "137")
 
+    def test_killed_before_the_end(self):
+        """All rows are there, but nobody knows."""
+        self.failing("end_killed", "failed", 0, "137")
+
+    def test_rows_are_missing(self):
+        """Fewer than the end says."""
+        self.failing("rows", "failed", 0, "0")
+
     def test_no_result(self):
         self.failing("nothing", "failed", 0, "0")
+
+    def ends_late(self, fault, status):
+        """The result is complete, whatever happens then: it counts, and isn't
+        measured again."""
+        done = self.suite("--benchmarks=pingpong,halo", "--runs=1", "--limit=1",
+                          f"--options=pingpong: --fault={fault}")
+        self.assertIn("pingpong: the result is complete and counts, but the "
+                      f"launch then ended with exit status {status}", done.stderr)
+        self.assertEqual([(row["name"], row["result"], row["exit"])
+                          for row in self.launches()],
+                         [("pingpong", "done", status), ("halo", "done", "0")])
+        self.assert_rows("pingpong", 1)
+        self.assert_nothing_left()
+        self.suite(f"--resume={self.results}")
+        self.assertEqual(self.started(), {"pingpong": 1, "halo": 1})
+
+    def test_finalize_hangs(self):
+        self.ends_late("finalize", "124")
+
+    def test_finalize_is_killed(self):
+        self.ends_late("finalize_killed", "137")
 
     def test_wrong_data(self):
         """All rows are there, so the launch isn't made again; 1 all the same."""

@@ -157,6 +157,27 @@ static void repeated_rows_are_one_value(void **state)
     assert_near(f->results->series[1].sides[BASE].values[0], 1.0, 0.0);
 }
 
+/* A launch without its end doesn't count, whether or not rows are missing. */
+static void cut_off_does_not_count(void **state)
+{
+    struct fixture *const f = *state;
+#define SECOND "# benchmark: bench\n# schema: 2\n# columns: name=key us=less\nname\tus\n"
+    assert_true(add(f, BASE, SECOND "a\t1\nb\t2\n# end: 2 rows, exit 0\n"));
+    assert_true(add(f, BASE, SECOND "a\t3\n# end: 1 row, exit 1"));
+    assert_true(add(f, NEW, SECOND "a\t1\nb\t2\n"));
+    assert_true(add(f, NEW, SECOND "a\t4\n# end: 1 row, exit 0\nb\t2\n"));
+    assert_true(add(f, NEW, SECOND "a\t5\n# end: \n"));
+    assert_true(add(f, NEW, SECOND));
+    assert_true(results_finish(f->results, &f->error));
+    const struct results *const r = f->results;
+    assert_int_equal(r->launches[BASE], 2);
+    assert_int_equal(r->cut_off[BASE], 0);
+    assert_int_equal(r->launches[NEW], 0);
+    assert_int_equal(r->cut_off[NEW], 4);
+    assert_int_equal(r->series[0].sides[BASE].count, 2);
+    assert_int_equal(r->series[0].sides[NEW].launches, 0);
+}
+
 static void other_schemas_are_apart(void **state)
 {
     struct fixture *const f = *state;
@@ -271,6 +292,7 @@ int main(void)
         RESULTS_TEST(runs_of_a_file),
         RESULTS_TEST(a_launch_counts_once),
         RESULTS_TEST(repeated_rows_are_one_value),
+        RESULTS_TEST(cut_off_does_not_count),
         RESULTS_TEST(other_schemas_are_apart),
         RESULTS_TEST(damage_is_named),
         RESULTS_TEST(long_lines),
