@@ -4,15 +4,31 @@
 # installed, so the launcher is looked up beside the compiler wrapper and under
 # the library's own name.
 #
-# Sets COMMCOST_MPI_NAME (mpich, openmpi or other) and COMMCOST_MPIRUN (a list:
-# the launcher and the flags it needs to run on any machine, root included).
+# Sets COMMCOST_MPI_NAME (mpich, openmpi, smpi or other) and COMMCOST_MPIRUN (a
+# list: the launcher and the flags it needs to run on any machine, root included).
 
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
 find_package(MPI 3.1 REQUIRED COMPONENTS C)
 
+# SimGrid's SMPI, an MPI on a simulated machine.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+check_c_source_compiles("
+#include <mpi.h>
+#ifndef SMPI_H
+#error
+#endif
+int main(void) { return 0; }" COMMCOST_MPI_IS_SMPI)
+unset(CMAKE_REQUIRED_INCLUDES)
+
 string(REGEX REPLACE "[\n\r].*" "" _mpi_library "${MPI_C_LIBRARY_VERSION_STRING}")
 string(REGEX REPLACE "[ \t]+" " " _mpi_library "${_mpi_library}")
-if(_mpi_library MATCHES "Open MPI")
+if(COMMCOST_MPI_IS_SMPI)
+  set(COMMCOST_MPI_NAME smpi)
+  set(_mpi_library "SMPI")
+  set(_names smpirun)
+  set(_flags)
+elseif(_mpi_library MATCHES "Open MPI")
   set(COMMCOST_MPI_NAME openmpi)
   set(_names mpirun.openmpi mpirun)
   set(_flags --allow-run-as-root --oversubscribe)
@@ -36,3 +52,42 @@ set(COMMCOST_MPIRUN "${COMMCOST_MPIRUN_PROGRAM}" ${_flags})
 
 message(STATUS "MPI library: ${_mpi_library} (${MPI_C_COMPILER})")
 message(STATUS "MPI launcher: ${COMMCOST_MPIRUN}")
+
+# Whether programs are made that call the neighbourhood collectives. SMPI 3.32
+# declares them, but a program that calls one ends.
+if(COMMCOST_MPI_IS_SMPI)
+  set(_neighbor_collectives OFF)
+else()
+  set(_neighbor_collectives ON)
+endif()
+option(COMMCOST_NEIGHBOR_COLLECTIVES "Use MPI's neighbourhood collectives" ${_neighbor_collectives})
+if(NOT COMMCOST_NEIGHBOR_COLLECTIVES)
+  message(STATUS "Neighbourhood collectives: not used: no overlap_ineighbor_*, and halo without neighbor_alltoallw")
+endif()
+
+# Whether functions are declared as the standard does, which what wraps them all
+# needs. SMPI 3.32 declares some otherwise.
+set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+set(CMAKE_REQUIRED_FLAGS -Werror)
+check_c_source_compiles("
+#include <mpi.h>
+int MPI_Compare_and_swap(const void *, const void *, void *, MPI_Datatype, int, MPI_Aint, MPI_Win);
+int MPI_Comm_spawn_multiple(int, char *[], char **[], const int[], const MPI_Info[], int, MPI_Comm, MPI_Comm *, int[]);
+int main(void) { return 0; }" COMMCOST_MPI_STANDARD_TYPES)
+unset(CMAKE_REQUIRED_FLAGS)
+unset(CMAKE_REQUIRED_INCLUDES)
+if(NOT COMMCOST_MPI_STANDARD_TYPES)
+  message(STATUS "Monitor: not built: mpi.h declares functions otherwise than the standard")
+endif()
+
+# A program for SMPI is a library that smpirun loads once for each rank, with
+# SMPI's functions in place of those that take time. It can't be run by itself.
+if(COMMCOST_MPI_IS_SMPI)
+  set(COMMCOST_MAN OFF)
+endif()
+function(commcost_mpi_settings target)
+  if(COMMCOST_MPI_IS_SMPI)
+    target_compile_options(${target} INTERFACE -fPIC "SHELL:-include smpi/smpi_helpers.h")
+    target_link_options(${target} INTERFACE -shared)
+  endif()
+endfunction()

@@ -1,6 +1,8 @@
 #include "common/job.h"
 
+#include "common/hosts.h"
 #include "common/mpi_check.h"
+#include "common/text.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -15,65 +17,6 @@ static void *allocate(size_t count, size_t size)
     if (memory == NULL)
         bc_abort("no memory to describe the job");
     return memory;
-}
-
-/* ---- texts --------------------------------------------------------------- */
-
-/* A text that grows. */
-struct text {
-    char *start;
-    size_t length, capacity;
-};
-
-static void append(struct text *text, const char *addition)
-{
-    const size_t length = strlen(addition);
-    if (text->length + length + 1 > text->capacity) {
-        text->capacity = 2 * (text->length + length + 1);
-        text->start = realloc(text->start, text->capacity);
-        if (text->start == NULL)
-            bc_abort("no memory to describe the job");
-    }
-    memcpy(text->start + text->length, addition, length + 1);
-    text->length += length;
-}
-
-size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < count;) {
-        /* As many as follow each other in steps of one size; two alone are
-           shorter as they are, unless they are neighbours. */
-        const int step = i + 1 < count ? ranks[i + 1] - ranks[i] : 1;
-        size_t end = i + 1;
-        while (end < count && ranks[end] - ranks[end - 1] == step)
-            end++;
-        if (end - i == 2 && step > 1)
-            end = i + 1;
-        char range[64];
-        int length = snprintf(range, sizeof range, "%s%d", i > 0 ? "," : "",
-                              ranks[i]);
-        if (end - i > 1)
-            length += snprintf(range + length, sizeof range - (size_t)length,
-                               "-%d", ranks[end - 1]);
-        if (end - i > 1 && step > 1)
-            snprintf(range + length, sizeof range - (size_t)length, "/%d",
-                     step);
-        if (used < size)
-            snprintf(text + used, size - used, "%s", range);
-        used += strlen(range);
-        i = end;
-    }
-    return used;
-}
-
-static void append_ranks(struct text *text, const int *ranks, size_t count)
-{
-    const size_t length = bc_format_ranks(ranks, count, NULL, 0);
-    char *const ranges = allocate(length + 1, 1);
-    bc_format_ranks(ranks, count, ranges, length + 1);
-    append(text, ranges);
-    free(ranges);
 }
 
 /* ---- nodes and hosts ----------------------------------------------------- */
@@ -101,46 +44,27 @@ static void number_nodes(struct bc_job *job, MPI_Comm *leaders)
                          MPI_COMM_WORLD));
 }
 
-/* "host0: 0-3; host1: 4-7": one name a node, one word a rank. */
-static char *describe_hosts(const struct bc_job *job, const char *names,
-                            const int *node_of)
-{
-    struct text text = {0};
-    int *const ranks = allocate((size_t)job->ranks, sizeof *ranks);
-    for (int node = 0; node < job->nodes; node++) {
-        size_t count = 0;
-        for (int rank = 0; rank < job->ranks; rank++)
-            if (node_of[rank] == node)
-                ranks[count++] = rank;
-        append(&text, node > 0 ? "; " : "");
-        append(&text, names + (size_t)node * MPI_MAX_PROCESSOR_NAME);
-        append(&text, ": ");
-        append_ranks(&text, ranks, count);
-    }
-    free(ranks);
-    return text.start;
-}
-
+/* The names of the nodes and their ranks, on rank 0. */
 static void gather_hosts(struct bc_job *job, MPI_Comm leaders)
 {
-    const bool root = job->rank == 0;
-    int *const node_of =
-        root ? allocate((size_t)job->ranks, sizeof *node_of) : NULL;
-    BC_MPI(MPI_Gather(&job->node, 1, MPI_INT, node_of, 1, MPI_INT, 0,
-                      MPI_COMM_WORLD));
-    if (leaders != MPI_COMM_NULL) {
+    int node_size;
+    BC_MPI(MPI_Comm_size(job->node_comm, &node_size));
+    const bool leader = leaders != MPI_COMM_NULL;
+    int *const ranks = leader ? allocate((size_t)node_size, sizeof *ranks) : NULL;
+    BC_MPI(MPI_Gather(&job->rank, 1, MPI_INT, ranks, 1, MPI_INT, 0,
+                      job->node_comm));
+    if (leader) {
         char name[MPI_MAX_PROCESSOR_NAME] = "";
         int length;
+        struct bc_hosts hosts = {0};
         BC_MPI(MPI_Get_processor_name(name, &length));
-        char *const names =
-            root ? allocate((size_t)job->nodes, sizeof name) : NULL;
-        BC_MPI(MPI_Gather(name, sizeof name, MPI_CHAR, names, sizeof name,
-                          MPI_CHAR, 0, leaders));
-        if (root)
-            job->hosts = describe_hosts(job, names, node_of);
-        free(names);
+        bc_hosts_add(&hosts, name, ranks, (size_t)node_size);
+        bc_hosts_gather(&hosts, leaders);
+        if (job->rank == 0)
+            job->hosts = bc_hosts_format(&hosts);
+        bc_hosts_free(&hosts);
     }
-    free(node_of);
+    free(ranks);
 }
 
 /* ---- processors ---------------------------------------------------------- */
@@ -166,7 +90,16 @@ static bool must_share(const cpu_set_t *masks, int count)
     return CPU_COUNT(&all) < count;
 }
 
-static void append_processors(struct text *text, const cpu_set_t *mask)
+static void append_ranks(struct bc_text *text, const int *ranks, size_t count)
+{
+    const size_t length = bc_format_ranks(ranks, count, NULL, 0);
+    char *const ranges = allocate(length + 1, 1);
+    bc_format_ranks(ranks, count, ranges, length + 1);
+    bc_text_append(text, "%s", ranges);
+    free(ranges);
+}
+
+static void append_processors(struct bc_text *text, const cpu_set_t *mask)
 {
     int processors[CPU_SETSIZE];
     size_t count = 0;
@@ -180,19 +113,17 @@ static void append_processors(struct text *text, const cpu_set_t *mask)
 static char *describe_binding(const cpu_set_t *masks, const int *world,
                               int count)
 {
-    struct text text = {0};
+    struct bc_text text = {0};
     bool same = true;
     for (int i = 1; i < count; i++)
         same = same && CPU_EQUAL(&masks[i], &masks[0]);
     if (same) {
-        append(&text, count > 1 ? "each rank: " : "rank 0: ");
+        bc_text_append(&text, count > 1 ? "each rank: " : "rank 0: ");
         append_processors(&text, &masks[0]);
         return text.start;
     }
     for (int i = 0; i < count; i++) {
-        char label[32];
-        snprintf(label, sizeof label, "%s%d: ", i > 0 ? "; " : "", world[i]);
-        append(&text, label);
+        bc_text_append(&text, "%s%d: ", i > 0 ? "; " : "", world[i]);
         append_processors(&text, &masks[i]);
     }
     return text.start;

@@ -20,13 +20,15 @@ struct bc_job {
     int node;            /* this rank's node, 0 to nodes - 1, in the order of
                             their lowest ranks */
     MPI_Comm node_comm;  /* the ranks of this node */
-    char *hosts;   /* on rank 0: each host with its ranks; else NULL */
+    char *hosts;   /* on rank 0: each host with its ranks, as hosts.h writes
+                      them; else NULL */
     char *binding; /* on rank 0: the processors that its node's ranks may run
                       on; else NULL */
 };
 
-/* Finds out. Collective over MPI_COMM_WORLD. Rank 0 needs one word a rank and
-   one name a node. */
+/* Finds out. Collective over MPI_COMM_WORLD. Takes O(log P) messages a rank and
+   memory by the ranks of its node, not by P, but for what hosts.h says of hosts that
+   are not numbered. */
 void bc_job_describe(struct bc_job *job);
 
 /* The bytes that each rank of the fullest node may take of the memory that is
@@ -40,12 +42,5 @@ int64_t bc_job_shared_memory_per_rank(const struct bc_job *job);
 
 /* Collective. */
 void bc_job_free(struct bc_job *job);
-
-/*
- * Writes ascending ranks as ranges with strides: 0,1,2,3,8 becomes "0-3,8" and
- * 0,4,8,12 "0-12/4". Returns the length that the whole text has, of which at
- * most size - 1 characters are written. Local.
- */
-size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 #include "common/options.h"
 
 #include "common/parse.h"
-#include "common/text.h"
+#include "common/plain_text.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     /* A value that the user gave may hold anything, and may have been cut. */
-    bc_text_make_plain(error->text, '?');
+    bc_make_plain_text(error->text, '?');
     return false;
 }
 

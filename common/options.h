@@ -70,7 +70,7 @@ struct bc_error {
     char text[BC_ERROR_LENGTH];
 };
 
-/* Sets the text, cut to its length and made plain (common/text.h). Returns false,
+/* Sets the text, cut to its length and made plain (common/plain_text.h). Returns false,
    so that a caller can return what this returns. */
 bool bc_error_set(struct bc_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

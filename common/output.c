@@ -1,6 +1,6 @@
 #include "common/output.h"
 
-#include "common/text.h"
+#include "common/plain_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -102,7 +102,7 @@ static void write_comment(struct bc_output *output, const char *word,
         return;
     }
     vsnprintf(text, (size_t)length + 1, format, arguments);
-    bc_text_make_plain(text, ' ');
+    bc_make_plain_text(text, ' ');
     fprintf(output->stream, "# %s: %s\n", word, text);
     free(text);
 }
@@ -209,7 +209,7 @@ void bc_row_text(struct bc_row *row, const char *name, const char *text)
 {
     char *const cell = row->cells[find_column(row, name)];
     snprintf(cell, BC_CELL_LENGTH, "%s", text);
-    bc_text_make_plain(cell, '_');
+    bc_make_plain_text(cell, '_');
     for (char *c = cell; *c != '\0'; c++)
         if (*c == '#' || *c == '"')
             *c = '_';

@@ -1,13 +1,17 @@
-/*
- * Texts that come from others: what a user wrote, what a system says of itself.
- */
+/* A text that grows. */
 #ifndef COMMCOST_COMMON_TEXT_H
 #define COMMCOST_COMMON_TEXT_H
 
-/* Makes a text, in place, one line of valid UTF-8 that a terminal and any reader
-   of lines can take: control characters, and what Unicode calls line and
-   paragraph separators, become `control`; each byte that isn't UTF-8 becomes a
-   question mark. It gets no longer. */
-void bc_text_make_plain(char *text, char control);
+#include <stddef.h>
+
+/* All zeros is an empty text, without memory. */
+struct bc_text {
+    char *start; /* NULL, or ends in '\0'; the owner frees it */
+    size_t length, capacity;
+};
+
+/* Appends what printf would write; without memory the job ends. Local. */
+void bc_text_append(struct bc_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -206,6 +206,19 @@ static void note_shared_window(const struct bench *bench)
     }
 }
 
+/* Leaves out methods that call what the MPI library lacks. */
+static void note_missing(const struct bench *bench)
+{
+    for (int i = 0; i < HALO_METHODS; i++) {
+        if (!parameters.method_chosen[i] || !halo_methods[i].missing)
+            continue;
+        parameters.method_chosen[i] = false;
+        bc_output_remark(bench->run->output, "note",
+                         "no %s: this MPI library has no such function",
+                         halo_methods[i].name);
+    }
+}
+
 static void count_rows(struct bench *bench)
 {
     for (int i = 0; i < HALO_METHODS; i++)
@@ -263,6 +276,7 @@ int main(int argc, char **argv)
         .comm = create_grid_comm(),
     };
     note_left_out(&run);
+    note_missing(&bench);
     note_shared_window(&bench);
     count_rows(&bench);
     sweep(&bench);

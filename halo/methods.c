@@ -246,6 +246,7 @@ const struct halo_method halo_methods[HALO_METHODS] = {
      .create = create_persistent, .swap = swap_persistent,
      .destroy = destroy_persistent},
     {.name = "neighbor_alltoallw", .sync = HALO_SYNC_NONE,
+     .missing = !COMMCOST_NEIGHBOR_COLLECTIVES,
      .create = create_typed, .swap = swap_neighbor_alltoallw,
      .destroy = destroy_typed},
     {.name = "shared window", .sync = HALO_SYNC_NONE, .in_window = true,

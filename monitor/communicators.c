@@ -2,7 +2,7 @@
 
 #include "snapshot.h"
 
-#include "common/job.h"
+#include "common/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,9 @@
 #define MPI_Get_processor_name PMPI_Get_processor_name
 #define MPI_Get_version PMPI_Get_version
 #define MPI_Initialized PMPI_Initialized
+#define MPI_Recv PMPI_Recv
 #define MPI_Reduce PMPI_Reduce
+#define MPI_Send PMPI_Send
 #define MPI_Wtime PMPI_Wtime
 
 #endif

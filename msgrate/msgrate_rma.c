@@ -43,7 +43,7 @@ static const char *const sync_names[] = {"all", "fence", "lock", "pscw",
 
 static struct msgrate_parameters parameters;
 static int transfer; /* enum msgrate_transfer */
-static int sync;     /* of sync_names */
+static int chosen_sync; /* of sync_names */
 static int64_t threads = 1;
 
 /* The window lies in memory that a node's ranks share. */
@@ -93,8 +93,8 @@ static void warn_of_threads(const struct bc_run *run)
 
 static bool is_chosen(const struct msgrate_method *method)
 {
-    return sync == SYNC_ALL ||
-           strcmp(method->synchronisation, sync_names[sync]) == 0;
+    return chosen_sync == SYNC_ALL ||
+           strcmp(method->synchronisation, sync_names[chosen_sync]) == 0;
 }
 
 static int chosen_methods(void)
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         .help = "MPI_Put or MPI_Get"};
     rows[count++] = (struct bc_option){
         .long_name = "sync", .short_name = 'r', .kind = BC_CHOICE,
-        .value = &sync, .choices = "all|fence|lock|pscw|flush",
+        .value = &chosen_sync, .choices = "all|fence|lock|pscw|flush",
         .help = "synchronisation: fence; lock and unlock; post, start, "
                 "complete and wait; or flush inside one lock_all"};
     rows[count++] = (struct bc_option){

@@ -1,6 +1,6 @@
 #include "judge.h"
 
-#include "common/text.h"
+#include "common/plain_text.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -107,7 +107,7 @@ static bool names_word(const char *text, const struct line *line)
         (void)snprintf(word, sizeof word, "%s", line->words[i]);
         if (*text != '\'')
             word[strcspn(word, "=")] = '\0';
-        bc_text_make_plain(word, '?');
+        bc_make_plain_text(word, '?');
         /* What was cut within a character looks different there. */
         word[strlen(word) < 60 ? strlen(word) : 60] = '\0';
         if (starts_with(shown, word))

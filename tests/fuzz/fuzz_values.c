@@ -7,7 +7,7 @@
 #include "common/names.h"
 #include "common/options.h"
 #include "common/parse.h"
-#include "common/text.h"
+#include "common/plain_text.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -90,7 +90,7 @@ static void try_plain(const char *text)
 {
     char *const once = strdup(text);
     must(once != NULL, "memory");
-    bc_text_make_plain(once, '_');
+    bc_make_plain_text(once, '_');
     must(strlen(once) <= strlen(text), "plain text is no longer");
     must(mbstowcs(NULL, once, 0) != (size_t)-1, "plain text is UTF-8");
     for (const char *c = once; *c != '\0'; c++)

@@ -13,107 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static int rank, ranks;
 static cpu_set_t all_processors; /* that this rank could run on at start */
-
-/* ---- texts --------------------------------------------------------------- */
-
-static void ranks_as_ranges(void **state)
-{
-    (void)state;
-    static const struct {
-        int ranks[8];
-        size_t count;
-        const char *text;
-    } cases[] = {
-        {{0}, 0, ""},
-        {{0}, 1, "0"},
-        {{7}, 1, "7"},
-        {{0, 1}, 2, "0-1"},
-        {{0, 2}, 2, "0,2"},
-        {{0, 1, 2, 3, 8}, 5, "0-3,8"},
-        {{0, 4, 8, 12}, 4, "0-12/4"},
-        {{1, 3, 5}, 3, "1-5/2"},
-        {{0, 5, 6, 7}, 4, "0,5-7"},
-        {{0, 1, 5, 6}, 4, "0-1,5-6"},
-        {{3, 1000000, 2147483647}, 3, "3,1000000,2147483647"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[64];
-        const size_t length = bc_format_ranks(cases[i].ranks, cases[i].count,
-                                              text, sizeof text);
-        if (cases[i].count == 0) { /* nothing to write */
-            assert_int_equal(length, 0);
-            continue;
-        }
-        assert_string_equal(text, cases[i].text);
-        assert_int_equal(length, strlen(cases[i].text));
-    }
-}
-
-static void ranges_are_cut_to_the_size(void **state)
-{
-    (void)state;
-    static const int numbers[] = {0, 1, 2, 3, 10, 20, 30, 100, 1000};
-    static const char whole[] = "0-3,10-30/10,100,1000";
-    for (size_t size = 0; size <= sizeof whole + 2; size++) {
-        char text[64];
-        memset(text, 'x', sizeof text);
-        const size_t length = bc_format_ranks(numbers, COUNT(numbers),
-                                              size > 0 ? text : NULL, size);
-        assert_int_equal(length, sizeof whole - 1);
-        assert_true(text[size] == 'x');
-        if (size == 0)
-            continue;
-        const size_t expected = size <= length ? size - 1 : length;
-        assert_int_equal(strlen(text), expected);
-        assert_memory_equal(text, whole, expected);
-    }
-}
-
-/* The ranks that a text stands for. */
-static size_t expand(const char *text, int *numbers)
-{
-    size_t count = 0;
-    while (*text != '\0') {
-        char *end;
-        const long first = strtol(text, &end, 10);
-        long last = first, step = 1;
-        if (*end == '-')
-            last = strtol(end + 1, &end, 10);
-        if (*end == '/')
-            step = strtol(end + 1, &end, 10);
-        for (long number = first; number <= last; number += step)
-            numbers[count++] = (int)number;
-        text = *end == ',' ? end + 1 : end;
-    }
-    return count;
-}
-
-static void ranges_say_what_was_written(void **state)
-{
-    (void)state;
-    struct random random = random_from(8);
-    for (int trial = 0; trial < 20000; trial++) {
-        int numbers[64], back[256];
-        size_t count = 0;
-        const size_t gap = 1 + random_below(&random, 4);
-        for (int number = 0; count < 40 && number < 120; number++)
-            if (random_below(&random, gap + 1) == 0 ||
-                (trial % 3 == 0 && number % (int)(gap + 1) == 0))
-                numbers[count++] = number;
-        if (count == 0)
-            continue;
-        char text[512];
-        const size_t length =
-            bc_format_ranks(numbers, count, text, sizeof text);
-        assert_int_equal(length, strlen(text));
-        assert_int_equal(expand(text, back), count);
-        assert_memory_equal(numbers, back, count * sizeof *numbers);
-    }
-}
 
 /* ---- the job ------------------------------------------------------------- */
 
@@ -268,9 +169,6 @@ int main(int argc, char **argv)
     sched_setaffinity(0, sizeof every, &every);
     sched_getaffinity(0, sizeof all_processors, &all_processors);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_as_ranges),
-        cmocka_unit_test(ranges_are_cut_to_the_size),
-        cmocka_unit_test(ranges_say_what_was_written),
         cmocka_unit_test(all_ranks_are_on_this_host),
         cmocka_unit_test(ranks_on_one_processor_share_it),
         cmocka_unit_test(two_ranks_of_many_on_one_processor),

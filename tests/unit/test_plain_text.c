@@ -1,7 +1,7 @@
 /* Texts of others are made plain: what stays, what is replaced, and that any bytes give UTF-8 of one line. */
 #include "helpers.h"
 
-#include "common/text.h"
+#include "common/plain_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static void assert_plain(const char *text, const char *expected)
 {
     char copy[128];
     (void)snprintf(copy, sizeof copy, "%s", text);
-    bc_text_make_plain(copy, '_');
+    bc_make_plain_text(copy, '_');
     assert_string_equal(copy, expected);
 }
 
@@ -57,10 +57,10 @@ static void any_bytes_become_plain(void **state)
         }
         text[sizeof text - 1] = '\0';
         (void)snprintf(once, sizeof once, "%s", text);
-        bc_text_make_plain(once, ' ');
+        bc_make_plain_text(once, ' ');
         assert_true(strlen(once) <= strlen(text));
         (void)snprintf(text, sizeof text, "%s", once);
-        bc_text_make_plain(text, ' ');
+        bc_make_plain_text(text, ' ');
         assert_string_equal(text, once);
     }
 }

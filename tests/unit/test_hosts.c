@@ -1,0 +1,271 @@
+/*
+ * Hosts and their ranks as a text; run on 1, 2, 4 and 7 ranks.
+ *
+ * Collective calls come first, checks afterwards (see test_sampling.c).
+ */
+#include "helpers.h"
+
+#include "common/hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static int rank, ranks;
+
+/* ---- ranks --------------------------------------------------------------- */
+
+static void ranks_as_ranges(void **state)
+{
+    (void)state;
+    static const struct {
+        int ranks[8];
+        size_t count;
+        const char *text;
+    } cases[] = {
+        {{0}, 0, ""},
+        {{0}, 1, "0"},
+        {{7}, 1, "7"},
+        {{0, 1}, 2, "0-1"},
+        {{0, 2}, 2, "0,2"},
+        {{0, 1, 2, 3, 8}, 5, "0-3,8"},
+        {{0, 4, 8, 12}, 4, "0-12/4"},
+        {{1, 3, 5}, 3, "1-5/2"},
+        {{0, 5, 6, 7}, 4, "0,5-7"},
+        {{0, 1, 5, 6}, 4, "0-1,5-6"},
+        {{3, 1000000, 2147483647}, 3, "3,1000000,2147483647"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[64];
+        const size_t length = bc_format_ranks(cases[i].ranks, cases[i].count,
+                                              text, sizeof text);
+        if (cases[i].count == 0) { /* nothing to write */
+            assert_int_equal(length, 0);
+            continue;
+        }
+        assert_string_equal(text, cases[i].text);
+        assert_int_equal(length, strlen(cases[i].text));
+    }
+}
+
+static void ranges_are_cut_to_the_size(void **state)
+{
+    (void)state;
+    static const int numbers[] = {0, 1, 2, 3, 10, 20, 30, 100, 1000};
+    static const char whole[] = "0-3,10-30/10,100,1000";
+    for (size_t size = 0; size <= sizeof whole + 2; size++) {
+        char text[64];
+        memset(text, 'x', sizeof text);
+        const size_t length = bc_format_ranks(numbers, COUNT(numbers),
+                                              size > 0 ? text : NULL, size);
+        assert_int_equal(length, sizeof whole - 1);
+        assert_true(text[size] == 'x');
+        if (size == 0)
+            continue;
+        const size_t expected = size <= length ? size - 1 : length;
+        assert_int_equal(strlen(text), expected);
+        assert_memory_equal(text, whole, expected);
+    }
+}
+
+/* The ranks that a text stands for. */
+static size_t expand(const char *text, int *numbers)
+{
+    size_t count = 0;
+    while (*text != '\0') {
+        char *end;
+        const long first = strtol(text, &end, 10);
+        long last = first, step = 1;
+        if (*end == '-')
+            last = strtol(end + 1, &end, 10);
+        if (*end == '/')
+            step = strtol(end + 1, &end, 10);
+        for (long number = first; number <= last; number += step)
+            numbers[count++] = (int)number;
+        text = *end == ',' ? end + 1 : end;
+    }
+    return count;
+}
+
+static void ranges_say_what_was_written(void **state)
+{
+    (void)state;
+    struct random random = random_from(8);
+    for (int trial = 0; trial < 20000; trial++) {
+        int numbers[64], back[256];
+        size_t count = 0;
+        const size_t gap = 1 + random_below(&random, 4);
+        for (int number = 0; count < 40 && number < 120; number++)
+            if (random_below(&random, gap + 1) == 0 ||
+                (trial % 3 == 0 && number % (int)(gap + 1) == 0))
+                numbers[count++] = number;
+        if (count == 0)
+            continue;
+        char text[512];
+        const size_t length =
+            bc_format_ranks(numbers, count, text, sizeof text);
+        assert_int_equal(length, strlen(text));
+        assert_int_equal(expand(text, back), count);
+        assert_memory_equal(numbers, back, count * sizeof *numbers);
+    }
+}
+
+/* ---- hosts --------------------------------------------------------------- */
+
+/* A host of a case; a name of NULL ends the case. */
+struct host {
+    const char *name;
+    int ranks[6];
+    size_t count;
+};
+
+static void hosts_as_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        struct host hosts[7];
+    } cases[] = {
+        {"alone: 0", {{"alone", {0}, 1}}},
+        {"host0: 0-3; host1: 4-7",
+         {{"host0", {0, 1, 2, 3}, 4}, {"host1", {4, 5, 6, 7}, 4}}},
+        {"n1: 0; n2: 1; n3: 2", {{"n1", {0}, 1}, {"n2", {1}, 1}, {"n3", {2}, 1}}},
+        {"n[1-4]: 0-3",
+         {{"n1", {0}, 1}, {"n2", {1}, 1}, {"n3", {2}, 1}, {"n4", {3}, 1}}},
+        {"n[08-11]: 2-9",
+         {{"n08", {2, 3}, 2}, {"n09", {4, 5}, 2}, {"n10", {6, 7}, 2},
+          {"n11", {8, 9}, 2}}},
+        {"n[9-12].at.home7: 0-3",
+         {{"n9.at.home7", {0}, 1}, {"n10.at.home7", {1}, 1},
+          {"n11.at.home7", {2}, 1}, {"n12.at.home7", {3}, 1}}},
+        /* 010 does not follow 9. */
+        {"n8: 0; n9: 1; n010: 2; n011: 3",
+         {{"n8", {0}, 1}, {"n9", {1}, 1}, {"n010", {2}, 1}, {"n011", {3}, 1}}},
+        /* In turn. */
+        {"n[0-3]: 0-8/4, each next +1",
+         {{"n0", {0, 4, 8}, 3}, {"n1", {1, 5, 9}, 3}, {"n2", {2, 6, 10}, 3},
+          {"n3", {3, 7, 11}, 3}}},
+        /* Numbered the other way round: nothing follows. */
+        {"n3: 0; n2: 1; n1: 2; n0: 3",
+         {{"n3", {0}, 1}, {"n2", {1}, 1}, {"n1", {2}, 1}, {"n0", {3}, 1}}},
+        {"n[0-3]: 3, each next -1",
+         {{"n0", {3}, 1}, {"n1", {2}, 1}, {"n2", {1}, 1}, {"n3", {0}, 1}}},
+        /* A last one that has fewer. */
+        {"n[0-3]: 0-7; n4: 8",
+         {{"n0", {0, 1}, 2}, {"n1", {2, 3}, 2}, {"n2", {4, 5}, 2},
+          {"n3", {6, 7}, 2}, {"n4", {8}, 1}}},
+        /* Ranks of no pattern. */
+        {"n0: 0,2,7-8; n1: 1,3,9-10; n2: 4; n3: 5",
+         {{"n0", {0, 2, 7, 8}, 4}, {"n1", {1, 3, 9, 10}, 4}, {"n2", {4}, 1},
+          {"n3", {5}, 1}}},
+        {"a[1-5]b: 0-4; c9: 5",
+         {{"a1b", {0}, 1}, {"a2b", {1}, 1}, {"a3b", {2}, 1}, {"a4b", {3}, 1},
+          {"a5b", {4}, 1}, {"c9", {5}, 1}}},
+        {"x: 0; x: 1; x: 2; x: 3",
+         {{"x", {0}, 1}, {"x", {1}, 1}, {"x", {2}, 1}, {"x", {3}, 1}}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bc_hosts hosts = {0};
+        for (const struct host *host = cases[i].hosts; host->name != NULL; host++)
+            bc_hosts_add(&hosts, host->name, host->ranks, host->count);
+        char *const text = bc_hosts_format(&hosts);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+        bc_hosts_free(&hosts);
+    }
+}
+
+static void names_of_any_length(void **state)
+{
+    (void)state;
+    char name[MPI_MAX_PROCESSOR_NAME];
+    memset(name, '7', sizeof name);
+    name[sizeof name - 1] = '\0';
+    struct bc_hosts hosts = {0};
+    bc_hosts_add(&hosts, name, (const int[]){0}, 1);
+    bc_hosts_add(&hosts, "", (const int[]){1}, 1);
+    char *const text = bc_hosts_format(&hosts);
+    assert_memory_equal(text, name, sizeof name - 1);
+    assert_string_equal(text + sizeof name - 1, ": 0; : 1");
+    free(text);
+    bc_hosts_free(&hosts);
+}
+
+/* A thousand numbered hosts take as much memory as one. */
+static void numbered_hosts_are_one_run(void **state)
+{
+    (void)state;
+    struct bc_hosts all = {0};
+    for (int half = 0; half < 2; half++) {
+        struct bc_hosts hosts = {0};
+        for (int i = 512 * half; i < 512 * (half + 1); i++) {
+            char name[32];
+            snprintf(name, sizeof name, "node-%d.cluster", i);
+            bc_hosts_add(&hosts, name, (const int[]){2 * i, 2 * i + 1}, 2);
+        }
+        bc_hosts_append(&all, &hosts);
+        bc_hosts_free(&hosts);
+    }
+    assert_int_equal(all.count, 1);
+    char *const text = bc_hosts_format(&all);
+    assert_string_equal(text, "node-[0-1023].cluster: 0-2047");
+    free(text);
+    bc_hosts_free(&all);
+}
+
+/* ---- from all ranks -------------------------------------------------------- */
+
+/* The ranks' own hosts, two each; every third is not numbered. */
+static void add_own(struct bc_hosts *hosts, int of)
+{
+    for (int i = 2 * of; i < 2 * of + 2; i++) {
+        char name[32];
+        snprintf(name, sizeof name, i % 3 == 2 ? "other" : "n%02d", i);
+        bc_hosts_add(hosts, name, &i, 1);
+    }
+}
+
+static void rank_0_gets_all_in_order(void **state)
+{
+    (void)state;
+    struct bc_hosts hosts = {0}, expected = {0};
+    add_own(&hosts, rank);
+    bc_hosts_gather(&hosts, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks; i++)
+        add_own(&expected, i);
+    char *const text = bc_hosts_format(&hosts);
+    char *const expected_text = bc_hosts_format(&expected);
+    const size_t count = hosts.count;
+    bc_hosts_free(&hosts);
+    bc_hosts_free(&expected);
+    if (rank == 0)
+        assert_string_equal(text, expected_text);
+    else
+        assert_int_equal(count, 0);
+    free(text);
+    free(expected_text);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_as_ranges),
+        cmocka_unit_test(ranges_are_cut_to_the_size),
+        cmocka_unit_test(ranges_say_what_was_written),
+        cmocka_unit_test(hosts_as_text),
+        cmocka_unit_test(names_of_any_length),
+        cmocka_unit_test(numbered_hosts_are_one_run),
+        cmocka_unit_test(rank_0_gets_all_in_order),
+    };
+    int failures = cmocka_run_group_tests_name("hosts", tests, NULL, NULL);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures != 0;
+}
