@@ -35,7 +35,7 @@ static double repetition_ns(const struct bc_batch *batch, int64_t repetitions)
     double ns = INFINITY;
     for (int i = 0; i < 2; i++) {
         release(batch);
-        double mine = (double)batch->repeat(batch->context, repetitions);
+        double mine = batch->repeat(batch->context, repetitions);
         bc_quiet_allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX,
                            MPI_COMM_WORLD);
         ns = fmin(ns, mine / (double)repetitions);
@@ -67,14 +67,27 @@ static void take_batch(void *context, double *values)
 {
     const struct round *const round = context;
     const struct bc_batch *const batch = round->batch;
-    release(batch);
+    if (batch->window == NULL)
+        release(batch);
     /* Ranks come out of the first repetition as they do out of all that follow, and
        not as they come out of the barrier. */
     if (round->repetitions > 1)
         (void)batch->repeat(batch->context, 1);
-    const int64_t ns = batch->repeat(batch->context, round->repetitions);
-    values[0] = ns == BC_NO_PART ? -INFINITY
-                                 : (double)ns / (double)round->repetitions;
+    if (batch->window != NULL)
+        bc_start_window_wait(batch->window);
+    const double ns = batch->repeat(batch->context, round->repetitions);
+    values[0] = ns == BC_NO_PART ? -INFINITY : ns / (double)round->repetitions;
+}
+
+static struct bc_source source_of(struct round *round)
+{
+    return (struct bc_source){
+        .quantities = 1,
+        .take = take_batch,
+        .context = round,
+        .starts = bc_start_window_starts(round->batch->window),
+        .repetitions = round->repetitions,
+    };
 }
 
 /*
@@ -90,8 +103,7 @@ static int64_t shared_batch_length(const struct bc_run *run,
                                    double *seconds)
 {
     struct round round = {batch, 1};
-    const struct bc_source source = {
-        .quantities = 1, .take = take_batch, .context = &round};
+    const struct bc_source source = source_of(&round);
     const struct bc_plan one_round = {
         .min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
     int64_t agreed[2] = {0, 1}; /* repetitions, whether to take another */
@@ -129,8 +141,7 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
         left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     }
     if (round.repetitions > 0) {
-        const struct bc_source source = {
-            .quantities = 1, .take = take_batch, .context = &round};
+        const struct bc_source source = source_of(&round);
         result->in_time = bc_run_sample(run, sampler, &source, left_s,
                                         &result->repetition);
     } else {

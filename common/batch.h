@@ -8,6 +8,7 @@
 
 #include "common/run.h"
 #include "common/sampling.h"
+#include "common/start_window.h"
 #include "common/stats.h"
 
 #include <mpi.h>
@@ -20,8 +21,9 @@
 /* What is repeated. */
 struct bc_batch {
     /* Collective over MPI_COMM_WORLD: does so many repetitions and returns the ns
-       that they took on this rank, or BC_NO_PART. */
-    int64_t (*repeat)(void *context, int64_t repetitions);
+       that they took on this rank, or BC_NO_PART. With a window these are what
+       bc_start_window_time said of quantity 0. */
+    double (*repeat)(void *context, int64_t repetitions);
     void *context;
     int64_t repetitions;   /* in a batch; 0: enough for the clock */
     double clock_readings; /* pairs of readings in a batch; they come off */
@@ -29,6 +31,9 @@ struct bc_batch {
     const MPI_Comm *players; /* the ranks that the barrier before a batch releases;
                                 MPI_COMM_NULL on a rank that has no part and need
                                 not wait. NULL: all of MPI_COMM_WORLD */
+    struct bc_start_window *window; /* starts a batch, after the repetition that isn't
+                                       timed, instead of a barrier before that; or
+                                       NULL */
 };
 
 struct bc_batch_result {
@@ -40,7 +45,7 @@ struct bc_batch_result {
     int slowest_rank;
 };
 
-/* Samples batches, a barrier and, where a batch has several repetitions, one that
+/* Samples batches, a barrier (or a window) and, where a batch has several repetitions, one that
    isn't timed before each, within so many seconds (significant on rank 0), the choice
    of their length included; in an oversubscribed job the repetition that this choice
    needs is the only sample if it used up the time. At least one rank must have a

@@ -84,6 +84,17 @@ void bc_quiet_allreduce(const void *send, void *receive, int count,
     wait_asleep(&request);
 }
 
+static void wait_yielding(MPI_Request *request)
+{
+    int done = 0;
+    for (;;) {
+        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
+        if (done)
+            return;
+        sched_yield();
+    }
+}
+
 void bc_quiet_release(MPI_Comm comm)
 {
     if (!sleeping) {
@@ -91,12 +102,18 @@ void bc_quiet_release(MPI_Comm comm)
         return;
     }
     MPI_Request request;
-    int done = 0;
     BC_MPI(PMPI_Ibarrier(comm, &request));
-    for (;;) {
-        BC_MPI(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
-        if (done)
-            return;
-        sched_yield();
+    wait_yielding(&request);
+}
+
+void bc_quiet_release_allreduce(const void *send, void *receive, int count,
+                                MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    if (!sleeping) {
+        BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
+        return;
     }
+    MPI_Request request;
+    BC_MPI(PMPI_Iallreduce(send, receive, count, type, op, comm, &request));
+    wait_yielding(&request);
 }

@@ -39,4 +39,8 @@ void bc_quiet_allreduce(const void *send, void *receive, int count,
    they look, but don't sleep. 8 ranks on 2 processors take 0.2 ms. */
 void bc_quiet_release(MPI_Comm comm);
 
+/* An allreduce whose ranks leave so. */
+void bc_quiet_release_allreduce(const void *send, void *receive, int count,
+                                MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
 #endif

@@ -20,6 +20,10 @@
 #define LEAST_SAMPLES 6
 #define GRACE_SHARE 1.0
 
+/* Where the time is no limit, so many missed rounds are taken again for each that is
+   asked for. */
+#define RETAKES 4
+
 enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* ---- options ------------------------------------------------------------- */
@@ -96,8 +100,16 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
          .value = &s->dump_samples, .argument = "FILE",
          .help = "write the samples behind every row to FILE, in nanoseconds, "
                  "with the clock's cost still in them"},
+        /* The last one, since not all have it. */
+        {.long_name = "sync", .kind = BC_CHOICE, .value = &s->sync,
+         .choices = "barrier|window",
+         .help = "what is timed starts when ranks come out of a barrier, and "
+                 "the slowest one's time counts; or at a moment that they agree "
+                 "on, by a synchronised clock, and the time from first start to "
+                 "last end counts"},
     };
-    const size_t common_count = sizeof common / sizeof *common;
+    const size_t common_count = sizeof common / sizeof *common -
+                                (run->benchmark->may_start_together ? 0 : 1);
     const size_t own_count = run->benchmark->option_count;
     run->options.count = common_count + own_count;
     run->options.rows =
@@ -108,7 +120,8 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
     if (own_count > 0)
         memcpy(run->options.rows, run->benchmark->options,
                own_count * sizeof *run->options.rows);
-    memcpy(run->options.rows + own_count, common, sizeof common);
+    memcpy(run->options.rows + own_count, common,
+           common_count * sizeof *common);
     return true;
 }
 
@@ -373,6 +386,8 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     bc_output_meta(run->output, "clock_resolution_ns", "%.1f",
                    run->clock.resolution_ns);
     write_parameters(run);
+    if (run->window != NULL)
+        bc_start_window_describe(run->window, run->output);
     bc_output_header(run->output);
 }
 
@@ -433,6 +448,8 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
         return false;
     }
     bc_interrupt_watch();
+    if (run->settings.sync == BC_SYNC_WINDOW)
+        run->window = bc_start_window_create(&run->job, &run->clock);
     write_head(run, argc, argv);
     /* Nothing is measured that can't be written. */
     if (!agree_on_output(run)) {
@@ -473,6 +490,7 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
         .least_rounds = LEAST_SAMPLES,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,
+        .retakes = isfinite(seconds) ? INT64_MAX : RETAKES * s->samples,
     };
 }
 
@@ -547,12 +565,26 @@ bool bc_run_sample_difference(const struct bc_run *run,
     return sample(run, sampler, source, 1, seconds, summary);
 }
 
+/* Says so if what was sampled since the last row had to take missed starts. */
+static void warn_of_late_starts(struct bc_run *run)
+{
+    struct bc_starts *const starts = bc_start_window_starts(run->window);
+    if (starts == NULL || starts->used == 0)
+        return;
+    bc_output_remark(run->output, "warning",
+                     "row %lld: in time for it too few starts were met by all "
+                     "ranks; %lld that were missed are in it",
+                     (long long)run->rows, (long long)starts->used);
+    starts->used = 0;
+}
+
 bool bc_run_row(struct bc_run *run, const struct bc_row *row)
 {
     run->rows++;
     bc_contention_row(&run->contention, &run->job, run->output, run->rows);
     int flags[2] = {bc_interrupt_signal(), 0}; /* signal, output lost */
     if (run->job.rank == 0) {
+        warn_of_late_starts(run);
         bc_output_row(run->output, row);
         if (run->dump != NULL && run->dump_problem == 0)
             run->dump_problem = bc_stream_problem(run->dump);
@@ -607,6 +639,9 @@ void bc_row_time(struct bc_row *row, const char *quantity,
 int bc_run_end(struct bc_run *run)
 {
     int status = run->failed || run->signal != 0 ? EXIT_FAILED : EXIT_DONE;
+    if (run->window != NULL)
+        bc_start_window_conclude(run->window, run->output);
+    bc_start_window_destroy(run->window);
     bc_contention_end(&run->contention, &run->job, run->output);
     if (run->job.rank == 0)
         status = close_files(run, status);

@@ -20,6 +20,7 @@
 #include "common/options.h"
 #include "common/output.h"
 #include "common/sampling.h"
+#include "common/start_window.h"
 #include "common/stats.h"
 
 #include <stdbool.h>
@@ -45,7 +46,11 @@ struct bc_settings {
     int estimator;              /* enum bc_estimator */
     bool check;
     const char *dump_samples;   /* NULL: none */
+    int sync;                   /* enum bc_sync */
 };
+
+/* How ranks are let go before a timed region. */
+enum bc_sync { BC_SYNC_BARRIER, BC_SYNC_WINDOW };
 
 struct bc_run;
 
@@ -61,6 +66,8 @@ struct bc_benchmark {
                                     threads call MPI: with more than one it
                                     asks for MPI_THREAD_MULTIPLE; or NULL */
     double run_budget_s;         /* of a run with defaults */
+    bool may_start_together;     /* has the option --sync: what it times can be
+                                    started by run.window */
     char usage_option;           /* a short option that asks for help beside
                                     -h, or 0 */
     /* Checks what no single option can (one against another, against the
@@ -81,6 +88,7 @@ struct bc_run {
     struct bc_output *output;    /* NULL but on rank 0 */
     FILE *dump;                  /* --dump-samples; NULL but on rank 0 */
     int dump_problem;            /* errno of what it lost, or 0 */
+    struct bc_start_window *window; /* NULL with --sync=barrier */
     double start_s;
     double budget_s;             /* of a run with default times, from start_s on:
                                     the benchmark's; its validate may set another

@@ -4,6 +4,7 @@
 #include "common/quiet.h"
 #include "common/stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,13 +25,25 @@ struct located_value { /* MPI_DOUBLE_INT */
     int rank;
 };
 
+/* What is reduced of a quantity whose ranks start together; of others it is just the
+   value. */
+enum { LAST_END, FIRST_START, LAST_START, REDUCED };
+
+/* Rounds that were kept. */
+struct store {
+    struct bc_samples samples;
+    int *slowest_rank; /* in each */
+    size_t capacity;
+};
+
 struct bc_sampler {
     MPI_Comm comm;
     int rank, size;
     struct located_value *local;   /* BATCH_MAX rounds of all quantities */
     struct located_value *slowest; /* the same, reduced; rank 0 */
-    struct bc_samples samples;     /* rank 0 */
-    size_t capacity;
+    bool missed[BATCH_MAX];        /* rounds of the batch; rank 0 */
+    struct store kept;             /* rank 0 */
+    struct store dropped;          /* rounds that were missed; rank 0 */
     int *slowest_counts; /* one a rank; rank 0 */
 };
 
@@ -53,6 +66,7 @@ struct controller {
     double warmup_medians[BC_QUANTITIES_MAX];
     size_t next_look;
     bool settled;
+    struct bc_starts *starts; /* or NULL */
 };
 
 double bc_elapsed_s(void)
@@ -73,7 +87,7 @@ static void *allocate(size_t count, size_t size)
 struct bc_sampler *bc_sampler_create(MPI_Comm comm)
 {
     struct bc_sampler *const sampler = allocate(1, sizeof *sampler);
-    const size_t pairs = (size_t)BATCH_MAX * BC_QUANTITIES_MAX;
+    const size_t pairs = (size_t)BATCH_MAX * BC_QUANTITIES_MAX * REDUCED;
     sampler->comm = comm;
     BC_MPI(MPI_Comm_rank(comm, &sampler->rank));
     BC_MPI(MPI_Comm_size(comm, &sampler->size));
@@ -86,12 +100,19 @@ struct bc_sampler *bc_sampler_create(MPI_Comm comm)
     return sampler;
 }
 
+static void free_store(struct store *store)
+{
+    for (int q = 0; q < BC_QUANTITIES_MAX; q++)
+        free(store->samples.values[q]);
+    free(store->slowest_rank);
+}
+
 void bc_sampler_destroy(struct bc_sampler *sampler)
 {
     if (sampler == NULL)
         return;
-    for (int q = 0; q < BC_QUANTITIES_MAX; q++)
-        free(sampler->samples.values[q]);
+    free_store(&sampler->kept);
+    free_store(&sampler->dropped);
     free(sampler->slowest_counts);
     free(sampler->slowest);
     free(sampler->local);
@@ -100,21 +121,27 @@ void bc_sampler_destroy(struct bc_sampler *sampler)
 
 /* ---- rank 0 decides ------------------------------------------------------ */
 
-static void make_room(struct bc_sampler *sampler, size_t count)
+static void *grow(void *memory, size_t count, size_t size)
 {
-    if (count <= sampler->capacity)
+    void *const grown = realloc(memory, count * size);
+    if (grown == NULL)
+        bc_abort("no memory for %zu samples", count);
+    return grown;
+}
+
+static void make_room(struct store *store, size_t count)
+{
+    if (count <= store->capacity)
         return;
-    size_t capacity = sampler->capacity > 0 ? sampler->capacity : 1024;
+    size_t capacity = store->capacity > 0 ? store->capacity : 1024;
     while (capacity < count)
         capacity *= 2;
-    for (int q = 0; q < BC_QUANTITIES_MAX; q++) {
-        double *const values =
-            realloc(sampler->samples.values[q], capacity * sizeof *values);
-        if (values == NULL)
-            bc_abort("no memory for %zu samples", capacity);
-        sampler->samples.values[q] = values;
-    }
-    sampler->capacity = capacity;
+    for (int q = 0; q < BC_QUANTITIES_MAX; q++)
+        store->samples.values[q] = grow(store->samples.values[q], capacity,
+                                        sizeof *store->samples.values[q]);
+    store->slowest_rank = grow(store->slowest_rank, capacity,
+                               sizeof *store->slowest_rank);
+    store->capacity = capacity;
 }
 
 /* True if the batch that was just taken no longer got faster. */
@@ -143,21 +170,61 @@ static bool has_warmed_up(struct controller *controller, int rounds)
                WARMUP_TIME_SHARE * (plan->deadline_s - controller->start_s);
 }
 
+/* Puts a round into a store. */
+static void keep_round(struct store *store, int quantities,
+                       const struct located_value *round, int slowest_of)
+{
+    const size_t place = store->samples.count;
+    make_room(store, place + 1);
+    for (int q = 0; q < quantities; q++)
+        store->samples.values[q][place] = round[q].value;
+    store->slowest_rank[place] = round[slowest_of].rank;
+    store->samples.count++;
+}
+
 static void keep_samples(struct controller *controller, int rounds,
                          int slowest_of)
 {
     struct bc_sampler *const sampler = controller->sampler;
-    struct bc_samples *const samples = &sampler->samples;
-    make_room(sampler, samples->count + (size_t)rounds);
-    for (int i = 0; i < rounds; i++)
-        for (int q = 0; q < controller->quantities; q++) {
-            const struct located_value *const slowest =
-                &sampler->slowest[i * controller->quantities + q];
-            samples->values[q][samples->count + (size_t)i] = slowest->value;
-            if (q == slowest_of)
-                sampler->slowest_counts[slowest->rank]++;
-        }
-    samples->count += (size_t)rounds;
+    for (int i = 0; i < rounds; i++) {
+        const bool missed = sampler->missed[i];
+        const bool drops =
+            missed && (int64_t)sampler->dropped.samples.count <
+                          controller->plan->retakes;
+        keep_round(drops ? &sampler->dropped : &sampler->kept,
+                   controller->quantities,
+                   &sampler->slowest[i * controller->quantities], slowest_of);
+        if (controller->starts == NULL)
+            continue;
+        controller->starts->rounds++;
+        controller->starts->missed += missed;
+        controller->starts->used += missed && !drops;
+    }
+}
+
+/* Uses rounds that were missed where there are too few others. */
+static void use_dropped(struct controller *controller, int slowest_of)
+{
+    struct bc_sampler *const sampler = controller->sampler;
+    const struct bc_samples *const dropped = &sampler->dropped.samples;
+    const int64_t count = (int64_t)sampler->kept.samples.count;
+    if (dropped->count == 0 ||
+        (count > 0 && count >= controller->plan->least_rounds))
+        return;
+    for (size_t i = 0; i < dropped->count; i++) {
+        struct located_value round[BC_QUANTITIES_MAX];
+        for (int q = 0; q < controller->quantities; q++)
+            round[q] = (struct located_value){
+                dropped->values[q][i], sampler->dropped.slowest_rank[i]};
+        keep_round(&sampler->kept, controller->quantities, round, slowest_of);
+    }
+    controller->starts->used += (int64_t)dropped->count;
+}
+
+static void count_slowest(struct bc_sampler *sampler)
+{
+    for (size_t i = 0; i < sampler->kept.samples.count; i++)
+        sampler->slowest_counts[sampler->kept.slowest_rank[i]]++;
 }
 
 static void take_in_batch(struct controller *controller, int rounds,
@@ -172,7 +239,8 @@ static void take_in_batch(struct controller *controller, int rounds,
     }
     keep_samples(controller, rounds, slowest_of);
     const struct bc_plan *const plan = controller->plan;
-    const struct bc_samples *const samples = &controller->sampler->samples;
+    const struct bc_samples *const samples =
+        &controller->sampler->kept.samples;
     if (plan->settled != NULL && samples->count >= controller->next_look) {
         controller->next_look =
             bc_next_look(samples->count, (size_t)plan->min_rounds);
@@ -184,7 +252,9 @@ static void take_in_batch(struct controller *controller, int rounds,
 static bool time_is_up(const struct controller *controller)
 {
     const struct bc_plan *const plan = controller->plan;
-    const int64_t count = (int64_t)controller->sampler->samples.count;
+    const struct bc_sampler *const sampler = controller->sampler;
+    const int64_t count = (int64_t)(sampler->kept.samples.count +
+                                    sampler->dropped.samples.count);
     const double now_s = bc_elapsed_s();
     if (count < 1 || now_s < plan->deadline_s)
         return false;
@@ -208,7 +278,7 @@ static int32_t limit_batch(const struct controller *controller, int64_t wanted)
 static struct order next_order(const struct controller *controller)
 {
     const struct bc_plan *const plan = controller->plan;
-    const int64_t count = (int64_t)controller->sampler->samples.count;
+    const int64_t count = (int64_t)controller->sampler->kept.samples.count;
     if (controller->warming) {
         const int64_t wanted = plan->warmup_rounds < 0
                                    ? WARMUP_BATCH
@@ -233,9 +303,67 @@ static struct order next_order(const struct controller *controller)
 
 /* ---- every rank follows -------------------------------------------------- */
 
+/* This rank's end and start, over the repetitions as the value is, and the start as it
+   is. A rank without a part in the round has none of them. */
+static void set_reduced(struct located_value *reduced, double value,
+                        double start_ns, double repetitions, int rank)
+{
+    const bool has_part = value > -INFINITY;
+    const double ends[REDUCED] = {
+        [LAST_END] = start_ns / repetitions + value,
+        [FIRST_START] = -start_ns / repetitions,
+        [LAST_START] = start_ns,
+    };
+    for (int i = 0; i < REDUCED; i++)
+        reduced[i] =
+            (struct located_value){has_part ? ends[i] : -INFINITY, rank};
+}
+
+/* On rank 0: from what was reduced to samples, in place, and which rounds missed. */
+static void join_starts_and_ends(struct bc_sampler *sampler,
+                                 const struct bc_source *source, int rounds)
+{
+    const struct located_value *reduced = sampler->slowest;
+    struct located_value *sample = sampler->slowest;
+    for (int i = 0; i < rounds; i++) {
+        sampler->missed[i] = false;
+        for (int q = 0; q < source->quantities; q++, reduced += REDUCED) {
+            if (reduced[LAST_START].value > source->starts->late_ns)
+                sampler->missed[i] = true;
+            *sample++ = (struct located_value){
+                reduced[LAST_END].value + reduced[FIRST_START].value,
+                reduced[LAST_END].rank};
+        }
+    }
+}
+
+static void take_batch_together(struct bc_sampler *sampler,
+                                const struct bc_source *source, int rounds)
+{
+    const double repetitions =
+        source->repetitions > 0 ? (double)source->repetitions : 1.0;
+    struct located_value *reduced = sampler->local;
+    for (int i = 0; i < rounds; i++) {
+        double values[BC_QUANTITIES_MAX];
+        source->take(source->context, values);
+        for (int q = 0; q < source->quantities; q++, reduced += REDUCED)
+            set_reduced(reduced, values[q], source->starts->start_ns[q],
+                        repetitions, sampler->rank);
+    }
+    bc_quiet_reduce(sampler->local, sampler->slowest,
+                    rounds * source->quantities * REDUCED, MPI_DOUBLE_INT,
+                    MPI_MAXLOC, 0, sampler->comm);
+    if (sampler->rank == 0)
+        join_starts_and_ends(sampler, source, rounds);
+}
+
 static void take_batch(struct bc_sampler *sampler,
                        const struct bc_source *source, int rounds)
 {
+    if (source->starts != NULL) {
+        take_batch_together(sampler, source, rounds);
+        return;
+    }
     double values[BATCH_MAX * BC_QUANTITIES_MAX];
     const int pairs = rounds * source->quantities;
     double *next = values;
@@ -258,32 +386,42 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler,
         .start_s = bc_elapsed_s(),
         .warming = plan->warmup_rounds != 0,
         .next_look = (size_t)plan->min_rounds,
+        .starts = source->starts,
     };
-    sampler->samples.count = 0;
+    sampler->kept.samples.count = 0;
+    sampler->dropped.samples.count = 0;
+    memset(sampler->missed, 0, sizeof sampler->missed);
     if (sampler->rank == 0)
         memset(sampler->slowest_counts, 0,
                (size_t)sampler->size * sizeof *sampler->slowest_counts);
+    struct order order;
     for (;;) {
-        struct order order = {0, 0};
+        order = (struct order){0, 0};
         if (sampler->rank == 0)
             order = next_order(&controller);
         bc_quiet_bcast(&order, 2, MPI_INT32_T, 0, sampler->comm);
         if (order.rounds == 0)
-            return (enum bc_end)order.end;
+            break;
         take_batch(sampler, source, order.rounds);
         if (sampler->rank == 0)
             take_in_batch(&controller, order.rounds, source->slowest_of);
     }
+    if (sampler->rank == 0) {
+        if (order.end == BC_END_TIME)
+            use_dropped(&controller, source->slowest_of);
+        count_slowest(sampler);
+    }
+    return (enum bc_end)order.end;
 }
 
 const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler)
 {
-    return &sampler->samples;
+    return &sampler->kept.samples;
 }
 
 int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
 {
-    if (sampler->samples.count == 0)
+    if (sampler->kept.samples.count == 0)
         return -1;
     int slowest = 0;
     for (int rank = 1; rank < sampler->size; rank++)

@@ -23,6 +23,25 @@
 
 #define BC_QUANTITIES_MAX 4
 
+/*
+ * When quantities began, for sources whose ranks start together at a moment that they
+ * agreed on: then the sample of a quantity is no longer the slowest rank's value but
+ * the time from the first rank's start to the last one's end. A round in which a rank
+ * came late is a miss. It is dropped and another one taken in its place while the
+ * plan allows that; else it is used: what was measured is right for ranks that start
+ * like this.
+ */
+struct bc_starts {
+    double start_ns[BC_QUANTITIES_MAX]; /* set by `take`: this rank's, from the
+                                           agreed moment on, on the same clock as
+                                           the values, in ns as they */
+    double late_ns; /* later than this is late; on rank 0 */
+
+    /* Counted on rank 0, warm-up left out. */
+    int64_t rounds, missed;
+    int64_t used; /* of those that were missed */
+};
+
 /* What is measured. */
 struct bc_source {
     int quantities; /* 1 to BC_QUANTITIES_MAX */
@@ -31,10 +50,14 @@ struct bc_source {
     void (*take)(void *context, double *values);
     void *context;
     int slowest_of; /* the quantity that bc_sampler_slowest_rank is about */
+    struct bc_starts *starts; /* the same on all ranks: NULL or not */
+    int64_t repetitions; /* that were timed together and each value is the time of one
+                            of; 0 is 1. Only starts need it */
 };
 
-/* The samples of a run, slowest rank's values. Filled on rank 0 only; the
-   count is 0 elsewhere. In the order in which they were taken. */
+/* The samples of a run: the slowest rank's values, or from first start to last end.
+   Filled on rank 0 only; the count is 0 elsewhere. In the order in which they were
+   taken, but that missed rounds come last. */
 struct bc_samples {
     double *values[BC_QUANTITIES_MAX];
     size_t count;
@@ -51,6 +74,8 @@ struct bc_plan {
                              as they take no longer than grace_s in all */
     double grace_s;
     int64_t warmup_rounds; /* not counted; -1: until the median settles */
+    int64_t retakes; /* missed rounds that may be dropped; if the deadline passes with
+                        less than `least_rounds` others they are used after all */
     /* Asked on rank 0 with all samples so far, each time their number has
        grown by a quarter: true ends the sampling. NULL: never. */
     bool (*settled)(const struct bc_samples *samples, void *context);
@@ -92,8 +117,8 @@ struct bc_summary bc_samples_summarize_difference(
     const struct bc_samples *samples, int quantity, int subtrahend,
     enum bc_estimator estimator, double confidence);
 
-/* The rank that was slowest most often in the last run, on rank 0; -1 without
-   samples. */
+/* The rank that was slowest most often in the last run, or last to end, on rank 0; -1
+   without samples. */
 int bc_sampler_slowest_rank(const struct bc_sampler *sampler);
 
 /* Local. */

@@ -258,6 +258,7 @@ int main(int argc, char **argv)
         .option_count = halo_parameters_table(&parameters, rows),
         .thread_level = MPI_THREAD_SINGLE,
         .run_budget_s = RUN_BUDGET_S,
+        .may_start_together = true,
         .validate = validate,
     };
     struct bc_run run;

@@ -7,6 +7,7 @@
 struct round {
     const struct halo_method *method;
     const struct halo_exchange *exchange;
+    struct bc_start_window *window; /* or NULL */
     int64_t swaps; /* that were checked so far */
     int64_t wrong; /* of these, on this rank */
 };
@@ -72,33 +73,38 @@ static bool is_right(const struct halo_exchange *x, int64_t swap)
 
 /* ---- rows --------------------------------------------------------------------- */
 
-int64_t halo_swap_often(const struct halo_method *method,
-                        const struct halo_exchange *exchange,
-                        int64_t repetitions)
+double halo_swap_often(const struct halo_method *method,
+                       const struct halo_exchange *exchange,
+                       int64_t repetitions, struct bc_start_window *window)
 {
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++)
         method->swap(exchange);
-    return bc_now_ns() - start_ns;
+    return bc_start_window_time(window, 0, start_ns, bc_now_ns());
 }
 
-static int64_t repeat(void *context, int64_t repetitions)
+static double repeat(void *context, int64_t repetitions)
 {
     const struct round *const round = context;
-    return halo_swap_often(round->method, round->exchange, repetitions);
+    return halo_swap_often(round->method, round->exchange, repetitions,
+                           round->window);
 }
 
-/* The barrier is for the time alone, so that no rank waits in it for another one's
+/* The barrier, or the window, is for the time alone, so that no rank waits in it for another one's
    data to be made. There is none after the swap: what comes to the array or is
    read from it too late is to be seen. */
-static int64_t repeat_checked(void *context, int64_t repetitions)
+static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;
-    int64_t ns = 0;
+    double ns = 0.0;
     for (int64_t i = 0; i < repetitions; i++) {
         prepare(round->exchange, round->swaps);
-        bc_quiet_release(round->exchange->comm);
-        ns += halo_swap_often(round->method, round->exchange, 1);
+        if (round->window != NULL)
+            bc_start_window_wait(round->window);
+        else
+            bc_quiet_release(round->exchange->comm);
+        ns += halo_swap_often(round->method, round->exchange, 1,
+                              round->window);
         if (!is_right(round->exchange, round->swaps))
             round->wrong++;
         round->swaps++;
@@ -112,13 +118,15 @@ void halo_measure(const struct bc_run *run, struct bc_sampler *sampler,
                   struct halo_result *result)
 {
     const bool check = run->settings.check;
-    struct round round = {.method = method, .exchange = exchange};
+    struct round round = {
+        .method = method, .exchange = exchange, .window = run->window};
     const struct bc_batch batch = {
         .repeat = check ? repeat_checked : repeat,
         .context = &round,
         .repetitions = check ? 1 : 0,
         .clock_readings = 1.0,
         .quantity = "swap",
+        .window = run->window,
     };
     bc_batch_measure(run, sampler, &batch, seconds, &result->times);
     result->wrong = 0;

@@ -17,10 +17,11 @@ struct halo_result {
                                      ranks; on rank 0 */
 };
 
-/* Does so many swaps; returns their time in ns. The timed loop. Collective. */
-int64_t halo_swap_often(const struct halo_method *method,
-                        const struct halo_exchange *exchange,
-                        int64_t repetitions);
+/* Does so many swaps; returns their time in ns, as bc_start_window_time's quantity 0
+   with a window, or NULL. The timed loop. Collective. */
+double halo_swap_often(const struct halo_method *method,
+                       const struct halo_exchange *exchange,
+                       int64_t repetitions, struct bc_start_window *window);
 
 /* Measures within so many seconds (significant on rank 0) the swaps of an exchange
    that the method has made. A sample is a batch of swaps, long against the clock;

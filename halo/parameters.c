@@ -38,7 +38,7 @@ size_t halo_parameters_table(struct halo_parameters *parameters,
          .help = "methods, with commas: put, get, isend/irecv types, "
                  "isend/irecv packed, persistent, neighbor_alltoallw, shared "
                  "window; or all. Case and spaces don't count"},
-        {.long_name = "sync", .kind = BC_CHOICE, .value = &p->sync,
+        {.long_name = "coarray-sync", .kind = BC_CHOICE, .value = &p->sync,
          .choices = "all|images|both",
          .help = "synchronisation of puts and gets: of all processes, of "
                  "neighbours, or both after each other"},

@@ -83,15 +83,15 @@ static int64_t play_checked_half(struct round *round, bool there)
 /* ---- rows --------------------------------------------------------------------- */
 
 /* There and back, so often. Collective. */
-static int64_t repeat(void *context, int64_t repetitions)
+static double repeat(void *context, int64_t repetitions)
 {
     const struct round *const round = context;
     const int64_t ns = pingpong_play(round->game, round->pattern, round->sync,
                                      repetitions);
-    return round->game->partner >= 0 ? ns : BC_NO_PART;
+    return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
 }
 
-static int64_t repeat_checked(void *context, int64_t repetitions)
+static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;
     int64_t ns = 0;
@@ -99,7 +99,7 @@ static int64_t repeat_checked(void *context, int64_t repetitions)
         ns += play_checked_half(round, true);
         ns += play_checked_half(round, false);
     }
-    return round->game->partner >= 0 ? ns : BC_NO_PART;
+    return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
 }
 
 void pingpong_measure(const struct bc_run *run, struct bc_sampler *sampler,

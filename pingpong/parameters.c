@@ -28,7 +28,7 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
                  "many put, sub manyput, many subput, strided put, strided "
                  "subput, strided many put, the same with get, MPI Send; or "
                  "all. Case and spaces don't count"},
-        {.long_name = "sync", .kind = BC_CHOICE, .value = &p->sync,
+        {.long_name = "coarray-sync", .kind = BC_CHOICE, .value = &p->sync,
          .choices = "all|images|both",
          .help = "synchronisation of puts and gets: of all processes, of the "
                  "two, or both after each other"},

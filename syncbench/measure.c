@@ -23,72 +23,90 @@
 
 /* ---- the timed loops ---------------------------------------------------------- */
 
+/* Where a barrier lets the ranks go this does nothing: it was before the
+   synchronisation that isn't timed. */
+static void start(const struct syncbench_loop *loop)
+{
+    if (loop->window != NULL)
+        bc_start_window_wait(loop->window);
+}
+
 /* The delay, then the synchronisation. One synchronisation comes before the time
    starts: so the ranks come out of it as they do out of all that follow, and not as
    they come out of the barrier before the loop. */
-static int64_t time_delays(struct syncbench_team *team, syncbench_fn *enter,
-                           syncbench_fn *leave, int64_t repetitions,
-                           uint64_t units)
+static double time_delays(const struct syncbench_loop *loop, int quantity,
+                          syncbench_fn *enter, syncbench_fn *leave)
 {
+    struct syncbench_team *const team = loop->team;
+    const int64_t repetitions = loop->inner;
+    const uint64_t units = loop->delay_units;
     enter(team);
     leave(team);
+    start(loop);
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
         bc_work(units);
         enter(team);
         leave(team);
     }
-    return bc_now_ns() - start_ns;
+    return bc_start_window_time(loop->window, quantity, start_ns, bc_now_ns());
 }
 
 /* The delay inside. From the barrier on, since who comes first may keep the lock as
    long as it has turns, and the others wait from the start: the slowest rank's time
    is that of all turns, in whatever order they come. */
-static int64_t time_turns(struct syncbench_team *team, syncbench_fn *enter,
-                          syncbench_fn *leave, int64_t repetitions,
-                          uint64_t units)
+static double time_turns(const struct syncbench_loop *loop, int quantity,
+                         syncbench_fn *enter, syncbench_fn *leave,
+                         int64_t repetitions)
 {
+    struct syncbench_team *const team = loop->team;
+    const uint64_t units = loop->delay_units;
+    start(loop);
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
         enter(team);
         bc_work(units);
         leave(team);
     }
-    return bc_now_ns() - start_ns;
+    return bc_start_window_time(loop->window, quantity, start_ns, bc_now_ns());
 }
 
-int64_t syncbench_time_loop(const struct syncbench_loop *loop)
+double syncbench_time_loop(const struct syncbench_loop *loop)
 {
     const struct syncbench_kind *const kind = loop->kind;
     if (kind->set == SYNCBENCH_TURNS)
-        return time_turns(loop->team, kind->enter, kind->leave,
-                          loop->inner / loop->ranks, loop->delay_units);
-    return time_delays(loop->team, kind->enter, kind->leave, loop->inner,
-                       loop->delay_units);
+        return time_turns(loop, SYNCBENCH_LOOP, kind->enter, kind->leave,
+                          loop->inner / loop->ranks);
+    return time_delays(loop, SYNCBENCH_LOOP, kind->enter, kind->leave);
 }
 
-int64_t syncbench_time_reference(const struct syncbench_loop *loop)
+/* Where ranks take turns, rank 0 does all of them. */
+double syncbench_time_reference(const struct syncbench_loop *loop)
 {
     if (loop->kind->set != SYNCBENCH_TURNS)
-        return time_delays(loop->team, syncbench_nothing, syncbench_nothing,
-                           loop->inner, loop->delay_units);
-    if (loop->rank != 0)
-        return 0;
-    return time_turns(loop->team, syncbench_nothing, syncbench_nothing,
-                      loop->inner, loop->delay_units);
+        return time_delays(loop, SYNCBENCH_REFERENCE, syncbench_nothing,
+                           syncbench_nothing);
+    return time_turns(loop, SYNCBENCH_REFERENCE, syncbench_nothing,
+                      syncbench_nothing, loop->rank == 0 ? loop->inner : 0);
 }
 
 /* ---- samples ------------------------------------------------------------------ */
 
+static void release(const struct syncbench_loop *loop)
+{
+    if (loop->window == NULL)
+        bc_quiet_release(MPI_COMM_WORLD);
+}
+
 static void take_in_turn(void *context, double *values)
 {
     const struct syncbench_loop *const loop = context;
-    bc_quiet_release(MPI_COMM_WORLD);
-    const int64_t reference_ns = syncbench_time_reference(loop);
-    bc_quiet_release(MPI_COMM_WORLD);
-    const int64_t loop_ns = syncbench_time_loop(loop);
-    values[0] = (double)loop_ns / (double)loop->inner;
-    values[1] = (double)reference_ns / (double)loop->inner;
+    release(loop);
+    const double reference_ns = syncbench_time_reference(loop);
+    release(loop);
+    const double loop_ns = syncbench_time_loop(loop);
+    values[SYNCBENCH_LOOP] = loop_ns / (double)loop->inner;
+    values[SYNCBENCH_REFERENCE] = reference_ns / (double)loop->inner;
 }
 
 /* A multiple of the ranks where these take turns. */
@@ -102,8 +120,8 @@ static int64_t whole_turns(const struct syncbench_loop *loop, double repetitions
 /* The slowest rank's time of the loop. Collective. */
 static double slowest_ns(const struct syncbench_loop *loop)
 {
-    bc_quiet_release(MPI_COMM_WORLD);
-    double ns = (double)syncbench_time_loop(loop);
+    release(loop);
+    double ns = syncbench_time_loop(loop);
     bc_quiet_allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return ns;
 }
@@ -151,7 +169,12 @@ void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
     sampled.inner = shrinks ? enough_repetitions(run, loop)
                             : whole_turns(loop, (double)loop->inner);
     const struct bc_source source = {
-        .quantities = 2, .take = take_in_turn, .context = &sampled};
+        .quantities = SYNCBENCH_QUANTITIES,
+        .take = take_in_turn,
+        .context = &sampled,
+        .starts = bc_start_window_starts(loop->window),
+        .repetitions = sampled.inner,
+    };
     const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     *result = (struct syncbench_result){.inner = sampled.inner};
     result->in_time = bc_run_sample_difference(run, sampler, &source, left_s,

@@ -19,6 +19,7 @@ struct syncbench_loop {
     int64_t inner;
     uint64_t delay_units; /* of work, in each repetition */
     int rank, ranks;
+    struct bc_start_window *window; /* starts it; NULL: a barrier does */
 };
 
 struct syncbench_result {
@@ -31,14 +32,21 @@ struct syncbench_result {
     int slowest_rank;
 };
 
+/* The quantities of a round. */
+enum syncbench_quantity {
+    SYNCBENCH_LOOP,
+    SYNCBENCH_REFERENCE,
+    SYNCBENCH_QUANTITIES
+};
+
 /* The time in ns of the loop with its synchronisations, and without: the timed
-   kernels. */
-int64_t syncbench_time_loop(const struct syncbench_loop *loop);
-int64_t syncbench_time_reference(const struct syncbench_loop *loop);
+   kernels. A barrier has let the ranks go, or the window does in here. */
+double syncbench_time_loop(const struct syncbench_loop *loop);
+double syncbench_time_reference(const struct syncbench_loop *loop);
 
 /*
  * Measures within so many seconds (significant on rank 0). Loop and reference are
- * timed in turn, a barrier before each, and a sample of the synchronisation is the
+ * timed in turn, a barrier (or a window) before each, and a sample of the synchronisation is the
  * difference of two that follow one another. `inner` is the number of repetitions,
  * or, if `shrinks`, at most so many. Under the mean the synchronisation is the
  * difference of the means and its interval 1.96 (sd + reference sd) to both sides,

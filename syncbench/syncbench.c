@@ -232,6 +232,7 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
         .delay_units = bench->delay_units,
         .rank = run->job.rank,
         .ranks = run->job.ranks,
+        .window = run->window,
     };
     const enum verdict verdict = check(run, kind, &team);
     const double seconds = bc_run_row_seconds(run, bench->rows_left--);
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
         .option_count = syncbench_parameters_table(&parameters, rows),
         .thread_level = MPI_THREAD_SINGLE,
         .run_budget_s = RUN_BUDGET_S,
+        .may_start_together = true,
         .validate = validate,
     };
     struct bc_run run;

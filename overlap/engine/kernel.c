@@ -6,38 +6,46 @@
 
 /* ---- the timed regions ---------------------------------------------------- */
 
-/* All ranks are released by a barrier just before each; the result is this
-   rank's time in nanoseconds, with one clock reading in it. */
+/* All ranks are released by a barrier just before each, or start together in a window;
+   the result is this rank's time in nanoseconds, with one clock reading in it. */
 
-static double time_reference(const struct overlap_operation *operation)
+static void release(const struct overlap_round *round)
 {
+    if (round->window != NULL)
+        bc_start_window_wait(round->window);
+    else
+        BC_MPI(MPI_Barrier(round->operation->comm));
+}
+
+static double time_reference(const struct overlap_round *round, int quantity)
+{
+    const struct overlap_operation *const operation = round->operation;
     MPI_Request request;
-    BC_MPI(MPI_Barrier(operation->comm));
+    release(round);
     const int64_t start_ns = bc_now_ns();
     operation->post(operation, &request);
     BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    return (double)(bc_now_ns() - start_ns);
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-static double time_total(const struct overlap_operation *operation,
-                         uint64_t units)
+static double time_total(const struct overlap_round *round, int quantity)
 {
+    const struct overlap_operation *const operation = round->operation;
     MPI_Request request;
-    BC_MPI(MPI_Barrier(operation->comm));
+    release(round);
     const int64_t start_ns = bc_now_ns();
     operation->post(operation, &request);
-    bc_work(units);
+    bc_work(round->units);
     BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    return (double)(bc_now_ns() - start_ns);
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-static double time_work(const struct overlap_operation *operation,
-                        uint64_t units)
+static double time_work(const struct overlap_round *round, int quantity)
 {
-    BC_MPI(MPI_Barrier(operation->comm));
+    release(round);
     const int64_t start_ns = bc_now_ns();
-    bc_work(units);
-    return (double)(bc_now_ns() - start_ns);
+    bc_work(round->units);
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
 /* ---- rounds ----------------------------------------------------------------
@@ -49,22 +57,22 @@ static double time_work(const struct overlap_operation *operation,
 static void take_reference(void *context, double *values)
 {
     const struct overlap_round *const round = context;
-    values[OVERLAP_REFERENCE] = time_reference(round->operation);
+    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
 }
 
 static void take_total(void *context, double *values)
 {
     const struct overlap_round *const round = context;
-    values[0] = time_total(round->operation, round->units);
+    values[0] = time_total(round, 0);
 }
 
 static void take_round(void *context, double *values)
 {
     const struct overlap_round *const round = context;
-    (void)time_work(round->operation, round->units);
-    values[OVERLAP_REFERENCE] = time_reference(round->operation);
-    values[OVERLAP_WORK] = time_work(round->operation, round->units);
-    values[OVERLAP_TOTAL] = time_total(round->operation, round->units);
+    (void)time_work(round, OVERLAP_WORK);
+    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
+    values[OVERLAP_WORK] = time_work(round, OVERLAP_WORK);
+    values[OVERLAP_TOTAL] = time_total(round, OVERLAP_TOTAL);
 }
 
 static void count_wrong(struct overlap_round *round)
@@ -87,7 +95,7 @@ static void take_reference_checked(void *context, double *values)
 {
     struct overlap_round *const round = context;
     overlap_operation_poison(round->operation);
-    values[OVERLAP_REFERENCE] = time_reference(round->operation);
+    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
     count_wrong(round);
     run_own_check(round);
 }
@@ -105,12 +113,12 @@ static void take_round_checked(void *context, double *values)
 {
     struct overlap_round *const round = context;
     overlap_operation_poison(round->operation);
-    (void)time_work(round->operation, round->units);
-    values[OVERLAP_REFERENCE] = time_reference(round->operation);
+    (void)time_work(round, OVERLAP_WORK);
+    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
     count_wrong(round);
     overlap_operation_poison(round->operation);
-    values[OVERLAP_WORK] = time_work(round->operation, round->units);
-    values[OVERLAP_TOTAL] = time_total(round->operation, round->units);
+    values[OVERLAP_WORK] = time_work(round, OVERLAP_WORK);
+    values[OVERLAP_TOTAL] = time_total(round, OVERLAP_TOTAL);
     count_wrong(round);
     run_own_check(round);
 }
@@ -122,6 +130,7 @@ struct bc_source overlap_reference_source(struct overlap_round *round,
         .quantities = 1,
         .take = check ? take_reference_checked : take_reference,
         .context = round,
+        .starts = bc_start_window_starts(round->window),
         .slowest_of = OVERLAP_REFERENCE,
     };
 }
@@ -132,6 +141,7 @@ struct bc_source overlap_total_source(struct overlap_round *round, bool check)
         .quantities = 1,
         .take = check ? take_total_checked : take_total,
         .context = round,
+        .starts = bc_start_window_starts(round->window),
     };
 }
 
@@ -141,6 +151,7 @@ struct bc_source overlap_round_source(struct overlap_round *round, bool check)
         .quantities = OVERLAP_QUANTITIES,
         .take = check ? take_round_checked : take_round,
         .context = round,
+        .starts = bc_start_window_starts(round->window),
         .slowest_of = OVERLAP_REFERENCE,
     };
 }

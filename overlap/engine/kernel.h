@@ -7,6 +7,7 @@
 #define COMMCOST_OVERLAP_ENGINE_KERNEL_H
 
 #include "common/sampling.h"
+#include "common/start_window.h"
 #include "overlap/engine/operation.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ enum overlap_quantity {
 
 struct overlap_round {
     struct overlap_operation *operation;
+    struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
     uint64_t units;     /* of work */
     int64_t wrong;      /* operations on this rank with wrong data */
 };

@@ -369,7 +369,8 @@ void overlap_measure(struct overlap_bench *bench,
                      struct overlap_operation *operation, double seconds,
                      struct overlap_result *result)
 {
-    struct overlap_round round = {.operation = operation};
+    struct overlap_round round = {.operation = operation,
+                                  .window = bench->run->window};
     *result = (struct overlap_result){0};
     const double start_s = bc_elapsed_s();
 
@@ -415,7 +416,8 @@ double overlap_quick_reference_ns(struct overlap_bench *bench,
                                   double seconds)
 {
     enum { ROUNDS = 5 };
-    struct overlap_round round = {.operation = operation};
+    struct overlap_round round = {.operation = operation,
+                                  .window = bench->run->window};
     const struct bc_source source = overlap_reference_source(&round, false);
     const struct bc_plan plan = {
         .min_rounds = ROUNDS,

@@ -55,6 +55,7 @@ static struct bc_benchmark benchmark = {
               sizeof data_driven_columns / sizeof *data_driven_columns},
     .thread_level = MPI_THREAD_SINGLE,
     .run_budget_s = RUN_BUDGET_S,
+    .may_start_together = true,
 };
 
 /* ---- usage ------------------------------------------------------------------ */

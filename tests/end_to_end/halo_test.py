@@ -53,7 +53,7 @@ class Usage(UsageTest):
                 ("--local", ("0", "10x20", "10,,20", "99999999999", "",
                              "100000x100000x1", "40000x40000x40000")),
                 ("--methods", ("puts", "", "put,,get")),
-                ("--sync", ("none", "x"))):
+                ("--coarray-sync", ("none", "x"))):
             # Open MPI's launcher takes seconds to end a job that failed.
             for value in values[:1 if OPTIONS.launcher.is_openmpi else None]:
                 self.refused([f"{option}={value}"], option)
@@ -65,7 +65,7 @@ class Memory(unittest.TestCase):
 
     def test_small_shm(self):
         small = with_small_shm(OPTIONS.launcher, 64)
-        quick = [OPTIONS.program, "--methods=put", "--sync=all", *ONCE]
+        quick = [OPTIONS.program, "--methods=put", "--coarray-sync=all", *ONCE]
         done = run_raw(small, 2, quick)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([row["local"] for row in read_tsv(done.stdout)],
@@ -117,11 +117,11 @@ class Rows(unittest.TestCase):
 
     def test_choices(self):
         for arguments, expected in (
-                (["--methods=persistent,put", "--sync=images"],
+                (["--methods=persistent,put", "--coarray-sync=images"],
                  [("put", "images"), ("persistent", "none")]),
                 (["--methods=Isend/Irecv-types"],
                  [("isend/irecv types", "none")]),
-                (["--sync=all"],
+                (["--coarray-sync=all"],
                  [pair for pair in METHODS if pair[1] != "images"])):
             done = run_halo("--local=3", *ONCE, *arguments)
             self.assertEqual(pairs(read_tsv(done.stdout)), expected)

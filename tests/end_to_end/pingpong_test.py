@@ -43,7 +43,7 @@ class Usage(UsageTest):
         self.refused(["--arrangements=multiple,crossing"], "--arrangements")
         for option, values in (("--patterns", ("puts", "", "put,,get")),
                                ("--arrangements", ("double", "")),
-                               ("--sync", ("none", "x")),
+                               ("--coarray-sync", ("none", "x")),
                                ("--max-ndata", ("3", "0", "-1", "x", "2G")),
                                ("--max-stride", ("3", "0", "x")),
                                ("--max-blocks", ("3", "-1", "x"))):
@@ -57,7 +57,7 @@ class Memory(unittest.TestCase):
     was asked for is refused; what would do does."""
 
     def test_small_shm(self):
-        quick = [OPTIONS.program, "--patterns=put,all put", "--sync=images",
+        quick = [OPTIONS.program, "--patterns=put,all put", "--coarray-sync=images",
                  "--samples=1", "--warmup=0"]
         for mebibytes, arguments in ((64, ["--full"]), (12, [])):
             small = with_small_shm(OPTIONS.launcher, mebibytes)
@@ -136,12 +136,12 @@ class Rows(unittest.TestCase):
             self.assertEqual((row["samples"], row["check"]), ("3", "off"))
 
     def test_choices(self):
-        rows = rows_of("--patterns=mpi-send,put", "--sync=images",
+        rows = rows_of("--patterns=mpi-send,put", "--coarray-sync=images",
                        "--arrangements=single", *QUICK)
         self.assertEqual({(row["pattern"], row["sync"]) for row in rows},
                          {("put", "images"), ("MPI Send", "none")})
         self.assertEqual([row["ndata"] for row in rows], ["1", "8", "64"] * 2)
-        rows = rows_of("--patterns=put", "--sync=all", "--full", *QUICK)
+        rows = rows_of("--patterns=put", "--coarray-sync=all", "--full", *QUICK)
         self.assertEqual([row["ndata"] for row in rows],
                          ["1", "2", "4", "8", "16", "32", "64"])
 
@@ -212,7 +212,7 @@ class Time(unittest.TestCase):
 
     def test_blocks(self):
         rows = rows_of("--patterns=many put,strided many get,put",
-                       "--sync=images", "--max-blocks=8", *QUICK)
+                       "--coarray-sync=images", "--max-blocks=8", *QUICK)
         self.assertEqual([(row["count"], row["ndata"]) for row in rows
                           if row["pattern"] != "put"],
                          [("1", "64"), ("8", "64")] * 2)

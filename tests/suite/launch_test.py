@@ -26,7 +26,8 @@ OPTIONS = None
 
 CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead", "--runs=2",
           "--ranks=2", "--options=all: --max-time=0.02",
-          "--options=pingpong: --patterns=put,MPISend --max-ndata=8 --sync=all",
+          "--options=pingpong: --patterns=put,MPISend --max-ndata=8 "
+          "--coarray-sync=all",
           "--options=mpi_overhead: --msgsize=0,1K"]
 ROWS = {"overlap_ibarrier": 1, "pingpong": 4, "mpi_overhead": 4}
 

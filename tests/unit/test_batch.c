@@ -28,7 +28,7 @@ struct script {
     int64_t repetitions; /* in the last one */
 };
 
-static int64_t repeat(void *context, int64_t repetitions)
+static double repeat(void *context, int64_t repetitions)
 {
     struct script *const s = context;
     double seconds = s->repetition_s * (double)repetitions;
@@ -46,7 +46,7 @@ static int64_t repeat(void *context, int64_t repetitions)
         nanosleep(&idle_pause, NULL);
     s->calls++;
     s->repetitions = repetitions;
-    return rank == s->idle ? BC_NO_PART : (int64_t)(seconds * 1e9);
+    return rank == s->idle ? BC_NO_PART : floor(seconds * 1e9);
 }
 
 static struct bc_batch_result measure(struct script *script, bool oversubscribed,

@@ -1,0 +1,101 @@
+/*
+ * By how much is the global clock off? On one machine all ranks read one clock, so
+ * what each of them makes of its own must be just that; where a library shifts the
+ * clock of some ranks (clock_shift.c), what it was before that. Each rank's clock is
+ * measured, though it is shared.
+ *
+ *   global_clock_error TIMES SECONDS AHEAD_S [UPDATES PAUSE_S]
+ *
+ * synchronises so many times within so many seconds, and then updates the last clock
+ * after pauses. Prints a row for each: the greatest error over ranks when it was found,
+ * so long after that, and just before it was found anew; what the clock says of its
+ * error, and what it took.
+ */
+#include "common/clock.h"
+#include "common/global_clock.h"
+#include "common/quiet.h"
+#include "common/sampling.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef int64_t unshift_fn(int64_t shifted_ns);
+static unshift_fn *unshift; /* NULL: nothing shifts the clock */
+
+/* The greatest error over ranks, in us, when this rank's clock shows now_ns. */
+static double error_us(const struct bc_global_clock *clock, int64_t now_ns)
+{
+    const int64_t true_ns = unshift != NULL ? unshift(now_ns) : now_ns;
+    double error = fabs((double)(bc_clock_line_reference(
+                                     bc_global_clock_line(clock), now_ns) -
+                                 true_ns)) *
+                   1e-3;
+    bc_quiet_allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX,
+                       MPI_COMM_WORLD);
+    return error;
+}
+
+static void print_row(int rank, const char *what, double before_us,
+                      const struct bc_global_clock *clock, double ahead_s)
+{
+    const int64_t now_ns = bc_now_ns();
+    const double after_us = error_us(clock, now_ns);
+    const double later_us =
+        error_us(clock, now_ns + (int64_t)(ahead_s * 1e9));
+    const struct bc_global_clock_report report = bc_global_clock_report(clock);
+    if (rank == 0)
+        printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", what, before_us,
+               after_us, later_us, report.error_ns * 1e-3,
+               report.bound_ns * 1e-3, report.took_s);
+    fflush(stdout);
+}
+
+static void pause_for(double seconds)
+{
+    const struct timespec pause = {
+        .tv_sec = (time_t)seconds, .tv_nsec = (long)(fmod(seconds, 1.0) * 1e9)};
+    nanosleep(&pause, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    if (argc < 4) {
+        fprintf(stderr, "usage: global_clock_error TIMES SECONDS AHEAD_S "
+                        "[UPDATES PAUSE_S]\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    const int times = (int)strtol(argv[1], NULL, 10);
+    const double seconds = strtod(argv[2], NULL);
+    const double ahead_s = strtod(argv[3], NULL);
+    const int updates = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 0;
+    const double pause_s = argc > 5 ? strtod(argv[5], NULL) : 0.0;
+    unshift = (unshift_fn *)(intptr_t)dlsym(RTLD_DEFAULT, "clock_shift_undo");
+    struct bc_job job;
+    bc_job_describe(&job);
+    bc_quiet_choose(job.oversubscribed);
+    bc_clock_select(BC_CLOCK_MONOTONIC);
+    if (job.rank == 0)
+        printf("step\tbefore_us\tafter_us\tlater_us\tstated_us\tbound_us\t"
+               "took_s\n");
+    struct bc_global_clock *clock = NULL;
+    for (int i = 0; i < times; i++) {
+        bc_global_clock_destroy(clock);
+        clock = bc_global_clock_create(&job, seconds, true);
+        print_row(job.rank, "new", NAN, clock, ahead_s);
+    }
+    for (int i = 0; i < updates && clock != NULL; i++) {
+        pause_for(pause_s);
+        const double before_us = error_us(clock, bc_now_ns());
+        bc_global_clock_update(clock);
+        print_row(job.rank, "update", before_us, clock, ahead_s);
+    }
+    bc_global_clock_destroy(clock);
+    bc_job_free(&job);
+    MPI_Finalize();
+    return 0;
+}
