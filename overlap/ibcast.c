@@ -16,6 +16,9 @@ int main(int argc, char **argv)
 {
     static const struct overlap_collective ibcast = {
         .name = "ibcast",
+        /* The data is right, but the wait says it is not:
+           tests/mpi_defects/large_ibcast.c. */
+        .fails_large_in = "MPICH Version:\t4.0.",
         .send_elements = overlap_one_block_at_root,
         .receive_elements = overlap_one_block_but_at_root,
         .post = post,

@@ -2,6 +2,7 @@
 
 #include "common/mpi_check.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +101,25 @@ static bool needs_post_large(const struct overlap_collective *collective)
            collective->layout == OVERLAP_VARYING;
 }
 
+/* Whether this library fails with blocks of this size. */
+static bool fails_large(const struct overlap_collective *collective,
+                        const struct overlap_shape *shape)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    if (collective->fails_large_in == NULL ||
+        shape->elements <= INT_MAX / (int64_t)sizeof(double))
+        return false;
+    BC_MPI(MPI_Get_library_version(version, &length));
+    return strncmp(version, collective->fails_large_in,
+                   strlen(collective->fails_large_in)) == 0;
+}
+
 bool overlap_can_start(const struct overlap_collective *collective,
                        const struct overlap_shape *shape)
 {
+    if (fails_large(collective, shape))
+        return false;
     return overlap_fits_int(collective, shape) ||
            !needs_post_large(collective) || collective->post_large != NULL;
 }

@@ -56,6 +56,9 @@ struct overlap_collective {
     bool no_elements; /* it has no count argument */
     bool on_grid;     /* it needs the periodic 3D grid of neighbours */
     enum overlap_layout layout;
+    /* How MPI_Get_library_version's text begins where it fails with blocks beyond
+       INT_MAX bytes; NULL: nowhere that is known. */
+    const char *fails_large_in;
 
     /* Elements in this rank's buffers. NULL: no buffers. */
     int64_t (*send_elements)(const struct overlap_shape *shape);

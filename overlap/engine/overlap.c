@@ -119,7 +119,7 @@ static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
                         "into %s: use at most %lld",
                         (long long)parameters.max_elements, run->job.ranks,
                         fits_memory(run, parameters.max_elements)
-                            ? "this MPI library's int counts"
+                            ? "what this MPI library can count"
                             : "memory",
                         (long long)most);
 }
@@ -315,7 +315,7 @@ static void write_notes(const struct overlap_bench *bench)
     if (shrunk)
         bc_output_remark(output, "note",
                          "the largest size is %lld elements: more do not fit "
-                         "into memory or this MPI library's int counts",
+                         "into memory or into what this MPI library can count",
                          (long long)parameters.max_elements);
 }
 

@@ -65,7 +65,8 @@ class FewCounts(mpi_run.UsageTest):
         done = mpi_run.run_raw(self.launcher, 2,
                                [program, "--max-num-elts=4321"])
         line = self.assert_refused(done, "overlap_" + collective,
-                                   "this MPI library's int counts: use at most")
+                                   "what this MPI library can count: use at "
+                                   "most")
         most = int(line.split()[-1])
         self.assertIn(most, (128, 256, 512))
         self.overlap(collective, most, most)

@@ -690,6 +690,38 @@ static void int_limits(void **state)
     }
 }
 
+static void nothing(const struct overlap_operation *operation,
+                    MPI_Request *request)
+{
+    (void)operation;
+    (void)request;
+}
+
+/* Datatypes do for equal blocks and for the w variant; reductions and v variants
+   need large counts. */
+static void what_is_beyond_ints(void **state)
+{
+    (void)state;
+    static const struct {
+        enum overlap_layout layout;
+        bool needs_large;
+    } cases[] = {{OVERLAP_EQUAL, false},
+                 {OVERLAP_REDUCED, true},
+                 {OVERLAP_VARYING, true},
+                 {OVERLAP_VARYING_BYTES, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct overlap_collective collective = all_to_all(cases[i].layout);
+        struct overlap_shape shape = {.ranks = 2, .elements = 1 << 20};
+        assert_true(overlap_can_start(&collective, &shape));
+        shape.elements = INT64_C(1) << 32;
+        assert_false(overlap_fits_int(&collective, &shape));
+        assert_true(overlap_can_start(&collective, &shape) !=
+                    cases[i].needs_large);
+        collective.post_large = nothing;
+        assert_true(overlap_can_start(&collective, &shape));
+    }
+}
+
 /* Of the largest size that is let through, no amount and no displacement
    exceeds an int, neither of the blocks by rank nor of a rank's own blocks; and
    the limit is not needlessly low. */
@@ -923,6 +955,7 @@ int main(void)
         cmocka_unit_test(blocks_of_the_shapes),
         cmocka_unit_test(owner_and_index_invert_displacements),
         cmocka_unit_test(int_limits),
+        cmocka_unit_test(what_is_beyond_ints),
         cmocka_unit_test(largest_size_fits),
         cmocka_unit_test(bytes_of_the_neediest_rank),
         cmocka_unit_test(sums_are_exact),
