@@ -31,7 +31,7 @@ class Usage(UsageTest):
         self.assert_refused(done, "mpi_overhead", named)
 
     def test_usage(self):
-        for value in ("-1", "x", "", "1:", "4:2", "3G", "99999999999G", "1,,2"):
+        for value in ("-1", "x", "", "1:", "4:2", "1025G", "99999999999G", "1,,2"):
             self.refused(["--msgsize=" + value], "--msgsize")
         for value in ("0", "-5", "x"):
             self.refused(["-i", value], "-i")

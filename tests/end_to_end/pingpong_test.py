@@ -57,7 +57,8 @@ class Memory(unittest.TestCase):
     was asked for is refused; what would do does."""
 
     def test_small_shm(self):
-        quick = [OPTIONS.program, "--patterns=put,all put", "--coarray-sync=images",
+        quick = [OPTIONS.program, "--patterns=put,all put,strided many put",
+                 "--coarray-sync=images", "--max-blocks=16",
                  "--samples=1", "--warmup=0"]
         for mebibytes, arguments in ((64, ["--full"]), (12, [])):
             small = with_small_shm(OPTIONS.launcher, mebibytes)

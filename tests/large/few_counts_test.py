@@ -87,7 +87,7 @@ class FewCounts(mpi_run.UsageTest):
 
     def test_pingpong(self):
         self.checked("pingpong", "--max-ndata=32K", "--max-stride=4K",
-                     "--max-blocks=64", "--sync=images",
+                     "--max-blocks=64", "--coarray-sync=images",
                      "--arrangements=single")
 
     def test_halo(self):
@@ -96,7 +96,7 @@ class FewCounts(mpi_run.UsageTest):
         # Not neighbor_alltoallw, of which MPICH makes wrong data here.
         rows = self.checked("halo", "--local=" + ",".join(boxes),
                             "--methods=put,get,isend/irecv types,isend/irecv "
-                            "packed,persistent,shared window", "--sync=images")
+                            "packed,persistent,shared window", "--coarray-sync=images")
         self.assertEqual(len(rows), 6 * len(boxes))
 
 

@@ -24,8 +24,10 @@ HALF_BEYOND = (1 << 27) + 1
 class Case:
     """A program with its arguments, its ranks, and the memory it takes."""
 
-    def __init__(self, gib, program, *arguments, ranks=2, check=True):
+    def __init__(self, gib, program, *arguments, ranks=2, check=True,
+                 needs_openmpi=False):
         self.gib, self.program, self.ranks = gib, program, ranks
+        self.needs_openmpi = needs_openmpi
         self.arguments = [*arguments, *ONCE, *(["--check"] if check else [])]
 
 
@@ -37,7 +39,7 @@ def overlap(gib, collective, elements, **how):
 
 def pingpong(gib, patterns, *arguments, **how):
     return Case(gib, "pingpong/pingpong", f"--patterns={patterns}",
-                "--arrangements=single", "--sync=images", *arguments, **how)
+                "--arrangements=single", "--coarray-sync=images", *arguments, **how)
 
 
 def rates(gib, program, *arguments, **how):
@@ -68,23 +70,23 @@ CASES = {
                              check=False),
     "msgrate_rma_get": rates(9, "msgrate_rma", "-u", "get",
                              "--size=2147483648,2200M", check=False),
+    "overhead_once": Case(6, "mpi_overhead/mpi_overhead", "--msgsize=2200M",
+                          "--bthresh=1.02", "--iterations=1", "--max-time=1"),
     "overhead": Case(6, "mpi_overhead/mpi_overhead", "--both",
                      "--msgsize=2147483647,2147483648,2200M",
                      "--bthresh=1.02", "--iterations=1", "--max-time=1"),
     "overhead_3g": Case(8, "mpi_overhead/mpi_overhead", "--both",
                         "--msgsize=3G", "--bthresh=1.02", "--iterations=1",
                         "--max-time=1"),
-    "halo_put": Case(7, "halo/halo", "--methods=put", "--sync=images",
+    "halo_put": Case(7, "halo/halo", "--methods=put", "--coarray-sync=images",
                      f"--local={WIDE_BOX}", ranks=1),
-    "halo_get": Case(7, "halo/halo", "--methods=get", "--sync=all",
+    "halo_get": Case(7, "halo/halo", "--methods=get", "--coarray-sync=all",
                      f"--local={WIDE_BOX}", ranks=1),
     "halo_types": Case(11, "halo/halo", "--methods=isend/irecv types",
                        f"--local={WIDE_BOX}", ranks=1),
     "halo_persistent": Case(11, "halo/halo", "--methods=persistent",
                             f"--local={WIDE_BOX}", ranks=1),
-    "halo_alltoallw": Case(11, "halo/halo", "--methods=neighbor_alltoallw",
-                           f"--local={WIDE_BOX}", ranks=1),
-    "ibcast": overlap(5, "ibcast", BEYOND),
+    "ibcast": overlap(5, "ibcast", BEYOND, needs_openmpi=True),
     "ireduce": overlap(11, "ireduce", BEYOND),
     "iallreduce": overlap(13, "iallreduce", BEYOND),
     "iscan": overlap(13, "iscan", BEYOND),
@@ -122,6 +124,8 @@ class Large(unittest.TestCase):
         if there < 2 * case.gib and there < case.gib + 2:
             self.skipTest(f"{name}: takes {case.gib} GiB of memory, and "
                           f"{there:.1f} are available")
+        if case.needs_openmpi and not self.launcher.is_openmpi:
+            self.skipTest(f"{name}: MPICH 4.0 fails with it")
         start_s = time.monotonic()
         program = [os.path.join(self.binaries, case.program)]
         done = mpi_run.run_raw(self.launcher, case.ranks,
