@@ -336,12 +336,12 @@ static void lists_of_boxes(void **state)
         "",      "x",       "10x",      "10x20",       "10x20x30x40",
         "10,",   ",10",     "10x x1",   "-1",          "0",
         "1x0x1", "1x1x1.5", "3x3x3x",   "99999999999", "1x1x9223372036854775808",
-        "10320", "122167x122167x1000", "122167753447x1x1"};
+        "10320", "122167x122167x1000", "122167958640x1x1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_refused(NULL, wrong[i], NULL, 1, "--local");
     /* The array has two values more in each direction, and at most 2^40 in all. */
-    assert_boxes("122167753445x1x1",
-                 (struct halo_box[]){{{INT64_C(122167753445), 1, 1}}}, 1);
+    assert_boxes("122167958639x1x1",
+                 (struct halo_box[]){{{INT64_C(122167958639), 1, 1}}}, 1);
     assert_boxes("10319", (struct halo_box[]){{{10319, 10319, 10319}}}, 1);
     assert_boxes("1x50000x60000", (struct halo_box[]){{{1, 50000, 60000}}}, 1);
     char long_list[2 * HALO_BOXES_MAX + 2] = "1";
