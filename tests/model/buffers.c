@@ -18,9 +18,9 @@ int size_of(MPI_Comm comm)
 
 int64_t bytes_of(int count, MPI_Datatype type)
 {
-    int size_bytes;
-    PMPI_Type_size(type, &size_bytes);
-    return (int64_t)count * size_bytes;
+    MPI_Count size_bytes; /* a type may have more bytes than an int counts */
+    PMPI_Type_size_x(type, &size_bytes);
+    return count * (int64_t)size_bytes;
 }
 
 int64_t bytes_of_v(int n, const int counts[], MPI_Datatype type)
