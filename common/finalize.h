@@ -7,7 +7,9 @@
 #define COMMCOST_COMMON_FINALIZE_H
 
 /* How long MPI_Finalize may take. */
+#ifndef BC_FINALIZE_S
 #define BC_FINALIZE_S 30
+#endif
 
 /* Finalizes MPI. If that takes longer than BC_FINALIZE_S the process says so and ends
    with the exit status that the program was about to return. Collective. */

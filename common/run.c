@@ -1,11 +1,11 @@
 #include "common/run.h"
 
-#include "common/bus_error.h"
 #include "common/finalize.h"
 #include "common/interrupt.h"
 #include "common/metadata.h"
 #include "common/mpi_check.h"
 #include "common/quiet.h"
+#include "common/shared_memory.h"
 
 #include "build_info.h"
 
@@ -424,9 +424,10 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
         return false;
     }
     int provided;
-    bc_bus_error_watch();
+    bc_shared_memory_watch();
     MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv),
                     &provided);
+    bc_shared_memory_found();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);

@@ -22,7 +22,8 @@ program=${PROGRAM:-$build/mpi_overhead/mpi_overhead}
 
 if [ -z "${LAUNCH:-}" ]; then
     if [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null 2>&1; then
-        LAUNCH=srun
+        # By itself srun waits for ever for the other when a process was killed.
+        LAUNCH="srun --kill-on-bad-exit=1"
     else
         launcher=$(build_launcher "$(dirname "$program")/..")
         LAUNCH="$launcher $(launcher_flags "$launcher") -np 2"

@@ -389,6 +389,20 @@ replace() {
     return 1
 }
 
+# All that says what the suite is.
+begin_suite() {
+    printf 'run\tname\tstart\tseconds\texit\tresult\n' | replace launches.tsv &&
+        replace versions <"$work/versions" &&
+        replace expected.tsv <"$work/expected.tsv" &&
+        environment_of "$TUNING" >"$suite/environment" &&
+        environment_of "$SITE" >"$suite/environment_of_site" &&
+        { uname -a; cat /etc/os-release 2>/dev/null || :; } >"$suite/system" &&
+        hosts_here >"$suite/hosts" 9>&- &&
+        topology "$suite" 9>&- &&
+        # Last, since it says that all the others are there.
+        replace plan.tsv <"$work/plan.tsv"
+}
+
 # shellcheck disable=SC2046  # words
 versions $(sort -u "$work/built") >"$work/versions" 9>&-
 if [ -e "$suite/plan.tsv" ]; then
@@ -412,15 +426,7 @@ if [ -e "$suite/plan.tsv" ]; then
         sed '$d' "$suite/launches.tsv" | replace launches.tsv || cannot_write
     fi
 else
-    printf 'run\tname\tstart\tseconds\texit\tresult\n' | replace launches.tsv &&
-        replace versions <"$work/versions" &&
-        replace expected.tsv <"$work/expected.tsv" &&
-        environment_of "$TUNING" >"$suite/environment" &&
-        environment_of "$SITE" >"$suite/environment_of_site" &&
-        { uname -a; cat /etc/os-release 2>/dev/null || :; } >"$suite/system" &&
-        hosts_here >"$suite/hosts" 9>&- && topology "$suite" 9>&- &&
-        # Last, since it says that all the others are there.
-        replace plan.tsv <"$work/plan.tsv" || cannot_write
+    begin_suite || cannot_write
 fi
 # The same suite, with as many runs as it has by now.
 replace run_again.sh <<END || cannot_write
@@ -556,7 +562,8 @@ while IFS='	' read -r run name command <&3; do
         [ -z "$run_in_hand" ] || merge_all
         run_in_hand=$run
         # Not a folder anew that was removed.
-        [ -d "$suite" ] && mkdir -p "$results/runs/$run" || cannot_write
+        [ -d "$suite" ] || cannot_write
+        mkdir -p "$results/runs/$run" || cannot_write
     fi
     file=$results/runs/$run/$name.tsv
     part=$file.part

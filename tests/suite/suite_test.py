@@ -707,6 +707,90 @@ class Failures(Folders):
             self.results + "/runs/1/pingpong.tsv.failed"))
 
 
+class Disk(Folders):
+    """No space, and a folder that goes away: the suite says so and ends, and goes on
+    when it can. To be run in a mount namespace of its own (unshare --mount)."""
+
+    CHOICE = ["--benchmarks=pingpong,halo", "--options=all: --rows=40"]
+
+    def small(self, kibibytes):
+        """The folder of the results in a file system of that size."""
+        os.makedirs(self.results)
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o",
+                               f"size={kibibytes}k", "tmpfs", self.results],
+                              capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            self.skipTest("can't mount here: " + made.stderr.strip())
+
+    def tearDown(self):
+        subprocess.run(["umount", self.results], capture_output=True,
+                       check=False)
+        super().tearDown()
+
+    def leave(self, kibibytes):
+        """Fills the file system but for so much."""
+        ballast = os.path.join(self.results, "ballast")
+        status = os.statvfs(self.results)
+        size = status.f_bavail * status.f_frsize - kibibytes * 1024
+        with open(ballast, "wb") as stream:
+            stream.write(b"x" * max(size, 0))
+        return ballast
+
+    def test_full(self):
+        """Whatever space there is left: nothing is lost or there twice."""
+        for left in (0, 4, 8, 12, 16, 24, 32, 48) if OPTIONS.full else (4, 16):
+            with self.subTest(left=left):
+                self.small(1024)
+                self.suite(*self.CHOICE, "--runs=1")
+                ballast = self.leave(left)
+                before = self.files()
+                done = subprocess.run(self.line(*self.CHOICE, "--runs=4"),
+                                      env=self.environment, text=True,
+                                      capture_output=True, timeout=60,
+                                      check=False, stdin=subprocess.DEVNULL)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, "cannot write in .*no space|"
+                                 "Failed: |Could not put together")
+                os.remove(ballast)
+                for path, was in before.items():
+                    self.assertEqual(self.files()[path], was)
+                before = self.files()
+                self.suite(*self.CHOICE, "--runs=4")
+                for path, was in before.items():
+                    self.assertEqual(self.files()[path], was)
+                for name in ("pingpong", "halo"):
+                    self.assert_rows(name, 4, rows=40)
+                self.assertEqual({row["result"] for row in self.launches()[-1:]},
+                                 {"done"})
+                self.assert_nothing_left()
+                subprocess.run(["umount", self.results], check=True)
+                os.rmdir(self.results)
+
+    def test_full_from_the_start(self):
+        self.small(1024)
+        ballast = self.leave(0)
+        os.rename(ballast, os.path.join(self.results, "other.txt"))
+        done = self.suite(*self.CHOICE, "--runs=1", status=1)
+        self.assertIn("run_suite.sh: cannot write in", done.stderr)
+        os.remove(os.path.join(self.results, "other.txt"))
+        self.suite(*self.CHOICE, "--runs=1")
+        self.assert_rows("halo", 1, rows=40)
+
+    def test_removed(self):
+        process = self.begin("--benchmarks=pingpong,halo", "--runs=9",
+                             "--options=all: --rows=4 --pause=0.1")
+        wait_for(self.results + "/runs/1/pingpong.tsv")
+        for _ in range(20):
+            # The suite may be making a file in it.
+            shutil.rmtree(self.results, ignore_errors=True)
+            if not os.path.exists(self.results):
+                break
+        said = process.communicate(timeout=20)[1]
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("it was removed", said)
+        self.assertFalse(os.path.exists(self.results))
+
+
 class Budget(Folders):
     """The whole ends in time, and no launch has half its rows."""
 
@@ -771,6 +855,7 @@ def main():
     global OPTIONS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tests", nargs="*", help="classes; default: all")
+    parser.add_argument("--full", action="store_true", help="every case")
     OPTIONS = parser.parse_args()
     unittest.main(argv=sys.argv[:1] + OPTIONS.tests, verbosity=2)
 

@@ -455,6 +455,72 @@ static void null_path_is_stdout(void **state)
                         COLUMNS "name\tsize_bytes\ttime_us\tstatus\nafter\n");
 }
 
+/* The last line of a complete result. */
+static void end_is_marked(void **state)
+{
+    struct fixture *const f = *state;
+    struct bc_row row;
+    fill(&row);
+    struct bc_output *output = open_tsv(f);
+    bc_output_row(output, &row);
+    bc_output_remark(output, "note", "no row");
+    bc_output_row(output, &row);
+    bc_output_end(output, 1);
+    assert_true(bc_output_close(output));
+    const char *const end = strstr(contents(f), "# end: 2 rows, exit 1\n");
+    assert_non_null(end);
+    assert_string_equal(strchr(end, '\n'), "\n");
+
+    output = open_tsv(f);
+    bc_output_row(output, &row);
+    bc_output_end(output, 0);
+    assert_true(bc_output_close(output));
+    assert_non_null(strstr(contents(f), "\n# end: 1 row, exit 0\n"));
+
+    output = bc_output_open(f->path, BC_FORMAT_TSV, false, &table);
+    bc_output_row(output, &row);
+    bc_output_end(output, 0);
+    assert_true(bc_output_close(output));
+    assert_null(strstr(contents(f), "# end"));
+
+    /* What was lost is not complete, even if there is space again. */
+    FILE *const stream = fopen(f->path, "w");
+    const int file = dup(fileno(stream)), full = open("/dev/full", O_WRONLY);
+    output = bc_output_attach(stream, BC_FORMAT_TSV, true, &table);
+    assert_true(dup2(full, fileno(stream)) >= 0);
+    bc_output_row(output, &row);
+    assert_true(dup2(file, fileno(stream)) >= 0);
+    bc_output_end(output, 0);
+    errno = 0;
+    assert_false(bc_output_close(output));
+    assert_int_equal(errno, ENOSPC);
+    fclose(stream);
+    close(file);
+    close(full);
+    assert_null(strstr(contents(f), "# end"));
+    bc_output_end(NULL, 0);
+}
+
+/* A file that was removed takes all that is written. */
+static void removed_file_is_noticed(void **state)
+{
+    struct fixture *const f = *state;
+    struct bc_row row;
+    fill(&row);
+    struct bc_output *const output = open_tsv(f);
+    bc_output_row(output, &row);
+    assert_true(bc_output_good(output));
+    assert_int_equal(unlink(f->path), 0);
+    bc_output_row(output, &row);
+    assert_false(bc_output_good(output));
+    bc_output_end(output, 0);
+    errno = 0;
+    assert_false(bc_output_close(output));
+    assert_int_equal(errno, ENOENT);
+    /* For the tear-down. */
+    fclose(fopen(f->path, "w"));
+}
+
 static void lost_output_is_noticed(void **state)
 {
     (void)state;
@@ -604,6 +670,8 @@ int main(void)
         OUTPUT_TEST(attached_output_changes_nothing_else),
         OUTPUT_TEST(decimal_points_in_any_environment),
         OUTPUT_TEST(null_path_is_stdout),
+        OUTPUT_TEST(end_is_marked),
+        OUTPUT_TEST(removed_file_is_noticed),
         OUTPUT_TEST(lost_output_is_noticed),
         OUTPUT_TEST(lost_stdout_is_noticed),
         OUTPUT_TEST(lost_output_of_another_is_noticed),

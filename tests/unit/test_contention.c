@@ -1,0 +1,151 @@
+/* What a rank lost to others: by known numbers, and to a process that wants the same
+   processor. */
+#include "helpers.h"
+
+#include "common/contention.h"
+#include "common/sampling.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void waits_that_are_worth_a_warning(void **state)
+{
+    (void)state;
+    /* Half of a second; the times a second don't matter where the wait is known. */
+    assert_near(bc_loss_of(1.0, 0.5, 1000).waited_share, 0.5, 1e-12);
+    assert_near(bc_loss_of(1.0, 0.5, 1000).switches_per_s, 0.0, 0.0);
+    /* Below the threshold. */
+    assert_near(bc_loss_of(1.0, 0.049, 0).waited_share, 0.0, 0.0);
+    assert_near(bc_loss_of(1.0, 0.051, 0).waited_share, 0.051, 1e-12);
+    /* A short row that met a service, and one that was nearly all waiting. */
+    assert_near(bc_loss_of(0.02, 0.002, 0).waited_share, 0.0, 0.0);
+    assert_near(bc_loss_of(0.004, 0.003, 0).waited_share, 0.75, 1e-12);
+    /* The clocks differ. */
+    assert_near(bc_loss_of(1.0, 1.01, 0).waited_share, 1.0, 0.0);
+    assert_near(bc_loss_of(0.0, 1.0, 9).waited_share, 0.0, 0.0);
+}
+
+static void switches_where_the_wait_is_not_known(void **state)
+{
+    (void)state;
+    assert_near(bc_loss_of(2.0, -1.0, 100).switches_per_s, 50.0, 1e-12);
+    assert_near(bc_loss_of(2.0, -1.0, 100).waited_share, 0.0, 0.0);
+    assert_near(bc_loss_of(2.0, -1.0, 50).switches_per_s, 0.0, 0.0);
+    assert_near(bc_loss_of(0.01, -1.0, 4).switches_per_s, 0.0, 0.0);
+}
+
+static void ticks_of_the_processors(void **state)
+{
+    (void)state;
+    struct bc_ticks ticks;
+    assert_true(bc_ticks_parse(&ticks, "cpu  100 20 30 4000 500 6 7 80 9 10\n"));
+    assert_int_equal(ticks.stolen, 80);
+    assert_int_equal(ticks.busy, 243);
+    assert_false(bc_ticks_parse(&ticks, "cpu  100 20 30 4000 500\n"));
+    assert_false(bc_ticks_parse(&ticks, "intr 1 2 3 4 5 6 7 8\n"));
+    assert_false(bc_ticks_parse(&ticks, ""));
+}
+
+static void write_schedstat(const char *path, const char *text)
+{
+    FILE *const stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+static void looks_are_from_one_to_the_next(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/commcost_test_contention.XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct bc_contention contention;
+    write_schedstat(path, "1 700000000000 3\n");
+    bc_contention_begin(&contention, path);
+    assert_near(bc_contention_look(&contention).waited_share, 0.0, 0.0);
+    usleep(20000);
+    write_schedstat(path, "1 700010000000 3\n");
+    const double share = bc_contention_look(&contention).waited_share;
+    assert_true(share > 0.25 && share <= 0.51);
+    assert_near(bc_contention_look(&contention).waited_share, 0.0, 0.0);
+    /* What is no number is no wait. */
+    write_schedstat(path, "nothing\n");
+    const struct bc_loss loss = bc_contention_look(&contention);
+    assert_near(loss.waited_share, 0.0, 0.0);
+    close(contention.schedstat);
+    unlink(path);
+}
+
+/* Computes for so long, on a processor that others may want. */
+static void spin(double seconds)
+{
+    const double end_s = bc_elapsed_s() + seconds;
+    while (bc_elapsed_s() < end_s)
+        ;
+}
+
+static pid_t start_competitor(void)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            ;
+    return child;
+}
+
+static void pin(void)
+{
+    cpu_set_t all, one;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (size_t processor = 0; CPU_COUNT(&one) == 0; processor++)
+        if (CPU_ISSET(processor, &all))
+            CPU_SET(processor, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+/* Half of the time, where the kernel is fair. */
+static void competitor_is_seen(void **state)
+{
+    (void)state;
+    struct bc_contention waits, switches;
+    pin();
+    const pid_t competitor = start_competitor();
+    bc_contention_begin(&waits, NULL);
+    bc_contention_begin(&switches, "/no/such/file");
+    if (waits.schedstat < 0)
+        print_message("this kernel counts no waits\n");
+    spin(0.4);
+    const struct bc_loss waited = bc_contention_look(&waits);
+    const struct bc_loss switched = bc_contention_look(&switches);
+    kill(competitor, SIGKILL);
+    waitpid(competitor, NULL, 0);
+    if (waits.schedstat >= 0)
+        assert_true(waited.waited_share > 0.3 && waited.waited_share < 0.7);
+    assert_true(switched.switches_per_s > BC_SWITCHES_PER_S_MAX);
+    assert_near(switched.waited_share, 0.0, 0.0);
+
+    spin(0.05);
+    (void)bc_contention_look(&waits);
+    spin(0.4);
+    assert_near(bc_contention_look(&waits).waited_share, 0.0, 0.0);
+    close(waits.schedstat);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_that_are_worth_a_warning),
+        cmocka_unit_test(switches_where_the_wait_is_not_known),
+        cmocka_unit_test(ticks_of_the_processors),
+        cmocka_unit_test(looks_are_from_one_to_the_next),
+        cmocka_unit_test(competitor_is_seen),
+    };
+    return cmocka_run_group_tests_name("contention", tests, NULL, NULL);
+}
