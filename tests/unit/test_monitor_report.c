@@ -151,6 +151,7 @@ static int write_report(struct rows *rows)
 #define ROW(rank_)                                                                                              \
     "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"                    \
     "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\n"
+#define END(rows) "# end: " rows ", exit 0\n"
 
 /* Whether a whole line stands in the report. */
 static bool has_line(const char *line)
@@ -184,7 +185,7 @@ static void report_is_as_the_contract_says(void **state)
         return;
     }
     assert_true(strncmp(text, "before\n# benchmark: mpirtmon\n", 28) == 0);
-    assert_true(ends_with("\n" HEADER ROW("NA")));
+    assert_true(ends_with("\n" HEADER ROW("NA") END("1 row")));
     assert_true(has_line("# monitored: pttopt,msgsize"));
     assert_true(has_line("# snapshot: 7"));
     assert_true(has_line("# snapshot_s: 2.500000000"));
@@ -248,7 +249,8 @@ static void rows_of_each_rank_follow(void **state)
     if (rank != 0)
         return;
     assert_true(has_line("# per_rank: yes"));
-    assert_true(ends_with(ranks == 1 ? HEADER ROW("NA") ROW("NA") : HEADER ROW("NA") ROW("NA") ROW("1") ROW("2")));
+    assert_true(ends_with(ranks == 1 ? HEADER ROW("NA") ROW("NA") END("2 rows")
+                                     : HEADER ROW("NA") ROW("NA") ROW("1") ROW("2") END("4 rows")));
     assert_int_equal(count, 1 + ranks);
     assert_int_equal(last, ranks == 1 ? MPIX_MONITOR_NA : ranks - 1);
 }
@@ -279,7 +281,7 @@ static void locale_stays_and_points_are_points(void **state)
     if (rank != 0)
         return;
     assert_true(has_line("# snapshot_s: 2.500000000"));
-    assert_true(ends_with(HEADER ROW("NA")));
+    assert_true(ends_with(HEADER ROW("NA") END("1 row")));
 }
 
 static void lost_reports_are_noticed_by_all(void **state)
