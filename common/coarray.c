@@ -39,13 +39,15 @@ static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
 }
 
 /* In the separate model a rank must not store into its part while another one
-   puts anywhere into it, which is what coarrays are for. */
+   puts anywhere into it, which is what coarrays are for. A library that can't tell
+   its model (SMPI 3.32) is taken to have the unified one. */
 static void require_unified_model(MPI_Win window)
 {
     int *model;
     int known;
-    BC_MPI(MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known));
-    if (!known || *model != MPI_WIN_UNIFIED)
+    if (MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known) ==
+            MPI_SUCCESS &&
+        known && *model != MPI_WIN_UNIFIED)
         bc_abort("this MPI library lacks the unified memory model that "
                  "coarrays need");
 }

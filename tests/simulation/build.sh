@@ -1,0 +1,26 @@
+#!/bin/sh
+# Builds the benchmarks for SimGrid's SMPI, with work that takes simulated time, and
+# with functions of phases.c in front of those that say whose messages and memory are
+# counted.
+#
+# usage: build.sh SOURCE BUILD_FOLDER SMPICC
+set -eu
+
+source=$1
+build=$2
+smpicc=$3
+here=$(cd "$(dirname "$0")" && pwd)
+
+wrapped=
+for function in bc_quiet_barrier bc_quiet_release bc_quiet_bcast \
+    bc_quiet_reduce bc_quiet_allreduce bc_job_describe bc_run_begin bc_run_end \
+    smpi_shared_malloc_intercept smpi_shared_calloc_intercept \
+    smpi_shared_realloc_intercept smpi_shared_free aligned_alloc; do
+    wrapped=$wrapped,--wrap=$function
+done
+cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$smpicc" \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DCOMMCOST_WERROR=ON \
+    -DCOMMCOST_HWLOC=OFF \
+    "-DCOMMCOST_WORK_SOURCES=$here/work.c;$here/phases.c" \
+    "-DCMAKE_EXE_LINKER_FLAGS=-Wl$wrapped"
+cmake --build "$build" -j 2

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""What does the harness itself cost, by the number of ranks?
+
+Counts every message and its bytes on every rank (messages.c), those that SMPI's
+collectives are made of included, apart by whose they are: of the operation that a
+benchmark measures, of what releases and brings together samples, of the job's
+description, of the rest of the start-up. What a sample costs is the difference
+between a run with few samples and one with more, over the samples in between. A
+rank's messages are those it sends and those it receives; the largest rank's must
+grow no faster than log2(P) from the fewest ranks to the most, and by no more than
+one word a rank the bytes that rank 0's program itself has allocated.
+
+usage: cost_test.py [--full] BUILD LIBRARY
+"""
+
+import argparse
+import math
+import statistics
+import sys
+
+from smpi import SIZES, Simulator, Torus
+
+FEW, MORE = 16, 48
+
+# Growth against log2(P), and what rounding may add.
+SLACK = 1.1
+
+WORD = 8
+
+# Each with an operation that is cheap to simulate.
+PROGRAMS = {
+    "syncbench/syncbench": ["--types=pairwise"],
+    "pingpong/pingpong": ["--arrangements=single", "--patterns=MPI Send",
+                          "--max-ndata=1"],
+    "halo/halo": ["--methods=persistent", "--local=1"],
+    "msgrate/msgrate": ["--peers=1", "--messages=1", "--size=1", "--cache=0",
+                        "--ppn=1"],
+    "mpi_overhead/mpi_overhead": ["--msgsize=8"],
+    "overlap/overlap_ibcast": ["--data-driven", "--max-num-elts=1"],
+}
+SHARE = ["syncbench/syncbench", "halo/halo"]
+
+
+def totals(job, phase, kind):
+    """Each rank's messages (kind 0) or bytes (1), sent and received."""
+    return [numbers[kind] + numbers[kind + 2] for numbers in job.of_phase(phase)]
+
+
+def check_counter(simulator):
+    """The counter against messages that are known: those of MPI_Send's ping-pong
+    between the first and the last rank, of 8,000 bytes."""
+    cluster = Torus(64)
+    jobs = [simulator.run(cluster, "pingpong/pingpong",
+                          ["--arrangements=single", "--patterns=MPI Send",
+                           "--max-ndata=1K", "--warmup=0",
+                           f"--samples={samples}"]) for samples in (2, 3)]
+    repetitions = sum(int(row["nrep"]) for row in jobs[1].rows) - \
+        sum(int(row["nrep"]) for row in jobs[0].rows)
+    size = sum(8 * int(row["ndata"]) for row in jobs[0].rows)
+    for rank in range(cluster.hosts):
+        few, more = (job.counts[rank, "operation"] for job in jobs)
+        found = [after - before for before, after in zip(few, more)]
+        plays = rank in (0, cluster.hosts - 1)
+        # A repetition that isn't timed may come with each sample.
+        if (found[0] != found[2] or found[1] != found[3] or
+                (found[0] < repetitions if plays else found[0] != 0) or
+                (plays and found[1] * len(jobs[0].rows) != found[0] * size)):
+            print(f"WRONG: rank {rank} counts {found} for {repetitions} ping-pongs")
+            return False
+    return True
+
+
+class Cost:
+    """What a program costs on so many ranks."""
+
+    def __init__(self, simulator, cluster, program, options):
+        few, more = (simulator.run(cluster, program, options + [
+            "--warmup=0", f"--samples={samples}"]) for samples in (FEW, MORE))
+        rounds = MORE - FEW
+        if program.startswith("overlap"):
+            # Each trial of the search has the samples, too.
+            rounds *= 1 + trials(more)
+        self.seconds = few.seconds + more.seconds
+        self.ranks = cluster.hosts
+        self.a_sample = {}
+        for kind, name in enumerate(("messages", "bytes")):
+            each = [(after - before) / rounds for before, after in
+                    zip(totals(few, "harness", kind),
+                        totals(more, "harness", kind))]
+            self.a_sample[name] = max(each)
+            self.a_sample["mean " + name] = statistics.mean(each)
+        self.job = max(totals(more, "job", 0))
+        self.job_bytes = max(totals(more, "job", 1))
+        self.begin = max(totals(more, "begin", 0))
+        self.memory = more.counts[0, "memory"]
+        self.others = max(numbers[1] for (rank, name), numbers
+                          in more.counts.items() if name == "memory" and rank)
+
+    def show(self, program):
+        found = self.a_sample
+        print(f"{program.split('/')[1]:16} {self.ranks:5} "
+              f"{found['messages']:8.2f} {found['mean messages']:8.2f} "
+              f"{found['bytes']:9.1f} {found['mean bytes']:9.1f} "
+              f"{self.job:6} {self.job_bytes:9} {self.begin:6} "
+              f"{self.memory[0]:9} {self.memory[1]:9} {self.others:9} "
+              f"{self.seconds:6.1f}", flush=True)
+
+
+def trials(job):
+    """The amounts of work that a search tried, from --debug's remarks."""
+    return sum(line.startswith("# debug: trial:")
+               for line in job.text.splitlines())
+
+
+def grows_too_fast(program, fewest, most):
+    """What grows faster than it may between two numbers of ranks."""
+    allowed = SLACK * math.log2(most.ranks) / math.log2(fewest.ranks)
+    wrong = []
+    for name in ("messages", "bytes"):
+        if most.a_sample[name] > allowed * fewest.a_sample[name]:
+            wrong.append(f"{name} a sample")
+    if most.begin > allowed * fewest.begin:
+        wrong.append("messages of the start-up")
+    word = WORD * (most.ranks - fewest.ranks)
+    for when, before, after in zip(("at the end", "at most"), fewest.memory,
+                                   most.memory):
+        if after - before > word:
+            wrong.append(f"rank 0's memory {when}")
+    for name in wrong:
+        print(f"WRONG: {program}: {name} from {fewest.ranks} to {most.ranks} ranks")
+    return bool(wrong)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("build")
+    parser.add_argument("library")
+    arguments = parser.parse_args()
+    simulator = Simulator(arguments.build, arguments.library)
+    wrong = not check_counter(simulator)
+    print("A sample: messages and bytes of the rank that has most, and the mean; the "
+          "job's description and the rest of the start-up; bytes of rank 0 at the end "
+          "and at most, and at most of any other.")
+    print("program          ranks messages     mean     bytes      mean    job "
+          "job bytes  begin    at end   at most    others seconds")
+    for program in PROGRAMS if arguments.full else SHARE:
+        options = PROGRAMS[program]
+        if program.startswith("overlap"):
+            options = options + ["--debug"]
+        costs = [Cost(simulator, Torus(ranks), program, options)
+                 for ranks in (SIZES if arguments.full else (64, 1024))]
+        for cost in costs:
+            cost.show(program)
+        wrong |= grows_too_fast(program, costs[0], costs[-1])
+    sys.exit(wrong)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+/*
+ * Linked into the programs of the simulated build, whose calls of these functions the
+ * linker sends here (--wrap): says which part of a program messages belong to, and
+ * counts what it allocates. smpirun loads the program once for each rank, with
+ * variables of its own.
+ */
+#include "common/run.h"
+#include "tests/simulation/messages.h"
+
+#include <mpi.h>
+
+/* Where nothing counts they are missing. */
+#pragma weak simulation_enter
+#pragma weak simulation_memory
+
+/* ---- messages ---------------------------------------------------------------- */
+
+static int rank = -1;
+static enum simulation_phase phase;
+
+/* Enters a phase, unless the one that this is a part of counts. */
+static enum simulation_phase enter(enum simulation_phase next)
+{
+    if (rank < 0)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const enum simulation_phase before = phase;
+    if (before == SIMULATION_OPERATION || next == SIMULATION_JOB)
+        phase = next;
+    if (simulation_enter != NULL)
+        simulation_enter(rank, phase);
+    return before;
+}
+
+static void leave(enum simulation_phase before)
+{
+    phase = before;
+    if (simulation_enter != NULL)
+        simulation_enter(rank, phase);
+}
+
+/* Defines the wrapper of a function without a value. */
+#define WRAP(function, of_phase, parameters, arguments)                        \
+    void __real_##function parameters;                                         \
+    void __wrap_##function parameters;                                         \
+    void __wrap_##function parameters                                          \
+    {                                                                          \
+        const enum simulation_phase before = enter(of_phase);                  \
+        __real_##function arguments;                                           \
+        leave(before);                                                         \
+    }
+
+WRAP(bc_quiet_barrier, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
+WRAP(bc_quiet_release, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
+WRAP(bc_quiet_bcast, SIMULATION_HARNESS,
+     (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+     (buffer, count, type, root, comm))
+WRAP(bc_quiet_reduce, SIMULATION_HARNESS,
+     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+      int root, MPI_Comm comm),
+     (send, receive, count, type, op, root, comm))
+WRAP(bc_quiet_allreduce, SIMULATION_HARNESS,
+     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+      MPI_Comm comm),
+     (send, receive, count, type, op, comm))
+WRAP(bc_job_describe, SIMULATION_JOB, (struct bc_job *job), (job))
+
+static int64_t now_bytes, most_bytes;
+
+/* All that is left of the start-up; MPI is initialized in it, so the phase begins
+   with bc_job_describe, which comes first. */
+bool __real_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
+                         int argc, char **argv, int *status);
+bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
+                         int argc, char **argv, int *status);
+bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
+                         int argc, char **argv, int *status)
+{
+    phase = SIMULATION_BEGIN;
+    const bool good =
+        __real_bc_run_begin(run, benchmark, argc, argv, status);
+    if (good)
+        leave(SIMULATION_OPERATION);
+    return good;
+}
+
+int __real_bc_run_end(struct bc_run *run);
+int __wrap_bc_run_end(struct bc_run *run);
+int __wrap_bc_run_end(struct bc_run *run)
+{
+    enter(SIMULATION_END);
+    if (simulation_memory != NULL)
+        simulation_memory(rank, now_bytes, most_bytes);
+    return __real_bc_run_end(run);
+}
+
+/* ---- memory ------------------------------------------------------------------- */
+
+/* Of malloc.h, which what smpicc does to malloc leaves no C. */
+size_t malloc_usable_size(void *memory);
+
+static void *taken(void *memory)
+{
+    now_bytes += (int64_t)malloc_usable_size(memory);
+    if (now_bytes > most_bytes)
+        most_bytes = now_bytes;
+    return memory;
+}
+
+/* What smpicc makes of malloc and its like. */
+
+void *__real_smpi_shared_malloc_intercept(size_t size, const char *file,
+                                          int line);
+void *__wrap_smpi_shared_malloc_intercept(size_t size, const char *file,
+                                          int line);
+void *__wrap_smpi_shared_malloc_intercept(size_t size, const char *file,
+                                          int line)
+{
+    return taken(__real_smpi_shared_malloc_intercept(size, file, line));
+}
+
+void *__real_smpi_shared_calloc_intercept(size_t count, size_t size,
+                                          const char *file, int line);
+void *__wrap_smpi_shared_calloc_intercept(size_t count, size_t size,
+                                          const char *file, int line);
+void *__wrap_smpi_shared_calloc_intercept(size_t count, size_t size,
+                                          const char *file, int line)
+{
+    return taken(__real_smpi_shared_calloc_intercept(count, size, file, line));
+}
+
+void *__real_smpi_shared_realloc_intercept(void *memory, size_t size,
+                                           const char *file, int line);
+void *__wrap_smpi_shared_realloc_intercept(void *memory, size_t size,
+                                           const char *file, int line);
+void *__wrap_smpi_shared_realloc_intercept(void *memory, size_t size,
+                                           const char *file, int line)
+{
+    now_bytes -= (int64_t)malloc_usable_size(memory);
+    return taken(
+        __real_smpi_shared_realloc_intercept(memory, size, file, line));
+}
+
+void __real_smpi_shared_free(void *memory);
+void __wrap_smpi_shared_free(void *memory);
+void __wrap_smpi_shared_free(void *memory)
+{
+    now_bytes -= (int64_t)malloc_usable_size(memory);
+    __real_smpi_shared_free(memory);
+}
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return taken(__real_aligned_alloc(alignment, size));
+}

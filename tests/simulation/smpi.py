@@ -1,0 +1,194 @@
+"""Simulated clusters, and benchmarks that run on them under SimGrid's SMPI.
+
+The network is SimGrid's flow model CM02 with no factor on top and no traffic in the other
+direction: a message takes the sum of its route's latencies and its bytes over the
+least bandwidth, of which messages that share a link get equal shares. Computing takes
+no time but for the benchmarks' own work (work.c), nor does reading the clock. So
+every cost is the platform's, and exact."""
+
+import csv
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from mpi_run import Failed, read_tsv  # noqa: E402
+
+LATENCY_US = 0.5       # a cable's
+BYTES_PER_US = 10_000  # 10 GB/s
+
+SIZES = (64, 256, 1024)
+
+
+class Cluster:
+    """Hosts, one rank on each, with cables of LATENCY_US and BYTES_PER_US."""
+
+    def __init__(self, name, hosts, topology, parameters):
+        self.name, self.hosts = f"{name} of {hosts}", hosts
+        self.topology, self.parameters = topology, parameters
+
+    def xml(self):
+        return f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<cluster id="cluster" prefix="node-" suffix="" radical="0-{self.hosts - 1}"
+ speed="1Gf" bw="{BYTES_PER_US}MBps" lat="{LATENCY_US}us" sharing_policy="SPLITDUPLEX"
+ topology="{self.topology}" topo_parameters="{self.parameters}"/>
+</platform>
+"""
+
+    def hops(self, source, target):
+        """The cables between two ranks."""
+        raise NotImplementedError
+
+    def latency_us(self, source, target):
+        return self.hops(source, target) * LATENCY_US
+
+    def farthest_us(self, rank):
+        return max(self.latency_us(rank, other) for other in range(self.hosts))
+
+    def largest_us(self, distance_of):
+        """The largest latency from any rank to the one that distance_of gives."""
+        return max(self.latency_us(rank, distance_of(rank) % self.hosts)
+                   for rank in range(self.hosts))
+
+    def exchanges_us(self):
+        """What log2(P) exchanges take, with the rank whose number differs in one bit:
+        recursive doubling. All ranks are as far from theirs, so that each step is as
+        long as one message."""
+        total, distance = 0.0, 1
+        while distance < self.hosts:
+            total += self.largest_us(lambda rank, bit=distance: rank ^ bit)
+            distance *= 2
+        return total
+
+
+class Torus(Cluster):
+    """Of three dimensions; the first one's neighbours are next ranks."""
+    DIMS = {64: (4, 4, 4), 256: (4, 8, 8), 1024: (8, 8, 16)}
+
+    def __init__(self, hosts):
+        self.dims = self.DIMS[hosts]
+        super().__init__("torus", hosts, "TORUS", ",".join(map(str, self.dims)))
+
+    def hops(self, source, target):
+        total = 0
+        for dim in self.dims:
+            away = abs(source % dim - target % dim)
+            total += min(away, dim - away)
+            source, target = source // dim, target // dim
+        return total
+
+
+class FatTree(Cluster):
+    """Of two levels, with as many cables up as down."""
+    LEAF = {64: 8, 256: 16, 1024: 32}
+
+    def __init__(self, hosts):
+        self.leaf = self.LEAF[hosts]
+        super().__init__("fat tree", hosts, "FAT_TREE",
+                         f"2;{self.leaf},{self.leaf};1,{self.leaf};1,1")
+
+    def hops(self, source, target):
+        if source == target:
+            return 0
+        return 2 if source // self.leaf == target // self.leaf else 4
+
+
+CLUSTERS = (Torus, FatTree)
+
+OPTIONS = {
+    # The model, as above. SMPI's own adds factors to latency and bandwidth.
+    "network/model": "CM02", "network/crosstraffic": "no",
+    "smpi/simulate-computation": "no", "smpi/wtime": "0",
+    # Nanoseconds, and not of the time that has passed.
+    "surf/precision": "1e-12",
+    # Each message waits for its receiver. SimGrid 3.32 keeps those that don't in a
+    # list that it walks through for every message, so that its time grows with the
+    # square of their number.
+    "smpi/send-is-detached-thresh": "0",
+    # Collectives in O(log P) steps; what SMPI takes else is linear.
+    "smpi/barrier": "ompi_recursivedoubling", "smpi/allreduce": "rdb",
+    "smpi/bcast": "binomial_tree", "smpi/reduce": "binomial",
+    "smpi/gather": "ompi_binomial", "smpi/scatter": "ompi_binomial",
+    "smpi/allgather": "rdb", "smpi/alltoall": "bruck",
+}
+
+
+class Job:
+    """What a simulated job left."""
+
+    def __init__(self, rows, text, counts, seconds):
+        self.rows, self.text, self.seconds = rows, text, seconds
+        self.counts = counts  # (rank, phase): numbers, see messages.c
+
+    def of_phase(self, phase):
+        return [numbers for (_, name), numbers in self.counts.items()
+                if name == phase]
+
+
+def end(process):
+    """SIGTERM is caught by the benchmarks."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+class Simulator:
+    """Runs the programs of a simulated build."""
+
+    def __init__(self, build, library):
+        self.build, self.library = build, library
+        # smpirun itself takes options apart at their spaces.
+        with open(shutil.which("smpirun"), encoding="utf-8") as script:
+            self.simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
+
+    def run(self, cluster, program, options=(), timeout_s=300):
+        """Runs a program of the build, FOLDER/NAME, on all hosts."""
+        with tempfile.TemporaryDirectory() as folder:
+            platform = os.path.join(folder, "platform.xml")
+            hostfile = os.path.join(folder, "hosts")
+            counts = os.path.join(folder, "counts.tsv")
+            with open(platform, "w", encoding="utf-8") as stream:
+                stream.write(cluster.xml())
+            with open(hostfile, "w", encoding="utf-8") as stream:
+                stream.writelines(f"node-{i}\n" for i in range(cluster.hosts))
+            line = [self.simulator, os.path.join(self.build, program),
+                    "--cfg=smpi/privatization:1", f"--cfg=smpi/tmpdir:{folder}",
+                    f"--cfg=smpi/hostfile:{hostfile}",
+                    f"--cfg=smpi/np:{cluster.hosts}",
+                    "--log=root.thres:critical"]
+            line += [f"--cfg={name}:{value}" for name, value in OPTIONS.items()]
+            line += [platform, *options]
+            environment = {**os.environ, "LD_PRELOAD": self.library,
+                           "SIMULATION_COUNTS": counts}
+            start_s = time.monotonic()
+            process = subprocess.Popen(
+                line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True,
+                env=environment, start_new_session=True)
+            try:
+                text, errors = process.communicate(timeout=timeout_s)
+            except subprocess.TimeoutExpired as error:
+                end(process)
+                raise Failed(f"{cluster.name}: {program} {' '.join(options)}: "
+                             f"no end after {timeout_s} s") from error
+            except BaseException:
+                end(process)
+                raise
+            seconds = time.monotonic() - start_s
+            if process.returncode != 0:
+                raise Failed(f"{cluster.name}: {program} {' '.join(options)}: exit "
+                             f"status {process.returncode}\n{text[-1000:]}\n"
+                             f"{errors[-1000:]}")
+            return Job(read_tsv(text), text, self.read_counts(counts), seconds)
+
+    @staticmethod
+    def read_counts(path):
+        with open(path, encoding="utf-8") as stream:
+            return {(int(words[0]), words[1]): [int(word) for word in words[2:]]
+                    for words in csv.reader(stream, delimiter="\t")}
