@@ -1,17 +1,17 @@
-# shellcheck shell=sh
-# To be sourced. Short runs that verify their data, of the programs in $build.
+# shellcheck shell=sh disable=SC2154
+# To be sourced. Short runs that verify their data, of the programs in $build, by $mpirun.
 
 run() {
     echo "+ $*"
     "$@"
 }
 
-# run_program RANKS PROGRAM OPTION...: on $mpirun. $before: words that are put before the program.
+# run_program RANKS PROGRAM OPTION... $before: words that are put before the program.
 before=
 run_program() {
     ranks=$1
     shift
-    # shellcheck disable=SC2154,SC2086  # the caller sets them; words
+    # shellcheck disable=SC2086  # words
     run $mpirun -np "$ranks" $before "$@" --no-header >/dev/null
 }
 

@@ -67,6 +67,7 @@ full)
     checked_overlaps "$source"
     checked_runs
     # Their own answers count for nothing here: timings are far off, and time limits are short.
+    # shellcheck disable=SC2086  # words
     run python3 "$here/under.py" --label='unit|monitor' --without='unit_(work|clock|stats).*' "$build" -- $before
     ;;
 esac
