@@ -52,7 +52,8 @@ void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
 void bc_coarray_destroy(struct bc_coarray *coarray);
 
 /* The bytes of whole pages, at least one, that hold `count` values: what a window
-   should have, since MPICH 4.0.2 puts what goes to a smaller one elsewhere. Local;
+   should have, since MPICH 4.0.2 puts what goes to a smaller one elsewhere
+   (tests/mpi_defects/small_window.c). Local;
    ends the job if the count is negative or beyond any memory. */
 MPI_Aint bc_window_bytes(int64_t count);
 

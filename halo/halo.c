@@ -219,6 +219,22 @@ static void note_missing(const struct bench *bench)
     }
 }
 
+/* Says when the neighborhood collective brings wrong faces, which --check alone
+   would show. Collective. */
+static void note_neighbor_order(const struct bench *bench)
+{
+    for (int i = 0; i < HALO_METHODS; i++) {
+        const struct halo_method *const method = &halo_methods[i];
+        if (parameters.method_chosen[i] && method->is_right != NULL &&
+            !method->is_right(&bench->grid, bench->comm))
+            bc_output_remark(bench->run->output, "note",
+                             "%s: this MPI library brings faces to the wrong side "
+                             "where both neighbours are the same process; the time "
+                             "is that of the same messages",
+                             method->name);
+    }
+}
+
 static void count_rows(struct bench *bench)
 {
     for (int i = 0; i < HALO_METHODS; i++)
@@ -279,6 +295,7 @@ int main(int argc, char **argv)
     note_left_out(&run);
     note_missing(&bench);
     note_shared_window(&bench);
+    note_neighbor_order(&bench);
     count_rows(&bench);
     sweep(&bench);
     BC_MPI(MPI_Comm_free(&bench.comm));

@@ -199,6 +199,32 @@ static void swap_neighbor_alltoallw(const struct halo_exchange *x)
                                   x->comm));
 }
 
+/* Which side of which rank each side of the halo must come from: block s of the
+   sender is block s ^ 1 of the receiver where both its neighbours are the same
+   rank, too (MPI 4.1, 8.6; an erratum of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2
+   takes the blocks in order (tests/end_to_end/neighbor_order.c). */
+static bool neighbor_alltoallw_is_right(const struct halo_grid *grid, MPI_Comm comm)
+{
+    int rank, wrong = 0;
+    int sent[HALO_FACES], received[HALO_FACES], ones[HALO_FACES];
+    MPI_Aint places[HALO_FACES];
+    MPI_Datatype types[HALO_FACES];
+    BC_MPI(MPI_Comm_rank(comm, &rank));
+    for (int f = 0; f < HALO_FACES; f++) {
+        sent[f] = HALO_FACES * rank + f;
+        received[f] = -1;
+        ones[f] = 1;
+        places[f] = f * (MPI_Aint)sizeof *sent;
+        types[f] = MPI_INT;
+    }
+    BC_MPI(MPI_Neighbor_alltoallw(sent, ones, places, types, received, ones, places,
+                                  types, comm));
+    for (int f = 0; f < HALO_FACES; f++)
+        wrong |= received[f] != HALO_FACES * grid->neighbours[f] + (f ^ 1);
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm));
+    return !wrong;
+}
+
 /* ---- packed messages ------------------------------------------------------------------ */
 
 static void create_packed(struct halo_exchange *x)
@@ -248,7 +274,7 @@ const struct halo_method halo_methods[HALO_METHODS] = {
     {.name = "neighbor_alltoallw", .sync = HALO_SYNC_NONE,
      .missing = !COMMCOST_NEIGHBOR_COLLECTIVES,
      .create = create_typed, .swap = swap_neighbor_alltoallw,
-     .destroy = destroy_typed},
+     .destroy = destroy_typed, .is_right = neighbor_alltoallw_is_right},
     {.name = "shared window", .sync = HALO_SYNC_NONE, .in_window = true,
      .shares_node = true, .packs = true, .create = halo_shared_create,
      .swap = halo_shared_swap, .destroy = halo_shared_destroy},

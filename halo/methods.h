@@ -44,6 +44,11 @@ struct halo_method {
 
     /* Frees it. Collective. */
     void (*destroy)(struct halo_exchange *exchange);
+
+    /* Whether the MPI library brings each face to its side of the halo; NULL where
+       that doesn't depend on it. Collective over the grid's communicator; the same
+       answer on all ranks. */
+    bool (*is_right)(const struct halo_grid *grid, MPI_Comm comm);
 };
 
 enum { HALO_METHODS = 9 };

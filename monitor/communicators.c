@@ -33,7 +33,6 @@ static unsigned char state[COMMUNICATORS_MAX] = {[OTHER_COMMUNICATORS] = LIVE};
 static int holds[COMMUNICATORS_MAX]; /* see communicator_hold */
 static int lowest_free = 1; /* no number below it is free */
 
-static MPI_Group world_group;
 static bool started;
 
 /* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923). */
@@ -56,7 +55,10 @@ static int *ranks_in_world(MPI_Group group, int size)
     int *const world = own + size;
     for (int i = 0; i < size; i++)
         own[i] = i;
+    MPI_Group world_group;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
     PMPI_Group_translate_ranks(group, size, own, world_group, world);
+    PMPI_Group_free(&world_group);
     memmove(own, world, (size_t)size * sizeof *own);
     return own;
 }
@@ -328,7 +330,6 @@ static void enter_predefined(MPI_Comm comm, const char *name, int order)
 
 void communicators_start(void)
 {
-    PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
     started = true;
     enter_predefined(MPI_COMM_WORLD, "MPI_COMM_WORLD", 0);
     enter_predefined(MPI_COMM_SELF, "MPI_COMM_SELF", 1);

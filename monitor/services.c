@@ -91,7 +91,7 @@ static void find_plug_ins(struct plug_ins *plug_ins)
 
 /*
  * Open MPI's MPI_T_init_thread loads what MPI_Init has unloaded again, since the job doesn't need it, and shows its
- * variables; to use one is a crash (4.1.4: mtl_psm2 where there is no Omni-Path). So those count that are of
+ * variables; to use one is a crash (4.1.4: mtl_psm2 where there is no Omni-Path; tests/mpi_defects/tools_variables.c). So those count that are of
  * plug-ins that were there before. Where that can't be seen, since there are no plug-ins (a static library) or the
  * program itself has started the tools interface, those of mtl_psm2 or of all plug-ins are left out.
  */

@@ -6,7 +6,7 @@
  * example 8.10; MPI 4.0, annex B.1.1, makes it an erratum of MPI 3.1): block s of
  * the sender is block s ^ 1 of the receiver, with 1 or 2 processes in a direction,
  * too. MPICH 4.0.2 and others match the blocks in order instead. Prints "right" or
- * "wrong".
+ * "wrong"; exit status 0 or 1.
  *
  * usage: mpirun -np RANKS neighbor_order DIM DIM DIM
  */
@@ -52,5 +52,5 @@ int main(int argc, char **argv)
         puts(wrong ? "wrong" : "right");
     MPI_Comm_free(&comm);
     MPI_Finalize();
-    return 0;
+    return wrong;
 }

@@ -172,7 +172,7 @@ static bool isendrecv_knows_what_came(void)
     return knows == 1;
 }
 
-/* MPICH 4.0.2 dies of these: a segmentation fault. */
+/* MPICH 4.0.2 dies of these: a segmentation fault (tests/mpi_defects/isendrecv.c). */
 static bool is_deadly(const struct way *way, const struct message *message)
 {
     return is_isendrecv(way) && (message->to_nobody || message->type == PIECES);

@@ -149,7 +149,8 @@ static void beside_shared_handles(void)
     watch_end(&watch);
 }
 
-/* Open MPI 4.1's MPI_Waitall never returns at MPI_THREAD_MULTIPLE when one of its operations fails. */
+/* Open MPI 4.1's MPI_Waitall never returns at MPI_THREAD_MULTIPLE when one of its operations fails
+   (tests/mpi_defects/waitall_fails.c). */
 static bool can_fail_in_waitall(void)
 {
 #ifdef OPEN_MPI

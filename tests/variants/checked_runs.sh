@@ -1,0 +1,75 @@
+# shellcheck shell=sh disable=SC2154
+# To be sourced. Short runs that verify their data, of the programs in $build, by $mpirun.
+
+run() {
+    echo "+ $*"
+    "$@"
+}
+
+# run_program RANKS PROGRAM OPTION... $before: words that are put before the program.
+before=
+run_program() {
+    ranks=$1
+    shift
+    # shellcheck disable=SC2086  # words
+    run $mpirun -np "$ranks" $before "$@" --no-header >/dev/null
+}
+
+checked_overlap() {
+    run_program 2 "$build/overlap/overlap_$1" --check --max-time=0.1 \
+        --max-num-elts=4096 --verbose --debug
+}
+
+checked_mpi_overhead() {
+    run_program 2 "$build/mpi_overhead/mpi_overhead" --check --both \
+        --msgsize=0,8,64K --max-time=0.1 --verbose
+}
+
+checked_msgrate() {
+    run_program 2 "$build/msgrate/msgrate" -p 1 --check --size=0,8,1K --max-time=0.1
+}
+
+# checked_msgrate_rma OPTION...
+checked_msgrate_rma() {
+    run_program 2 "$build/msgrate/msgrate_rma" -p 1 --check --size=0,8,1K \
+        --max-time=0.1 "$@"
+}
+
+checked_pingpong() {
+    run_program 2 "$build/pingpong/pingpong" --check --max-ndata=64 --max-stride=4 \
+        --max-time=0.02
+}
+
+checked_syncbench() {
+    run_program 2 "$build/syncbench/syncbench" --check --max-time=0.05
+}
+
+# Not neighbor_alltoallw, of which MPICH makes wrong data here.
+checked_halo() {
+    run_program 2 "$build/halo/halo" --check --local=1,5x3x2,20 \
+        --methods="put,get,isend/irecv types,isend/irecv packed,persistent,shared window" \
+        --max-time=0.1
+}
+
+checked_monitor_overhead() {
+    run_program 1 "$build/monitor/monitor_overhead" --max-time=0.02
+}
+
+# Of each benchmark but overlap_*.
+checked_runs() {
+    checked_mpi_overhead
+    checked_msgrate
+    checked_msgrate_rma -u put
+    checked_msgrate_rma -u get
+    checked_pingpong
+    checked_syncbench
+    checked_monitor_overhead
+    checked_halo
+}
+
+# checked_overlaps SOURCE: of each overlap_*.
+checked_overlaps() {
+    for source_file in "$1"/overlap/i*.c; do
+        checked_overlap "$(basename "$source_file" .c)"
+    done
+}
