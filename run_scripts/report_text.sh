@@ -9,14 +9,17 @@ if [ $# -ne 1 ] || [ ! -d "$1" ]; then
     echo "usage: report_text.sh RESULTS_FOLDER" >&2
     exit 2
 fi
-cd "$1"
+case $1 in
+/*) cd "$1" ;;
+*) cd "./$1" ;; # not an option, and not a folder of CDPATH
+esac
 
 first=
-for file in *.tsv; do
+for file in ./*.tsv; do
     [ ! -e "$file" ] || first=${first:-$file}
 done
 if [ -z "$first" ]; then
-    echo "report_text.sh: no .tsv files in $1" >&2
+    echo "report_text.sh: no .tsv files in this folder" >&2
     exit 1
 fi
 
@@ -37,7 +40,7 @@ content() {
             sub(/^[^\t]*\t/, "")
             if (several) $1 = $1 " (run " run ")"
         }
-        { print }' "$1"
+        { print }' "./$1"
 }
 
 echo "# What communication costs here"
@@ -193,7 +196,7 @@ fi
 echo
 echo "## Warnings"
 echo
-warnings=$(grep '^# warning: ' -- *.tsv | sort) || warnings=
+warnings=$(grep '^# warning: ' -- *.tsv /dev/null | sort) || warnings=
 if [ -n "$warnings" ]; then
     echo "$warnings" | sed 's/^\(.*\)\.tsv:# warning: /- \1: /'
 else

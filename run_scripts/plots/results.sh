@@ -7,8 +7,19 @@ export LC_ALL
 
 # Ends the script for wrong usage.
 misused() {
-    echo "$(basename "$0"): $*" >&2
+    complain "$@"
     exit 2
+}
+
+# check_results RESULT...: that they are there.
+check_results() {
+    for result in "$@"; do
+        case $result in
+        *"
+"*) misused "$result: no line breaks in names" ;;
+        esac
+        [ -e "$result" ] || misused "$result: no such file or folder"
+    done
 }
 
 # result_kind FILE: which benchmark a TSV file is of, by its metadata or its columns:
@@ -82,10 +93,10 @@ collect_results() {
 # result_names RESULT [OTHER]: sets new_label and base_label: the last parts of the
 # paths, or the paths where these are the same.
 result_names() {
-    new_label=$(basename "$1" .tsv)
+    new_label=$(basename -- "$1" .tsv)
     base_label=
     [ $# -gt 1 ] || return 0
-    base_label=$(basename "$2" .tsv)
+    base_label=$(basename -- "$2" .tsv)
     if [ "$new_label" = "$base_label" ]; then
         new_label=$1
         base_label=$2
