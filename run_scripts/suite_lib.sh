@@ -60,7 +60,7 @@ is_count() {
 
 # launcher_kind COMMAND...: hydra, openmpi or srun; nothing for any other.
 launcher_kind() {
-    case $(basename "$1") in
+    case $(basename -- "$1") in
     srun)
         echo srun
         return

@@ -53,6 +53,16 @@ result_kind() {
         }' "$1"
 }
 
+# copy_text FROM TO: with question marks for bytes of 0, and for what isn't ASCII where the
+# file isn't UTF-8: a page must be, and a number with such a byte in it is none.
+copy_text() {
+    strange='\000'
+    if command -v iconv >/dev/null 2>&1 && ! iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1; then
+        strange='\000\200-\377'
+    fi
+    tr "$strange" '[?*]' <"$1" >"$2"
+}
+
 # collect_results RESULT FOLDER: copies the TSV files of a result (a file or a folder)
 # to FOLDER/KIND/NUMBER.tsv.
 collect_results() {
@@ -85,7 +95,7 @@ collect_results() {
         esac
         number=$((number + 1))
         mkdir -p "$into/$kind"
-        cp -- "$file" "$into/$kind/$number.tsv"
+        copy_text "$file" "$into/$kind/$number.tsv"
         basename "$file" .tsv >"$into/$kind/$number.name"
     done
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the project another way and runs the tests that this way is about.
 #
-# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|openmpi[_full] MPICC MPIRUN...
+# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|fuzz|openmpi[_full] MPICC MPIRUN...
 #   _full   all tests that make sense there; without it those that take long are
 #           left out, and each program makes a checked run
 set -eu
@@ -18,9 +18,13 @@ run() {
     "$@"
 }
 
-configure_and_build() {
+configure() {
     run cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$mpicc" \
         -DCOMMCOST_TESTS=ON -DCOMMCOST_WERROR=ON -DCOMMCOST_MAN=OFF "$@"
+}
+
+configure_and_build() {
+    configure "$@"
     run cmake --build "$build" -j 2
 }
 
@@ -48,8 +52,10 @@ case $variant in
 sanitizers | sanitizers_full)
     # The unit tests, and one short checked run of every collective. Memory
     # that the MPI library keeps until the end is not ours to free.
+    full=OFF
+    [ "$variant" = sanitizers ] || full=ON
     configure_and_build -DCOMMCOST_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
-        "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
+        "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" "-DCOMMCOST_FULL_TESTS=$full"
     LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
     ASAN_OPTIONS="detect_stack_use_after_return=1"
     UBSAN_OPTIONS="print_stacktrace=1"
@@ -59,12 +65,35 @@ sanitizers | sanitizers_full)
     [ "$variant" != sanitizers ] || without="$without|unit_stats|monitor_flight"
     run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' -E "$without"
     run ctest --test-dir "$build" --output-on-failure -R '^bench_compare$'
+    run ctest --test-dir "$build" --output-on-failure \
+        -R '^(bad_input_(lines|mpirun|metadata)|fuzz_corpus_.*)$'
     for source_file in "$source"/overlap/i*.c; do
         program=$build/overlap/overlap_$(basename "$source_file" .c)
         run "$@" -np 2 "$program" --check --max-time=0.1 \
             --max-num-elts=4096 --no-header --verbose --debug >/dev/null
     done
     checked_runs "$@"
+    ;;
+fuzz | fuzz_full)
+    # Seconds for each target: most for those that have most to find. What is found is
+    # left in the build folder, by the name of the target.
+    seconds="command_line:24 results:20 values:8 monitor:8"
+    [ "$variant" = fuzz ] ||
+        seconds="command_line:240 results:240 values:60 monitor:60"
+    configure -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link \
+        -DCOMMCOST_FUZZERS=ON -DCOMMCOST_SANITIZE=ON -DCOMMCOST_WERROR=OFF \
+        -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
+    run cmake --build "$build" -j 2 --target fuzzers
+    LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
+    export LSAN_OPTIONS
+    for target in $seconds; do
+        name=${target%:*}
+        mkdir -p "$build/found/$name"
+        run "$build/tests/fuzz/fuzzer_$name" "-max_total_time=${target#*:}" \
+            -timeout=10 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=0 \
+            "-artifact_prefix=$build/found/$name-" "$build/found/$name" \
+            "$source/tests/fuzz/corpus/$name"
+    done
     ;;
 openmpi | openmpi_full)
     # What takes Open MPI's launcher minutes is for the full tests.
