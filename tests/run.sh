@@ -18,7 +18,7 @@ fi
 
 install_missing gcc g++ libc6-dev make cmake git mpich libmpich-dev libhwloc-dev \
     libcmocka-dev openmpi-bin libopenmpi-dev iproute2 kmod procps shellcheck \
-    clang clang-tidy libclang-rt-14-dev gnuplot-nox help2man binutils python3 python3-pandas \
+    clang clang-tidy libclang-rt-dev gnuplot-nox help2man binutils python3 python3-pandas \
     r-base-core util-linux munge slurm-client slurmctld slurmd
 
 build=$COMMCOST_TOP/build-tests
