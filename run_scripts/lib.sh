@@ -8,10 +8,25 @@ run() {
     "$@"
 }
 
+# complain TEXT...: one line on stderr, whatever a user's value in it holds.
+complain() {
+    printf '%s: %s' "$(basename "$0")" "$*" | LC_ALL=C tr '[:cntrl:]' '?' |
+        cut -b 1-600 >&2
+}
+
 # Ends the script with a message.
 die() {
-    echo "$(basename "$0"): $*" >&2
+    complain "$@"
     exit 1
+}
+
+# as_path TEXT: the path, so that no command takes it for an option (-x) or for a
+# setting (a=b), and cd not for the folder it was in before (-).
+as_path() {
+    case $1 in
+    /* | ./* | ../*) printf '%s\n' "$1" ;;
+    *) printf './%s\n' "$1" ;;
+    esac
 }
 
 # Runs a command as root: directly, or with sudo where there is one.

@@ -30,5 +30,6 @@ if [ -z "${LAUNCH:-}" ]; then
     fi
 fi
 
+set -f # words, not patterns
 # shellcheck disable=SC2086  # a list of words
 run $LAUNCH "$program" --msgsize=0,2:4M "$@"

@@ -21,7 +21,7 @@ formats="svg png"
 keep_data=no
 while [ $# -gt 0 ]; do
     case $1 in
-    --output=?*) output=${1#*=} ;;
+    --output=?*) output=$(as_path "${1#*=}") ;;
     --format=svg | --format=png | --format=svg,png | --format=png,svg)
         formats=$(echo "${1#*=}" | tr ',' ' ')
         ;;
@@ -45,9 +45,10 @@ case $# in
 0) misused "which results? use plot.sh [--output=FOLDER] [--format=svg,png] RESULTS [BASE_RESULTS]" ;;
 *) misused "$3: two results at most" ;;
 esac
-for result in "$@"; do
-    [ -e "$result" ] || misused "$result: no such file or folder"
-done
+check_results "$@"
+result_names "$@"
+first=$(as_path "$1")
+if [ $# -eq 1 ]; then set -- "$first"; else set -- "$first" "$(as_path "$2")"; fi
 command -v gnuplot >/dev/null 2>&1 || die "no gnuplot: install it (Debian: gnuplot-nox)"
 
 if [ -z "$output" ]; then
@@ -65,7 +66,6 @@ if [ $# -eq 2 ]; then
     collect_results "$2" "$work/base"
     names=2
 fi
-result_names "$@"
 cd "$work"
 ln -s "$plots" plots
 [ -n "$(all_kinds new)" ] || die "$1: no results of benchmarks in there"

@@ -17,15 +17,16 @@ set -eu
 COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
-case ${1:-} in
--*)
+case $#:${1:-} in
+0: | 1:[!-]* | 1:) ;;
+*)
     echo "usage: quickstart.sh [RESULTS_FOLDER]" >&2
     exit 2
     ;;
 esac
 case ${RANKS:-2} in
-*[!0-9]* | 0 | 1)
-    echo "quickstart.sh: RANKS: '$RANKS' is not a number of at least 2" >&2
+*[!0-9]* | 0* | 1 | ???????*)
+    complain "RANKS: '$RANKS' is not a number of 2 to 999999"
     exit 2
     ;;
 esac

@@ -21,7 +21,7 @@ numbers=$COMMCOST_TOP/run_scripts/plots/numbers.awk
 output=
 while [ $# -gt 0 ]; do
     case $1 in
-    --output=?*) output=${1#*=} ;;
+    --output=?*) output=$(as_path "${1#*=}") ;;
     -h | --help)
         sed -n '2,/^set/s/^# \{0,1\}//p' "$0" # the comment above
         exit 0
@@ -40,9 +40,10 @@ case $# in
 0) misused "which results? use report.sh [--output=FILE] RESULTS [BASE_RESULTS]" ;;
 *) misused "$3: two results at most" ;;
 esac
-for result in "$@"; do
-    [ -e "$result" ] || misused "$result: no such file or folder"
-done
+check_results "$@"
+result_names "$@"
+first=$(as_path "$1")
+if [ $# -eq 1 ]; then set -- "$first"; else set -- "$first" "$(as_path "$2")"; fi
 if [ -z "$output" ]; then
     if [ -d "$1" ]; then output=$1/report.html; else output=${1%.tsv}.html; fi
 fi
@@ -56,7 +57,6 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 collect_results "$1" "$work/new"
 [ $# -eq 1 ] || collect_results "$2" "$work/base"
-result_names "$@"
 export new_label base_label
 [ -n "$(all_kinds "$work/new")" ] || die "$1: no results of benchmarks in there"
 

@@ -9,16 +9,23 @@ if [ $# -ne 1 ] || [ ! -d "$1" ]; then
     echo "usage: report_text.sh RESULTS_FOLDER" >&2
     exit 2
 fi
-cd "$1"
+case $1 in
+/*) cd "$1" ;;
+*) cd "./$1" ;; # not an option, and not a folder of CDPATH
+esac
 
 first=
-for file in *.tsv; do
+for file in ./*.tsv; do
     [ ! -e "$file" ] || first=${first:-$file}
 done
 if [ -z "$first" ]; then
-    echo "report_text.sh: no .tsv files in $1" >&2
+    echo "report_text.sh: no .tsv files in this folder" >&2
     exit 1
 fi
+
+# For awk: a cell of the row by its column's name, which a file may lack.
+# shellcheck disable=SC2016  # awk's
+cell_of_row='function cell(name) { return (name in column) ? $column[name] : "NA" }'
 
 # content FILE: header row and rows. The column run is left out where there is but
 # one, else it goes into the first cell of each row.
@@ -37,7 +44,7 @@ content() {
             sub(/^[^\t]*\t/, "")
             if (several) $1 = $1 " (run " run ")"
         }
-        { print }' "$1"
+        { print }' "./$1"
 }
 
 echo "# What communication costs here"
@@ -49,17 +56,17 @@ done
 
 # The rows of a model, as table rows: columns are found by name.
 rows() {
-    content "$2" | awk -F '\t' -v model="$1" '
+    content "$2" | awk -F '\t' -v model="$1" "$cell_of_row"'
         NR == 1 {
             for (i = 1; i <= NF; i++) column[$i] = i
             next
         }
-        $column["model"] == model {
+        cell("model") == model {
             printf "| %s | %s | %s | %s | %s | %s to %s | %s |\n",
-                $column["collective"], $column["elements"],
-                $column["size_bytes"], $column["ref_us"],
-                $column["overlap_pct"], $column["overlap_lo_pct"],
-                $column["overlap_hi_pct"], $column["status"]
+                cell("collective"), cell("elements"),
+                cell("size_bytes"), cell("ref_us"),
+                cell("overlap_pct"), cell("overlap_lo_pct"),
+                cell("overlap_hi_pct"), cell("status")
         }'
 }
 
@@ -79,6 +86,7 @@ echo "asked; max-size: no size up to the largest took a millisecond, so the"
 echo "largest was measured. Intervals hold for one launch; others may differ."
 table_head
 for file in overlap_*.tsv; do
+    [ -e "$file" ] || continue
     case $file in
     *_sweep.tsv) ;;
     overlap_ibarrier.tsv) rows data "$file" ;;
@@ -99,15 +107,15 @@ if [ -e mpi_overhead.tsv ]; then
     echo
     echo "| direction | bytes | overhead (us) | transfer (us) | available (%) | status |"
     echo "| --- | ---: | ---: | ---: | ---: | --- |"
-    content mpi_overhead.tsv | awk -F '\t' '
+    content mpi_overhead.tsv | awk -F '\t' "$cell_of_row"'
         NR == 1 {
             for (i = 1; i <= NF; i++) column[$i] = i
             next
         }
         {
             printf "| %s | %s | %s | %s | %s | %s |\n",
-                $column["direction"], $column["msgsize"], $column["overhead"],
-                $column["transfer_us"], $column["avail(%)"], $column["status"]
+                cell("direction"), cell("msgsize"), cell("overhead"),
+                cell("transfer_us"), cell("avail(%)"), cell("status")
         }'
 fi
 
@@ -121,19 +129,19 @@ if [ -e msgrate.tsv ] || [ -e msgrate_rma.tsv ]; then
     echo "| --- | --- | ---: | ---: | ---: | --- | --- |"
     for file in msgrate.tsv msgrate_rma.tsv; do
         [ -e "$file" ] || continue
-        content "$file" | awk -F '\t' '
+        content "$file" | awk -F '\t' "$cell_of_row"'
             NR == 1 {
                 for (i = 1; i <= NF; i++) column[$i] = i
                 next
             }
             {
                 sync = ("synchronisation" in column) ? \
-                    $column["transfer"] ", " $column["synchronisation"] : "two-sided"
+                    cell("transfer") ", " cell("synchronisation") : "two-sided"
                 printf "| %s | %s | %s | %s | %s | %s to %s | %s |\n",
-                    $column["pattern"], sync, $column["npeers"],
-                    $column["nbytes"], $column["rate_per_s"],
-                    $column["rate_lo_per_s"], $column["rate_hi_per_s"],
-                    $column["status"]
+                    cell("pattern"), sync, cell("npeers"),
+                    cell("nbytes"), cell("rate_per_s"),
+                    cell("rate_lo_per_s"), cell("rate_hi_per_s"),
+                    cell("status")
             }'
     done
 fi
@@ -144,7 +152,7 @@ table() {
     file=$1
     shift
     [ -e "$file" ] || return 0
-    content "$file" | awk -F '\t' '
+    content "$file" | awk -F '\t' "$cell_of_row"'
         BEGIN {
             count = ARGC - 1
             for (i = 1; i <= count; i++) {
@@ -158,11 +166,11 @@ table() {
             print rule "|"
         }
         NR == 1 {
-            for (i = 1; i <= NF; i++) place[$i] = i
+            for (i = 1; i <= NF; i++) column[$i] = i
             next
         }
         {
-            for (i = 1; i <= count; i++) printf "| %s ", $place[wanted[i]]
+            for (i = 1; i <= count; i++) printf "| %s ", cell(wanted[i])
             print "|"
         }' "$@"
 }
@@ -193,7 +201,7 @@ fi
 echo
 echo "## Warnings"
 echo
-warnings=$(grep '^# warning: ' -- *.tsv | sort) || warnings=
+warnings=$(grep '^# warning: ' -- *.tsv /dev/null | sort) || warnings=
 if [ -n "$warnings" ]; then
     echo "$warnings" | sed 's/^\(.*\)\.tsv:# warning: /- \1: /'
 else

@@ -69,7 +69,7 @@ END
 }
 
 wrong_usage() {
-    echo "run_suite.sh: $*" >&2
+    complain "$@"
     exit 2
 }
 
@@ -110,7 +110,7 @@ call=$(quoted "$@")
 for argument in "$@"; do
     case $argument in
     --resume=*)
-        resumed=$(cd "${argument#*=}" 2>/dev/null && pwd) ||
+        resumed=$(cd "$(as_path "${argument#*=}")" 2>/dev/null && pwd) ||
             wrong_usage "--resume: no folder '${argument#*=}'"
         [ -r "$resumed/suite/options" ] ||
             wrong_usage "--resume: no suite was begun in '${argument#*=}'"
@@ -190,11 +190,11 @@ while [ $# -gt 0 ]; do
     --hosts) hosts=$value ;;
     --bind) bind=$value ;;
     --build)
-        build=$(cd "$value" 2>/dev/null && pwd) ||
+        build=$(cd "$(as_path "$value")" 2>/dev/null && pwd) ||
             wrong_usage "--build: no folder '$value'"
         value=$build
         ;;
-    --output) results=$value ;;
+    --output) results=$(as_path "$value") ;;
     --resume) results=$resumed ;;
     --dry-run) dry_run=yes ;;
     -v | --verbose) verbose=yes ;;
@@ -265,7 +265,7 @@ esac
 
 if [ -z "$ranks" ]; then
     if [ -n "$hosts" ]; then
-        ranks=$(($(echo "$hosts" | awk -F , '{ print NF }') * ${ranks_per_node:-1}))
+        ranks=$(($(printf '%s\n' "$hosts" | awk -F , '{ print NF }') * ${ranks_per_node:-1}))
     elif [ -n "${SLURM_JOB_NUM_NODES:-}" ] && [ -n "$ranks_per_node" ]; then
         ranks=$((SLURM_JOB_NUM_NODES * ranks_per_node))
     elif [ -n "${SLURM_NTASKS:-}" ]; then
@@ -318,7 +318,7 @@ while IFS='|' read -r name _ wanted_ranks seconds program options; do
     seconds=$(awk -v seconds="$seconds" -v listed="$(max_time "$options")" \
         -v given="$(max_time "$options $extra")" \
         'BEGIN { print given == listed ? seconds : 0.5 + seconds * given / listed }')
-    options=$(echo "$options $extra" | sed "s/{peers}/$peers/g")
+    options=$(printf '%s\n' "$options $extra" | sed "s/{peers}/$peers/g")
     # shellcheck disable=SC2086  # words
     printf '%s\t%s\t%s %s\n' "$name" "$seconds" "$(launch_line "$wanted_ranks")" \
         "$(set -f; quoted "$build/$program" $options)" >>"$work/launches"
@@ -438,7 +438,7 @@ exec sh $(quoted "$COMMCOST_TOP/run_scripts/run_suite.sh") \\
     $kept --build=$(quoted "$build") \${1:+"--output=\$1"}
 END
 chmod +x "$suite/run_again.sh"
-echo "$kept" | replace options || cannot_write
+printf '%s\n' "$kept" | replace options || cannot_write
 rm -f "$suite/complete"
 echo "$(date +%Y-%m-%dT%H:%M:%S%z) host $(uname -n) process $$ job ${SLURM_JOB_ID:-${PBS_JOBID:-NA}}: run_suite.sh $call" \
     >>"$suite/calls" || cannot_write

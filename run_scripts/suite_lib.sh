@@ -32,16 +32,21 @@ in_words() {
 
 # seconds_of TIME: 90, 90s, 30m, 2h, 1:30:00 in seconds; fails for what is no time.
 seconds_of() {
-    echo "$1" | awk '
-        /^[0-9]+s?$/ { print $1 + 0; ok = 1 }
-        /^[0-9]+m$/ { print 60 * $1; ok = 1 }
-        /^[0-9]+h$/ { print 3600 * $1; ok = 1 }
+    printf '%s\n' "$1" | awk '
+        /^[0-9]+s?$/ { seconds = $1 + 0; ok = 1 }
+        /^[0-9]+m$/ { seconds = 60 * $1; ok = 1 }
+        /^[0-9]+h$/ { seconds = 3600 * $1; ok = 1 }
         /^[0-9]+:[0-9][0-9]:[0-9][0-9]$/ {
             split($1, part, ":")
-            print 3600 * part[1] + 60 * part[2] + part[3]
+            seconds = 3600 * part[1] + 60 * part[2] + part[3]
             ok = 1
         }
-        END { exit !ok }'
+        END {
+            # The shell counts with it.
+            if (NR != 1 || seconds > 1e9) ok = 0
+            if (ok) printf "%d\n", seconds
+            exit !ok
+        }'
 }
 
 # is_count TEXT: a whole number from 1.
@@ -55,7 +60,7 @@ is_count() {
 
 # launcher_kind COMMAND...: hydra, openmpi or srun; nothing for any other.
 launcher_kind() {
-    case $(basename "$1") in
+    case $(basename -- "$1") in
     srun)
         echo srun
         return
@@ -81,7 +86,7 @@ first_of() {
 # nodes_of RANKS: on how many nodes so many ranks run, as far as can be known.
 nodes_of() {
     if [ -n "$hosts" ]; then
-        echo "$hosts" | awk -F , '{ print NF }'
+        printf '%s\n' "$hosts" | awk -F , '{ print NF }'
     elif [ -n "$ranks_per_node" ]; then
         echo $((($1 + ranks_per_node - 1) / ranks_per_node))
     elif [ "$kind" = srun ]; then
@@ -97,6 +102,43 @@ in_allocation() {
     [ -n "${SLURM_JOB_ID:-}${PBS_NODEFILE:-}${LSB_HOSTS:-}" ]
 }
 
+# replaced TEXT WHAT BY: the text with all of them replaced, whatever they hold.
+replaced() {
+    replaced_rest=$1
+    replaced_text=
+    while :; do
+        case $replaced_rest in
+        *"$2"*) ;;
+        *) break ;;
+        esac
+        replaced_text=$replaced_text${replaced_rest%%"$2"*}$3
+        replaced_rest=${replaced_rest#*"$2"}
+    done
+    printf '%s\n' "$replaced_text$replaced_rest"
+}
+
+# filled_words: the words of a launcher that is none of the three, with what stands for
+# its {ranks} and so on; a word of which nothing is left is left out. Reads what
+# launch_line has set.
+filled_words() {
+    set -f # words, not patterns
+    # shellcheck disable=SC2086  # words
+    set -- $launcher_words
+    set +f
+    filled_count=$#
+    while [ "$filled_count" -gt 0 ]; do
+        word=$(replaced "$1" "{ranks}" "$launch_ranks")
+        word=$(replaced "$word" "{ranks_per_node}" "${per_node:-$launch_ranks}")
+        word=$(replaced "$word" "{nodes}" "$nodes")
+        word=$(replaced "$word" "{bind}" "$bind")
+        word=$(replaced "$word" "{hosts}" "$hosts")
+        shift
+        [ -z "$word" ] || set -- "$@" "$word"
+        filled_count=$((filled_count - 1))
+    done
+    quoted "$@"
+}
+
 # launch_line RANKS: what stands before the program to start it on so many ranks.
 # Reads launcher_words, kind, ranks, ranks_per_node, hosts, bind.
 launch_line() {
@@ -109,13 +151,13 @@ launch_line() {
         [ "$nodes" -le "$launch_ranks" ] || nodes=$launch_ranks
     fi
     if [ -z "$kind" ]; then
-        echo "$launcher_words" | sed "s/{ranks}/$launch_ranks/g
-            s/{ranks_per_node}/${per_node:-$launch_ranks}/g
-            s/{nodes}/$nodes/g; s/{hosts}/$hosts/g; s/{bind}/$bind/g"
+        filled_words
         return
     fi
+    set -f # words, not patterns
     # shellcheck disable=SC2086  # words
     set -- $launcher_words
+    set +f
     case $kind in
     hydra)
         set -- "$@" -np "$launch_ranks"
@@ -132,7 +174,7 @@ launch_line() {
         [ -z "$per_node" ] || set -- "$@" --map-by "ppr:$per_node:node"
         # As many slots as a host gets ranks: the first one would get them all.
         slots=${ranks_per_node:-$(((ranks + nodes - 1) / nodes))}
-        [ -z "$hosts" ] || set -- "$@" --host "$(echo "$hosts" |
+        [ -z "$hosts" ] || set -- "$@" --host "$(printf '%s\n' "$hosts" |
             sed "s/,/:$slots,/g; s/\$/:$slots/")"
         [ -z "$bind" ] || set -- "$@" --bind-to "$bind"
         ;;
@@ -146,7 +188,7 @@ launch_line() {
         [ -z "$per_node" ] ||
             set -- "$@" "--nodes=$nodes" "--ntasks-per-node=$per_node"
         # For few ranks the first of the hosts.
-        [ -z "$hosts" ] || set -- "$@" "--nodelist=$(echo "$hosts" |
+        [ -z "$hosts" ] || set -- "$@" "--nodelist=$(printf '%s\n' "$hosts" |
             cut -d , -f "1-$nodes")"
         case $bind in
         '') ;;
@@ -222,7 +264,7 @@ options_of() {
 
 # max_time OPTIONS: the seconds that a row may take: the last --max-time, or its default.
 max_time() {
-    echo "--max-time=1 $1" | sed 's/.*--max-time=//; s/[^0-9.].*//; s/^$/1/'
+    printf '%s\n' "--max-time=1 $1" | sed 's/.*--max-time=//; s/[^0-9.].*//; s/^$/1/'
 }
 
 # time_left FIRST: seconds that the launches from number FIRST of the plan on will take,
@@ -435,7 +477,7 @@ topology() {
 # hosts_here: those of the job, else this one.
 hosts_here() {
     if [ -n "$hosts" ]; then
-        echo "$hosts" | tr , '\n'
+        printf '%s\n' "$hosts" | tr , '\n'
     elif [ -n "${SLURM_JOB_NODELIST:-}" ]; then
         scontrol show hostnames "$SLURM_JOB_NODELIST" 2>/dev/null ||
             echo "$SLURM_JOB_NODELIST"

@@ -30,9 +30,10 @@ cd "$PBS_O_WORKDIR"
 # PBS sends SIGTERM when the time is up, and soon after that SIGKILL: the suite leaves
 # out what wouldn't end a minute before, where PBS says how long the job may take.
 budget=
-if [ "${PBS_WALLTIME:-0}" -gt 120 ]; then
+if [ "${PBS_WALLTIME:-0}" -gt 120 ] 2>/dev/null; then
     budget=--budget=$((PBS_WALLTIME - 60))
 fi
+set -f # words, not patterns
 # shellcheck disable=SC2086  # words
 passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" \
     --output="$PBS_O_WORKDIR/results/pbs-$PBS_JOBID" $budget ${SUITE:-}

@@ -1,7 +1,9 @@
 # What the scripts' awk programs share: numbers in TSV cells, and medians.
 
+# What is too large to be counted with is none.
 function is_number(text) {
-    return text ~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/
+    return text ~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/ &&
+        text + 0 <= 1e300 && text + 0 >= -1e300
 }
 
 # Shell sort of list[1..n], by number.

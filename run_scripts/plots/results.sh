@@ -7,8 +7,19 @@ export LC_ALL
 
 # Ends the script for wrong usage.
 misused() {
-    echo "$(basename "$0"): $*" >&2
+    complain "$@"
     exit 2
+}
+
+# check_results RESULT...: that they are there.
+check_results() {
+    for result in "$@"; do
+        case $result in
+        *"
+"*) misused "$result: no line breaks in names" ;;
+        esac
+        [ -e "$result" ] || misused "$result: no such file or folder"
+    done
 }
 
 # result_kind FILE: which benchmark a TSV file is of, by its metadata or its columns:
@@ -40,6 +51,16 @@ result_kind() {
             else if (("method" in column) && ("local" in column)) print "halo"
             else if ("added_ns" in column) print "monitor_overhead"
         }' "$1"
+}
+
+# copy_text FROM TO: with question marks for bytes of 0, and for what isn't ASCII where the
+# file isn't UTF-8: a page must be, and a number with such a byte in it is none.
+copy_text() {
+    strange='\000'
+    if command -v iconv >/dev/null 2>&1 && ! iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1; then
+        strange='\000\200-\377'
+    fi
+    tr "$strange" '[?*]' <"$1" >"$2"
 }
 
 # collect_results RESULT FOLDER: copies the TSV files of a result (a file or a folder)
@@ -74,7 +95,7 @@ collect_results() {
         esac
         number=$((number + 1))
         mkdir -p "$into/$kind"
-        cp -- "$file" "$into/$kind/$number.tsv"
+        copy_text "$file" "$into/$kind/$number.tsv"
         basename "$file" .tsv >"$into/$kind/$number.name"
     done
 }
@@ -82,10 +103,10 @@ collect_results() {
 # result_names RESULT [OTHER]: sets new_label and base_label: the last parts of the
 # paths, or the paths where these are the same.
 result_names() {
-    new_label=$(basename "$1" .tsv)
+    new_label=$(basename -- "$1" .tsv)
     base_label=
     [ $# -gt 1 ] || return 0
-    base_label=$(basename "$2" .tsv)
+    base_label=$(basename -- "$2" .tsv)
     if [ "$new_label" = "$base_label" ]; then
         new_label=$1
         base_label=$2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the project another way and runs the tests that this way is about.
 #
-# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|threads|openmpi[_full] MPICC MPIRUN...
+# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|threads|fuzz|openmpi[_full] MPICC MPIRUN...
 #   _full   all tests that make sense there; without it those that take long are
 #           left out, and each program makes a checked run
 set -eu
@@ -29,8 +29,10 @@ case $variant in
 sanitizers | sanitizers_full)
     # The unit tests, and one short checked run of every collective. Memory
     # that the MPI library keeps until the end is not ours to free.
+    full=OFF
+    [ "$variant" = sanitizers ] || full=ON
     configure_and_build -DCOMMCOST_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
-        "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
+        "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" "-DCOMMCOST_FULL_TESTS=$full"
     LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
     ASAN_OPTIONS="detect_stack_use_after_return=1"
     UBSAN_OPTIONS="print_stacktrace=1"
@@ -40,6 +42,8 @@ sanitizers | sanitizers_full)
     [ "$variant" != sanitizers ] || without="$without|unit_stats|monitor_flight"
     run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' -E "$without"
     run ctest --test-dir "$build" --output-on-failure -R '^bench_compare$'
+    run ctest --test-dir "$build" --output-on-failure \
+        -R '^(bad_input_(lines|mpirun|metadata)|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
         # The model and the monitor are preloaded here, so they come before the
         # sanitizers' library; the program has that, too.
@@ -65,6 +69,27 @@ threads | threads_full)
     run $mpirun -np 2 "$build/tests/monitor/monitor_threads_test"
     checked_msgrate_rma -t 2 -u put -c 64K
     [ "$variant" != threads_full ] || checked_msgrate_rma -t 4 -u get -c 64K
+    ;;
+fuzz | fuzz_full)
+    # Seconds for each target: most for those that have most to find. What is found is
+    # left in the build folder, by the name of the target.
+    seconds="command_line:24 results:20 values:8 monitor:8"
+    [ "$variant" = fuzz ] ||
+        seconds="command_line:240 results:240 values:60 monitor:60"
+    configure -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link \
+        -DCOMMCOST_FUZZERS=ON -DCOMMCOST_SANITIZE=ON -DCOMMCOST_WERROR=OFF \
+        -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
+    run cmake --build "$build" -j 2 --target fuzzers
+    LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
+    export LSAN_OPTIONS
+    for target in $seconds; do
+        name=${target%:*}
+        mkdir -p "$build/found/$name"
+        run "$build/tests/fuzz/fuzzer_$name" "-max_total_time=${target#*:}" \
+            -timeout=10 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=0 \
+            "-artifact_prefix=$build/found/$name-" "$build/found/$name" \
+            "$source/tests/fuzz/corpus/$name"
+    done
     ;;
 openmpi | openmpi_full)
     # What takes Open MPI's launcher minutes is for the full tests.
