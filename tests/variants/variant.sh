@@ -71,9 +71,9 @@ openmpi | openmpi_full)
     configure_and_build
     long=
     [ "$variant" = openmpi ] ||
-        long='|overlap_(usage|defaults|data)|msgrate|halo|mpi_overhead|pingpong|syncbench|monitor_usage'
+        long='|overlap_(usage|defaults|data)|msgrate|halo|mpi_overhead|pingpong|syncbench|monitor_usage|global_clock_accuracy'
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R "^(model_.*|overlap_contract|suite_mpirun|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|quiet|batch|coarray|monitor).*$long)\$"
+        -R "^(model_.*|overlap_contract|suite_mpirun|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|quiet|batch|start_window|coarray|monitor).*$long)\$"
     checked_runs "$@"
     ;;
 *)
