@@ -59,8 +59,8 @@ def a_core_each(options):
 
 
 def crowded(options):
-    times = 50 if options.full else 3
-    rows = rows_of(options, 4, [times, SECONDS, AHEAD_S])
+    times, seconds = (50, SECONDS) if options.full else (3, 1.0)
+    rows = rows_of(options, 4, [times, seconds, AHEAD_S])
     after, most, after_text = spread(rows, "after_us")
     took = spread(rows, "took_s")
     print(f"4 ranks, {times} times: {after_text}; {AHEAD_S} s later "

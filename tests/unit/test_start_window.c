@@ -104,7 +104,7 @@ static void several_clocks_are_told_apart(void **state)
 static struct bc_start_window *create_window(void)
 {
     const struct bc_clock_cost cost = bc_clock_measure();
-    return bc_start_window_create(&job, &cost);
+    return bc_start_window_create(&job, &cost, 0.2);
 }
 
 /* Not before the last rank has come, however late it comes, and at
@@ -168,7 +168,7 @@ static void odd_clocks_end(void **state)
     for (int i = 0; i < 2; i++) {
         bc_clock_read = clocks[i];
         struct bc_start_window *const window =
-            bc_start_window_create(&job, &cost);
+            bc_start_window_create(&job, &cost, 0.2);
         for (int j = 0; j < 10; j++)
             bc_start_window_wait(window);
         bc_start_window_destroy(window);
