@@ -64,18 +64,23 @@ static double error_at(const struct pair *pair, const struct bc_clock_line *line
                     llround(reference_ns));
 }
 
+/* Exchanges are made in bursts of so many, one a millisecond; a burst a second. */
 enum { RUNS = 8 };
+
+static double start_of(int exchange_number)
+{
+    const int burst = exchange_number / RUNS, run = exchange_number % RUNS;
+    return 1e9 * burst + 1e6 * run;
+}
 
 /* Two bursts of exchanges, a second apart, and the line through them. */
 static struct bc_clock_line measure(struct pair *pair, int bursts,
                                     struct bc_line_quality *quality)
 {
     static struct bc_exchange exchanges[BC_EXCHANGES_MAX];
-    size_t count = 0;
-    for (int burst = 0; burst < bursts; burst++)
-        for (int run = 0; run < RUNS; run++)
-            exchange(pair, 1e9 * burst + 1e6 * run, 400, &exchanges[count++]);
-    return bc_clock_line_fit(exchanges, count, quality);
+    for (int i = 0; i < bursts * RUNS; i++)
+        exchange(pair, start_of(i), 400, &exchanges[i]);
+    return bc_clock_line_fit(exchanges, (size_t)bursts * RUNS, quality);
 }
 
 static struct pair quiet_pair(uint64_t seed)
@@ -92,10 +97,11 @@ static void lines_are_found(void **state)
     (void)state;
     static const double drifts[] = {0.0, 50e-6, -50e-6, 500e-6};
     static const double aheads[] = {0.0, 1e9, -1e9, 3e16};
+    uint64_t seed = 1;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             struct bc_line_quality quality;
-            struct pair pair = quiet_pair((uint64_t)(4 * i + j));
+            struct pair pair = quiet_pair(seed++);
             pair.drift = drifts[i];
             pair.ahead_ns = aheads[j];
             const struct bc_clock_line line = measure(&pair, 2, &quality);
@@ -132,7 +138,7 @@ static void disturbed_exchanges_do_not_count(void **state)
     for (int i = 0; i < 3 * RUNS; i++) {
         /* Slow in one direction only: what no exchange could know by itself. */
         pair.delay_ns = i / RUNS == 1 ? 5000.0 : 300.0;
-        exchange(&pair, 1e9 * (i / RUNS) + 1e6 * i, 400, &exchanges[i]);
+        exchange(&pair, start_of(i), 400, &exchanges[i]);
         if (i / RUNS == 1)
             for (int64_t j = 0; j < exchanges[i].back.count; j++)
                 exchanges[i].back.passages[j].arrived_ns -= 4700;
@@ -157,8 +163,7 @@ static void slow_exchanges_are_admitted(void **state)
         for (int i = 0; i < 2 * RUNS; i++) {
             pair.noise_ns = i / RUNS == 1 ? 40000.0 : 50.0;
             pair.delay_ns = i / RUNS == 1 ? 10000.0 : 300.0;
-            exchange(&pair, 1e9 * (i / RUNS) + 1e6 * (i % RUNS), 20,
-                     &exchanges[i]);
+            exchange(&pair, start_of(i), 20, &exchanges[i]);
         }
         const struct bc_clock_line line =
             bc_clock_line_fit(exchanges, 2 * RUNS, &quality);
@@ -191,8 +196,7 @@ static void changed_rates_are_noticed(void **state)
     for (int bent = 0; bent < 2; bent++) {
         pair.bend = bent ? 2e-16 : 0.0; /* 0.2 ppm a second */
         for (int i = 0; i < 10 * RUNS; i++)
-            exchange(&pair, 1e9 * (i / RUNS) + 1e6 * (i % RUNS), 400,
-                     &exchanges[i]);
+            exchange(&pair, start_of(i), 400, &exchanges[i]);
         const size_t straight =
             bc_clock_line_straight(exchanges, 10 * RUNS, 2 * RUNS);
         if (!bent)
