@@ -249,6 +249,35 @@ static double scatter_about(const struct good_exchanges *good, double ahead_ns)
     return most_ns;
 }
 
+/* What the drift may be off by: to go by the scatter of good exchanges, or if they tell
+   nothing of it, what leaves about as much room. */
+static double drift_error(const struct frame *frame,
+                          const struct good_exchanges *good, double scatter_ns)
+{
+    const double span_ns =
+        good->time_ns[good->count - 1] - good->time_ns[0];
+    if (span_ns > CLOSE_NS)
+        return 2.0 * scatter_ns / span_ns;
+    return (grows_up_to(frame, -CLOSE_NS) - grows_up_to(frame, CLOSE_NS)) / 2.0;
+}
+
+/* No exchange can be off by more than half of its own room. */
+static double newest_bound(const struct frame *frame, double drift,
+                           double ahead_ns)
+{
+    double bound_ns = INFINITY;
+    for (size_t i = frame->count; i-- > 0;) {
+        const int64_t at_ns =
+            frame->exchanges[i].there.passages[0].arrived_ns;
+        if ((double)(frame->at_ns - at_ns) > CLOSE_NS)
+            break;
+        const struct lone_exchange lone = look_at(frame, i, drift);
+        bound_ns = fmin(bound_ns, lone.room_ns / 2.0 +
+                                      fabs(lone.ahead_ns - ahead_ns));
+    }
+    return fmax(0.0, bound_ns);
+}
+
 struct bc_clock_line bc_clock_line_fit(const struct bc_exchange *exchanges,
                                        size_t count,
                                        struct bc_line_quality *quality)
@@ -260,13 +289,13 @@ struct bc_clock_line bc_clock_line_fit(const struct bc_exchange *exchanges,
     drift += more_drift(&good);
     find_good(&frame, drift, &good);
     const double ahead_ns = median_ahead(&good);
+    const double scatter_ns = scatter_about(&good, ahead_ns);
     const struct supports s = supports_of(&frame, drift);
-    *quality = (struct bc_line_quality){
-        .room_ns = room_of(&s),
-        .scatter_ns = scatter_about(&good, ahead_ns),
-        .first_ns = exchanges[0].there.passages[0].arrived_ns,
-        .last_ns = frame.at_ns,
-    };
+    quality->room_ns = room_of(&s);
+    quality->growth = drift_error(&frame, &good, scatter_ns);
+    quality->error_ns =
+        scatter_ns - quality->growth * good.time_ns[good.count - 1];
+    quality->bound_ns = newest_bound(&frame, drift, ahead_ns);
     return (struct bc_clock_line){frame.at_ns, frame.ahead_ns, ahead_ns, drift};
 }
 

@@ -78,12 +78,13 @@ struct bc_clock_line {
 
 /* How well a line is known. */
 struct bc_line_quality {
-    double room_ns;     /* between the edges: a round trip's least time. The line is
-                           at most half of it off, whatever the delays were */
-    double scatter_ns;  /* how far exchanges about as good as the best lie from the
-                           line: what the line is off by, to go by what is seen */
-    int64_t first_ns, last_ns; /* on the other clock: from when to when it was
-                                  measured */
+    double room_ns;  /* between the edges: a round trip's least time */
+    double error_ns; /* what it is off by at the newest exchange, to go by how far those
+                        that are about as good as the best lie from it, and how long
+                        ago that was */
+    double growth;   /* ... and by how much more for each nanosecond from there on */
+    double bound_ns; /* what it is off by at the newest exchange at most, even if
+                        messages took no time at all one way */
 };
 
 /* The line of so many exchanges, 1 to BC_EXCHANGES_MAX, in the order in which they

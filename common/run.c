@@ -24,6 +24,9 @@
    asked for. */
 #define RETAKES 4
 
+/* What finding the clock that ranks start on may take. */
+#define FIND_CLOCK_S 1.0
+
 enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* ---- options ------------------------------------------------------------- */
@@ -450,7 +453,8 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     }
     bc_interrupt_watch();
     if (run->settings.sync == BC_SYNC_WINDOW)
-        run->window = bc_start_window_create(&run->job, &run->clock);
+        run->window = bc_start_window_create(&run->job, &run->clock,
+                                             FIND_CLOCK_S);
     write_head(run, argc, argv);
     /* Nothing is measured that can't be written. */
     if (!agree_on_output(run)) {
@@ -478,6 +482,14 @@ double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left)
     return fmax(0.0, fmin(run->settings.max_time_s, share_s));
 }
 
+/* Of ranks that share processors, some are late for every start. */
+static int64_t retakes(const struct bc_run *run, double seconds)
+{
+    if (run->job.oversubscribed)
+        return 0;
+    return isfinite(seconds) ? INT64_MAX : RETAKES * run->settings.samples;
+}
+
 struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
 {
     const struct bc_settings *const s = &run->settings;
@@ -491,7 +503,7 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
         .least_rounds = LEAST_SAMPLES,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,
-        .retakes = isfinite(seconds) ? INT64_MAX : RETAKES * s->samples,
+        .retakes = retakes(run, seconds),
     };
 }
 
@@ -573,8 +585,8 @@ static void warn_of_late_starts(struct bc_run *run)
     if (starts == NULL || starts->used == 0)
         return;
     bc_output_remark(run->output, "warning",
-                     "row %lld: in time for it too few starts were met by all "
-                     "ranks; %lld that were missed are in it",
+                     "row %lld: in %lld rounds behind it a rank started late, "
+                     "and there were too few others",
                      (long long)run->rows, (long long)starts->used);
     starts->used = 0;
 }

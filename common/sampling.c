@@ -186,14 +186,14 @@ static void keep_samples(struct controller *controller, int rounds,
                          int slowest_of)
 {
     struct bc_sampler *const sampler = controller->sampler;
-    for (int i = 0; i < rounds; i++) {
+    const struct located_value *round = sampler->slowest;
+    for (int i = 0; i < rounds; i++, round += controller->quantities) {
         const bool missed = sampler->missed[i];
         const bool drops =
             missed && (int64_t)sampler->dropped.samples.count <
                           controller->plan->retakes;
         keep_round(drops ? &sampler->dropped : &sampler->kept,
-                   controller->quantities,
-                   &sampler->slowest[i * controller->quantities], slowest_of);
+                   controller->quantities, round, slowest_of);
         if (controller->starts == NULL)
             continue;
         controller->starts->rounds++;

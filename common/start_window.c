@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What finding the clock may take. */
-#define FIND_CLOCK_S 1.0
-
 /* How a rank's slack changes: after it was late, and after it had more than half of it
    to spare. It starts in between what a node's ranks and what a network's need. */
 #define SLACK_FIRST_NS 10000.0
@@ -82,7 +79,7 @@ static void update(struct bc_start_window *window)
 }
 
 struct bc_start_window *bc_start_window_create(
-    const struct bc_job *job, const struct bc_clock_cost *cost)
+    const struct bc_job *job, const struct bc_clock_cost *cost, double seconds)
 {
     struct bc_start_window *const window = calloc(1, sizeof *window);
     if (window == NULL)
@@ -91,7 +88,7 @@ struct bc_start_window *bc_start_window_create(
     window->slack_ns = SLACK_FIRST_NS;
     window->starts.late_ns =
         LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
-    window->clock = bc_global_clock_create(job, FIND_CLOCK_S, false);
+    window->clock = bc_global_clock_create(job, seconds, false);
     window->found = bc_global_clock_report(window->clock);
     note_update(window, 0.0);
     return window;

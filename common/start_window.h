@@ -29,10 +29,11 @@
 
 struct bc_start_window;
 
-/* Finds the shared clock, which takes a second. Collective over MPI_COMM_WORLD, of
-   which `job` is and which it must outlive; `cost` is the clock's. */
+/* Finds the shared clock, in about so many seconds (bc_global_clock_create). Collective
+   over MPI_COMM_WORLD, of which `job` is and which it must outlive; `cost` is the
+   clock's. */
 struct bc_start_window *bc_start_window_create(
-    const struct bc_job *job, const struct bc_clock_cost *cost);
+    const struct bc_job *job, const struct bc_clock_cost *cost, double seconds);
 
 /* Returns on all ranks at one time, where there is a processor for each. Every now and
    then the shared clock is measured anew in here, when it may be off by more than a

@@ -25,7 +25,7 @@ static int64_t nanoseconds(const struct timespec *time)
 __attribute__((constructor)) static void begin(void)
 {
     static const char *const ranks[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK"};
-    next = (clock_gettime_fn *)(intptr_t)dlsym(RTLD_NEXT, "clock_gettime");
+    *(void **)&next = dlsym(RTLD_NEXT, "clock_gettime");
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         const char *const rank = getenv(ranks[i]);
         shifts = shifts || (rank != NULL && strtol(rank, NULL, 10) % 2 == 1);

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     const double ahead_s = strtod(argv[3], NULL);
     const int updates = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 0;
     const double pause_s = argc > 5 ? strtod(argv[5], NULL) : 0.0;
-    unshift = (unshift_fn *)(intptr_t)dlsym(RTLD_DEFAULT, "clock_shift_undo");
+    *(void **)&unshift = dlsym(RTLD_DEFAULT, "clock_shift_undo");
     struct bc_job job;
     bc_job_describe(&job);
     bc_quiet_choose(job.oversubscribed);

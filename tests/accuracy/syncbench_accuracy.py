@@ -59,7 +59,8 @@ def measure(case, options):
              "MODEL_LATENCY_US": duration_us, "MODEL_SYNC_US": duration_us}
     _, rows, truths = run_on_model(
         options.launcher, 2,
-        [options.program, f"--types={types}", "--max-time=0.3"],
+        [options.program, f"--types={types}", "--max-time=0.3",
+         f"--sync={options.sync}"],
         model, options.model)
     return [(number(row["sync_us"]), true_us(row, truths)) for row in rows]
 
@@ -85,6 +86,7 @@ def main():
     parser.add_argument("--model", required=True, help="libmodelmpi.so")
     parser.add_argument("--full", action="store_true", help="every case")
     parser.add_argument("--runs", type=int, default=3, help="launches a case")
+    parser.add_argument("--sync", default="barrier", help="barrier or window")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)

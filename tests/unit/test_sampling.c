@@ -144,6 +144,144 @@ static void new_sampler_has_nothing(void **state)
     bc_sampler_destroy(NULL);
 }
 
+/* ---- ranks that start together -------------------------------------------- */
+
+/* A source whose rank r starts r us after the others' moment, in some rounds the last
+   one 1 ms late, and ends 100 us after it, so that the values differ, too. */
+struct late_script {
+    struct bc_starts starts;
+    int every;        /* one round of so many is missed; 0: none */
+    int64_t repetitions;
+    bool idle;        /* the last rank has no part */
+    double round_s;   /* how long a round takes */
+    int rounds;
+};
+
+static void take_late(void *context, double *values)
+{
+    struct late_script *const script = context;
+    const struct timespec pause = {.tv_nsec = (long)(script->round_s * 1e9)};
+    const bool late = script->every > 0 && rank == ranks - 1 &&
+                      ++script->rounds % script->every == 0;
+    const double repetitions = (double)script->repetitions;
+    script->starts.start_ns[0] = late ? 1e6 : 1000.0 * rank;
+    values[0] = 100000.0 / repetitions;
+    script->starts.start_ns[1] = 0.0;
+    values[1] = 1000.0 * rank / repetitions;
+    if (script->idle && rank == ranks - 1)
+        values[0] = values[1] = -INFINITY;
+    if (script->round_s > 0.0)
+        nanosleep(&pause, NULL);
+}
+
+static enum bc_end run_late(struct late_script *script,
+                            const struct bc_plan *plan)
+{
+    script->starts.late_ns = 1e5;
+    if (script->repetitions == 0)
+        script->repetitions = 1;
+    const struct bc_source source = {
+        .quantities = 2,
+        .take = take_late,
+        .context = script,
+        .starts = &script->starts,
+        .repetitions = script->repetitions,
+    };
+    return bc_sampler_run(sampler, &source, plan);
+}
+
+/* How many samples of quantity 0 there are of so many ns. */
+static int samples_of(double ns)
+{
+    const struct bc_samples *const samples = bc_sampler_samples(sampler);
+    int count = 0;
+    for (size_t i = 0; i < samples->count; i++)
+        count += fabs(samples->values[0][i] - ns) < 1e-6;
+    return count;
+}
+
+static void sample_is_first_start_to_last_end(void **state)
+{
+    (void)state;
+    struct late_script script = {0}, tenth = {.repetitions = 10},
+                       idle = {.idle = true};
+    const struct bc_plan plan = fixed_plan(300);
+    run_late(&script, &plan);
+    const int right = samples_of(100000.0 + 1000.0 * (ranks - 1));
+    const int slowest = bc_sampler_slowest_rank(sampler);
+    run_late(&tenth, &plan);
+    const int right_tenth = samples_of(10000.0 + 100.0 * (ranks - 1));
+    run_late(&idle, &plan);
+    const int right_idle = samples_of(100000.0 + 1000.0 * (ranks - 2));
+    if (rank != 0)
+        return;
+    assert_int_equal(right, 300);
+    assert_int_equal(slowest, ranks - 1);
+    assert_int_equal(right_tenth, 300);
+    assert_int_equal(right_idle, 300);
+    assert_int_equal(script.starts.rounds, 300);
+    assert_int_equal(script.starts.missed, 0);
+}
+
+static void missed_rounds_are_taken_again(void **state)
+{
+    (void)state;
+    struct late_script script = {.every = 3};
+    struct bc_plan plan = fixed_plan(300);
+    plan.retakes = 1000;
+    const enum bc_end end = run_late(&script, &plan);
+    const int right = samples_of(100000.0 + 1000.0 * (ranks - 1));
+    const int slowest = bc_sampler_slowest_rank(sampler);
+    if (rank != 0)
+        return;
+    assert_int_equal(end, BC_END_SETTLED);
+    assert_int_equal(right, 300);
+    assert_int_equal(bc_sampler_samples(sampler)->count, 300);
+    assert_in_range(script.starts.missed, 100, 200);
+    assert_int_equal(script.starts.rounds, 300 + script.starts.missed);
+    assert_int_equal(script.starts.used, 0);
+    assert_int_equal(slowest, ranks - 1);
+}
+
+/* So many may be dropped, no more. */
+static void retakes_have_an_end(void **state)
+{
+    (void)state;
+    struct late_script script = {.every = 1};
+    struct bc_plan plan = fixed_plan(20);
+    plan.retakes = 7;
+    run_late(&script, &plan);
+    const int late = samples_of(1e6 + 100000.0);
+    if (rank != 0)
+        return;
+    assert_int_equal(late, 20);
+    assert_int_equal(script.starts.rounds, 27);
+    assert_int_equal(script.starts.used, 20);
+}
+
+/* When the time is up the missed rounds are used if there are too few others, and only
+   then. */
+static void no_round_is_lost_when_time_is_up(void **state)
+{
+    (void)state;
+    for (int every = 1; every <= 2; every++) {
+        struct late_script script = {.every = every, .round_s = 0.01};
+        struct bc_plan plan = fixed_plan(1000);
+        plan.retakes = INT64_MAX;
+        plan.least_rounds = 3;
+        plan.deadline_s = bc_elapsed_s() + 0.3;
+        const enum bc_end end = run_late(&script, &plan);
+        const int late = samples_of(1e6 + 100000.0);
+        if (rank != 0)
+            continue;
+        assert_int_equal(end, BC_END_TIME);
+        assert_true(bc_sampler_samples(sampler)->count >= 3);
+        assert_int_equal(script.starts.used, late);
+        assert_int_equal(late, every == 1 ? script.starts.missed : 0);
+        assert_true(script.starts.missed > 0);
+    }
+}
+
 /* ---- how many ------------------------------------------------------------ */
 
 static void fixed_number_is_exact(void **state)
@@ -433,6 +571,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(slowest_value_is_the_sample),
         cmocka_unit_test(slowest_rank_is_named),
         cmocka_unit_test(new_sampler_has_nothing),
+        cmocka_unit_test(sample_is_first_start_to_last_end),
+        cmocka_unit_test(missed_rounds_are_taken_again),
+        cmocka_unit_test(retakes_have_an_end),
+        cmocka_unit_test(no_round_is_lost_when_time_is_up),
         cmocka_unit_test(fixed_number_is_exact),
         cmocka_unit_test(settled_is_asked_at_growing_counts),
         cmocka_unit_test(settled_ends_the_run),

@@ -101,9 +101,9 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     long=
     [ "$variant" = openmpi ] ||
-        long='|leaks_benchmarks|overlap_(usage|defaults|data)|msgrate|halo|mpi_overhead|pingpong|syncbench|monitor_usage'
+        long='|leaks_benchmarks|overlap_(usage|defaults|data)|msgrate|halo|mpi_overhead|pingpong|syncbench|monitor_usage|global_clock_accuracy'
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R "^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|quiet|batch|coarray|monitor).*$long)\$"
+        -R "^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|quiet|batch|start_window|coarray|monitor).*$long)\$"
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2

@@ -1,0 +1,203 @@
+/*
+ * The shared clock and starts on it, on one machine, where all ranks read one clock;
+ * run on 2 and on 4.
+ *
+ * Each test makes all its collective calls first and looks at what came of them
+ * afterwards, so that a rank on which a check fails leaves no other waiting.
+ */
+#include "helpers.h"
+
+#include "common/clock.h"
+#include "common/global_clock.h"
+#include "common/quiet.h"
+#include "common/sampling.h"
+#include "common/start_window.h"
+#include "common/stats.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+static struct bc_job job;
+static int64_t (*real_clock)(void);
+
+/* ---- clocks that are known -------------------------------------------------- */
+
+/* 100 us more on each rank than on the one before, and 10 ppm faster. */
+static int64_t shifted_clock(void)
+{
+    const int64_t now_ns = real_clock();
+    return now_ns + job.rank * (INT64_C(100000) + now_ns / 100000);
+}
+
+static int64_t unshifted(int64_t shifted_ns)
+{
+    const double factor = 1.0 + 1e-5 * job.rank;
+    return llround((double)(shifted_ns - INT64_C(100000) * job.rank) / factor);
+}
+
+static int64_t standing_clock(void)
+{
+    return 42;
+}
+
+/* Goes on by a tenth of a second when it is asked for the 10000th time. */
+static int64_t jumping_clock(void)
+{
+    static int64_t readings;
+    return ++readings / 10000 * 100000000;
+}
+
+/* ---- the shared clock ------------------------------------------------------- */
+
+static void one_clock_is_found_to_be_one(void **state)
+{
+    (void)state;
+    struct bc_global_clock *const clock =
+        bc_global_clock_create(&job, 0.3, false);
+    const struct bc_clock_line *const line = bc_global_clock_line(clock);
+    const int64_t now_ns = bc_now_ns();
+    const int64_t found_ns = bc_clock_line_reference(line, now_ns);
+    const struct bc_global_clock_report report = bc_global_clock_report(clock);
+    bc_global_clock_destroy(clock);
+    assert_int_equal(found_ns, now_ns);
+    assert_int_equal(report.shared, job.ranks - 1);
+    assert_near(report.error_ns, 0.0, 0.0);
+}
+
+static void several_clocks_are_told_apart(void **state)
+{
+    (void)state;
+    bc_clock_read = shifted_clock;
+    struct bc_global_clock *const clock =
+        bc_global_clock_create(&job, 0.5, false);
+    const double first_s = bc_global_clock_report(clock).took_s;
+    const int64_t first_ns = bc_now_ns();
+    const double first_error = (double)(
+        bc_clock_line_reference(bc_global_clock_line(clock), first_ns) -
+        unshifted(first_ns));
+    bc_global_clock_update(clock);
+    const int64_t now_ns = bc_now_ns();
+    const struct bc_clock_line line = *bc_global_clock_line(clock);
+    const double error = (double)(bc_clock_line_reference(&line, now_ns) -
+                                  unshifted(now_ns));
+    const double error_said_ns = bc_global_clock_error_ns(clock, now_ns);
+    const double later_said_ns =
+        bc_global_clock_error_ns(clock, now_ns + 1000000000);
+    const struct bc_global_clock_report report = bc_global_clock_report(clock);
+    bc_clock_read = real_clock;
+    bc_global_clock_destroy(clock);
+    assert_int_equal(report.shared, 0);
+    assert_near(first_error, 0.0, 20000.0);
+    assert_near(error, 0.0, 20000.0);
+    assert_near(line.drift, 1e-5 * job.rank, 1e-6);
+    assert_true(first_s < 2.0);
+    assert_true(report.took_s < 1.0);
+    assert_true(report.bound_ns > 0.0);
+    if (job.rank > 0)
+        assert_true(error_said_ns > 0.0 && later_said_ns > error_said_ns);
+}
+
+/* ---- starts ------------------------------------------------------------------ */
+
+static struct bc_start_window *create_window(void)
+{
+    const struct bc_clock_cost cost = bc_clock_measure();
+    return bc_start_window_create(&job, &cost, 0.2);
+}
+
+/* Not before the last rank has come, however late it comes, and at
+   one time on all ranks, as far as there are processors for them. */
+static void ranks_start_together(void **state)
+{
+    (void)state;
+    enum { STARTS = 100 };
+    double apart_ns[STARTS];
+    int early = 0;
+    struct bc_start_window *const window = create_window();
+    for (int i = 0; i < STARTS; i++) {
+        const struct timespec pause = {.tv_nsec = 200000};
+        if (i % job.ranks == job.rank)
+            nanosleep(&pause, NULL);
+        int64_t last_ns = bc_now_ns();
+        bc_start_window_wait(window);
+        int64_t at_ns[2] = {bc_now_ns(), 0};
+        at_ns[1] = -at_ns[0];
+        const int64_t mine_ns = at_ns[0];
+        MPI_Allreduce(MPI_IN_PLACE, at_ns, 2, MPI_INT64_T, MPI_MAX,
+                      MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &last_ns, 1, MPI_INT64_T, MPI_MAX,
+                      MPI_COMM_WORLD);
+        apart_ns[i] = (double)(at_ns[0] + at_ns[1]);
+        early += mine_ns < last_ns;
+    }
+    bc_start_window_destroy(window);
+    assert_int_equal(early, 0);
+    if (!job.oversubscribed)
+        assert_true(bc_median(apart_ns, STARTS) < 1000.0);
+}
+
+static void times_are_on_the_shared_clock(void **state)
+{
+    (void)state;
+    bc_clock_read = shifted_clock;
+    struct bc_start_window *const window = create_window();
+    bc_start_window_wait(window);
+    const int64_t start_ns = bc_now_ns();
+    const double second_ns = bc_start_window_time(
+        window, 1, start_ns, start_ns + 1000000000);
+    const double lateness_ns = bc_start_window_starts(window)->start_ns[1];
+    bc_clock_read = real_clock;
+    bc_start_window_destroy(window);
+    assert_near(second_ns, 1e9 / (1.0 + 1e-5 * job.rank), 1000.0);
+    assert_true(lateness_ns >= 0.0 && lateness_ns < 1e8);
+    assert_near(bc_start_window_time(NULL, 0, 5, 12), 7.0, 0.0);
+    assert_null(bc_start_window_starts(NULL));
+    bc_start_window_destroy(NULL);
+}
+
+/* Where time stands still or jumps, as it may in a simulation, nothing waits for it for
+   ever. */
+static void odd_clocks_end(void **state)
+{
+    (void)state;
+    static int64_t (*const clocks[])(void) = {standing_clock, jumping_clock};
+    const struct bc_clock_cost cost = {0.0, 0.0};
+    const double start_s = bc_elapsed_s();
+    for (int i = 0; i < 2; i++) {
+        bc_clock_read = clocks[i];
+        struct bc_start_window *const window =
+            bc_start_window_create(&job, &cost, 0.2);
+        for (int j = 0; j < 10; j++)
+            bc_start_window_wait(window);
+        bc_start_window_destroy(window);
+    }
+    bc_clock_read = real_clock;
+    assert_true(bc_elapsed_s() - start_s < 10.0);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    bc_clock_select(BC_CLOCK_MONOTONIC);
+    real_clock = bc_clock_read;
+    bc_job_describe(&job);
+    bc_quiet_choose(job.oversubscribed);
+    /* One report is enough; failures show on stderr from every rank. */
+    if (job.rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_clock_is_found_to_be_one),
+        cmocka_unit_test(several_clocks_are_told_apart),
+        cmocka_unit_test(ranks_start_together),
+        cmocka_unit_test(times_are_on_the_shared_clock),
+        cmocka_unit_test(odd_clocks_end),
+    };
+    int failures =
+        cmocka_run_group_tests_name("start_window", tests, NULL, NULL);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    bc_job_free(&job);
+    MPI_Finalize();
+    return failures != 0;
+}
