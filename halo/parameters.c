@@ -114,7 +114,7 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
     for (const char *element = p->local_text;; element++) {
         const size_t length = strcspn(element, ",");
         const int shown = length < ELEMENT_MAX ? (int)length : ELEMENT_MAX;
-        struct halo_box box;
+        struct halo_box box = {.extent = {0}};
         const int numbers = read_extents(element, length, box.extent);
         if (numbers == 1)
             box.extent[1] = box.extent[2] = box.extent[0];

@@ -81,6 +81,8 @@ static struct overlap_trial try_robustly(struct overlap_bench *bench,
         if (plan->min_rounds > TRIAL_MIN_ROUNDS)
             plan->min_rounds = TRIAL_MIN_ROUNDS;
         plan->settled = verdict_is_clear;
+        /* The caller has no use for its plan after this. */
+        /* cppcheck-suppress autoVariables */
         plan->context = &rule;
     }
     const struct bc_source source =

@@ -40,7 +40,7 @@ static void print_word(const char *word)
 {
     enum { SHOWN = 60 };
     (void)fputc('\'', stderr);
-    for (int i = 0; word[i] != '\0' && i < SHOWN; i++) {
+    for (int i = 0; i < SHOWN && word[i] != '\0'; i++) {
         if (word[i] >= ' ' && word[i] < 127)
             (void)fputc(word[i], stderr);
         else

@@ -204,7 +204,7 @@ static void check_status(const struct way *way, const struct message *message, c
 static void call(const struct way *way, const struct message *message, bool wants_status)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Status own, *const status = wants_status ? &own : MPI_STATUS_IGNORE;
+    MPI_Status own = {0}, *const status = wants_status ? &own : MPI_STATUS_IGNORE;
     const int peer = message->to_nobody ? MPI_PROC_NULL : 1;
     if (way->form == PERSISTENT)
         way->call(message, peer, &request, status);

@@ -23,6 +23,7 @@ import mpi_run  # noqa: E402
 
 OPTIONS = None
 LIMIT_S = 5
+PROCESSORS = len(os.sched_getaffinity(0))
 NO_FUNCTION = 77
 
 # How libraries call themselves, whose defects are known.
@@ -40,12 +41,11 @@ DEFECTS = [
     Defect("small_window", ["create"], 2, [MPICH], False),
     Defect("neighbor_order", ["1", "1", "2"], 2, [MPICH], False),
     Defect("allreduce_nothing", [], 2, [MPICH, OPENMPI], False),
-    Defect("waitall_fails", [], 1, [], False),
-    Defect("waitall_fails", ["multiple"], 1, [OPENMPI], False),
-    Defect("flush_nobody", [], 1, [OPENMPI], False),
+    Defect("waitall_fails", [], 2, [], False),
+    Defect("waitall_fails", ["multiple"], 2, [OPENMPI], False),
+    Defect("flush_nobody", [], 2, [OPENMPI], False),
     Defect("tools_variables", [], 1, [OPENMPI], False),
     Defect("windows_at_once", [], 4, [OPENMPI], True),
-    Defect("windows_at_once", ["apart"], 4, [], False),
 ]
 
 
@@ -92,12 +92,14 @@ class Defects(unittest.TestCase):
         print(f"\n{OPTIONS.library}: {'known' if name else 'not known, so nothing is expected of it'}")
         for defect in DEFECTS:
             words = " ".join([defect.program, *defect.arguments])
-            has, how = reproduce(defect)
             expected = name in defect.known
+            # A library that polls takes minutes with more ranks than processors.
+            has, how = (None, f"not tried with less than {defect.ranks} processors") \
+                if not expected and defect.ranks > PROCESSORS else reproduce(defect)
             remark = ""
             if has is False and expected and not defect.by_chance:
                 remark = " (mended here: what is said of this version doesn't hold for this build of it)"
-            print(f"  {'not there' if has is None else 'present' if has else 'absent':9} {words}: {how}{remark}",
+            print(f"  {'unknown' if has is None else 'present' if has else 'absent':9} {words}: {how}{remark}",
                   flush=True)
             with self.subTest(defect=words):
                 self.assertFalse(has and name is not None and not expected,

@@ -7,7 +7,8 @@
  *
  * Exit status 0: right; 1: wrong; 77: this library has no such function.
  *
- * MPICH 4.0.2: the status says 0 bytes; the other two are a segmentation fault.
+ * MPICH 4.0.2: the status says 0 bytes; with nobody it dies or never returns; a derived datatype ends in an assertion of
+ *     the library's own or a segmentation fault.
  * Open MPI 4.1.4: has neither function.
  */
 #include <mpi.h>

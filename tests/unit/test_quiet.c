@@ -147,7 +147,7 @@ static void those_who_wait_sleep(void **state)
     static wait_fn *const waits[] = {wait_barrier, wait_bcast, wait_reduce,
                                      wait_allreduce};
     enum { WAITS = sizeof waits / sizeof *waits };
-    double used_s[WAITS], took_s[WAITS];
+    double used_s[WAITS] = {0}, took_s[WAITS] = {0};
     bc_quiet_choose(true);
     for (int i = 0; i < WAITS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
