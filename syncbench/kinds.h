@@ -35,7 +35,7 @@ struct syncbench_kind {
        where ranks take turns, between them. Either may be syncbench_nothing. */
     syncbench_fn *enter, *leave;
     bool may_not_wait; /* MPI lets a rank out before the others have come in, and some
-                          libraries do */
+                          libraries do: tests/mpi_defects/allreduce_nothing.c */
 };
 
 enum { SYNCBENCH_KINDS = 14 };

@@ -36,11 +36,11 @@ static void free_info(MPI_Info *made) { MPI_Info_free(made); }
 static void make_keyval(int *made) { MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, made, NULL); }
 static void free_keyval(int *made) { MPI_Comm_free_keyval(made); }
 
-static int value;
+static int value, result;
 
 /* A message to itself, whose send is completed once it has been received. */
 static MPI_Request sends[2];
-static int sent, received;
+static int sent, received; /* so far */
 
 static void make_message(MPI_Message *made)
 {
@@ -50,7 +50,7 @@ static void make_message(MPI_Message *made)
 }
 static void free_message(MPI_Message *made)
 {
-    MPI_Mrecv(&value, 1, MPI_INT, made, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&result, 1, MPI_INT, made, MPI_STATUS_IGNORE);
     MPI_Wait(&sends[received++], MPI_STATUS_IGNORE);
 }
 
@@ -135,10 +135,11 @@ static void leave(const char *kind, int frees)
 #define CASE(name, type, make, release)  \
     if (strcmp(kind, name) == 0) {       \
         type made[2];                    \
-        make(&made[0]);                  \
-        make(&made[1]);                  \
-        for (int i = 0; i < frees; i++)  \
-            release(&made[i]);           \
+        for (int i = 0; i < 2; i++) {    \
+            make(&made[i]);              \
+            if (i < frees)               \
+                release(&made[i]);       \
+        }                                \
         return;                          \
     }
     CASES(CASE)

@@ -91,8 +91,10 @@ static bool is_constant(enum handle_kind kind, const void *handle)
 static bool is_library_itself(const char *function, const void *caller)
 {
     Dl_info library, from;
-    return function[0] == 'P' && dladdr((const void *)(uintptr_t)next_pmpi.Finalize, &library) != 0 &&
-           dladdr(caller, &from) != 0 && library.dli_fbase == from.dli_fbase;
+    const void *its_finalize;
+    memcpy(&its_finalize, &next_pmpi.Finalize, sizeof its_finalize);
+    return function[0] == 'P' && dladdr(its_finalize, &library) != 0 && dladdr(caller, &from) != 0 &&
+           library.dli_fbase == from.dli_fbase;
 }
 
 static void made(enum handle_kind kind, const void *handle, int size_bytes, const char *function, const void *caller)
@@ -111,7 +113,7 @@ static void freed(enum handle_kind kind, const void *handle, int size_bytes, con
 
 #define INTERPOSED __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
-#define SIZE(pointer) (int)sizeof *(pointer)
+#define SIZE(pointer) ((int)sizeof *(pointer))
 #define UNDER_BOTH_NAMES(WRAPPER, Name, ...) \
     WRAPPER(MPI_##Name, next_mpi.Name, __VA_ARGS__) WRAPPER(PMPI_##Name, next_pmpi.Name, __VA_ARGS__)
 
