@@ -110,7 +110,7 @@ class Defects(unittest.TestCase):
         for program, arguments, text, defect in (
                 ("halo/halo", ["--dims=1x1x2", "--local=2", "--methods=neighbor_alltoallw", "--max-time=0.01"],
                  "# note: neighbor_alltoallw: this MPI library brings faces to the wrong side", "neighbor_order"),
-                ("syncbench/syncbench", ["--types=allreduce 0 bytes", "--max-time=0.05"],
+                ("syncbench/syncbench", ["--types=allreduce 0 bytes", "--max-time=0.5"],
                  "# note: allreduce 0 bytes: no synchronisation in this MPI library", "allreduce_nothing")):
             with self.subTest(program=program):
                 has, how = reproduce(next(row for row in DEFECTS if row.program == defect))
