@@ -193,7 +193,8 @@ static char *good_list(const struct bc_option *option, bool tame, struct random 
         text = longer;
     }
     if (chance(random, 3)) {
-        char *const longer = join(text, ",", tame ? "2:64" : least_of(option) < 2 && most_of(option) >= 4096 ? "1:4K" : "2:64");
+        static const char *const ranges[] = {"2:64", "3:1000", "5:5"};
+        char *const longer = join(text, ",", pick(random, ranges, COUNT(ranges)));
         free(text);
         text = longer;
     }
@@ -260,7 +261,7 @@ static char *number_out_of_range(const struct bc_option *option, struct random *
 static char *bad_number(const struct bc_option *option, struct random *random)
 {
     static const char *const texts[] = {
-        "", " ", " 5", "5 ", "0x10", "1,5", "5T", "5KB", "1.5K", "9223372036854775808K", "9E", "1e", "e5", "nan",
+        "", " ", " 5", "5 ", "0x10", "1,5", "5T", "5KB", "1.5K", "9223372036854775807K", "8589934592G", "9E", "1e", "e5", "nan",
         "NaN", "inf", "-inf", "infinity", "1_000", "1'000", "--5", "++5", "5%%", "\xd9\xa3", "\xff", "1\n", "0b1",
         "5;", "five", "1e999", "-1e999", "0x1p3", "1.2.3", "9 9", "$((1))", "99999999999999999999G", "K", "%", ".",
     };
@@ -273,7 +274,7 @@ static char *bad_number(const struct bc_option *option, struct random *random)
 static char *bad_list(const struct bc_option *option, struct random *random)
 {
     static const char *const texts[] = {
-        "1:9E", "0,2:4M,,", "4M:1", ":", ",", "1:", ":4", "0:8", "1,2,", ",1", "1:9223372036854775808", "1;2", "1 ,2",
+        "1:9E", "0,2:4M,,", "4M:1", ":", ",", "1:", ":4", "0:8", "1,2,", ",1", "1:9223372036854775807", "1:9223372036854775808", "1;2", "1 ,2",
         "1, 2", "1:2:3", "-1", "1-4", "8,1K,1T", "1:4M\n", "[1,2]",
     };
     char *const number = chance(random, 6) ? number_out_of_range(option, random) : NULL;
