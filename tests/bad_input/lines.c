@@ -281,7 +281,7 @@ static char *bad_list(const struct bc_option *option, struct random *random)
     if (number != NULL)
         return number;
     if (chance(random, 20))
-        return repeated("1,2,", 5000 * 2); /* too many, and nothing behind the last comma */
+        return repeated("1,2,", 10000); /* too many, and nothing behind the last comma */
     return copy(pick(random, texts, COUNT(texts)));
 }
 
