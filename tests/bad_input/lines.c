@@ -99,7 +99,7 @@ static char *any_text(struct random *random)
         "18446744073709551616", "1e308", "1e-400", "4.9e-324", "inf", "nan", "0x10", "1,5", "1.000,5",
         "\xd9\xa3", "yes", "no", "false", "all", "auto", "llc", "--", "-", "--help", "-h", "=", "a=b",
         "\xff\xfe\xfd", "\xc3\x28", "\xe2\x80\xa8", "\x1b[31m", "$(reboot)", "`id`", "%s%n%s", "%99999999s",
-        "'", "\"", "a b", "#", "|", "16M", "2x1x1", "0x0x0", "100x20x30", "1,2,3", "put,get", "sync all",
+        "'", "\"", "a b", "#", "|", "16M", "2x1x1", "0x0x0", "4294967296x4294967296x1", "9223372036854775807x2x0", "100x20x30", "1,2,3", "put,get", "sync all",
         "MPI_Send", "de_DE.UTF-8", "99999x99999x99999", "2147483648x1x1", "x", "xx", "1x", ",", ",,", "all,",
         "4611686018427387904x4611686018427387904x4",
     };
@@ -122,10 +122,10 @@ static char *any_text(struct random *random)
 static char *likely_text(const struct bc_option *option, bool tame, struct random *random)
 {
     const char *const standard = *(const char **)option->value;
-    if (standard != NULL && chance(random, 2))
-        return copy(standard);
-    if (standard == NULL || chance(random, 6))
+    if (standard == NULL || chance(random, 3))
         return any_text(random);
+    if (chance(random, 3))
+        return copy(standard);
     const size_t length = strlen(option->help);
     const char *word = option->help + random_below(random, length);
     word += strcspn(word, " ");
@@ -184,7 +184,7 @@ static char *good_size(const struct bc_option *option, bool tame, struct random 
 static char *good_list(const struct bc_option *option, bool tame, struct random *random)
 {
     char *text = good_size(option, tame, random);
-    const uint64_t more = random_below(random, tame ? 4 : 40);
+    const uint64_t more = random_below(random, tame ? 4 : chance(random, 8) ? 1000 : 40);
     for (uint64_t i = 0; i < more; i++) {
         char *const next = good_size(option, tame, random);
         char *const longer = join(text, ",", next);
