@@ -183,8 +183,11 @@ static char *good_size(const struct bc_option *option, bool tame, struct random 
 
 static char *good_list(const struct bc_option *option, bool tame, struct random *random)
 {
+    static const char largest[] = "2147483647,";
+    if (!tame && most_of(option) >= 2147483647.0 && chance(random, 8))
+        return repeated(largest, (sizeof largest - 1) * 3000 - 1);
     char *text = good_size(option, tame, random);
-    const uint64_t more = random_below(random, tame ? 4 : chance(random, 8) ? 1000 : 40);
+    const uint64_t more = random_below(random, tame ? 4 : chance(random, 8) ? 400 : 40);
     for (uint64_t i = 0; i < more; i++) {
         char *const next = good_size(option, tame, random);
         char *const longer = join(text, ",", next);
