@@ -10,8 +10,10 @@ run() {
 
 # complain TEXT...: one line on stderr, whatever a user's value in it holds.
 complain() {
-    printf '%s: %s' "$(basename "$0")" "$*" | LC_ALL=C tr '[:cntrl:]' '?' |
-        cut -b 1-600 >&2
+    {
+        printf '%s: %.500s' "$(basename "$0")" "$*" | LC_ALL=C tr '[:cntrl:]' '?'
+        echo
+    } >&2
 }
 
 # Ends the script with a message.
@@ -24,10 +26,13 @@ die() {
 # setting (a=b), and cd not for the folder it was in before (-).
 as_path() {
     case $1 in
-    /* | ./* | ../*) printf '%s\n' "$1" ;;
-    *) printf './%s\n' "$1" ;;
+    -* | [A-Za-z_]*=*) printf './%s\n' "$1" ;;
+    *) printf '%s\n' "$1" ;;
     esac
 }
+
+# cd goes where it is told to.
+unset CDPATH
 
 # Runs a command as root: directly, or with sudo where there is one.
 as_root() {

@@ -1,5 +1,6 @@
 #include "judge.h"
 
+#include "common/parse.h"
 #include "common/plain_text.h"
 
 #include <ctype.h>
@@ -19,6 +20,7 @@ struct trial {
     enum outcome outcome;
     struct bc_error error;
     char **formatted; /* the options' values as text; NULL: not to be read back */
+    double *numbers;  /* and as numbers */
     size_t count;
     bool *given;
 };
@@ -145,6 +147,41 @@ static void judge_refusal(struct trial *trial, const struct bc_run *run)
 
 /* ---- what was accepted -------------------------------------------------------------- */
 
+/* The value where it is a number; of a list their sum; else 0. */
+static double number_of(const struct bc_option *option)
+{
+    double sum = 0.0;
+    switch (option->kind) {
+    case BC_INTEGER:
+    case BC_SIZE:
+        return (double)*(int64_t *)option->value;
+    case BC_REAL:
+    case BC_PERCENT:
+        return *(double *)option->value;
+    case BC_SIZE_LIST: {
+        const struct bc_size_list *const list = option->value;
+        for (size_t i = 0; i < list->count; i++)
+            sum += (double)list->values[i] * (double)(i + 1);
+        return sum;
+    }
+    case BC_CHOICE:
+        return *(int *)option->value;
+    case BC_FLAG:
+        return *(bool *)option->value;
+    case BC_TEXT:
+        break;
+    }
+    return 0.0;
+}
+
+/* That the number is still that of format_values, to the last bit. */
+static void judge_number(struct trial *trial, const struct bc_option *option, size_t i)
+{
+    if (number_of(option) < trial->numbers[i] || number_of(option) > trial->numbers[i])
+        complain(trial, "--%s was %.17g and has become %.17g", option->long_name, trial->numbers[i],
+                 number_of(option));
+}
+
 /* A table that is given what another one has encodes to the same text. */
 static void judge_broadcast(struct trial *trial, struct bc_run *run)
 {
@@ -157,6 +194,8 @@ static void judge_broadcast(struct trial *trial, struct bc_run *run)
             complain(trial, "the values change when they are sent: '%.200s' becomes '%.200s'", text,
                      again != NULL ? again : "nothing");
         free(again);
+        for (size_t i = 0; i < run->options.count; i++)
+            judge_number(trial, &run->options.rows[i], i);
     }
     free(text);
 }
@@ -173,12 +212,14 @@ static void format_values(struct trial *trial, const struct bc_run *run)
 {
     trial->count = run->options.count;
     trial->formatted = calloc(trial->count, sizeof *trial->formatted);
+    trial->numbers = calloc(trial->count, sizeof *trial->numbers);
     trial->given = calloc(trial->count, sizeof *trial->given);
     char *const value = malloc(VALUE_BYTES);
-    if (trial->formatted == NULL || trial->given == NULL || value == NULL)
+    if (trial->formatted == NULL || trial->numbers == NULL || trial->given == NULL || value == NULL)
         abort();
     for (size_t i = 0; i < trial->count; i++) {
         const struct bc_option *const option = &run->options.rows[i];
+        trial->numbers[i] = number_of(option);
         bc_option_format(option, value, VALUE_BYTES);
         if (strlen(value) + 1 >= VALUE_BYTES ||
             !can_be_read_back(option, value))
@@ -271,6 +312,7 @@ static void visit_formatted(struct bc_run *run, void *context)
         if (strcmp(value, trial->formatted[i]) != 0)
             complain(trial, "--%s was '%.100s' and is read back as '%.100s'",
                      run->options.rows[i].long_name, trial->formatted[i], value);
+        judge_number(trial, &run->options.rows[i], i);
     }
     for (int i = 0; i < count; i++)
         free(words[i]);
@@ -291,6 +333,7 @@ bool judge(const struct program *program, const struct line *line,
     for (size_t i = 0; i < trial.count; i++)
         free(trial.formatted[i]);
     free(trial.formatted);
+    free(trial.numbers);
     free(trial.given);
     return trial.good;
 }

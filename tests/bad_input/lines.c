@@ -99,7 +99,7 @@ static char *any_text(struct random *random)
         "18446744073709551616", "1e308", "1e-400", "4.9e-324", "inf", "nan", "0x10", "1,5", "1.000,5",
         "\xd9\xa3", "yes", "no", "false", "all", "auto", "llc", "--", "-", "--help", "-h", "=", "a=b",
         "\xff\xfe\xfd", "\xc3\x28", "\xe2\x80\xa8", "\x1b[31m", "$(reboot)", "`id`", "%s%n%s", "%99999999s",
-        "'", "\"", "a b", "#", "|", "16M", "2x1x1", "0x0x0", "100x20x30", "1,2,3", "put,get", "sync all",
+        "'", "\"", "a b", "#", "|", "16M", "2x1x1", "0x0x0", "4294967296x4294967296x1", "9223372036854775807x2x0", "100x20x30", "1,2,3", "put,get", "sync all",
         "MPI_Send", "de_DE.UTF-8", "99999x99999x99999", "2147483648x1x1", "x", "xx", "1x", ",", ",,", "all,",
         "4611686018427387904x4611686018427387904x4",
     };
@@ -122,10 +122,10 @@ static char *any_text(struct random *random)
 static char *likely_text(const struct bc_option *option, bool tame, struct random *random)
 {
     const char *const standard = *(const char **)option->value;
-    if (standard != NULL && chance(random, 2))
-        return copy(standard);
-    if (standard == NULL || chance(random, 6))
+    if (standard == NULL || chance(random, 3))
         return any_text(random);
+    if (chance(random, 3))
+        return copy(standard);
     const size_t length = strlen(option->help);
     const char *word = option->help + random_below(random, length);
     word += strcspn(word, " ");
@@ -183,8 +183,11 @@ static char *good_size(const struct bc_option *option, bool tame, struct random 
 
 static char *good_list(const struct bc_option *option, bool tame, struct random *random)
 {
+    static const char largest[] = "2147483647,";
+    if (!tame && most_of(option) >= 2147483647.0 && chance(random, 8))
+        return repeated(largest, (sizeof largest - 1) * 3000 - 1);
     char *text = good_size(option, tame, random);
-    const uint64_t more = random_below(random, tame ? 4 : 40);
+    const uint64_t more = random_below(random, tame ? 4 : chance(random, 8) ? 400 : 40);
     for (uint64_t i = 0; i < more; i++) {
         char *const next = good_size(option, tame, random);
         char *const longer = join(text, ",", next);
@@ -193,7 +196,8 @@ static char *good_list(const struct bc_option *option, bool tame, struct random 
         text = longer;
     }
     if (chance(random, 3)) {
-        char *const longer = join(text, ",", tame ? "2:64" : least_of(option) < 2 && most_of(option) >= 4096 ? "1:4K" : "2:64");
+        static const char *const ranges[] = {"2:64", "3:1000", "5:5"};
+        char *const longer = join(text, ",", pick(random, ranges, COUNT(ranges)));
         free(text);
         text = longer;
     }
@@ -260,7 +264,7 @@ static char *number_out_of_range(const struct bc_option *option, struct random *
 static char *bad_number(const struct bc_option *option, struct random *random)
 {
     static const char *const texts[] = {
-        "", " ", " 5", "5 ", "0x10", "1,5", "5T", "5KB", "1.5K", "9223372036854775808K", "9E", "1e", "e5", "nan",
+        "", " ", " 5", "5 ", "0x10", "1,5", "5T", "5KB", "1.5K", "9223372036854775807K", "8589934592G", "9E", "1e", "e5", "nan",
         "NaN", "inf", "-inf", "infinity", "1_000", "1'000", "--5", "++5", "5%%", "\xd9\xa3", "\xff", "1\n", "0b1",
         "5;", "five", "1e999", "-1e999", "0x1p3", "1.2.3", "9 9", "$((1))", "99999999999999999999G", "K", "%", ".",
     };
@@ -273,14 +277,14 @@ static char *bad_number(const struct bc_option *option, struct random *random)
 static char *bad_list(const struct bc_option *option, struct random *random)
 {
     static const char *const texts[] = {
-        "1:9E", "0,2:4M,,", "4M:1", ":", ",", "1:", ":4", "0:8", "1,2,", ",1", "1:9223372036854775808", "1;2", "1 ,2",
+        "1:9E", "0,2:4M,,", "4M:1", ":", ",", "1:", ":4", "0:8", "1,2,", ",1", "1:9223372036854775807", "1:9223372036854775808", "1;2", "1 ,2",
         "1, 2", "1:2:3", "-1", "1-4", "8,1K,1T", "1:4M\n", "[1,2]",
     };
     char *const number = chance(random, 6) ? number_out_of_range(option, random) : NULL;
     if (number != NULL)
         return number;
     if (chance(random, 20))
-        return repeated("1,2,", 5000 * 2); /* too many, and nothing behind the last comma */
+        return repeated("1,2,", 10000); /* too many, and nothing behind the last comma */
     return copy(pick(random, texts, COUNT(texts)));
 }
 

@@ -27,6 +27,10 @@ FOLDERS = {"halo": "halo", "pingpong": "pingpong", "syncbench": "syncbench",
            "msgrate_rma": "msgrate", "monitor_overhead": "monitor"}
 
 
+# What keeps a run short; all patterns up to the largest transfer take a minute with sanitizers.
+SHORT = {"pingpong": [b"--max-ndata=64"]}
+
+
 def program_path(name):
     return os.path.join(OPTIONS.build, FOLDERS.get(name, "overlap"), name)
 
@@ -85,7 +89,8 @@ class Lines(unittest.TestCase):
     def run_line(self, line, folder):
         command = [os.fsencode(word) for word in OPTIONS.mpirun + ["-np", "2"]]
         command += [os.fsencode(program_path(line.program))] + line.words
-        with subprocess.Popen(command + [b"--max-time=0.002"], cwd=folder,
+        command += SHORT.get(line.program, []) + [b"--max-time=0.002"]
+        with subprocess.Popen(command, cwd=folder,
                               env=environment_with(line.variables),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, start_new_session=True) as job:
@@ -208,7 +213,9 @@ class Metadata(unittest.TestCase):
                 text = self.monitored(folder, name, value)
                 rows = [line.split("\t") for line in text.decode().splitlines()
                         if not line.startswith("#")]
-                self.assertEqual({len(row) for row in rows}, {16})
+                self.assertEqual((rows[0][0], {len(row) for row in rows}),
+                                 ("kind", {len(rows[0])}))
+                self.assertGreater(len(rows), 1)
 
     def monitored(self, folder, name, value):
         """The monitor's report of a run in such an environment, in a file of such a name."""

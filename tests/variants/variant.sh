@@ -43,7 +43,7 @@ sanitizers | sanitizers_full)
     run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' -E "$without"
     run ctest --test-dir "$build" --output-on-failure -R '^bench_compare$'
     run ctest --test-dir "$build" --output-on-failure \
-        -R '^(bad_input_(lines|mpirun|metadata)|fuzz_corpus_.*)$'
+        -R '^(bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
         # The model and the monitor are preloaded here, so they come before the
         # sanitizers' library; the program has that, too.
