@@ -7,23 +7,37 @@
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- what the kernel says -------------------------------------------------- */
 
+/* Reads so many numbers from the text's beginning; false if there are fewer. */
+static bool parse_numbers(const char *text, int64_t *numbers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = strtoll(text, &end, 10);
+        if (end == text)
+            return false;
+        text = end;
+    }
+    return true;
+}
+
 /* Of the calling thread, since it began; -1 where the kernel doesn't say. */
 static int64_t read_waited_ns(int schedstat)
 {
     char text[128];
-    int64_t waited_ns;
+    int64_t numbers[2]; /* ns on a processor, ns waited */
     const ssize_t length =
         schedstat < 0 ? -1 : pread(schedstat, text, sizeof text - 1, 0);
     if (length <= 0)
         return -1;
     text[length] = '\0';
-    return sscanf(text, "%*s %" SCNd64, &waited_ns) == 1 ? waited_ns : -1;
+    return parse_numbers(text, numbers, 2) ? numbers[1] : -1;
 }
 
 static int64_t read_switches(void)
@@ -34,15 +48,12 @@ static int64_t read_switches(void)
 
 bool bc_ticks_parse(struct bc_ticks *ticks, const char *line)
 {
-    int64_t user, nice, system, interrupts, soft_interrupts, steal;
-    if (sscanf(line,
-               "cpu %" SCNd64 " %" SCNd64 " %" SCNd64 " %*s %*s %" SCNd64
-               " %" SCNd64 " %" SCNd64,
-               &user, &nice, &system, &interrupts, &soft_interrupts,
-               &steal) != 6)
+    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COUNT };
+    int64_t of[COUNT];
+    if (strncmp(line, "cpu ", 4) != 0 || !parse_numbers(line + 4, of, COUNT))
         return false;
-    *ticks = (struct bc_ticks){
-        steal, user + nice + system + interrupts + soft_interrupts + steal};
+    *ticks = (struct bc_ticks){of[STEAL], of[USER] + of[NICE] + of[SYSTEM] +
+                                              of[IRQ] + of[SOFTIRQ] + of[STEAL]};
     return true;
 }
 

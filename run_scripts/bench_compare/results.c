@@ -466,8 +466,10 @@ static void check_end(struct results *results, const struct head *head,
                       const char *path, size_t first, size_t rows,
                       const char *end)
 {
-    unsigned long long said;
-    const bool complete = end != NULL && sscanf(end, "%llu row", &said) == 1;
+    char *rest = NULL;
+    const unsigned long long said = end != NULL ? strtoull(end, &rest, 10) : 0;
+    const bool complete =
+        end != NULL && rest != end && strncmp(rest, " row", 4) == 0;
     if (complete && said != rows)
         warn(results, "%.200s has %zu rows, and had %llu when it was written", path,
              rows, said);

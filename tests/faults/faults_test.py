@@ -159,6 +159,10 @@ class Signals(Run):
                         f"\n# end: {self.rows()} rows, exit 1\n"), text[-200:])
                 os.remove(self.output)
 
+
+class SuiteSignals(Run):
+    """Those to the scripts, with real benchmarks; suite_test.py has pretending ones."""
+
     def test_to_run_suite(self):
         results = os.path.join(self.folder, "results")
         line = ["sh", os.path.join(SCRIPTS, "run_suite.sh"),
@@ -301,7 +305,7 @@ class SharedMemory(Run):
     def test_none(self):
         """A full /dev/shm: a run that the library can do without it is done; any other
         one ends, with a line of ours or the library's that names the place."""
-        for kibibytes in (4, 1024, 9216, 10240):
+        for kibibytes in (4, 1024, 9216, 10240) if OPTIONS.full else (4, 9216):
             with self.subTest(kibibytes=kibibytes):
                 small = with_small_shm(OPTIONS.launcher, 1)
                 small.command = [word.replace("size=1m", f"size={kibibytes}k")
@@ -358,11 +362,11 @@ class Competitor(unittest.TestCase):
                                 done.stdout))
         return value, high - low, warned / len(rows)
 
-    def compare(self, program, quantity, options, launches=5):
+    def compare(self, program, quantity, options):
         """The medians over launches of what measure says, quiet and with a
         competitor, in turn."""
         runs = ([], [])
-        for _ in range(launches):
+        for _ in range(5 if OPTIONS.full else 3):
             for competitor in (False, True):
                 runs[competitor].append(self.measure(program, quantity, options,
                                                      competitor))
@@ -387,7 +391,7 @@ class Competitor(unittest.TestCase):
 
     def test_short_operations(self):
         """They fit between the competitor's turns: their medians hardly change."""
-        for case in self.SHORT:
+        for case in self.SHORT if OPTIONS.full else self.SHORT[:1]:
             quiet, beside = self.compare(*case)
             if OPTIONS.kind == "openmpi":
                 self.assertLess(abs(beside[0] / quiet[0] - 1), 0.1, case)
@@ -426,6 +430,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
     parser.add_argument("--kind", required=True, help="hydra or openmpi")
+    parser.add_argument("--full", action="store_true", help="every case")
     parser.add_argument("tests", nargs="*", help="classes; default: all")
     words = sys.argv[1:]
     split = words.index("--")

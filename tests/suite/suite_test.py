@@ -565,6 +565,21 @@ class Resume(Folders):
             self.assertEqual([os.path.basename(path) for path in self.files()],
                              ["pingpong.tsv"])
 
+    def test_half_a_record(self):
+        """A full disk cuts off a record; the next doesn't continue it."""
+        choice = ["--benchmarks=halo,pingpong", "--runs=2"]
+        self.suite(*choice)
+        records = read(self.of_suite("launches.tsv"))
+        with open(self.of_suite("launches.tsv"), "w", encoding="utf-8") as stream:
+            stream.write(records[:-12])
+        os.remove(self.results + "/runs/2/halo.tsv")
+        done = self.suite(*choice)
+        self.assertIn("4 of 4 launches", done.stderr)
+        self.assertEqual([(row["run"], row["name"], row["result"])
+                          for row in self.launches()],
+                         [("1", "pingpong", "done"), ("1", "halo", "done"),
+                          ("2", "pingpong", "done"), ("2", "halo", "done")])
+
     def test_other_plan(self):
         self.suite("--benchmarks=halo,pingpong", "--runs=2")
         before = self.files()

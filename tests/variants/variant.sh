@@ -101,9 +101,11 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     long=
     [ "$variant" = openmpi ] ||
-        long='|leaks_benchmarks|overlap_(usage|defaults|data)|msgrate|halo|mpi_overhead|pingpong|syncbench|monitor_usage|global_clock_accuracy'
+        long='|leaks_benchmarks|overlap_(usage|defaults|data)|msgrate|halo|mpi_overhead|pingpong|syncbench|monitor_usage|global_clock_accuracy|faults_(signals|files|sharedmemory|competitor)'
     run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
         -R "^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|quiet|batch|start_window|coarray|monitor).*$long)\$"
+    [ "$variant" = openmpi ] || run python3 "$source/tests/faults/kill_trial.py" \
+        "--build=$build" --launchers=openmpi --trials=50
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2
