@@ -15,7 +15,8 @@ wrapped=
 for function in bc_quiet_barrier bc_quiet_release bc_quiet_bcast \
     bc_quiet_reduce bc_quiet_allreduce bc_job_describe bc_run_begin bc_run_end \
     smpi_shared_malloc_intercept smpi_shared_calloc_intercept \
-    smpi_shared_realloc_intercept smpi_shared_free aligned_alloc; do
+    smpi_shared_realloc_intercept smpi_shared_free aligned_alloc \
+    MPI_Barrier MPI_Comm_split MPI_Comm_split_type; do
     wrapped=$wrapped,--wrap=$function
 done
 cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$smpicc" \

@@ -24,7 +24,8 @@ static enum simulation_phase enter(enum simulation_phase next)
     if (rank < 0)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const enum simulation_phase before = phase;
-    if (before == SIMULATION_OPERATION || next == SIMULATION_JOB)
+    if (before == SIMULATION_OPERATION || next == SIMULATION_JOB ||
+        next == SIMULATION_LIBRARY)
         phase = next;
     if (simulation_enter != NULL)
         simulation_enter(rank, phase);
@@ -62,7 +63,45 @@ WRAP(bc_quiet_allreduce, SIMULATION_HARNESS,
      (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
       MPI_Comm comm),
      (send, receive, count, type, op, comm))
+/* The barrier that releases the ranks in benchmarks that call it themselves. What
+   measures a barrier has it here, too. */
+int __real_MPI_Barrier(MPI_Comm comm);
+int __wrap_MPI_Barrier(MPI_Comm comm);
+int __wrap_MPI_Barrier(MPI_Comm comm)
+{
+    const enum simulation_phase before = enter(SIMULATION_HARNESS);
+    const int error = __real_MPI_Barrier(comm);
+    leave(before);
+    return error;
+}
+
 WRAP(bc_job_describe, SIMULATION_JOB, (struct bc_job *job), (job))
+
+/* The library makes communicators in its own way: SMPI by messages of rank 0 to
+   all. */
+int __real_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
+int __wrap_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
+int __wrap_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+    const enum simulation_phase before = enter(SIMULATION_LIBRARY);
+    const int error = __real_MPI_Comm_split(comm, color, key, made);
+    leave(before);
+    return error;
+}
+
+int __real_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                               MPI_Comm *made);
+int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                               MPI_Comm *made);
+int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                               MPI_Comm *made)
+{
+    const enum simulation_phase before = enter(SIMULATION_LIBRARY);
+    const int error =
+        __real_MPI_Comm_split_type(comm, type, key, info, made);
+    leave(before);
+    return error;
+}
 
 static int64_t now_bytes, most_bytes;
 

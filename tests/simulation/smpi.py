@@ -22,7 +22,14 @@ from mpi_run import Failed, read_tsv  # noqa: E402
 LATENCY_US = 0.5       # a cable's
 BYTES_PER_US = 10_000  # 10 GB/s
 
+ENVELOPE_BYTES = 16    # that SMPI adds to each message: tag, rank, communicator
+
 SIZES = (64, 256, 1024)
+
+
+def wire_us(size_bytes):
+    """What the bytes of a message take."""
+    return (size_bytes + ENVELOPE_BYTES) / BYTES_PER_US
 
 
 class Cluster:
@@ -83,6 +90,28 @@ class Torus(Cluster):
             total += min(away, dim - away)
             source, target = source // dim, target // dim
         return total
+
+
+    def last_ring(self, source, target):
+        """The cables, with their directions, that a message takes along the last
+        dimension. With two ways of one length SimGrid takes the way up from the
+        lower half of a ring, and down or up as here from the upper half."""
+        dim = self.dims[-1]
+        place, end = (rank // (self.hosts // dim) for rank in (source, target))
+        cables = []
+        while place != end:
+            up = (place < end <= place + dim // 2 or
+                  (place > dim // 2 and (place + dim // 2) % dim >= end))
+            following = (place + (1 if up else -1)) % dim
+            cables.append((place, following))
+            place = following
+        return cables
+
+    def shared_by(self, pairs):
+        """How many of these pairs' messages the fullest cable of the first pair's
+        carries; the pairs must differ in the last dimension only."""
+        rings = [self.last_ring(*pair) for pair in pairs]
+        return max(sum(cable in ring for ring in rings) for cable in rings[0])
 
 
 class FatTree(Cluster):

@@ -10,7 +10,7 @@ usage: truth_test.py [--full] BUILD LIBRARY
 import argparse
 import sys
 
-from smpi import BYTES_PER_US, CLUSTERS, FatTree, SIZES, Simulator, Torus
+from smpi import CLUSTERS, FatTree, SIZES, Simulator, Torus, wire_us
 
 TARGET = 0.05
 
@@ -31,19 +31,25 @@ def ping_pong_us(cluster, row):
     """One message each way; a put or get, complete before the notification that
     follows it, which takes one more latency."""
     latency = cluster.latency_us(0, cluster.hosts - 1)
-    transfer = latency + 8 * int(row["ndata"]) / BYTES_PER_US
+    transfer = latency + wire_us(8 * int(row["ndata"]))
     if row["pattern"] == "MPI Send":
         return transfer
-    return transfer + latency
+    return transfer + latency + wire_us(0)
 
 
 def overhead_us(cluster, row):
-    """A message across half of the ranks. The torus sends all pairs' the same way
-    around its last dimension, so that each cable carries those of half a ring."""
+    """A message across half of the ranks, of each of the lower half or to it. Those
+    of ranks that differ in the torus's last dimension only share its cables."""
     half = cluster.hosts // 2
-    shared = cluster.dims[-1] // 2 if isinstance(cluster, Torus) else 1
+    shared = 1
+    if isinstance(cluster, Torus):
+        lower = range(0, half, cluster.hosts // cluster.dims[-1])
+        pairs = [(rank, rank + half) for rank in lower]
+        if row["direction"] == "recv":
+            pairs = [(upper, rank) for rank, upper in pairs]
+        shared = cluster.shared_by(pairs)
     return (cluster.latency_us(0, half) +
-            shared * int(row["msgsize"]) / BYTES_PER_US)
+            shared * wire_us(int(row["msgsize"])))
 
 
 def sync_us(cluster, row):
@@ -67,7 +73,7 @@ def halo_us(cluster, row):
         latency = max(latency, cluster.largest_us(
             lambda rank, s=stride, d=dim: rank - s * (d - 1)
             if rank // s % d == d - 1 else rank + s))
-    face = 8 * int(row["local"].split("x")[0]) ** 2 / BYTES_PER_US
+    face = wire_us(8 * int(row["local"].split("x")[0]) ** 2)
     return latency + face * (6 if isinstance(cluster, FatTree) else 1)
 
 
@@ -78,11 +84,12 @@ def single_direction_us(cluster, row):
 
 
 def bcast_us(cluster, row):
-    """SMPI's MPI_Ibcast: the root sends to each rank, all at once, through at most
-    six cables of a torus and one of a fat tree; what they carry counts little here."""
-    cables = 2 if isinstance(cluster, Torus) else 1
-    return (cluster.farthest_us(0) +
-            cluster.hosts * 8 * int(row["elements"]) / BYTES_PER_US / cables)
+    """SMPI's MPI_Ibcast: the root sends to each rank, all at once; what goes to the
+    farthest ones arrives last, and there shares the root's cable."""
+    farthest = cluster.farthest_us(0)
+    many = sum(cluster.latency_us(0, rank) == farthest
+               for rank in range(cluster.hosts))
+    return farthest + many * wire_us(8 * int(row["elements"]))
 
 
 CASES = [
