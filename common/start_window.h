@@ -50,8 +50,8 @@ double bc_start_window_time(struct bc_start_window *window, int quantity,
 /* For a source whose kernel does that; NULL without a window. */
 struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
 
-/* Writes what clock it is and how well it is known, and at the end of a run what came
-   of it. Collective; rank 0 has the output, others NULL. */
+/* Writes what clock it is and how well it is known (local), and at the end of a run what
+   came of it (collective). Rank 0 has the output, others NULL. */
 void bc_start_window_describe(const struct bc_start_window *window,
                               struct bc_output *output);
 void bc_start_window_conclude(const struct bc_start_window *window,

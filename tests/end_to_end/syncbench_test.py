@@ -45,7 +45,8 @@ class Usage(UsageTest):
                                ("--inner", ("0", "-1")),
                                ("--outer", ("0", "x")),
                                ("--max-neighbours", ("0", "1", "1M")),
-                               ("--seed", ("-1", "x"))):
+                               ("--seed", ("-1", "x")),
+                               ("--sync", ("window,barrier", ""))):
             # Open MPI's launcher takes seconds to end a job that failed.
             for value in values[:1 if OPTIONS.launcher.is_openmpi else None]:
                 self.refused([f"{option}={value}"], option)
@@ -69,6 +70,27 @@ class Rows(unittest.TestCase):
             self.assertEqual(row["neighbours"],
                              {"lock": "NA", "critical": "NA",
                               "lock_all+flush": "0"}.get(row["sync"], "1"))
+
+    def test_window(self):
+        """The metadata say which start it was; no row is lost where starts are
+        missed, and a warning says so."""
+        quick = [OPTIONS.program, *QUICK, "--types=sync all,MPI barrier"]
+        barrier = run_raw(OPTIONS.launcher, 2, quick).stdout
+        self.assertIn("# sync: barrier\n", barrier)
+        self.assertNotIn("global_clock", barrier)
+        for ranks in (2, 4):
+            done = run_raw(OPTIONS.launcher, ranks, quick + ["--sync=window"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for line in ("# sync: window\n", "# global_clock: rank 0's",
+                         "# global_clock_error_us: "):
+                self.assertIn(line, done.stdout)
+            self.assertRegex(done.stdout, "# note: .* starts were missed")
+            oversubscribed = "# warning: oversubscribed" in done.stdout
+            self.assertEqual("a rank started late" in done.stdout,
+                             oversubscribed)
+            self.assertEqual([(row["sync"], row["samples"])
+                              for row in read_tsv(done.stdout)],
+                             [("sync all", "3"), ("MPI barrier", "3")])
 
     def test_rings_and_grid(self):
         arguments = ["--types=random,ring,3D grid", "--samples=2", "--inner=1",
