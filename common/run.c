@@ -427,10 +427,9 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
         return false;
     }
     int provided;
-    bc_shared_memory_watch();
+    bc_shared_memory_watch(prints_before_init());
     MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv),
                     &provided);
-    bc_shared_memory_found();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);

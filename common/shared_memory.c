@@ -1,9 +1,7 @@
 #include "common/shared_memory.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -11,10 +9,8 @@
 
 /* With less an access may end in SIGBUS: a page may be larger than what is left. */
 #define FULL_BYTES ((uint64_t)64 << 10)
-/* With less a library may not start: UCX takes 4 MiB a rank and more. */
-#define LITTLE_BYTES ((uint64_t)32 << 20)
-
-static bool initializing;
+/* With less a library may not start: UCX takes 4.3 MiB a rank. */
+#define LITTLE_BYTES ((uint64_t)16 << 20)
 
 /* Says that there is no room, if there is less than so much. Called by a signal
    handler: statvfs is a bare system call in Linux's libraries. */
@@ -34,27 +30,17 @@ static bool explain(uint64_t least_bytes)
 
 static void on_bus_error(int signal_number)
 {
-    if (explain(initializing ? LITTLE_BYTES : FULL_BYTES))
+    if (explain(FULL_BYTES))
         _exit(1);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
 
-static void on_exit_of_library(void)
-{
-    if (initializing)
-        explain(LITTLE_BYTES);
-}
-
-void bc_shared_memory_watch(void)
+void bc_shared_memory_watch(bool speaks)
 {
     struct sigaction action = {.sa_handler = on_bus_error};
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
-    initializing = atexit(on_exit_of_library) == 0;
-}
-
-void bc_shared_memory_found(void)
-{
-    initializing = false;
+    if (speaks)
+        (void)explain(LITTLE_BYTES);
 }

@@ -6,12 +6,12 @@
 #ifndef COMMCOST_COMMON_SHARED_MEMORY_H
 #define COMMCOST_COMMON_SHARED_MEMORY_H
 
-/* From now on a process that ends in MPI_Init, or with SIGBUS, while there is little room
-   in /dev/shm, says so in one line on stderr. After the SIGBUS the exit status is 1; one
-   for another reason ends the process as ever. Local; before MPI_Init. */
-void bc_shared_memory_watch(void);
+#include <stdbool.h>
 
-/* MPI_Init has returned: from now on only SIGBUS counts. Local. */
-void bc_shared_memory_found(void);
+/* Says on stderr, if `speaks`, when /dev/shm has little room: a library that then gives
+   up in MPI_Init ends the process by itself. From now on a SIGBUS while /dev/shm is full
+   ends the process with one line that says so, and exit status 1; one for another
+   reason ends it as ever. Local; before MPI_Init. */
+void bc_shared_memory_watch(bool speaks);
 
 #endif

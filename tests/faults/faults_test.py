@@ -59,11 +59,14 @@ class Run(unittest.TestCase):
     def start(self, *options, ranks=2):
         line = OPTIONS.launcher.line(ranks, {}, [
             self.program, "--local=4,6,8", f"--max-time={ROW_S}",
-            "--precision=0.001", "--max-samples=1G", f"--output={self.output}",
+            "--precision=0.001", "--max-samples=900M", f"--output={self.output}",
             *options])
-        return subprocess.Popen(line, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, start_new_session=True)
+        process = subprocess.Popen(line, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, start_new_session=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
 
     def end_of(self, process):
         """Exit status and stderr of what must end now."""
@@ -130,7 +133,7 @@ class Signals(Run):
             victim = chance.randrange(2)
             with self.subTest(signal=number.name, process=victim):
                 process = self.start()
-                self.assertTrue(wait_for(self.has_rows(2)))
+                self.assertTrue(wait_for(self.has_rows(2)), "no rows")
                 rows = self.rows()
                 os.kill(self.at_work()[victim], number)
                 status, said = self.end_of(process)
@@ -278,7 +281,7 @@ class Files(Run):
         if os.geteuid() != 0:
             self.skipTest("a small disk needs root")
         line = OPTIONS.launcher.line(2, {}, [
-            self.program, "--local=4:30", f"--output={self.output}", *options])
+            self.program, "--local=" + ",".join(map(str, range(4, 30))), f"--output={self.output}", *options])
         return subprocess.Popen(
             ["unshare", "--mount", "sh", "-c",
              f"mount -t tmpfs -o size={kibibytes}k tmpfs {folder} || exit 77; "
@@ -340,9 +343,8 @@ class Competitor(unittest.TestCase):
           "--sync=all", "--samples=10K"]),
         ("syncbench/syncbench", "sync", ["--types=MPIbarrier", "--samples=4K"]),
     )
-    LONG = ("overlap/overlap_iallreduce", "ref",
-            ["--data-driven", "--min-num-elts=1M", "--max-num-elts=1M",
-             "--samples=40"])
+    LONG = ("halo/halo", "latency",
+            ["--methods=persistent", "--local=200", "--samples=100"])
 
     def measure(self, program, quantity, options, competitor):
         """Value, width of its interval, share of rows with a warning."""
