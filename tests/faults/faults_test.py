@@ -344,7 +344,7 @@ class Competitor(unittest.TestCase):
         ("syncbench/syncbench", "sync", ["--types=MPIbarrier", "--samples=4K"]),
     )
     LONG = ("halo/halo", "latency",
-            ["--methods=persistent", "--local=200", "--samples=100"])
+            ["--methods=persistent", "--local=200", "--samples=50"])
 
     def measure(self, program, quantity, options, competitor):
         """Value, width of its interval, share of rows with a warning."""
