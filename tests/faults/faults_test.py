@@ -340,7 +340,7 @@ class Competitor(unittest.TestCase):
          ["--data-driven", "--max-num-elts=1", "--samples=20K"]),
         ("pingpong/pingpong", "latency",
          ["--patterns=MPISend", "--max-ndata=1", "--arrangements=single",
-          "--sync=all", "--samples=10K"]),
+          "--coarray-sync=all", "--samples=10K"]),
         ("syncbench/syncbench", "sync", ["--types=MPIbarrier", "--samples=4K"]),
     )
     LONG = ("halo/halo", "latency",

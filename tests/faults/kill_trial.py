@@ -48,7 +48,7 @@ LIMIT_S = 20
 SHORT = {
     "msgrate": "--cache=0",
     "msgrate_rma": "--cache=0",
-    "pingpong": "--patterns=put,MPISend --max-ndata=64 --sync=all",
+    "pingpong": "--patterns=put,MPISend --max-ndata=64 --coarray-sync=all",
     "syncbench": "",
     "halo": "--local=4",
     "mpi_overhead": "--msgsize=0,1K",
