@@ -120,6 +120,25 @@ bool bc_clock_select(enum bc_clock_kind kind)
     return false;
 }
 
+double bc_elapsed_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void bc_sleep_ns(int64_t ns)
+{
+    const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000),
+                                   .tv_nsec = (long)(ns % 1000000000)};
+    nanosleep(&pause, NULL);
+}
+
+bool bc_clock_is_of_the_node(void)
+{
+    return bc_clock_read == read_monotonic;
+}
+
 struct bc_clock_cost bc_clock_measure(void)
 {
     /* A clock that hasn't moved in so many batches won't: simulated time, which

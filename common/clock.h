@@ -41,8 +41,20 @@ static inline int64_t bc_now_ns(void)
  */
 bool bc_clock_select(enum bc_clock_kind kind);
 
+/* Whether all processes of a node read the very same clock when they have this one in
+   force, as far as nobody shifts it: the others have an origin or a rate that each
+   process finds for itself. Local. */
+bool bc_clock_is_of_the_node(void);
+
 /* Measures the clock in force: the median over batches of readings. Local,
    takes about 1 ms. */
 struct bc_clock_cost bc_clock_measure(void);
+
+/* Seconds since an arbitrary origin, on a clock for budgets, not for measuring.
+   Local. */
+double bc_elapsed_s(void);
+
+/* Leaves the processor for so many ns, less after a signal. Local. */
+void bc_sleep_ns(int64_t ns);
 
 #endif

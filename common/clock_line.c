@@ -328,16 +328,11 @@ bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count)
 
 /* ---- reading them ---------------------------------------------------------- */
 
-/* What is to be added to ahead_ns, a nanosecond at most but for the drift. */
+/* What is to be added to ahead_ns. */
 static double beyond(const struct bc_clock_line *line, int64_t other_ns)
 {
-    return line->fraction_ns +
+    return line->more_ns +
            line->drift * (double)(other_ns - line->at_ns);
-}
-
-double bc_clock_line_ahead_ns(const struct bc_clock_line *line, int64_t other_ns)
-{
-    return (double)line->ahead_ns + beyond(line, other_ns);
 }
 
 int64_t bc_clock_line_reference(const struct bc_clock_line *line,
@@ -350,7 +345,7 @@ int64_t bc_clock_line_other(const struct bc_clock_line *line,
                             int64_t reference_ns)
 {
     const int64_t since_ns = reference_ns + line->ahead_ns - line->at_ns;
-    return line->at_ns + llround(((double)since_ns + line->fraction_ns) /
+    return line->at_ns + llround(((double)since_ns + line->more_ns) /
                                  (1.0 - line->drift));
 }
 
@@ -361,7 +356,7 @@ struct bc_clock_line bc_clock_line_chain(const struct bc_clock_line *far,
     return (struct bc_clock_line){
         .at_ns = near->at_ns,
         .ahead_ns = near->ahead_ns + far->ahead_ns,
-        .fraction_ns = near->fraction_ns + beyond(far, between_ns),
+        .more_ns = near->more_ns + beyond(far, between_ns),
         .drift = near->drift + far->drift * (1.0 - near->drift),
     };
 }

@@ -66,13 +66,13 @@ struct bc_exchange {
     struct bc_edge there, back; /* neither is empty */
 };
 
-/* From one clock's time to another's: other_ns is `ahead_ns` + `fraction_ns` more
+/* From one clock's time to another's: other_ns is `ahead_ns` + `more_ns` more
    than the reference's at other_ns = `at_ns`, and `drift` a nanosecond more from
    there on. */
 struct bc_clock_line {
     int64_t at_ns;      /* on the other clock */
     int64_t ahead_ns;
-    double fraction_ns;
+    double more_ns;
     double drift;
 };
 
@@ -105,7 +105,6 @@ bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count);
 
 /* The reference's time when the other clock shows other_ns, and what the latter shows
    at the former's. */
-double bc_clock_line_ahead_ns(const struct bc_clock_line *line, int64_t other_ns);
 int64_t bc_clock_line_reference(const struct bc_clock_line *line,
                                 int64_t other_ns);
 int64_t bc_clock_line_other(const struct bc_clock_line *line,

@@ -1,7 +1,7 @@
 #include "common/contention.h"
 
+#include "common/clock.h"
 #include "common/quiet.h"
-#include "common/sampling.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -43,7 +43,7 @@ static int64_t read_waited_ns(int schedstat)
 static int64_t read_switches(void)
 {
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
 bool bc_ticks_parse(struct bc_ticks *ticks, const char *line)

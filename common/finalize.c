@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t exit_status;
@@ -13,7 +14,7 @@ static volatile sig_atomic_t exit_status;
 static void leave_without(int signal_number)
 {
     static const char text[] = "commcost: MPI_Finalize does not end: leaving "
-                               "without it; the result is complete\n";
+                               "without it\n";
     (void)signal_number;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit((int)exit_status);
@@ -24,11 +25,12 @@ void bc_finalize(int status)
     struct sigaction action = {.sa_handler = leave_without};
     sigemptyset(&action.sa_mask);
     exit_status = status;
+    (void)fflush(stdout); /* the handler can't */
+    sigaction(SIGALRM, &action, NULL);
+    alarm(BC_FINALIZE_S);
     /* MPICH 4.0.2 over TCP hangs more often when one rank still has something to
        send and the other no longer makes progress. */
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    sigaction(SIGALRM, &action, NULL);
-    alarm(BC_FINALIZE_S);
     MPI_Finalize();
     alarm(0);
 }

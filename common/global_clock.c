@@ -3,14 +3,12 @@
 #include "common/clock.h"
 #include "common/mpi_check.h"
 #include "common/quiet.h"
-#include "common/sampling.h"
 
 #include <math.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A pair measures in so many runs of messages that go to and fro, which either rank
    begins in turn; each run is an exchange. */
@@ -64,21 +62,13 @@ struct bc_global_clock {
     bool one_clock; /* ... whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
     size_t count;
-    struct knowledge known;
+    struct knowledge own;   /* of the rank that this one is compared with */
+    struct knowledge known; /* of rank 0 */
     double took_s;
     struct bc_passage *passages; /* of one run */
 };
 
 /* ---- messages --------------------------------------------------------------- */
-
-static void sleep_ns(double ns)
-{
-    const struct timespec pause = {
-        .tv_sec = (time_t)(ns * 1e-9),
-        .tv_nsec = (long)fmod(ns, 1e9),
-    };
-    nanosleep(&pause, NULL);
-}
 
 struct stamp {
     int64_t sent_ns;
@@ -166,13 +156,22 @@ static size_t run_to_and_fro(struct bc_global_clock *clock,
     }
 }
 
+/* The oldest measurement stays: the drift rests on it. */
 static void make_room(struct bc_global_clock *clock)
 {
     if (clock->count + RUNS <= BC_EXCHANGES_MAX)
         return;
     clock->count -= RUNS;
-    memmove(clock->exchanges, clock->exchanges + RUNS,
-            clock->count * sizeof *clock->exchanges);
+    memmove(clock->exchanges + RUNS, clock->exchanges + (size_t)2 * RUNS,
+            (clock->count - RUNS) * sizeof *clock->exchanges);
+}
+
+/* Exchanges from before a clock's rate changed say nothing any more. */
+static void keep_newest(struct bc_global_clock *clock, size_t count)
+{
+    memmove(clock->exchanges, clock->exchanges + (clock->count - count),
+            count * sizeof *clock->exchanges);
+    clock->count = count;
 }
 
 /* One run; whoever is compared with the other one learns both edges. */
@@ -206,7 +205,7 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
     }
     for (int run = 0; run < RUNS; run++) {
         if (clock->shares_processors && (run % 2 == 0) == is_reference)
-            sleep_ns(NAP_NS);
+            bc_sleep_ns(NAP_NS);
         exchange(clock, tree, peer, is_reference,
                  (run % 2 == 0) == is_reference, seconds / RUNS);
     }
@@ -272,12 +271,11 @@ static struct knowledge own_knowledge(struct bc_global_clock *clock)
                        bc_may_be_one_clock(clock->exchanges, clock->count);
     if (clock->count == 0 || clock->one_clock)
         return (struct knowledge){{.at_ns = bc_now_ns()}, 0.0, 0.0, 0.0};
-    const size_t straight = bc_clock_line_straight(
-        clock->exchanges, clock->count, EXCHANGES_LEAST);
+    keep_newest(clock, bc_clock_line_straight(clock->exchanges, clock->count,
+                                              EXCHANGES_LEAST));
     struct bc_line_quality quality;
     struct knowledge own = {.line = bc_clock_line_fit(
-                                clock->exchanges + clock->count - straight,
-                                straight, &quality)};
+                                clock->exchanges, clock->count, &quality)};
     own.error_ns = quality.error_ns;
     own.growth = RATE_CHANGE + quality.growth;
     own.bound_ns = quality.bound_ns;
@@ -287,12 +285,12 @@ static struct knowledge own_knowledge(struct bc_global_clock *clock)
 /* Chains what is known of the way to the rank above with what is known of this one. */
 static void learn(struct bc_global_clock *clock, const struct knowledge *above)
 {
-    const struct knowledge own = own_knowledge(clock);
+    const struct knowledge *const own = &clock->own;
     clock->known = (struct knowledge){
-        .line = bc_clock_line_chain(&above->line, &own.line),
-        .error_ns = above->error_ns + own.error_ns,
-        .growth = above->growth + own.growth,
-        .bound_ns = above->bound_ns + own.bound_ns,
+        .line = bc_clock_line_chain(&above->line, &own->line),
+        .error_ns = above->error_ns + own->error_ns,
+        .growth = above->growth + own->growth,
+        .bound_ns = above->bound_ns + own->bound_ns,
     };
 }
 
@@ -315,8 +313,9 @@ static void hand_down(struct bc_global_clock *clock, const struct tree *tree)
 
 static void hand_down_all(struct bc_global_clock *clock)
 {
-    if (clock->count == 0)
-        clock->known = own_knowledge(clock); /* rank 0's own */
+    /* All at the same time, before anyone waits for those above. */
+    clock->own = own_knowledge(clock);
+    clock->known = clock->own; /* rank 0's stays so */
     hand_down(clock, &clock->leaders);
     hand_down(clock, &clock->node);
 }
@@ -358,7 +357,7 @@ static void sleep_until(double end_s)
 {
     const double left_s = end_s - bc_elapsed_s();
     if (left_s > 0.0)
-        sleep_ns(left_s * 1e9);
+        bc_sleep_ns((int64_t)(left_s * 1e9));
 }
 
 /* Whether to do so again where ranks share processors. Collective. */

@@ -39,7 +39,8 @@ struct bc_global_clock_report {
                          as far as measurements that ought to agree tell */
     double growth;    /* ... and how much more for each nanosecond that passes */
     double bound_ns;  /* by how much it can be off at most right after, even if messages
-                         take no time at all one way: half the way's round trips */
+                         take no time at all one way: half the way's round trips; 0 for
+                         ranks that are believed to read one clock */
     double took_s;    /* the last measurement */
     int shared;       /* ranks that read the clock of the one they were compared with */
 };

@@ -1,9 +1,9 @@
 #include "common/quiet.h"
 
+#include "common/clock.h"
 #include "common/mpi_check.h"
 
 #include <sched.h>
-#include <time.h>
 
 /* A rank looks so often before each sleep: a collective may have several steps
    ready, and a look takes but one. */
@@ -24,7 +24,7 @@ void bc_quiet_choose(bool sleeps)
 static void wait_asleep(MPI_Request *request)
 {
     int done = 0;
-    for (long sleep_ns = SLEEP_MIN_NS;; sleep_ns *= 2) {
+    for (int64_t sleep_ns = SLEEP_MIN_NS;; sleep_ns *= 2) {
         for (int i = 0; i < LOOKS && !done; i++)
             BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
         if (done)
@@ -32,8 +32,7 @@ static void wait_asleep(MPI_Request *request)
         if (sleep_ns > SLEEP_MAX_NS)
             sleep_ns = SLEEP_MAX_NS;
         /* A signal cuts it short, which does no harm. */
-        const struct timespec pause = {.tv_nsec = sleep_ns};
-        nanosleep(&pause, NULL);
+        bc_sleep_ns(sleep_ns);
     }
 }
 

@@ -255,6 +255,7 @@ static int close_files(struct bc_run *run, int status)
    Collective. */
 static void leave(struct bc_run *run, int status)
 {
+    bc_start_window_destroy(run->window);
     bc_job_free(&run->job);
     bc_run_release(run);
     bc_finalize(status);
@@ -482,11 +483,12 @@ double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left)
 }
 
 /* Of ranks that share processors, some are late for every start. */
-static int64_t retakes(const struct bc_run *run, double seconds)
+static int64_t retakes(const struct bc_run *run)
 {
+    const struct bc_settings *const s = &run->settings;
     if (run->job.oversubscribed)
         return 0;
-    return isfinite(seconds) ? INT64_MAX : RETAKES * run->settings.samples;
+    return RETAKES * (s->samples > 0 ? s->samples : s->max_samples);
 }
 
 struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
@@ -502,7 +504,7 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
         .least_rounds = LEAST_SAMPLES,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,
-        .retakes = retakes(run, seconds),
+        .retakes = retakes(run),
     };
 }
 
@@ -653,7 +655,6 @@ int bc_run_end(struct bc_run *run)
     int status = run->failed || run->signal != 0 ? EXIT_FAILED : EXIT_DONE;
     if (run->window != NULL)
         bc_start_window_conclude(run->window, run->output);
-    bc_start_window_destroy(run->window);
     bc_contention_end(&run->contention, &run->job, run->output);
     if (run->job.rank == 0)
         status = close_files(run, status);

@@ -1,5 +1,6 @@
 #include "common/sampling.h"
 
+#include "common/clock.h"
 #include "common/mpi_check.h"
 #include "common/quiet.h"
 #include "common/stats.h"
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Rounds in one reduction, at most. */
 #define BATCH_MAX 256
@@ -68,13 +68,6 @@ struct controller {
     bool settled;
     struct bc_starts *starts; /* or NULL */
 };
-
-double bc_elapsed_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void *allocate(size_t count, size_t size)
 {

@@ -4,7 +4,8 @@
  * A source takes one round of measurements on every rank: one or more
  * quantities, measured in turn, so that whatever drifts (clock rate,
  * temperature, other users) touches all of them alike. The sample of a
- * quantity in a round is the slowest rank's value: rounds are reduced
+ * quantity in a round is the slowest rank's value, or from the first start to the
+ * last end where ranks start on a shared clock (struct bc_starts): rounds are reduced
  * elementwise with MPI_MAXLOC to rank 0 in batches, which takes O(log P)
  * steps and memory independent of P, and tells which rank is slow.
  *
@@ -89,10 +90,6 @@ enum bc_end {
 };
 
 struct bc_sampler; /* the batches and the samples of one communicator */
-
-/* Seconds since an arbitrary origin, on a clock for budgets, not for measuring.
-   Local. */
-double bc_elapsed_s(void);
 
 /* Collective over `comm`, which must outlive the sampler. */
 struct bc_sampler *bc_sampler_create(MPI_Comm comm);

@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* How a rank's slack changes: after it was late, and after it had more than half of it
    to spare. It starts in between what a node's ranks and what a network's need. */
@@ -22,7 +21,8 @@
 #define LATE_NS 100.0
 #define LATE_CLOCKS 4.0
 
-/* No start is farther away than this, whatever the clocks say. */
+/* No start is farther away than this; a clock that says so was set anew, or stood still
+   while its machine did. Smaller steps show with the next update only. */
 #define WAIT_MAX_NS 100000000
 
 /* A rank that shares its processor offers it to others until so long before. */
@@ -40,6 +40,7 @@ struct bc_start_window {
     struct bc_global_clock *clock;
     struct bc_starts starts;
     bool shares_processors;
+    bool clock_jumped; /* since it was measured: some clock doesn't show what it did */
     double slack_ns;
     int64_t start_ns;   /* the last one, on this rank's clock */
     int64_t next_update_ns; /* not before; on this rank's clock */
@@ -65,15 +66,17 @@ static void note_update(struct bc_start_window *window, double took_s)
 
 static bool needs_update(const struct bc_start_window *window, int64_t now_ns)
 {
-    return now_ns > window->next_update_ns &&
-           bc_global_clock_error_ns(window->clock, now_ns) >
-               window->error_ns + ERROR_GROWTH_NS;
+    return window->clock_jumped ||
+           (now_ns > window->next_update_ns &&
+            bc_global_clock_error_ns(window->clock, now_ns) >
+                window->error_ns + ERROR_GROWTH_NS);
 }
 
 static void update(struct bc_start_window *window)
 {
     const double start_s = bc_elapsed_s();
     bc_global_clock_update(window->clock);
+    window->clock_jumped = false;
     window->updates++;
     note_update(window, bc_elapsed_s() - start_s);
 }
@@ -88,7 +91,8 @@ struct bc_start_window *bc_start_window_create(
     window->slack_ns = SLACK_FIRST_NS;
     window->starts.late_ns =
         LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
-    window->clock = bc_global_clock_create(job, seconds, false);
+    window->clock =
+        bc_global_clock_create(job, seconds, !bc_clock_is_of_the_node());
     window->found = bc_global_clock_report(window->clock);
     note_update(window, 0.0);
     return window;
@@ -133,12 +137,6 @@ static void adapt_slack(struct bc_start_window *window, double spare_ns)
         window->slack_ns *= SLACK_LOWER;
 }
 
-static void sleep_ns(int64_t ns)
-{
-    const struct timespec pause = {.tv_nsec = (long)ns};
-    nanosleep(&pause, NULL);
-}
-
 static void spin_until(const struct bc_start_window *window, int64_t start_ns)
 {
     int64_t last_ns = 0;
@@ -151,7 +149,7 @@ static void spin_until(const struct bc_start_window *window, int64_t start_ns)
             readings = 0;
         last_ns = now_ns;
         if (++readings == READINGS_MAX) {
-            sleep_ns(start_ns - now_ns);
+            bc_sleep_ns(start_ns - now_ns);
             return;
         }
         if (window->shares_processors && start_ns - now_ns > YIELD_UNTIL_NS)
@@ -163,8 +161,11 @@ void bc_start_window_wait(struct bc_start_window *window)
 {
     window->start_ns = agree(window);
     const int64_t now_ns = bc_now_ns();
-    if (window->start_ns > now_ns + WAIT_MAX_NS)
-        window->start_ns = now_ns + WAIT_MAX_NS;
+    if (window->start_ns > now_ns + WAIT_MAX_NS) {
+        window->clock_jumped = true;
+        window->start_ns = now_ns - WAIT_MAX_NS; /* a start that is missed */
+        return;
+    }
     adapt_slack(window, (double)(window->start_ns - now_ns));
     spin_until(window, window->start_ns);
 }
@@ -213,7 +214,7 @@ void bc_start_window_conclude(const struct bc_start_window *window,
     if (output == NULL)
         return;
     bc_output_remark(output, "note",
-                     "%lld of %lld starts were missed by a rank; the global "
+                     "in %lld of %lld rounds a rank was late; the global "
                      "clock was measured again %lld times, its error at the end "
                      "is %.3f us",
                      (long long)window->starts.missed,

@@ -11,7 +11,7 @@
 #   PROGRAM  the program; default: build/mpi_overhead/mpi_overhead
 set -eu
 
-COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
 build=$COMMCOST_TOP/build

@@ -11,7 +11,7 @@
 #   --data    leave gnuplot's data, NAME.tsv and NAME.set, in the output folder, too
 set -eu
 
-COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 . "$COMMCOST_TOP/run_scripts/plots/results.sh"
 plots=$COMMCOST_TOP/run_scripts/plots

@@ -14,7 +14,7 @@
 # Environment: MPICC (compiler wrapper), RANKS (default: the cores, 2 to 8).
 set -eu
 
-COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
 case $#:${1:-} in

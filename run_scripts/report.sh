@@ -12,7 +12,7 @@
 #   BENCH_COMPARE  the program; default: the one of the build, or on the PATH
 set -eu
 
-COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 . "$COMMCOST_TOP/run_scripts/plots/results.sh"
 parts=$COMMCOST_TOP/run_scripts/report

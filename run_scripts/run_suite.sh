@@ -3,7 +3,7 @@
 # together. --help says how.
 set -eu
 
-COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 . "$COMMCOST_TOP/run_scripts/suite_lib.sh"
 list=$COMMCOST_TOP/run_scripts/suite.list

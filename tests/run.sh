@@ -7,7 +7,7 @@
 #            writes the accuracy table to build-tests/accuracy.md
 set -eu
 
-COMMCOST_TOP=$(cd "$(dirname "$0")/.." && pwd)
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
 full=OFF

@@ -425,6 +425,7 @@ double overlap_quick_reference_ns(struct overlap_bench *bench,
         .deadline_s = bc_elapsed_s() + seconds,
         .least_rounds = 1,
         .warmup_rounds = 1,
+        .retakes = ROUNDS,
     };
     const struct bc_samples *const samples =
         overlap_run_rounds(bench, &round, &source, &plan);

@@ -391,8 +391,12 @@ static int write_comparison(const struct comparison *comparison,
         bc_output_remark(output, "warning", "%s", results->warnings[i]);
     write_notes(output, comparison);
     write_summary(output, comparison, results);
+    const size_t *const n = comparison->verdicts;
+    const int status =
+        n[SLOWER] > 0 || n[FAILED] > 0 ? EXIT_SLOWER : EXIT_NOTHING_SLOWER;
+    bc_output_end(output, status);
     if (bc_output_close(output))
-        return EXIT_NOTHING_SLOWER;
+        return status;
     bc_error_set(error, "output was lost: no space, or the file went away");
     return EXIT_SLOWER;
 }
@@ -455,9 +459,6 @@ static int run(const struct words *words, int argc, char **argv,
     int status = EXIT_USAGE;
     if (good)
         status = write_comparison(&comparison, results, words, argc, argv, error);
-    if (status == EXIT_NOTHING_SLOWER && (comparison.verdicts[SLOWER] > 0 ||
-                                          comparison.verdicts[FAILED] > 0))
-        status = EXIT_SLOWER;
     comparison_free(&comparison);
     results_free(results);
     return status;

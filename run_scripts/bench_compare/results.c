@@ -460,6 +460,18 @@ static bool take_row(struct results *results, const struct head *head,
     return true;
 }
 
+/* Sees to it that launches from the first one on don't count, and says why. */
+static void leave_out(struct results *results, size_t first, const char *path,
+                      const char *why)
+{
+    warn(results, "%.200s %s. It doesn't count", path, why);
+    struct reading *const reading = results->reading;
+    for (size_t i = first; i < reading->launch_count; i++) {
+        reading->launches[i].cut_off = true;
+        results->cut_off[reading->launches[i].side]++;
+    }
+}
+
 /* Sees to it that a launch counts only if its file is whole; `end` is what the last line
    says, or NULL. */
 static void check_end(struct results *results, const struct head *head,
@@ -475,13 +487,9 @@ static void check_end(struct results *results, const struct head *head,
              rows, said);
     if (complete || !head->has_end)
         return;
-    warn(results, "%.200s was cut off: it doesn't end with '# end:' (the program "
-                  "was killed, or there was no space). It doesn't count", path);
-    struct reading *const reading = results->reading;
-    for (size_t i = first; i < reading->launch_count; i++) {
-        reading->launches[i].cut_off = true;
-        results->cut_off[reading->launches[i].side]++;
-    }
+    leave_out(results, first, path,
+              "was cut off: it doesn't end with '# end:' (the program was killed, "
+              "or there was no space)");
 }
 
 /* Reads what follows the header row. */
@@ -493,7 +501,7 @@ static bool read_rows(struct results *results, enum side side,
     const size_t first = results->reading->launch_count;
     size_t launch = 0, rows = 0;
     char end[64];
-    bool ended = false;
+    bool ended = false, interrupted = false;
     if (!merged && !add_launch(results, side, false, &launch, error))
         return false;
     for (;;) {
@@ -508,7 +516,10 @@ static bool read_rows(struct results *results, enum side side,
                 return refuse(lines, error, "a second result begins: one launch a "
                                             "file, or a column 'run' that tells "
                                             "them apart");
+            const char *const warning = meta_value(lines->text, "warning");
             const char *const mark = meta_value(lines->text, "end");
+            interrupted = interrupted || (warning != NULL &&
+                                          strncmp(warning, "interrupted by ", 15) == 0);
             ended = mark != NULL;
             if (ended)
                 snprintf(end, sizeof end, "%s", mark);
@@ -535,7 +546,11 @@ static bool read_rows(struct results *results, enum side side,
     }
     if (rows == 0)
         warn(results, "%.200s has no rows", lines->path);
-    check_end(results, head, lines->path, first, rows, ended ? end : NULL);
+    if (interrupted && !merged)
+        leave_out(results, first, lines->path,
+                  "was interrupted by a signal: rows may be missing");
+    else
+        check_end(results, head, lines->path, first, rows, ended ? end : NULL);
     for (size_t i = first; i < results->reading->launch_count; i++)
         results->reading->launches[i].file_hash = lines->hash;
     return true;

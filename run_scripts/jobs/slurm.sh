@@ -23,7 +23,7 @@ set -eu
 if [ -z "${COMMCOST_TOP:-}" ]; then
     script=$(scontrol show job --oneliner "$SLURM_JOB_ID" |
         sed -n 's/.* Command=\([^ ]*\).*/\1/p')
-    COMMCOST_TOP=$(cd "$(dirname "$script")/../.." && pwd)
+    COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$script")/../.." && pwd)
 fi
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 

@@ -48,6 +48,17 @@ def check(what, values, bounds, options):
     return good
 
 
+def honest(what, rows):
+    """True if the error is within what the clock says of itself: mostly within
+    what it is likely to be, always within what it can be."""
+    within = [row["after_us"] <= row["stated_us"] for row in rows]
+    good = (2 * sum(within) >= len(rows) and
+            all(row["after_us"] <= row["bound_us"] for row in rows))
+    if not good:
+        print(f"{what}: MORE THAN STATED: {rows}", flush=True)
+    return good
+
+
 def a_core_each(options):
     times = 50 if options.full else 3
     rows = rows_of(options, 2, [times, SECONDS, AHEAD_S])
@@ -55,7 +66,8 @@ def a_core_each(options):
     later, _, later_text = spread(rows, "later_us")
     print(f"2 ranks, {times} times: {after_text}; {AHEAD_S} s later "
           f"{later_text}; {spread(rows, 'took_s')[2]}", flush=True)
-    return check("2 ranks", [after, later], [AFTER_US, LATER_US], options)
+    return (check("2 ranks", [after, later], [AFTER_US, LATER_US], options) and
+            honest("2 ranks", rows))
 
 
 def crowded(options):
@@ -67,6 +79,7 @@ def crowded(options):
           f"{spread(rows, 'later_us')[2]}; {took[2]}", flush=True)
     return (check("4 ranks", [after, most],
                   [CROWDED_MEDIAN_US, CROWDED_MAX_US], options) and
+            honest("4 ranks", rows) and
             check("4 ranks, time", [took[1]],
                   [SECONDS_MAX / options.wider], options))
 
@@ -86,8 +99,9 @@ def shifted(options):
           f"{found['later_us']:.3f} us; with {updates} updates, one each "
           f"{pause_s} s: {after_text}; before the next {before_text}; "
           f"an update {spread(kept, 'took_s')[2]}", flush=True)
-    return check("shifted", [found["after_us"], after, before],
-                 [AFTER_US, AFTER_US, LATER_US], options)
+    return (check("shifted", [found["after_us"], after, before],
+                  [AFTER_US, AFTER_US, LATER_US], options) and
+            honest("shifted", rows))
 
 
 def main():

@@ -47,7 +47,7 @@ def on_model(options):
                  [("MPI barrier", 2), ("sync all", 10), ("pairwise", 100),
                   ("lock", 10)]):
         error = syncbench_accuracy.run_case(case, model)
-        if error > 1:
+        if not error <= 1:
             error = syncbench_accuracy.run_case(case, model)
         yield str(case), error
     model.program = os.path.join(options.binaries, "halo", "halo")
@@ -55,7 +55,7 @@ def on_model(options):
         case = (methods, "10x20x30", 50, 10)
         allowed = options.wider * halo_accuracy.TARGET
         error = halo_accuracy.run_case(case, model)
-        if error > allowed:
+        if not error <= allowed:
             error = halo_accuracy.run_case(case, model)
         yield str(case), error / allowed
 
@@ -105,7 +105,7 @@ def main():
     options.launcher = Launcher(options.launcher)
     options.wider = widening()
     wrong = [what for what, error in [*on_model(options), *skewed(options)]
-             if error > 1]
+             if not error <= 1]
     for what in wrong:
         print("FAILED: " + what)
     return 1 if wrong else 0

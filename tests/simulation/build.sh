@@ -9,7 +9,7 @@ set -eu
 source=$1
 build=$2
 smpicc=$3
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 wrapped=
 for function in bc_quiet_barrier bc_quiet_release bc_quiet_bcast \

@@ -2,8 +2,8 @@
    processor. */
 #include "helpers.h"
 
+#include "common/clock.h"
 #include "common/contention.h"
-#include "common/sampling.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -6,8 +6,8 @@
  */
 #include "helpers.h"
 
+#include "common/clock.h"
 #include "common/quiet.h"
-#include "common/sampling.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -6,6 +6,7 @@
  */
 #include "helpers.h"
 
+#include "common/clock.h"
 #include "common/sampling.h"
 
 #include <mpi.h>

@@ -12,13 +12,18 @@ variant=$3
 mpicc=$4
 shift 4
 mpirun=$*
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 . "$here/checked_runs.sh"
 
 configure() {
     run cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$mpicc" \
         -DCOMMCOST_TESTS=ON -DCOMMCOST_WERROR=ON -DCOMMCOST_MAN=OFF "$@"
 }
+
+# Sanitizers place their memory where kernels that spread addresses widely may have put
+# something else.
+fixed_addresses=
+setarch -R true 2>/dev/null && fixed_addresses="setarch -R"
 
 configure_and_build() {
     configure "$@"
@@ -38,7 +43,7 @@ sanitizers | sanitizers_full)
     UBSAN_OPTIONS="print_stacktrace=1"
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
     # Timings say nothing here, and the work is compiled without sanitizers.
-    without='unit_(work|clock)'
+    without='unit_(work_.*|clock)$'
     [ "$variant" != sanitizers ] || without="$without|unit_stats|monitor_flight"
     run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' -E "$without"
     run ctest --test-dir "$build" --output-on-failure -R '^bench_compare$'
@@ -65,8 +70,9 @@ threads | threads_full)
     configure -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" \
         -DCMAKE_C_FLAGS=-fsanitize=thread
     run cmake --build "$build" -j 2 --target msgrate_rma monitor_threads_test
+    before=$fixed_addresses
     # shellcheck disable=SC2086  # words
-    run $mpirun -np 2 "$build/tests/monitor/monitor_threads_test"
+    run $mpirun -np 2 $before "$build/tests/monitor/monitor_threads_test"
     checked_msgrate_rma -t 2 -u put -c 64K
     [ "$variant" != threads_full ] || checked_msgrate_rma -t 4 -u get -c 64K
     ;;
@@ -80,12 +86,20 @@ fuzz | fuzz_full)
         -DCOMMCOST_FUZZERS=ON -DCOMMCOST_SANITIZE=ON -DCOMMCOST_WERROR=OFF \
         -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
     run cmake --build "$build" -j 2 --target fuzzers
+    # What an earlier run found fails until it is mended.
+    for found in "$build"/found/*-*; do
+        [ -f "$found" ] || continue
+        name=$(basename "$found")
+        # shellcheck disable=SC2086  # words
+        run $fixed_addresses "$build/tests/fuzz/fuzzer_${name%%-*}" "$found"
+    done
     LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
     export LSAN_OPTIONS
     for target in $seconds; do
         name=${target%:*}
         mkdir -p "$build/found/$name"
-        run "$build/tests/fuzz/fuzzer_$name" "-max_total_time=${target#*:}" \
+        # shellcheck disable=SC2086  # words
+        run $fixed_addresses "$build/tests/fuzz/fuzzer_$name" "-max_total_time=${target#*:}" \
             -timeout=10 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=0 \
             "-artifact_prefix=$build/found/$name-" "$build/found/$name" \
             "$source/tests/fuzz/corpus/$name"
