@@ -3,8 +3,10 @@
 # passed and what failed.
 #
 # usage: run.sh [--full] [CTEST OPTION]...
-#   --full   every case of the accuracy targets; takes about 15 minutes, and
-#            writes the accuracy table to build-tests/accuracy.md
+#   --full   every case of the accuracy targets, and all long trials (killed
+#            ranks, bad input, fuzzing, simulated clusters, large messages); takes
+#            more than two hours, and writes the accuracy table to
+#            build-tests/accuracy.md
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
