@@ -167,13 +167,15 @@ static void cut_off_does_not_count(void **state)
     assert_true(add(f, NEW, SECOND "a\t1\nb\t2\n"));
     assert_true(add(f, NEW, SECOND "a\t4\n# end: 1 row, exit 0\nb\t2\n"));
     assert_true(add(f, NEW, SECOND "a\t5\n# end: \n"));
+    assert_true(add(f, NEW, SECOND "a\t6\n# warning: interrupted by SIGTERM\n"
+                                   "# end: 1 row, exit 1\n"));
     assert_true(add(f, NEW, SECOND));
     assert_true(results_finish(f->results, &f->error));
     const struct results *const r = f->results;
     assert_int_equal(r->launches[BASE], 2);
     assert_int_equal(r->cut_off[BASE], 0);
     assert_int_equal(r->launches[NEW], 0);
-    assert_int_equal(r->cut_off[NEW], 4);
+    assert_int_equal(r->cut_off[NEW], 5);
     assert_int_equal(r->series[0].sides[BASE].count, 2);
     assert_int_equal(r->series[0].sides[NEW].launches, 0);
 }
