@@ -52,7 +52,10 @@ void bc_make_plain_text(char *text, char control)
         uint32_t character;
         const size_t length = read_character(text, &character);
         if (length == 0 || is_control(character)) {
-            *to++ = length == 0 ? '?' : control;
+            *to = control;
+            if (length == 0)
+                *to = '?';
+            to++;
             text += length > 0 ? length : 1;
             continue;
         }

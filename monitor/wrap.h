@@ -6,6 +6,9 @@
  * communicators, windows and persistent requests is remembered, on or off.
  */
 
+/* `parameters` and `arguments` are lists in parentheses already.
+   NOLINTBEGIN(bugprone-macro-parentheses) */
+
 /* What is in the parentheses, for lists that something is added to. */
 #define UNPACK(...) __VA_ARGS__
 
@@ -167,3 +170,5 @@
 #undef NEXT
 #undef BYTES_OF_BLOCKS
 #undef BYTES_OF_TYPES
+
+/* NOLINTEND(bugprone-macro-parentheses) */

@@ -53,8 +53,8 @@ def swap_us(row, truths, latency_us, byte_ns, packing):
                 sum(cost(row["method"], "host_us", size) for size in sizes) +
                 2 * cost("win_flush_all", "extra_us"))
     if row["method"] == "neighbor_alltoallw":
-        return (cost("neighbor_alltoallw", "duration_us") +
-                cost("neighbor_alltoallw", "extra_us"))
+        return (cost("neighbor_alltoallw", "duration_us", sum(sizes)) +
+                cost("neighbor_alltoallw", "extra_us", sum(sizes)))
     posts = (("send_init", "recv_init") if row["method"] == "persistent"
              else ("isend", "irecv"))
     posts_us = sum(cost(operation, "host_us", size) for size in sizes

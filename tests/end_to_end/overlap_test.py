@@ -543,9 +543,11 @@ class Signals(unittest.TestCase):
                 job.communicate(timeout=30)
             text = read_if_there(path)
         self.assertEqual(job.returncode, 1)
-        self.assertTrue(text.endswith(f"# warning: interrupted by {name}\n"),
-                        text[-300:])
         rows = read_tsv(text)
+        self.assertTrue(text.endswith(f"# warning: interrupted by {name}\n"
+                                      f"# end: {len(rows)} row{'s' * (len(rows) > 1)}, "
+                                      "exit 1\n"),
+                        text[-300:])
         self.assertGreaterEqual(len(rows), 1)
         self.assertLess(len(rows), 18)
         self.assertNotIn(None, rows[-1].values())

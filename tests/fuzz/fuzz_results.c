@@ -10,6 +10,7 @@
 #include "run_scripts/bench_compare/results.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,13 +21,19 @@
 
 #define PARTING "===="
 
-static char folder[64];
+static char folder[256];
+
+static int remove_entry(const char *path, const struct stat *status, int kind,
+                        struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
 
 static void remove_tree(const char *path)
 {
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", path);
-    must(system(command) == 0, "a folder that can be removed");
+    must(nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT,
+         "a folder that can be removed");
 }
 
 static void remove_folder(void)
@@ -38,7 +45,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     must(setlocale(LC_CTYPE, "C.UTF-8") != NULL, "a locale C.UTF-8");
-    (void)snprintf(folder, sizeof folder, "/dev/shm/commcost_fuzz_XXXXXX");
+    const char *const parent = getenv("TMPDIR");
+    const int length = snprintf(folder, sizeof folder, "%s/commcost_fuzz_XXXXXX",
+                                parent != NULL ? parent : "/tmp");
+    must(length < (int)sizeof folder, "a shorter TMPDIR");
     must(mkdtemp(folder) != NULL, "a folder for files");
     must(atexit(remove_folder) == 0, "a folder that goes away");
     return 0;

@@ -283,7 +283,7 @@ class Slurm(Launch):
         self.assertEqual((state["JobState"], state["Restarts"]),
                          ("COMPLETED", "0"), log)
         self.assertIn(f"# job_id: {job}\n", self.check())
-        self.assertIn("srun --mpi=pmi2 --ntasks=2", read(
+        self.assertIn("srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=2", read(
             self.results + "/suite/plan.tsv"))
         self.assertIn(f"job {job}", read(self.results + "/suite/calls"))
 

@@ -86,6 +86,12 @@ fuzz | fuzz_full)
         -DCOMMCOST_FUZZERS=ON -DCOMMCOST_SANITIZE=ON -DCOMMCOST_WERROR=OFF \
         -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
     run cmake --build "$build" -j 2 --target fuzzers
+    LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
+    # What a run that crashes leaves behind goes with it.
+    TMPDIR=$build/scratch
+    export LSAN_OPTIONS TMPDIR
+    rm -rf "$TMPDIR"
+    mkdir "$TMPDIR"
     # What an earlier run found fails until it is mended.
     for found in "$build"/found/*-*; do
         [ -f "$found" ] || continue
@@ -93,8 +99,6 @@ fuzz | fuzz_full)
         # shellcheck disable=SC2086  # words
         run $fixed_addresses "$build/tests/fuzz/fuzzer_${name%%-*}" "$found"
     done
-    LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
-    export LSAN_OPTIONS
     for target in $seconds; do
         name=${target%:*}
         mkdir -p "$build/found/$name"
