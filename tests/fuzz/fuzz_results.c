@@ -84,7 +84,7 @@ static void make_folder(const char *path)
 static void make_folders(const char *side)
 {
     static const char *const folders[] = {"", "/runs", "/runs/1", "/runs/2", "/a"};
-    char path[128];
+    char path[400];
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         (void)snprintf(path, sizeof path, "%s/%s%s", folder, side, folders[i]);
         make_folder(path);
@@ -93,7 +93,7 @@ static void make_folders(const char *side)
 
 static void remove_files(const char *side)
 {
-    char path[128];
+    char path[400];
     for (size_t i = 0; i < NAMES; i++) {
         (void)snprintf(path, sizeof path, "%s/%s/%s", folder, side, names[i]);
         (void)unlink(path);
@@ -145,7 +145,7 @@ static void compare_paths(const char *base, const char *new)
 
 static void try_files(const uint8_t *bytes, const uint8_t *end)
 {
-    char base[80], new[80];
+    char base[300], new[300];
     const uint8_t *const parting = find_parting(bytes, end);
     (void)snprintf(base, sizeof base, "%s/base.tsv", folder);
     (void)snprintf(new, sizeof new, "%s/new.tsv", folder);
@@ -158,14 +158,14 @@ static void try_files(const uint8_t *bytes, const uint8_t *end)
 static void try_folders(const uint8_t *bytes, const uint8_t *end)
 {
     static const char *const sides[] = {"base", "new"};
-    char paths[2][80];
+    char paths[2][300];
     for (int side = 0; side < 2; side++) {
         (void)snprintf(paths[side], sizeof paths[side], "%s/%s", folder, sides[side]);
         make_folders(sides[side]);
     }
     /* Each parting is followed by a byte that says which file of which side comes. */
     for (const uint8_t *part = bytes; part < end;) {
-        char path[128];
+        char path[400];
         const uint8_t *const parting = find_parting(part + 1, end);
         (void)snprintf(path, sizeof path, "%s/%s", paths[(*part / NAMES) % 2], names[*part % NAMES]);
         write_file(path, part + 1, (size_t)(parting - part - 1));
