@@ -1,8 +1,8 @@
 #include "syncbench/check.h"
 
+#include "common/clock.h"
 #include "common/mpi_check.h"
 #include "common/quiet.h"
-#include "common/sampling.h"
 
 /* Synchronisations that are checked. */
 enum { ROUNDS = 20 };
