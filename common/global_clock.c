@@ -64,6 +64,7 @@ struct bc_global_clock {
     size_t count;
     struct knowledge own;   /* of the rank that this one is compared with */
     struct knowledge known; /* of rank 0 */
+    double reading_ns; /* what it costs */
     double took_s;
     struct bc_passage *passages; /* of one run */
 };
@@ -166,14 +167,6 @@ static void make_room(struct bc_global_clock *clock)
             (clock->count - RUNS) * sizeof *clock->exchanges);
 }
 
-/* Exchanges from before a clock's rate changed say nothing any more. */
-static void keep_newest(struct bc_global_clock *clock, size_t count)
-{
-    memmove(clock->exchanges, clock->exchanges + (clock->count - count),
-            count * sizeof *clock->exchanges);
-    clock->count = count;
-}
-
 /* One run; whoever is compared with the other one learns both edges. */
 static void exchange(struct bc_global_clock *clock, const struct tree *tree,
                      int peer, bool is_reference, bool begins, double seconds)
@@ -271,12 +264,17 @@ static struct knowledge own_knowledge(struct bc_global_clock *clock)
                        bc_may_be_one_clock(clock->exchanges, clock->count);
     if (clock->count == 0 || clock->one_clock)
         return (struct knowledge){{.at_ns = bc_now_ns()}, 0.0, 0.0, 0.0};
-    keep_newest(clock, bc_clock_line_straight(clock->exchanges, clock->count,
-                                              EXCHANGES_LEAST));
+    /* Those before, which a disturbance may have bent, are kept all the same: with
+       later ones they may be straight. */
+    const size_t straight = bc_clock_line_straight(
+        clock->exchanges, clock->count, EXCHANGES_LEAST);
     struct bc_line_quality quality;
     struct knowledge own = {.line = bc_clock_line_fit(
-                                clock->exchanges, clock->count, &quality)};
-    own.error_ns = quality.error_ns;
+                                clock->exchanges + clock->count - straight,
+                                straight, &quality)};
+    /* Each stamp was taken somewhere within a reading of the clock, and an offset is half
+       the difference of two passages, which have two stamps each. */
+    own.error_ns = quality.error_ns + clock->reading_ns;
     own.growth = RATE_CHANGE + quality.growth;
     own.bound_ns = quality.bound_ns;
     return own;
@@ -383,6 +381,7 @@ struct bc_global_clock *bc_global_clock_create(const struct bc_job *job,
     if (clock->passages == NULL)
         bc_abort("no memory for the global clock");
     clock->every_rank = every_rank;
+    clock->reading_ns = bc_clock_measure().read_ns;
     make_trees(clock, job);
     const double pair_s = pair_seconds(clock, job, seconds);
     measure_all(clock, pair_s);
