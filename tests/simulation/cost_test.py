@@ -24,18 +24,20 @@ import re
 import statistics
 import sys
 
-from smpi import ENVELOPE_BYTES, SIZES, Simulator, Torus
+from smpi import ENVELOPE_BYTES, Failed, SIZES, Simulator, Torus
 
 # The first sample is reduced alone, all others together: what differs between two runs is
 # but the samples' own messages, and the bytes of the reduction.
 FEW, MORE = 4, 12
+# With --sync=window there are five times as many.
+WINDOW_FEW, WINDOW_MORE = 2, 4
 
 # Growth against log2(P), and what rounding may add.
 SLACK = 1.1
 
 WORD = 8
 
-SLOW_CABLES_US = 250
+SLOW_CABLES_US = 1000
 
 # Each with an operation that is cheap to simulate.
 OPTIONS = {
@@ -100,14 +102,15 @@ class Cost:
     """What a program costs on so many ranks."""
 
     def __init__(self, simulator, cluster, program, options):
+        both = (WINDOW_FEW, WINDOW_MORE) if WINDOW in options else (FEW, MORE)
         few, more = (simulator.run(cluster, program, options + [
-            "--warmup=0", f"--samples={samples}"]) for samples in (FEW, MORE))
+            "--warmup=0", f"--samples={samples}"]) for samples in both)
         rounds = MORE - FEW
         if WINDOW in options:
             rounds = starts(more) - starts(few)
         elif program.startswith("overlap"):
             # Each trial of the search has the samples, too.
-            rounds *= 1 + trials(more)
+            rounds = MORE * (1 + trials(more)) - FEW * (1 + trials(few))
         self.seconds = few.seconds + more.seconds
         self.ranks = cluster.hosts
         self.a_sample = {}
@@ -141,9 +144,11 @@ def trials(job):
 
 
 def starts(job):
-    """The samples that were taken with --sync=window, those that were missed included."""
-    taken = re.findall(r"\d+ of (\d+) starts were missed", job.text)
-    return sum(int(number) for number in taken)
+    """The samples that were taken with --sync=window; all must have been missed."""
+    (missed, taken), = re.findall(r"(\d+) of (\d+) starts were missed", job.text)
+    if missed != taken:
+        raise Failed(f"{missed} of {taken} starts were missed, not all of them")
+    return int(taken)
 
 
 def nothing_counted(cost):

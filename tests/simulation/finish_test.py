@@ -38,6 +38,9 @@ CANNOT = {
     "overlap_ineighbor_allgather": NO_NEIGHBOURS,
     "overlap_ineighbor_alltoall": NO_NEIGHBOURS,
     "halo's neighbor_alltoallw": NO_NEIGHBOURS,
+    # Found by that: of 64 ranks all but the late one and rank 0 left early.
+    "overlap_ibarrier's --check": "SMPI 3.32's MPI_Ibarrier lets ranks out before the "
+                                  "last one enters",
     "monitor_overhead": "SMPI 3.32's mpi.h doesn't declare MPI's functions as the "
                         "standard does",
 }
@@ -54,10 +57,12 @@ OPTIONS = {
 }
 OVERLAP = ["--data-driven", "--min-num-elts=1", "--max-num-elts=1", "--check"]
 
-# A row's time, and what a row may take of it: the least samples may take as long again.
+# Samples that a row's time is too short for, and what a row may take of it: the least
+# samples may take as long again.
 TIMED = ("syncbench", "msgrate", "overlap_ibarrier")
 ROW_S = 0.001
 GRACE = 2
+MANY = 10_000
 
 QUADRATIC = [f"overlap_{name}" for name in (
     "iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv", "ialltoallw",
@@ -90,6 +95,8 @@ def check_programs(build):
 
 
 def options_of(name):
+    if name == "overlap_ibarrier":
+        return ["--data-driven"]
     return OVERLAP if name.startswith("overlap_") else OPTIONS[name]
 
 
@@ -98,7 +105,7 @@ def run(simulator, cluster, program, options, row_s=None):
     on the simulated clock."""
     name = os.path.basename(program)
     if row_s is not None:
-        options = [*options, f"--max-time={row_s}"]
+        options = [*options, f"--max-time={row_s}", f"--min-samples={MANY}"]
     try:
         job = simulator.run(cluster, program, options)
     except Failed as error:
