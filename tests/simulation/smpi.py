@@ -218,6 +218,10 @@ class Simulator:
                 raise Failed(f"{cluster.name}: {program} {' '.join(options)}: exit "
                              f"status {process.returncode}\n{text[-1000:]}\n"
                              f"{errors[-1000:]}")
+            # The simulator's status is 0 where ranks wait for each other for ever.
+            if "\n# end: " not in text:
+                raise Failed(f"{cluster.name}: {program} {' '.join(options)}: left in "
+                             f"the middle\n{text[-1000:]}\n{errors[-1000:]}")
             return Job(read_tsv(text), text, self.read_counts(counts), seconds)
 
     @staticmethod
