@@ -64,7 +64,7 @@ EACH = {"msgrate_rma": ["--sync=fence", "--sync=lock", "--sync=flush"]}
 
 # Samples that a row's time is too short for, and what a row may take of it: the least
 # samples may take as long again.
-TIMED = ("syncbench", "msgrate", "overlap_ibarrier")
+TIMED = ("msgrate", "overlap_ibarrier")
 ROW_S = 0.001
 GRACE = 2
 MANY = 10_000
