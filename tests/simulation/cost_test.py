@@ -55,7 +55,7 @@ WINDOW = "--sync=window"
 
 # A program, and what is added to its options.
 CASES = [(program, []) for program in OPTIONS] + [("syncbench/syncbench", [WINDOW])]
-SHARE = [("msgrate/msgrate", [])]
+SHARE = [("pingpong/pingpong", []), ("msgrate/msgrate", [])]
 
 
 def messages_and_bytes(numbers):
