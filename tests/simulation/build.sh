@@ -13,7 +13,8 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 wrapped=
 for function in bc_quiet_barrier bc_quiet_release bc_quiet_bcast \
-    bc_quiet_reduce bc_quiet_allreduce bc_job_describe bc_run_begin bc_run_end \
+    bc_quiet_reduce bc_quiet_allreduce bc_quiet_release_allreduce \
+    bc_global_clock_update bc_job_describe bc_run_begin bc_run_end \
     smpi_shared_malloc_intercept smpi_shared_calloc_intercept \
     smpi_shared_realloc_intercept smpi_shared_free aligned_alloc \
     MPI_Barrier MPI_Comm_split MPI_Comm_split_type; do

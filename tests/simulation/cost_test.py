@@ -10,35 +10,52 @@ rank's messages are those it sends and those it receives; the largest rank's mus
 grow no faster than log2(P) from the fewest ranks to the most, and by no more than
 one word a rank the bytes that rank 0's program itself has allocated.
 
-usage: cost_test.py [--full] BUILD LIBRARY
+With --sync=window the start-up finds the shared clock and each sample has its starts'
+agreements. There cables are so slow that a pair of ranks exchanges the fewest messages
+that it may, however far it is, and every start is missed: all samples that may be are
+taken again, and counted.
+
+usage: cost_test.py [--full] [--only NAME] [--sizes RANKS...] BUILD LIBRARY
 """
 
 import argparse
 import math
+import re
 import statistics
 import sys
 
-from smpi import ENVELOPE_BYTES, SIZES, Simulator, Torus
+from smpi import ENVELOPE_BYTES, Failed, SIZES, Simulator, Torus
 
-FEW, MORE = 16, 48
+# The first sample is reduced alone, all others together: what differs between two runs is
+# but the samples' own messages, and the bytes of the reduction.
+FEW, MORE = 4, 12
+# With --sync=window there are five times as many.
+WINDOW_FEW, WINDOW_MORE = 2, 4
 
 # Growth against log2(P), and what rounding may add.
 SLACK = 1.1
 
 WORD = 8
 
+SLOW_CABLES_US = 1000
+
 # Each with an operation that is cheap to simulate.
-PROGRAMS = {
-    "syncbench/syncbench": ["--types=pairwise"],
+OPTIONS = {
+    "syncbench/syncbench": ["--types=pairwise", "--inner=2"],
     "pingpong/pingpong": ["--arrangements=single", "--patterns=MPI Send",
                           "--max-ndata=1"],
     "halo/halo": ["--methods=persistent", "--local=1"],
     "msgrate/msgrate": ["--peers=1", "--messages=1", "--size=1", "--cache=0",
                         "--ppn=1"],
     "mpi_overhead/mpi_overhead": ["--msgsize=8"],
-    "overlap/overlap_ibcast": ["--data-driven", "--max-num-elts=1"],
+    "overlap/overlap_ibcast": ["--data-driven", "--max-num-elts=1", "--debug"],
+    "overlap/overlap_ibarrier": ["--data-driven", "--debug"],
 }
-SHARE = ["msgrate/msgrate"]
+WINDOW = "--sync=window"
+
+# A program, and what is added to its options.
+CASES = [(program, []) for program in OPTIONS] + [("syncbench/syncbench", [WINDOW])]
+SHARE = [("pingpong/pingpong", []), ("msgrate/msgrate", [])]
 
 
 def messages_and_bytes(numbers):
@@ -85,12 +102,15 @@ class Cost:
     """What a program costs on so many ranks."""
 
     def __init__(self, simulator, cluster, program, options):
+        both = (WINDOW_FEW, WINDOW_MORE) if WINDOW in options else (FEW, MORE)
         few, more = (simulator.run(cluster, program, options + [
-            "--warmup=0", f"--samples={samples}"]) for samples in (FEW, MORE))
+            "--warmup=0", f"--samples={samples}"]) for samples in both)
         rounds = MORE - FEW
-        if program.startswith("overlap"):
+        if WINDOW in options:
+            rounds = starts(more) - starts(few)
+        elif program.startswith("overlap"):
             # Each trial of the search has the samples, too.
-            rounds *= 1 + trials(more)
+            rounds = MORE * (1 + trials(more)) - FEW * (1 + trials(few))
         self.seconds = few.seconds + more.seconds
         self.ranks = cluster.hosts
         self.a_sample = {}
@@ -107,9 +127,9 @@ class Cost:
         self.others = max(numbers[1] for (rank, name), numbers
                           in more.counts.items() if name == "memory" and rank)
 
-    def show(self, program):
+    def show(self, name):
         found = self.a_sample
-        print(f"{program.split('/')[1]:16} {self.ranks:5} "
+        print(f"{name:23} {self.ranks:5} "
               f"{found['messages']:8.2f} {found['mean messages']:8.2f} "
               f"{found['bytes']:9.1f} {found['mean bytes']:9.1f} "
               f"{self.job:6} {self.job_bytes:9} {self.begin:6} "
@@ -123,10 +143,27 @@ def trials(job):
                for line in job.text.splitlines())
 
 
+def starts(job):
+    """The samples that were taken with --sync=window; all must have been missed."""
+    (missed, taken), = re.findall(r"(\d+) of (\d+) starts were missed", job.text)
+    if missed != taken:
+        raise Failed(f"{missed} of {taken} starts were missed, not all of them")
+    return int(taken)
+
+
+def nothing_counted(cost):
+    """What no message was counted of."""
+    return [name for name, number in (
+        ("a sample", cost.a_sample["messages"]),
+        ("the job's description", cost.job), ("the start-up", cost.begin))
+        if not number > 0]
+
+
 def grows_too_fast(program, fewest, most):
-    """What grows faster than it may between two numbers of ranks."""
+    """What grows faster than it may between two numbers of ranks, or isn't there."""
     allowed = SLACK * math.log2(most.ranks) / math.log2(fewest.ranks)
-    wrong = []
+    wrong = [f"no messages of {part}"
+             for cost in (fewest, most) for part in nothing_counted(cost)]
     for name in ("messages", "bytes"):
         if most.a_sample[name] > allowed * fewest.a_sample[name]:
             wrong.append(f"{name} a sample")
@@ -147,6 +184,8 @@ def grows_too_fast(program, fewest, most):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("build")
     parser.add_argument("library")
     arguments = parser.parse_args()
@@ -156,18 +195,26 @@ def main():
           "job's description, without MPI's making of communicators, and the rest of "
           "the start-up; bytes of rank 0 at the end "
           "and at most, and at most of any other.")
-    print("program          ranks messages     mean     bytes      mean    job "
+    print("program                 ranks messages     mean     bytes      mean    job "
           "job bytes  begin    at end   at most    others seconds")
-    for program in PROGRAMS if arguments.full else SHARE:
-        options = PROGRAMS[program]
-        if program.startswith("overlap"):
-            options = options + ["--debug"]
-        costs = [Cost(simulator, Torus(ranks), program, options)
-                 for ranks in (SIZES if arguments.full else SIZES[:2])]
-        for cost in costs:
-            cost.show(program)
-        wrong |= grows_too_fast(program, costs[0], costs[-1])
-    sys.exit(wrong)
+    everything = arguments.full or arguments.only
+    sizes = arguments.sizes or (SIZES if everything else SIZES[:2])
+    ran = 0
+    for program, added in CASES if everything else SHARE:
+        name = " ".join([program.split("/")[1], *(word.replace("--sync=", "")
+                                                  for word in added)])
+        if arguments.only not in name:
+            continue
+        costs = []
+        for ranks in sizes:
+            cluster = Torus(ranks)
+            if WINDOW in added:
+                cluster.cable_us = SLOW_CABLES_US
+            costs.append(Cost(simulator, cluster, program, OPTIONS[program] + added))
+            costs[-1].show(name)
+        wrong |= grows_too_fast(name, costs[0], costs[-1])
+        ran += 1
+    sys.exit(wrong or ran == 0)
 
 
 if __name__ == "__main__":

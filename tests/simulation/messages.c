@@ -4,11 +4,12 @@
  * the functions of SimGrid's kernel in which each message is posted.
  *
  * These are SimGrid's own (version 3.32): what they are given is read by its place.
- * simulation_cost.py checks the counts of messages that it knows before it
+ * cost_test.py checks the counts of messages that it knows before it
  * believes any other.
  *
  * At the end it writes to the file SIMULATION_COUNTS: rank, phase, messages sent, bytes
- * sent, messages received, bytes received; and with phase "memory" now and most bytes.
+ * sent, messages received, bytes received; and with phase "memory" now and most bytes,
+ * with phase "time" the nanoseconds of the run and of its budget.
  */
 #include "tests/simulation/messages.h"
 
@@ -29,6 +30,7 @@ static struct rank {
     enum simulation_phase phase;
     struct count counts[SIMULATION_PHASES];
     int64_t now_bytes, most_bytes;
+    int64_t ran_ns, budget_ns;
 } all[RANKS_MAX];
 
 static int last_found;
@@ -51,6 +53,12 @@ void simulation_memory(int rank, int64_t now_bytes, int64_t most_bytes)
 {
     all[rank].now_bytes = now_bytes;
     all[rank].most_bytes = most_bytes;
+}
+
+void simulation_time(int rank, int64_t ran_ns, int64_t budget_ns)
+{
+    all[rank].ran_ns = ran_ns;
+    all[rank].budget_ns = budget_ns;
 }
 
 /* Where an actor counts; before it has told its rank nowhere. Actors come in
@@ -139,6 +147,8 @@ __attribute__((destructor)) static void report(void)
         fprintf(file, "%d\tmemory\t%lld\t%lld\n", rank,
                 (long long)all[rank].now_bytes,
                 (long long)all[rank].most_bytes);
+        fprintf(file, "%d\ttime\t%lld\t%lld\n", rank,
+                (long long)all[rank].ran_ns, (long long)all[rank].budget_ns);
     }
     fclose(file);
 }

@@ -4,7 +4,9 @@
  * counts what it allocates. smpirun loads the program once for each rank, with
  * variables of its own.
  */
+#include "common/global_clock.h"
 #include "common/run.h"
+#include "common/sampling.h"
 #include "tests/simulation/messages.h"
 
 #include <mpi.h>
@@ -12,6 +14,7 @@
 /* Where nothing counts they are missing. */
 #pragma weak simulation_enter
 #pragma weak simulation_memory
+#pragma weak simulation_time
 
 /* ---- messages ---------------------------------------------------------------- */
 
@@ -63,6 +66,12 @@ WRAP(bc_quiet_allreduce, SIMULATION_HARNESS,
      (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
       MPI_Comm comm),
      (send, receive, count, type, op, comm))
+WRAP(bc_quiet_release_allreduce, SIMULATION_HARNESS,
+     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+      MPI_Comm comm),
+     (send, receive, count, type, op, comm))
+WRAP(bc_global_clock_update, SIMULATION_HARNESS,
+     (struct bc_global_clock *clock), (clock))
 /* The barrier that releases the ranks in benchmarks that call it themselves. What
    measures a barrier has it here, too. */
 int __real_MPI_Barrier(MPI_Comm comm);
@@ -122,6 +131,11 @@ bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmar
     return good;
 }
 
+static int64_t in_ns(double seconds)
+{
+    return (int64_t)(seconds * 1e9);
+}
+
 int __real_bc_run_end(struct bc_run *run);
 int __wrap_bc_run_end(struct bc_run *run);
 int __wrap_bc_run_end(struct bc_run *run)
@@ -129,6 +143,9 @@ int __wrap_bc_run_end(struct bc_run *run)
     enter(SIMULATION_END);
     if (simulation_memory != NULL)
         simulation_memory(rank, now_bytes, most_bytes);
+    if (simulation_time != NULL)
+        simulation_time(rank, in_ns(bc_elapsed_s() - run->start_s),
+                        in_ns(run->benchmark->run_budget_s));
     return __real_bc_run_end(run);
 }
 

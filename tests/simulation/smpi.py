@@ -33,18 +33,20 @@ def wire_us(size_bytes):
 
 
 class Cluster:
-    """Hosts, one rank on each, with cables of LATENCY_US and BYTES_PER_US."""
+    """Hosts, one rank on each, with cables of cable_us, LATENCY_US unless it is set,
+    and BYTES_PER_US."""
 
     def __init__(self, name, hosts, topology, parameters):
         self.name, self.hosts = f"{name} of {hosts}", hosts
         self.topology, self.parameters = topology, parameters
+        self.cable_us = LATENCY_US
 
     def xml(self):
         return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
 <cluster id="cluster" prefix="node-" suffix="" radical="0-{self.hosts - 1}"
- speed="1Gf" bw="{BYTES_PER_US}MBps" lat="{LATENCY_US}us" sharing_policy="SPLITDUPLEX"
+ speed="1Gf" bw="{BYTES_PER_US}MBps" lat="{self.cable_us}us" sharing_policy="SPLITDUPLEX"
  topology="{self.topology}" topo_parameters="{self.parameters}"/>
 </platform>
 """
@@ -54,7 +56,7 @@ class Cluster:
         raise NotImplementedError
 
     def latency_us(self, source, target):
-        return self.hops(source, target) * LATENCY_US
+        return self.hops(source, target) * self.cable_us
 
     def farthest_us(self, rank):
         return max(self.latency_us(rank, other) for other in range(self.hosts))
@@ -155,6 +157,8 @@ class Job:
     def __init__(self, rows, text, counts, seconds):
         self.rows, self.text, self.seconds = rows, text, seconds
         self.counts = counts  # (rank, phase): numbers, see messages.c
+        # On the simulated clock: what the run took, and what it may with defaults.
+        self.ran_s, self.budget_s = (ns * 1e-9 for ns in counts[0, "time"])
 
     def of_phase(self, phase):
         return [numbers for (_, name), numbers in self.counts.items()
@@ -214,6 +218,10 @@ class Simulator:
                 raise Failed(f"{cluster.name}: {program} {' '.join(options)}: exit "
                              f"status {process.returncode}\n{text[-1000:]}\n"
                              f"{errors[-1000:]}")
+            # The simulator's status is 0 where ranks wait for each other for ever.
+            if "\n# end: " not in text:
+                raise Failed(f"{cluster.name}: {program} {' '.join(options)}: left in "
+                             f"the middle\n{text[-1000:]}\n{errors[-1000:]}")
             return Job(read_tsv(text), text, self.read_counts(counts), seconds)
 
     @staticmethod
