@@ -168,13 +168,13 @@ class Testbed(Launch):
                 break
         self.assertEqual(done.returncode, 0, done.stderr + self.logs())
 
-    def testbed(self, name):
+    def make_testbed(self, name):
         made = launchers.Testbed(name)
         self.addCleanup(made.close)
         return made
 
     def test_wrapper(self):
-        testbed = self.testbed("suite")
+        testbed = self.make_testbed("suite")
         self.over_tcp(["sh", os.path.join(SCRIPTS, "run_suite.sh"),
                        f"--launcher={testbed.launcher(OPTIONS.mpirun)}"])
         text = self.check()
@@ -184,7 +184,7 @@ class Testbed(Launch):
 
     def test_hydra(self):
         """hydra itself, given the hosts; the launcher stands in for ssh."""
-        name = self.testbed("hydra").name
+        name = self.make_testbed("hydra").name
         environment = {"COMMCOST_TESTBED": name, "UCX_TLS": "tcp,self",
                        "UCX_NET_DEVICES": "wire"}
         line = [launchers.TESTBED, "exec", name, "1", "env",
