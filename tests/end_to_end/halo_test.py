@@ -10,9 +10,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from mounts import with_small_fs  # noqa: E402
 from mpi_run import (  # noqa: E402
     Launcher, UsageTest, number, read_tsv, run, run_and_dump, run_raw,
-    total_error, with_small_shm)
+    total_error)
 
 COLUMNS = """method sync dims local ndata nrep time_s latency_us latency_lo_us
     latency_hi_us latency_p99_us latency_max_us bwidth_mbs check samples status
@@ -64,7 +65,8 @@ class Memory(unittest.TestCase):
     refused where it was asked for; what would do does."""
 
     def test_small_shm(self):
-        small = with_small_shm(OPTIONS.launcher, 64)
+        small = OPTIONS.launcher.behind(
+            with_small_fs("/dev/shm", 64 << 10))
         quick = [OPTIONS.program, "--methods=put", "--coarray-sync=all", *ONCE]
         done = run_raw(small, 2, quick)
         self.assertEqual(done.returncode, 0, done.stderr)

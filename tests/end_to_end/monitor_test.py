@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from mpi_run import Launcher, number, read_tsv, run_raw  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us
     max_us max_rank bytes small large small_per_s large_per_s small_bytes
@@ -312,7 +313,7 @@ def main():
     parser.add_argument("launcher", nargs="+")
     OPTIONS = parser.parse_args()
     OPTIONS.launcher = Launcher(OPTIONS.launcher)
-    unittest.main(argv=[sys.argv[0], OPTIONS.tests], verbosity=2)
+    run_tests([OPTIONS.tests])
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from mounts import with_small_fs  # noqa: E402
 from mpi_run import (  # noqa: E402
     Launcher, UsageTest, number, read_tsv, run, run_and_dump, run_raw,
-    total_error, with_small_shm)
+    total_error)
 
 COLUMNS = """arrangement pattern sync count blksize stride ndata nextent nrep
     time_s latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us
@@ -62,7 +63,8 @@ class Memory(unittest.TestCase):
                  "--coarray-sync=images", "--max-blocks=16",
                  "--samples=1", "--warmup=0"]
         for mebibytes, arguments in ((64, ["--full"]), (12, [])):
-            small = with_small_shm(OPTIONS.launcher, mebibytes)
+            small = OPTIONS.launcher.behind(
+                with_small_fs("/dev/shm", mebibytes << 10))
             done = run_raw(small, 2, quick + arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
             largest = max(int(row["ndata"]) for row in read_tsv(done.stdout))

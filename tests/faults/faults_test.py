@@ -17,8 +17,12 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import (Failed, Launcher, read_tsv, run_raw,  # noqa: E402
-                     with_small_shm)
+from mounts import with_small_fs  # noqa: E402
+from mpi_run import (  # noqa: E402
+    Failed, Launcher, on_two_processors, read, read_tsv, run_raw)
+from processes import (  # noqa: E402
+    kill_all, kill_session, processes_with, ranks_of, wait_for)
+from run_tests import run_tests  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -32,20 +36,6 @@ END_S = 10.0
 ROW_S = 0.2
 
 
-def read(path):
-    with open(path, encoding="utf-8") as stream:
-        return stream.read()
-
-
-def wait_for(condition, timeout_s=20.0):
-    end_s = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > end_s:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 class Run(unittest.TestCase):
     """A run of halo that takes a few seconds, with a row each ROW_S."""
 
@@ -55,28 +45,44 @@ class Run(unittest.TestCase):
         self.output = os.path.join(self.folder, "a", "halo.tsv")
         os.mkdir(os.path.dirname(self.output))
         self.program = os.path.join(OPTIONS.build, "halo", "halo")
+        self.begun = []
+        self.addCleanup(self.end_all)
 
     def start(self, *options, ranks=2):
         line = OPTIONS.launcher.line(ranks, {}, [
             self.program, "--local=4,6,8", f"--max-time={ROW_S}",
             "--precision=0.001", "--max-samples=900M", f"--output={self.output}",
             *options])
-        process = subprocess.Popen(line, stdin=subprocess.DEVNULL,
+        return self.begin(line)
+
+    def begin(self, line, environment=None):
+        """Begins a command in a session of its own. What an earlier one left, that a
+        failed test didn't wait for, is not taken for this one's."""
+        self.end_all()
+        if os.path.isfile(self.output):
+            os.remove(self.output)
+        process = subprocess.Popen(line, stdin=subprocess.DEVNULL, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, start_new_session=True)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+                                   env={**os.environ, **(environment or {})},
+                                   start_new_session=True)
+        self.begun.append(process)
         return process
+
+    def end_all(self):
+        """Kills all that was begun, what has a session of its own, too: it has the
+        test's folder in its command line."""
+        for process in self.begun:
+            kill_session(process.pid)
+        kill_all(processes_with(self.folder))
+        for process in self.begun:
+            process.communicate(timeout=END_S)
+        self.begun.clear()
 
     def end_of(self, process):
         """Exit status and stderr of what must end now."""
         before_s = time.monotonic()
-        try:
-            said = process.communicate(timeout=3 * END_S)[1]
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            raise
+        said = process.communicate(timeout=3 * END_S)[1]
+        self.begun.remove(process)
         self.assertLess(time.monotonic() - before_s, END_S, said)
         # mpirun may leave a little earlier than its ranks.
         self.assertTrue(wait_for(lambda: not self.at_work(), END_S), self.at_work())
@@ -84,25 +90,17 @@ class Run(unittest.TestCase):
 
     def at_work(self):
         """The ranks."""
-        found = []
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                line = read(f"/proc/{name}/cmdline")
-                if self.output in line and os.readlink(
-                        f"/proc/{name}/exe") == os.path.realpath(self.program):
-                    found.append(int(name))
-            except (OSError, UnicodeDecodeError):
-                pass
-        return sorted(found)
+        return ranks_of(self.program, self.output)
 
     def rows(self, text=None):
         """All of them are whole."""
-        lines = (text or read(self.output)).splitlines(keepends=True)
+        text = read(self.output) if text is None else text
+        lines = text.splitlines(keepends=True)
         bare = [line for line in lines if not line.startswith("#")]
         for line in bare:
             self.assertTrue(line.endswith("\n"), line)
             self.assertEqual(line.count("\t"), bare[0].count("\t"), line)
-        return len(bare) - 1
+        return max(len(bare) - 1, 0)
 
     def has_rows(self, count):
         """As many and more are in the file."""
@@ -139,7 +137,6 @@ class Signals(Run):
                 status, said = self.end_of(process)
                 self.assertNotEqual(status, 0, said)
                 self.assert_ended(number, rows)
-                os.remove(self.output)
 
     def test_to_mpirun(self):
         """What mpirun makes of a signal is its own: it passes it on, or another one, or
@@ -160,7 +157,6 @@ class Signals(Run):
                     self.assertIn("# warning: interrupted by SIG", text)
                     self.assertTrue(text.endswith(
                         f"\n# end: {self.rows()} rows, exit 1\n"), text[-200:])
-                os.remove(self.output)
 
 
 class SuiteSignals(Run):
@@ -176,8 +172,7 @@ class SuiteSignals(Run):
         for number in SIGNALS:
             with self.subTest(signal=number.name):
                 self.output = os.path.join(results, "runs", "1", "halo.tsv.part")
-                process = subprocess.Popen(line, stdin=subprocess.DEVNULL,
-                                           stderr=subprocess.PIPE, text=True)
+                process = self.begin(line)
                 self.assertTrue(wait_for(self.has_rows(2)))
                 process.send_signal(number)
                 status, said = self.end_of(process)
@@ -205,15 +200,13 @@ class SuiteSignals(Run):
             with open(f"{top}/bin/{name}", "w", encoding="utf-8") as stream:
                 stream.write("#!/bin/sh\n")
             os.chmod(f"{top}/bin/{name}", 0o755)
-        environment = {**os.environ, "MPICC": "mpicc.of.nobody", "RANKS": "2",
+        environment = {"MPICC": "mpicc.of.nobody", "RANKS": "2",
                        "PATH": f"{top}/bin:{os.environ['PATH']}"}
         results = os.path.join(self.folder, "results")
         for number in SIGNALS:
             with self.subTest(signal=number.name):
-                process = subprocess.Popen(
-                    ["sh", top + "/run_scripts/quickstart.sh", results],
-                    env=environment, stdin=subprocess.DEVNULL, text=True,
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                process = self.begin(
+                    ["sh", top + "/run_scripts/quickstart.sh", results], environment)
                 count = len(self.finished(results))
                 self.assertTrue(wait_for(
                     lambda: len(self.finished(results)) > count))  # noqa: B023
@@ -260,34 +253,36 @@ class Files(Run):
         self.assertLessEqual(self.rows(text), 2)
 
     def test_disk_that_becomes_full(self):
-        """The rows that fitted are whole, and there is no end. In a mount namespace of
-        the launcher's own."""
-        for size in (8, 12):
-            folder = os.path.join(self.folder, "small")
-            os.makedirs(folder, exist_ok=True)
-            self.output = os.path.join(folder, "halo.tsv")
-            copy = os.path.join(self.folder, "copy")
-            process = self.in_small(folder, size, copy, "--max-time=0.02")
-            self.lost(process, self.output, "No space left on device")
-            text = read(copy)
-            self.assertNotIn("# end:", text)
-            lines = text.splitlines(keepends=True)
-            if not lines[-1].endswith("\n"):
-                lines.pop()
-            self.rows("".join(lines))
+        """The rows that fitted are whole, and there is no end. One of the sizes has
+        room for rows."""
+        boxes = ",".join(map(str, range(4, 30)))
+        self.output = os.path.join(self.folder, "small", "halo.tsv")
+        copy = os.path.join(self.folder, "copy")
+        os.mkdir(os.path.dirname(self.output))
+        for kibibytes, least in ((8, 0), (12, 1)):
+            with self.subTest(kibibytes=kibibytes):
+                if os.path.exists(copy):
+                    os.remove(copy)
+                process = self.begin(self.and_copied(kibibytes, copy) +
+                                     OPTIONS.launcher.line(2, {}, [
+                                         self.program, f"--local={boxes}",
+                                         f"--output={self.output}",
+                                         "--max-time=0.02"]))
+                self.lost(process, self.output, "No space left on device")
+                text = read(copy)
+                self.assertNotIn("# end:", text)
+                lines = text.splitlines(keepends=True)
+                if not lines[-1].endswith("\n"):
+                    lines.pop()
+                self.assertGreaterEqual(self.rows("".join(lines)), least)
 
-    def in_small(self, folder, kibibytes, copy, *options):
-        """halo, its result in a file system of that size and copied in the end."""
-        if os.geteuid() != 0:
-            self.skipTest("a small disk needs root")
-        line = OPTIONS.launcher.line(2, {}, [
-            self.program, "--local=" + ",".join(map(str, range(4, 30))), f"--output={self.output}", *options])
-        return subprocess.Popen(
-            ["unshare", "--mount", "sh", "-c",
-             f"mount -t tmpfs -o size={kibibytes}k tmpfs {folder} || exit 77; "
-             f"\"$@\"; status=$?; cp {self.output} {copy}; exit $status", "sh",
-             *line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, start_new_session=True)
+    def and_copied(self, kibibytes, copy):
+        """The words before a command whose output is in a file system of that size,
+        which nobody else sees, and is copied in the end."""
+        script = ('output=$1 copy=$2; shift 2; "$@"; status=$?; '
+                  'cp "$output" "$copy"; exit "$status"')
+        return with_small_fs(os.path.dirname(self.output), kibibytes) + [
+            "sh", "-c", script, "sh", self.output, copy]
 
     def test_removed_folder(self):
         process = self.start()
@@ -310,9 +305,8 @@ class SharedMemory(Run):
         one ends, with a line of ours or the library's that names the place."""
         for kibibytes in (4, 1024, 9216, 10240) if OPTIONS.full else (4, 9216):
             with self.subTest(kibibytes=kibibytes):
-                small = with_small_shm(OPTIONS.launcher, 1)
-                small.command = [word.replace("size=1m", f"size={kibibytes}k")
-                                 for word in small.command]
+                small = OPTIONS.launcher.behind(
+                    with_small_fs("/dev/shm", kibibytes))
                 begin_s = time.monotonic()
                 done = run_raw(small, 2, [self.program, "--local=4",
                                           "--max-time=0.02"], timeout_s=30)
@@ -325,7 +319,12 @@ class SharedMemory(Run):
 
 
 class Competitor(unittest.TestCase):
-    """Somebody else computes on one of the ranks' processors."""
+    """Somebody else computes on one of the ranks' processors, of which there are two
+    however many the machine has."""
+
+    # Shares of the rows that have a warning: all of them and none, but for a few that
+    # the machine's other work makes.
+    BESIDE_MIN, QUIET_MAX = 0.8, 0.2
 
     def setUp(self):
         if len(os.sched_getaffinity(0)) < 2:
@@ -351,13 +350,14 @@ class Competitor(unittest.TestCase):
         child = self.compete() if competitor else None
         try:
             done = run_raw(OPTIONS.launcher, 2, [
-                os.path.join(OPTIONS.build, program), *options])
+                *on_two_processors(), os.path.join(OPTIONS.build, program), *options])
         finally:
             if child is not None:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = read_tsv(done.stdout)
+        self.assertGreater(len(rows), 0)
         low, high, value = (float(rows[0][f"{quantity}_{end}us"])
                             for end in ("lo_", "hi_", ""))
         warned = len(re.findall("(?m)^# warning: row [0-9]+: rank [0-9]+ waited",
@@ -378,7 +378,8 @@ class Competitor(unittest.TestCase):
               f"({100 * (beside[0] / quiet[0] - 1):+.1f} %); interval "
               f"{quiet[1]:.4f} and {beside[1]:.4f} us; rows with a warning: "
               f"{quiet[2]:.0%} and {beside[2]:.0%}", flush=True)
-        self.assertEqual((quiet[2], beside[2]), (0.0, 1.0), program)
+        self.assertLessEqual(quiet[2], self.QUIET_MAX, program)
+        self.assertGreaterEqual(beside[2], self.BESIDE_MIN, program)
         return quiet, beside
 
     @staticmethod
@@ -406,13 +407,11 @@ class Competitor(unittest.TestCase):
     def test_monitor_overhead(self):
         """One process, on the competitor's processor."""
         program = os.path.join(OPTIONS.build, "monitor", "monitor_overhead")
-        pinned = Launcher(OPTIONS.launcher.command)
-        pinned.is_openmpi = OPTIONS.launcher.is_openmpi
         one = str(min(os.sched_getaffinity(0)))
         for competitor in (False, True):
             child = self.compete() if competitor else None
             try:
-                done = run_raw(pinned, 1, ["taskset", "-c", one, program,
+                done = run_raw(OPTIONS.launcher, 1, ["taskset", "-c", one, program,
                                            "--max-time=0.05"])
             finally:
                 if child is not None:
@@ -422,9 +421,11 @@ class Competitor(unittest.TestCase):
             rows = read_tsv(done.stdout)
             warned = len(re.findall("(?m)^# warning: row [0-9]+: rank 0 waited",
                                     done.stdout))
-            self.assertGreaterEqual(warned, 0.8 * len(rows) if competitor else 0)
-            self.assertLessEqual(warned, len(rows) if competitor else
-                                 0.1 * len(rows), done.stdout)
+            share = warned / len(rows)
+            if competitor:
+                self.assertGreaterEqual(share, self.BESIDE_MIN, done.stdout)
+            else:
+                self.assertLessEqual(share, 0.1, done.stdout)
 
 
 def main():
@@ -439,7 +440,7 @@ def main():
     OPTIONS = parser.parse_args(words[:split])
     OPTIONS.launcher = Launcher(words[split + 1:])
     try:
-        unittest.main(argv=sys.argv[:1] + OPTIONS.tests, verbosity=2)
+        run_tests(OPTIONS.tests)
     except Failed as error:
         sys.exit(str(error))
 

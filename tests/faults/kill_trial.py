@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Kills a random rank of a random benchmark at a random moment, as run_suite.sh
-launches it: by hydra, Open MPI's mpirun, Slurm's srun, and over the testbed's two
-hosts. Each trial is a suite of two launches of a benchmark, in one of which a rank gets
-SIGKILL. It must be so that
+"""Kills a random rank of a benchmark at a random moment, as run_suite.sh launches it:
+by hydra, Open MPI's mpirun, Slurm's srun, and over the testbed's two hosts. Each trial
+is a suite of launches of a benchmark: the first is left alone and tells how long one
+takes; in the second, after which there may be a third, a rank gets SIGKILL. It must be
+so that
 
 - the launch ends within 10 s, with an exit status other than 0 unless its result was
   complete already, and leaves no process behind. Over two hosts hydra (MPICH 4.0.2) may
@@ -10,18 +11,21 @@ SIGKILL. It must be so that
 - what it had written before is still there, and all of its rows are whole, but for a
   last one that the kill may have cut off;
 - the suite calls the launch failed, or done if its end mark is there, and says so;
-- resumed, it has every row of both launches once, and doesn't touch what was finished.
+- resumed, it has every row of each launch once, and doesn't touch what was finished.
 
-What a trial does follows from its seed, but for the processes' own speed. A trial
-that fails is printed with the seed, which --seed and --trials=1 try again.
+Trials take turns at the launchers and the benchmarks. What one does follows from its
+seed and the launchers, but for the processes' own speed. A trial that fails is printed
+with the seed, which --seed and --trials=1 try again. Of several trials, a third must
+have killed a launch that had rows.
 
 usage: kill_trial.py --build=FOLDER [--trials=N] [--seed=N] [--launchers=LIST]
-                     [--report=FILE]
+                     [--deadline=SECONDS] [--report=FILE]
 
 Exit status: 0; 1 a trial failed; 77 no launcher can be used here."""
 
 import argparse
 import collections
+import itertools
 import os
 import random
 import re
@@ -31,12 +35,17 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import launchers as started  # noqa: E402
+from mpi_run import read, read_if_there  # noqa: E402
+from processes import (  # noqa: E402
+    is_alive, kill_all, processes_with, ranks_of, wait_for)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 SUITE = os.path.join(TOP, "run_scripts", "run_suite.sh")
-TESTBED = os.path.join(TOP, "tests", "testbed", "testbed.sh")
-SLURM = os.path.join(TOP, "tests", "suite", "slurm_here.sh")
 SKIP = 77
 
 END_S = 10.0
@@ -53,62 +62,38 @@ SHORT = {
     "halo": "--local=4",
     "mpi_overhead": "--msgsize=0,1K",
     "monitor_overhead": "",
+    "overlap_ibarrier": "",
 }
-"""The benchmarks but overlap's, and what keeps their launches short."""
+"""The benchmarks but overlap's sweeps, and what keeps their launches short."""
 
 COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw
     ibcast iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce
     ireduce_scatter ireduce_scatter_block iscan iscatter iscatterv""".split()
+SWEEPS = [f"overlap_{name}_sweep" for name in COLLECTIVES]
+
+PROGRAMS = [SWEEPS[0], *SHORT, *SWEEPS[1:]]
+"""A few trials have one of each kind."""
+
+MPIRUNS = {"hydra": ("mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec"),
+           "openmpi": ("mpirun.openmpi", "mpirun", "orterun")}
+"""Where run_suite.sh looks for them."""
+
+ROWS_SHARE_MIN, ROWS_TRIALS_MIN = 1 / 3, 6
+"""Such a share of the launches must have rows when they are killed, where there are so
+many trials."""
 
 
 class Failure(Exception):
     """What must not be."""
 
 
+class OutOfTime(Exception):
+    """The deadline is there."""
+
+
 def must(condition, *text):
     if not condition:
         raise Failure(" ".join(str(word) for word in text))
-
-
-def read(path):
-    with open(path, encoding="utf-8") as stream:
-        return stream.read()
-
-
-def read_if_there(path):
-    try:
-        return read(path)
-    except OSError:
-        return ""
-
-
-# ---- processes -----------------------------------------------------------------
-
-
-def processes():
-    """Number, command line and session of each process that hasn't ended."""
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/cmdline", "rb") as stream:
-                line = stream.read().decode(errors="replace").replace("\0", " ")
-            fields = read(f"/proc/{name}/stat").rsplit(")", 1)[1].split()
-        except (OSError, IndexError):
-            continue
-        if fields[0] not in "ZX":
-            yield int(name), line, int(fields[3])
-
-
-def ranks_of(part, program):
-    """The processes that run the program and write that file."""
-    found = []
-    for number, line, _ in processes():
-        if f"--output={part}" in line:
-            try:
-                if os.readlink(f"/proc/{number}/exe") == program:
-                    found.append(number)
-            except OSError:
-                pass
-    return found
 
 
 def rank_in(process):
@@ -122,12 +107,13 @@ def rank_in(process):
 
 
 class Launcher:
-    """Options of run_suite.sh, and the environment that they need."""
+    """Options of run_suite.sh, the environment that they need, and what was started."""
 
-    def __init__(self, name, options, environment=None):
+    def __init__(self, name, options, server=None):
         self.name = name
         self.options = options
-        self.environment = environment or {}
+        self.server = server
+        self.environment = getattr(server, "environment", {})
 
     def still_at_work(self):
         """Something of its own that a launch left."""
@@ -137,58 +123,33 @@ class Launcher:
                               env={**os.environ, **self.environment},
                               check=False).stdout.strip()
 
-
-class Launchers:
-    """Those that can be had here."""
-
-    def __init__(self, names, mpirun):
-        self.folder = tempfile.mkdtemp()
-        os.chmod(self.folder, 0o755)
-        self.mpirun = mpirun
-        self.testbed = f"kill-{os.getpid()}"
-        self.there = []
-        for name in names:
-            made = getattr(self, "make_" + name)()
-            if made is not None:
-                self.there.append(made)
-
-    def make_hydra(self):
-        return Launcher("hydra", ["--launcher=hydra", "--ranks=2"])
-
-    def make_openmpi(self):
-        return Launcher("openmpi", ["--launcher=openmpi", "--ranks=2"])
-
-    def make_srun(self):
-        slurm = os.path.join(self.folder, "slurm")
-        log = os.path.join(self.folder, "start")
-        with open(log, "w", encoding="utf-8") as stream:
-            status = subprocess.run(["sh", SLURM, "start", slurm],
-                                    stdin=subprocess.DEVNULL, stdout=stream,
-                                    stderr=stream, check=False).returncode
-        if status != 0:
-            print("no srun:", read(log).strip())
-            return None
-        return Launcher("srun", ["--launcher=srun --mpi=pmi2", "--ranks=2"],
-                        {"SLURM_CONF": slurm + "/slurm.conf"})
-
-    def make_testbed(self):
-        made = subprocess.run([TESTBED, "up", "-q", self.testbed], text=True,
-                              capture_output=True, check=False)
-        if made.returncode != 0:
-            print("no testbed:", made.stderr.strip())
-            return None
-        return Launcher("testbed", [
-            f"--launcher={TESTBED} run -q --in {self.testbed} --mpirun "
-            f"{self.mpirun} --ranks {{ranks}} --",
-            "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1"])
-
     def close(self):
-        subprocess.run([TESTBED, "down", "-q", self.testbed], check=False,
-                       capture_output=True)
-        subprocess.run(["sh", SLURM, "stop", os.path.join(self.folder, "slurm")],
-                       check=False, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.server is not None:
+            self.server.close()
+
+
+def make_launcher(name, mpirun):
+    """Skips, as a test does, where it can't be had."""
+    if name == "srun":
+        return Launcher(name, ["--launcher=srun --mpi=pmi2", "--ranks=2"],
+                        started.Slurm())
+    if name == "testbed":
+        testbed = started.Testbed("kill")
+        return Launcher(name, [f"--launcher={testbed.launcher(mpirun)}",
+                               f"--hosts={','.join(testbed.hosts)}",
+                               "--ranks-per-node=1"], testbed)
+    if not any(map(shutil.which, MPIRUNS[name])):
+        raise unittest.SkipTest("there is none of " + ", ".join(MPIRUNS[name]))
+    return Launcher(name, [f"--launcher={name}", "--ranks=2"])
+
+
+def make_launchers(names, mpirun, made):
+    """Adds those that can be had to the list, says which can't."""
+    for name in names:
+        try:
+            made.append(make_launcher(name, mpirun))
+        except unittest.SkipTest as reason:
+            print(f"no {name}: {reason}", flush=True)
 
 
 # ---- results -------------------------------------------------------------------------
@@ -214,17 +175,19 @@ def rows_of(text):
 
 
 class Trial:
-    """A suite of two launches, one of which loses a rank."""
+    """A suite of launches, one of which loses a rank."""
+
+    KILLED = 2  # the launch
 
     def __init__(self, seed, launchers, build):
+        # As many trials as there are pairs of both have each pair once.
+        round_number, turn = divmod(seed - 1, len(PROGRAMS))
+        self.launcher = launchers[(round_number + turn) % len(launchers)]
+        self.name = PROGRAMS[turn]
         chance = random.Random(seed)
-        self.seed = seed
-        self.launcher = chance.choice(launchers)
-        self.name = chance.choice(list(SHORT) + ["overlap_ibarrier", "sweep"])
-        if self.name == "sweep":
-            self.name = f"overlap_{chance.choice(COLLECTIVES)}_sweep"
-        self.run = chance.choice((1, 2))
-        self.share = chance.uniform(0.0, 1.1)
+        self.launches = chance.choice((2, 3))
+        self.has_rows = chance.random() < 0.7
+        self.share = chance.random()
         self.victim = chance.randrange(2)
         program = re.sub("_sweep$", "", self.name)
         folder = {"overlap": "overlap", "msgrate": "msgrate",
@@ -234,24 +197,26 @@ class Trial:
         self.folder = tempfile.mkdtemp()
         self.results = os.path.join(self.folder, "results")
         self.line = ["sh", SUITE, f"--build={build}", f"--output={self.results}",
-                     f"--benchmarks={self.name}", "--runs=2", f"--limit={LIMIT_S}",
+                     f"--benchmarks={self.name}", f"--runs={self.launches}",
+                     f"--limit={LIMIT_S}",
                      "--options=all: --max-time=0.02 " +
                      SHORT.get(self.name, "--max-num-elts=512"),
                      *self.launcher.options]
-        if self.name == "overlap_ibarrier":
-            self.line[7] = "--options=all: --max-time=0.02"
         self.environment = {**os.environ, **self.launcher.environment}
-        self.found = {"rank": "NA", "delay_s": "NA", "rows_before": "NA",
-                      "end_s": "NA", "exit": "NA", "result": "NA"}
+        self.suites = []
+        self.found = {"launches": self.launches, "rank": "NA", "delay_s": "NA",
+                      "rows_before": "NA", "end_s": "NA", "exit": "NA", "result": "NA"}
 
     def path(self, run, ending=".tsv"):
         return f"{self.results}/runs/{run}/{self.name}{ending}"
 
     def suite(self):
-        return subprocess.Popen(self.line, env=self.environment, text=True,
-                                stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, start_new_session=True)
+        suite = subprocess.Popen(self.line, env=self.environment, text=True,
+                                 stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, start_new_session=True)
+        self.suites.append(suite)
+        return suite
 
     def record(self, run):
         """The last record of that launch: exit status and result."""
@@ -263,20 +228,48 @@ class Trial:
                 found = (cells[4], cells[5])
         return found
 
-    def kill(self, suite, typical_s):
+    def ranks(self, run):
+        return ranks_of(self.program, f"--output={self.path(run, '.tsv.part')}")
+
+    def begin_of(self, run, suite):
+        """Waits for the launch; returns its ranks as they appear, and when."""
+        ranks = []
+
+        def have_ranks():
+            ranks[:] = self.ranks(run)
+            return ranks or suite.poll() is not None
+        must(wait_for(have_ranks, 60, every_s=0.002) and ranks,
+             "launch", run, "didn't begin")
+        return ranks, time.monotonic()
+
+    def await_row(self, run, ranks):
+        """Waits for the launch's first row, or for its end."""
+        part = self.path(run, ".tsv.part")
+        must(wait_for(lambda: rows_of(read_if_there(part)) or
+                      not any(map(is_alive, ranks)), 60, every_s=0.002),
+             "no row of launch", run)
+
+    def times(self, suite):
+        """Of the first launch, which nobody disturbs: how long its ranks live, and how
+        long they do so with a row or more."""
+        ranks, begin_s = self.begin_of(1, suite)
+        self.await_row(1, ranks)
+        row_s = time.monotonic()
+        must(wait_for(lambda: not any(map(is_alive, ranks)), 60, every_s=0.002),
+             "no end of launch 1")
+        end_s = time.monotonic()
+        return end_s - begin_s, end_s - row_s
+
+    def kill(self, suite):
         """Kills the rank in its time. Returns whether there was one, and what the
         result held before."""
-        part = self.path(self.run, ".tsv.part")
-        end_s = time.monotonic() + 60
-        ranks = []
-        while not ranks and time.monotonic() < end_s and suite.poll() is None:
-            ranks = ranks_of(part, self.program)
-            time.sleep(0.002)
-        must(ranks, "the launch didn't begin")
-        began_s = time.monotonic()
-        delay_s = self.share * typical_s
-        time.sleep(max(0.0, delay_s))
-        ranks = sorted(ranks_of(part, self.program))
+        whole_s, with_rows_s = self.times(suite)
+        ranks, begin_s = self.begin_of(self.KILLED, suite)
+        if self.has_rows:
+            self.await_row(self.KILLED, ranks)
+        time.sleep(self.share * (with_rows_s if self.has_rows else whole_s))
+        part = self.path(self.KILLED, ".tsv.part")
+        ranks = self.ranks(self.KILLED)
         before = read_if_there(part)
         killed_s = time.monotonic()
         if ranks:
@@ -286,48 +279,41 @@ class Trial:
                 os.kill(victim, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        self.found["delay_s"] = f"{killed_s - began_s:.3f}"
+            self.found["rows_before"] = len(rows_of(before))
+        self.found["delay_s"] = f"{killed_s - begin_s:.3f}"
         # The result is opened after MPI_Init.
         in_init = not os.path.exists(part)
-        end_s = END_S
+        limit_s = END_S
         if self.launcher.name == "testbed" and in_init:
-            end_s += LIMIT_S
-        while self.record(self.run) is None:
-            must(time.monotonic() < killed_s + end_s, "no end of the launch in",
-                 end_s, "s;", [line for _, line, _ in processes()
-                               if self.results in line])
-            time.sleep(0.005)
+            limit_s += LIMIT_S
+        must(wait_for(lambda: self.record(self.KILLED) is not None, limit_s),
+             "no end of the launch in", limit_s, "s;",
+             [process.line for process in processes_with(self.results)])
         self.found["end_s"] = f"{time.monotonic() - killed_s:.2f}"
-        self.found["rows_before"] = len(rows_of(before))
         return bool(ranks), before
 
-    def nothing_left(self, session):
-        """No process of the launch."""
-        left = ""
-        for _ in range(40):
-            left = [line for _, line, of in processes()
-                    if f"{self.results}/runs" in line or of == session]
-            left += [self.launcher.still_at_work()]
-            if not any(left):
-                return
-            time.sleep(0.05)
-        must(False, "left behind:", left)
+    def left(self):
+        """What is left of a launch."""
+        return ([process.line for process in processes_with(f"{self.results}/runs")] or
+                self.launcher.still_at_work())
 
-    def try_it(self, typical_s):
-        """A launch takes about so many seconds."""
+    def end_all(self):
+        """Kills what there still is of a trial that failed."""
+        kill_all(processes_with(self.folder))
+        for suite in self.suites:
+            suite.wait()
+            suite.stderr.close()
+
+    def try_it(self):
+        """Raises a Failure if something is as it must not be."""
         suite = self.suite()
-        try:
-            killed, before = self.kill(suite, typical_s)
-            said = suite.communicate(timeout=60)[1]
-        finally:
-            if suite.poll() is None:
-                suite.kill()
-                suite.communicate()
-        status, result = self.record(self.run)
+        killed, before = self.kill(suite)
+        said = suite.communicate(timeout=60)[1]
+        status, result = self.record(self.KILLED)
         self.found["exit"], self.found["result"] = status, result
-        self.nothing_left(None)
-        failed = self.path(self.run, ".tsv.failed")
-        after = read_if_there(self.path(self.run) if result == "done" else failed)
+        must(wait_for(lambda: not self.left(), 2), "left behind:", self.left())
+        failed = self.path(self.KILLED, ".tsv.failed")
+        after = read_if_there(self.path(self.KILLED) if result == "done" else failed)
         must(after.startswith(before), "what was written before is gone:", before,
              "/", after)
         partial = rows_of(after)
@@ -340,43 +326,78 @@ class Trial:
             must(killed and result == "failed" and status != "0", status, result,
                  said)
             must(suite.returncode == 1, "exit status", suite.returncode, said)
-            must(f"{self.name} (run {self.run})" in said, said)
+            must(f"{self.name} (run {self.KILLED})" in said, said)
         self.resume(partial)
 
     def resume(self, partial):
-        finished = {run: os.stat(self.path(run)) for run in (1, 2)
+        runs = range(1, self.launches + 1)
+        finished = {run: os.stat(self.path(run)) for run in runs
                     if os.path.exists(self.path(run))}
         suite = self.suite()
-        try:
-            said = suite.communicate(timeout=120)[1]
-        finally:
-            if suite.poll() is None:
-                suite.kill()
-                suite.communicate()
+        said = suite.communicate(timeout=60)[1]
         must(suite.returncode == 0, "resumed: exit status", suite.returncode, said)
         for run, was in finished.items():
             now = os.stat(self.path(run))
             must((was.st_ino, was.st_mtime_ns) == (now.st_ino, now.st_mtime_ns),
                  "run", run, "was measured again")
-        rows = [rows_of(read(self.path(run))) for run in (1, 2)]
-        must(rows[0] == rows[1] and rows[0], "rows differ:", rows)
-        must(len(set(rows[0])) == len(rows[0]), "rows are there twice:", rows[0])
-        must(partial == rows[0][:len(partial)], "rows of the killed launch:", partial)
+        rows = [rows_of(read(self.path(run))) for run in runs]
+        keys = rows[0]
+        must(keys and all(of == keys for of in rows), "rows differ:", rows)
+        must(len(set(keys)) == len(keys), "rows are there twice:", keys)
+        must(partial == keys[:len(partial)], "rows of the killed launch:", partial)
         merged = read(f"{self.results}/{self.name}.tsv")
-        must(rows_of(merged) == rows[0] + rows[1], "merged:", merged)
-        must(merged.endswith(f"\n# end: {2 * len(rows[0])} rows, exit 0\n"), merged)
+        must(rows_of(merged) == list(itertools.chain(*rows)), "merged:", merged)
+        must(merged.endswith(f"\n# end: {len(rows) * len(keys)} rows, exit 0\n"),
+             merged)
 
-    def took_s(self):
-        """What a launch took, by its files: the log begins with it, the end mark is
-        about the last that it does."""
-        times = []
-        for run in (1, 2):
-            try:
-                times.append(os.stat(self.path(run)).st_mtime -
-                             os.stat(self.path(run, ".log")).st_mtime)
-            except OSError:
-                pass
-        return max(times, default=0.0)
+
+class Trials:
+    """Makes them, and counts what came of them."""
+
+    def __init__(self, launchers, build, report):
+        self.launchers = launchers
+        self.build = build
+        self.report = report
+        self.failures = self.with_rows = self.made = 0
+        self.counts = collections.Counter()
+
+    def make(self, seed):
+        trial = Trial(seed, self.launchers, self.build)
+        kind = (trial.launcher.name, trial.name)
+        verdict = "FAIL"
+        try:
+            trial.try_it()
+            verdict = "ok"
+        except (Failure, subprocess.TimeoutExpired, OSError) as error:
+            print(f"seed {seed}: {trial.launcher.name} {trial.name}: {error}")
+            print("   ", " ".join(trial.line), flush=True)
+        finally:
+            trial.end_all()
+            shutil.rmtree(trial.folder, ignore_errors=True)
+        self.made += 1
+        self.failures += verdict != "ok"
+        self.with_rows += trial.found["rows_before"] not in ("NA", 0)
+        self.counts[trial.launcher.name, trial.found["result"], verdict] += 1
+        line = [seed, *kind, *trial.found.values(), verdict]
+        print(*line, sep="\t", flush=True)
+        if self.report:
+            with open(self.report, "a", encoding="utf-8") as stream:
+                print(*line, sep="\t", file=stream)
+
+    def conclude(self):
+        """The exit status."""
+        for (name, result, verdict), count in sorted(self.counts.items()):
+            print(f"{name}: {count} trials, launch {result}: {verdict}")
+        print(f"{self.with_rows} of {self.made} launches had rows when a rank was killed")
+        few = (self.made >= ROWS_TRIALS_MIN and
+               self.with_rows < ROWS_SHARE_MIN * self.made)
+        if few:
+            print("FAIL: those are too few to have shown anything")
+        return 1 if self.failures or few else 0
+
+
+def out_of_time(number, _):
+    raise OutOfTime(f"ended by {signal.Signals(number).name}")
 
 
 def main():
@@ -388,39 +409,31 @@ def main():
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1, help="of the first trial")
     parser.add_argument("--report", help="a file that gets a line a trial")
+    parser.add_argument("--deadline", type=int, default=0, help="seconds after which "
+                        "it ends and fails, with all ended that it started")
     options = parser.parse_args()
-    launchers = Launchers(options.launchers.split(","), options.mpirun)
-    if not launchers.there:
-        sys.exit(SKIP)
-    typical_s = {}
-    failures = 0
-    counts = collections.Counter()
+    for number in (signal.SIGALRM, signal.SIGTERM):
+        signal.signal(number, out_of_time)
+    signal.alarm(options.deadline)
+    launchers = []
     try:
+        make_launchers(options.launchers.split(","), options.mpirun, launchers)
+        if not launchers:
+            print("there is no launcher to try")
+            return SKIP
+        trials = Trials(launchers, options.build, options.report)
         for seed in range(options.seed, options.seed + options.trials):
-            trial = Trial(seed, launchers.there, options.build)
-            kind = (trial.launcher.name, trial.name)
-            verdict = "ok"
-            try:
-                trial.try_it(typical_s.get(kind, 0.25))
-                typical_s[kind] = max(trial.took_s(), 0.1)
-            except (Failure, subprocess.TimeoutExpired, OSError) as error:
-                failures += 1
-                verdict = "FAIL"
-                print(f"seed {seed}: {trial.launcher.name} {trial.name}: {error}")
-                print("   ", " ".join(trial.line), flush=True)
-            shutil.rmtree(trial.folder, ignore_errors=True)
-            line = [seed, *kind, trial.run, *trial.found.values(), verdict]
-            print(*line, sep="\t", flush=True)
-            if options.report:
-                with open(options.report, "a", encoding="utf-8") as stream:
-                    print(*line, sep="\t", file=stream)
-            counts[trial.launcher.name, trial.found["result"], verdict] += 1
+            trials.make(seed)
+        return trials.conclude()
+    except OutOfTime as error:
+        print("FAIL: not done in time:", error)
+        return 1
     finally:
-        launchers.close()
-    for (name, result, verdict), count in sorted(counts.items()):
-        print(f"{name}: {count} trials, launch {result}: {verdict}")
-    sys.exit(1 if failures else 0)
+        signal.alarm(0)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for launcher in launchers:
+            launcher.close()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

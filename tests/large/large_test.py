@@ -12,6 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import mpi_run  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 ONCE = ["--samples=1", "--warmup=0"]
 FEW_TRIALS = ["--acceptance-threshold=100", "--validation-steps=0"]
@@ -153,7 +154,7 @@ def main():
     Large.launcher = mpi_run.Launcher(arguments.launcher)
     Large.binaries = arguments.binaries
     Large.names = arguments.cases.split(",")
-    unittest.main(argv=["large_test.py", "-v"])
+    run_tests()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,12 @@ class Launcher:
                       else ["-genv", name, str(value)])
         return words + [str(word) for word in program]
 
+    def behind(self, words):
+        """The same, started by a command of these words."""
+        made = Launcher([*words, *self.command])
+        made.is_openmpi = self.is_openmpi
+        return made
+
 
 # Interruptions a second above which a machine isn't quiet: a system's own ticks are
 # at most 1,000, and virtual machines have been seen with 15,000, which take 6 % of
@@ -49,29 +55,29 @@ def widening():
     return WIDER
 
 
-def with_small_shm(launcher, mebibytes):
-    """The launcher for processes that see a /dev/shm of that size; skips the
-    test where that can't be made."""
-    prefix = ["unshare", "--mount", "sh", "-c",
-              f"mount -t tmpfs -o size={mebibytes}m tmpfs /dev/shm && "
-              "exec \"$@\"", "sh"]
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("a small /dev/shm needs root")
-    try:
-        made = subprocess.run(prefix + ["true"], capture_output=True, text=True,
-                              check=False)
-    except FileNotFoundError:
-        raise unittest.SkipTest("a small /dev/shm needs unshare") from None
-    if made.returncode != 0:
-        raise unittest.SkipTest("a small /dev/shm can't be mounted here: " +
-                                made.stderr.strip())
-    small = Launcher(prefix + launcher.command)
-    small.is_openmpi = launcher.is_openmpi
-    return small
+def on_two_processors():
+    """The words before a program that keep it to the first two processors that this
+    process may use, or to the only one: on any machine ranks then have no others."""
+    first = sorted(os.sched_getaffinity(0))[:2]
+    return ["taskset", "-c", ",".join(map(str, first))]
 
 
 class Failed(Exception):
     """A program did not do what it must; the text says what it printed."""
+
+
+def read(path):
+    """A file's text."""
+    with open(path, encoding="utf-8") as stream:
+        return stream.read()
+
+
+def read_if_there(path):
+    """The same; nothing where there is no such file."""
+    try:
+        return read(path)
+    except OSError:
+        return ""
 
 
 def read_tsv(text):

@@ -11,16 +11,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import read_tsv  # noqa: E402
+import launchers  # noqa: E402
+from mpi_run import read, read_tsv  # noqa: E402
+from processes import processes_with, wait_for  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 SCRIPTS = os.path.join(TOP, "run_scripts")
-SKIP = 77
 
 OPTIONS = None
 
@@ -30,11 +31,6 @@ CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead", "--runs=2",
           "--coarray-sync=all",
           "--options=mpi_overhead: --msgsize=0,1K"]
 ROWS = {"overlap_ibarrier": 1, "pingpong": 4, "mpi_overhead": 4}
-
-
-def read(path):
-    with open(path, encoding="utf-8") as stream:
-        return stream.read()
 
 
 def call(words, environment=None, timeout_s=120):
@@ -152,25 +148,8 @@ class Mpirun(Launch):
         self.assertTrue(wait_for(lambda: not self.at_work()), self.at_work())
 
     def at_work(self):
-        """The processes that have this test's results in their command."""
-        found = []
-        for process in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                line = read(f"/proc/{process}/cmdline").replace("\0", " ")
-                if self.results + "/runs" in line:
-                    found.append(line)
-            except OSError:
-                pass
-        return found
-
-
-def wait_for(condition, timeout_s=30):
-    end_s = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > end_s:
-            return False
-        time.sleep(0.1)
-    return True
+        """The command lines that have this test's results."""
+        return [process.line for process in processes_with(self.results + "/runs")]
 
 
 class Testbed(Launch):
@@ -181,7 +160,7 @@ class Testbed(Launch):
         have other things to do. The suite ends such a launch and can be gone on
         with."""
         line += [f"--build={OPTIONS.build}", f"--output={self.results}",
-                 "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1",
+                 f"--hosts={','.join(launchers.Testbed.hosts)}", "--ranks-per-node=1",
                  *[word for word in CHOICE if "--ranks" not in word]]
         for _ in range(4):
             done = call(line + ["--limit=10"])
@@ -189,37 +168,31 @@ class Testbed(Launch):
                 break
         self.assertEqual(done.returncode, 0, done.stderr + self.logs())
 
+    def make_testbed(self, name):
+        made = launchers.Testbed(name)
+        self.addCleanup(made.close)
+        return made
+
     def test_wrapper(self):
-        script = os.path.join(TOP, "tests", "testbed", "testbed.sh")
-        name = f"suite-{os.getpid()}"
-        made = call([script, "up", "-q", name])
-        if made.returncode == SKIP:
-            self.skipTest(made.stderr.strip())
-        self.assertEqual(made.returncode, 0, made.stderr)
-        self.addCleanup(call, [script, "down", "-q", name])
+        testbed = self.make_testbed("suite")
         self.over_tcp(["sh", os.path.join(SCRIPTS, "run_suite.sh"),
-                       f"--launcher={script} run -q --in {name} --mpirun "
-                       f"{OPTIONS.mpirun} --ranks {{ranks}} --"])
+                       f"--launcher={testbed.launcher(OPTIONS.mpirun)}"])
         text = self.check()
         self.assertIn("# nodes: 2\n", text)
         self.assertEqual(read(self.results + "/suite/hosts").split(),
-                         ["198.18.0.1", "198.18.0.2"])
+                         list(launchers.Testbed.hosts))
 
     def test_hydra(self):
         """hydra itself, given the hosts; the launcher stands in for ssh."""
-        script = os.path.join(TOP, "tests", "testbed", "testbed.sh")
-        name = f"hydra-{os.getpid()}"
-        made = call([script, "up", "-q", name])
-        if made.returncode == SKIP:
-            self.skipTest(made.stderr.strip())
-        self.addCleanup(call, [script, "down", "-q", name])
+        name = self.make_testbed("hydra").name
         environment = {"COMMCOST_TESTBED": name, "UCX_TLS": "tcp,self",
                        "UCX_NET_DEVICES": "wire"}
-        line = [script, "exec", name, "1", "env",
+        line = [launchers.TESTBED, "exec", name, "1", "env",
                 *(f"{key}={value}" for key, value in environment.items()),
                 "sh", os.path.join(SCRIPTS, "run_suite.sh"),
                 f"--launcher={OPTIONS.mpirun} -launcher ssh -launcher-exec "
-                f"{os.path.dirname(script)}/launch.sh -localhost 198.18.0.1"]
+                f"{os.path.dirname(launchers.TESTBED)}/launch.sh "
+                f"-localhost {launchers.Testbed.hosts[0]}"]
         self.over_tcp(line)
         self.assertIn("# nodes: 2\n", self.check())
         self.assertIn("export UCX_NET_DEVICES='wire'",
@@ -231,24 +204,9 @@ class Slurm(Launch):
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.mkdtemp()
-        # munge wants folders that only their owner can write to, and all can enter.
-        os.chmod(folder, 0o755)
-        slurm = os.path.join(folder, "slurm")
-        script = ["sh", os.path.join(HERE, "slurm_here.sh")]
-        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.addClassCleanup(call, script + ["stop", slurm])
-        # To a file: daemons keep what they write to open.
-        log = os.path.join(folder, "start")
-        with open(log, "w", encoding="utf-8") as stream:
-            status = subprocess.run(script + ["start", slurm],
-                                    stdin=subprocess.DEVNULL, stdout=stream,
-                                    stderr=stream, check=False).returncode
-        if status == SKIP:
-            raise unittest.SkipTest(read(log).strip())
-        if status != 0:
-            raise AssertionError(read(log))
-        cls.environment = {"SLURM_CONF": slurm + "/slurm.conf"}
+        slurm = launchers.Slurm()
+        cls.addClassCleanup(slurm.close)
+        cls.environment = slurm.environment
 
     def slurm_call(self, *words):
         done = call(list(words), self.environment)
@@ -272,7 +230,7 @@ class Slurm(Launch):
     def end_of(self, job):
         """Waits for the job's end; what Slurm says of it, and its log."""
         self.assertTrue(wait_for(lambda: job not in self.slurm_call(
-            "squeue", "-h", "-o", "%i").split(), 90))
+            "squeue", "-h", "-o", "%i").split(), 90, every_s=0.1))
         text = self.slurm_call("scontrol", "show", "job", "--oneliner", job)
         return (dict(word.split("=", 1) for word in text.split() if "=" in word),
                 read(f"{self.folder}/commcost-{job}.log"))
@@ -347,7 +305,7 @@ def main():
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("tests", nargs="*", help="classes; default: all")
     OPTIONS = parser.parse_args()
-    unittest.main(argv=sys.argv[:1] + OPTIONS.tests, verbosity=2)
+    run_tests(OPTIONS.tests)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import read_tsv  # noqa: E402
+from mpi_run import read, read_tsv  # noqa: E402
+from processes import is_alive, wait_for  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SUITE = os.path.join(TOP, "run_scripts", "run_suite.sh")
@@ -99,25 +101,9 @@ def write_program(path, text):
     os.chmod(path, 0o755)
 
 
-def read(path):
-    with open(path, encoding="utf-8") as stream:
-        return stream.read()
-
-
-def wait_for(path):
-    for _ in range(200):
-        if os.path.exists(path):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"no {path}")
-
-
-def is_alive(process):
-    try:
-        state = read(f"/proc/{process}/stat").rsplit(")", 1)[1].split()[0]
-        return state != "Z"
-    except OSError:
-        return False
+def await_file(path):
+    if not wait_for(lambda: os.path.exists(path), 10):
+        raise AssertionError(f"no {path}")
 
 
 class Folders(unittest.TestCase):
@@ -464,7 +450,7 @@ class Resume(Folders):
         killed with it, else it is left behind."""
         process = self.begin(*self.CHOICE)
         if started:
-            wait_for(self.environment["STARTED"])
+            await_file(self.environment["STARTED"])
         time.sleep(wait_s)
         if what == "all":
             try:
@@ -526,7 +512,7 @@ class Resume(Folders):
 
     def stopped(self, number):
         process = self.begin(*self.CHOICE)
-        wait_for(self.results + "/runs/1/overlap_ibarrier.tsv")
+        await_file(self.results + "/runs/1/overlap_ibarrier.tsv")
         time.sleep(0.2)
         before_s = time.monotonic()
         process.send_signal(number)
@@ -618,7 +604,7 @@ class Resume(Folders):
         choice = ["--benchmarks=halo", "--runs=1",
                   "--options=all: --rows=3 --pause=1.5"]
         process = self.begin(*choice)
-        wait_for(self.environment["STARTED"])
+        await_file(self.environment["STARTED"])
         done = self.suite(*choice, status=1)
         self.assertIn("another run_suite.sh", done.stderr)
         self.assertEqual(process.wait(20), 0)
@@ -794,7 +780,7 @@ class Disk(Folders):
     def test_removed(self):
         process = self.begin("--benchmarks=pingpong,halo", "--runs=9",
                              "--options=all: --rows=4 --pause=0.1")
-        wait_for(self.results + "/runs/1/pingpong.tsv")
+        await_file(self.results + "/runs/1/pingpong.tsv")
         for _ in range(20):
             # The suite may be making a file in it.
             shutil.rmtree(self.results, ignore_errors=True)
@@ -872,7 +858,7 @@ def main():
     parser.add_argument("tests", nargs="*", help="classes; default: all")
     parser.add_argument("--full", action="store_true", help="every case")
     OPTIONS = parser.parse_args()
-    unittest.main(argv=sys.argv[:1] + OPTIONS.tests, verbosity=2)
+    run_tests(OPTIONS.tests)
 
 
 if __name__ == "__main__":
