@@ -17,7 +17,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from mpi_run import Launcher, number, run, run_raw  # noqa: E402
 
-LAUNCHES, TARGET, RATIO_TARGET = 20, 0.10, 0.05
+LAUNCHES, LAUNCHES_FULL, TARGET, RATIO_TARGET = 10, 20, 0.10, 0.05
 
 
 def spread(values):
@@ -45,7 +45,7 @@ def launch_bare(options):
 
 def agree(options):
     """Prints the spreads; True if msgrate's own is small."""
-    launches = [launch(options) for _ in range(LAUNCHES)]
+    launches = [launch(options) for _ in range(options.launches)]
     spreads = {pattern: spread([rates[pattern] for rates in launches])
                for pattern in launches[0]}
     for pattern, value in spreads.items():
@@ -54,7 +54,7 @@ def agree(options):
     large = [pattern for pattern, value in spreads.items() if value > TARGET]
     if not large:
         return len(spreads) == 4
-    bare = [launch_bare(options) for _ in range(LAUNCHES)]
+    bare = [launch_bare(options) for _ in range(options.launches)]
     good = True
     for pattern in large:
         machine = spread([rates[pattern][0] for rates in bare])
@@ -69,6 +69,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="msgrate")
     parser.add_argument("--bare", required=True, help="msgrate_bare")
+    parser.add_argument("--full", dest="launches", action="store_const",
+                        const=LAUNCHES_FULL, default=LAUNCHES,
+                        help="more launches")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
