@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do launches of msgrate agree?
 
-20 launches on 2 ranks with one peer: the interquartile range of each pattern's
+10 launches (20 with --full) on 2 ranks with one peer: the interquartile range of each pattern's
 rate must be at most 10 % of its median. A shared machine's own caches and
 memory may vary by more: then the ratio to a bare loop of the same calls, flushed
 alike and timed in the same process in turn, must vary by at most 5 %. One repeat
