@@ -3,8 +3,9 @@
 
 Runs each program that SMPI can run (RUNS; CANNOT says what it can't) on the simulated
 clusters, with small sizes and few samples, and verifies what it moves where that takes no
-clock of its own. It must end, with a row at least, and within the budget that it has with defaults on the simulated clock.
-Some take as many samples as a time on that clock allows (TIMED), and must keep to it.
+clock of its own. It must end, with a row at least, and within the budget that it has with
+defaults on the simulated clock. Some take as many samples as a time on that clock allows
+(TIMED), and must keep to it.
 
 Collectives of which SMPI's non-blocking forms send P * P messages at once are run up to
 QUADRATIC_MAX ranks.
