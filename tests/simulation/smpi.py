@@ -180,8 +180,9 @@ class Simulator:
         with open(shutil.which("smpirun"), encoding="utf-8") as script:
             self.simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
 
-    def run(self, cluster, program, options=(), timeout_s=300):
-        """Runs a program of the build, FOLDER/NAME, on all hosts."""
+    def run(self, cluster, program, options=(), timeout_s=300, settings=None):
+        """Runs a program of the build, FOLDER/NAME, on all hosts. The settings are
+        SimGrid's, in place of those above."""
         with tempfile.TemporaryDirectory() as folder:
             platform = os.path.join(folder, "platform.xml")
             hostfile = os.path.join(folder, "hosts")
@@ -195,7 +196,8 @@ class Simulator:
                     f"--cfg=smpi/hostfile:{hostfile}",
                     f"--cfg=smpi/np:{cluster.hosts}",
                     "--log=root.thres:critical"]
-            line += [f"--cfg={name}:{value}" for name, value in OPTIONS.items()]
+            line += [f"--cfg={name}:{value}" for name, value
+                     in {**OPTIONS, **(settings or {})}.items()]
             line += [platform, *options]
             environment = {**os.environ, "LD_PRELOAD": self.library,
                            "SIMULATION_COUNTS": counts}
