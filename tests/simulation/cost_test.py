@@ -145,9 +145,9 @@ def trials(job):
 
 def starts(job):
     """The samples that were taken with --sync=window; all must have been missed."""
-    (missed, taken), = re.findall(r"(\d+) of (\d+) starts were missed", job.text)
+    (missed, taken), = re.findall(r"in (\d+) of (\d+) rounds a rank was late", job.text)
     if missed != taken:
-        raise Failed(f"{missed} of {taken} starts were missed, not all of them")
+        raise Failed(f"{missed} of {taken} rounds had a late rank, not all of them")
     return int(taken)
 
 
