@@ -45,9 +45,9 @@ struct bc_batch_result {
     int slowest_rank;
 };
 
-/* Samples batches, a barrier (or a window) and, where a batch has several repetitions, one that
-   isn't timed before each, within so many seconds (significant on rank 0), the choice
-   of their length included; in an oversubscribed job the repetition that this choice
+/* Samples batches, a barrier (or a window) and, where a batch has several repetitions,
+   one that isn't timed before each, within so many seconds (significant on rank 0), the
+   choice of their length included; in an oversubscribed job the repetition that this choice
    needs is the only sample if it used up the time. At least one rank must have a
    part. Collective over MPI_COMM_WORLD, which must be the sampler's. */
 void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,

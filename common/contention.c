@@ -115,17 +115,11 @@ struct bc_loss bc_contention_look(struct bc_contention *contention)
 
 /* ---- all ranks ----------------------------------------------------------------- */
 
-/* MPI's type for MPI_MAXLOC. */
-struct place {
-    double value;
-    int rank;
-};
-
 /* The greatest of each of the values and where it is, on rank 0. Collective. */
-static void find_greatest(struct place *places, int count,
+static void find_greatest(struct bc_located *places, int count,
                           const struct bc_job *job)
 {
-    struct place mine[2];
+    struct bc_located mine[2];
     for (int i = 0; i < count; i++) {
         places[i].rank = job->rank;
         mine[i] = places[i];
@@ -141,7 +135,7 @@ void bc_contention_row(struct bc_contention *contention,
     if (job->oversubscribed)
         return;
     const struct bc_loss loss = bc_contention_look(contention);
-    struct place most[] = {{.value = loss.waited_share},
+    struct bc_located most[] = {{.value = loss.waited_share},
                            {.value = loss.switches_per_s}};
     find_greatest(most, 2, job);
     if (most[0].value > 0.0)
@@ -167,7 +161,7 @@ void bc_contention_end(struct bc_contention *contention,
     const struct bc_ticks now = read_ticks();
     const double stolen = (double)(now.stolen - contention->ticks.stolen);
     const double busy = (double)(now.busy - contention->ticks.busy);
-    struct place most = {.value = stolen >= BC_STOLEN_TICKS_MIN ? stolen / busy
+    struct bc_located most = {.value = stolen >= BC_STOLEN_TICKS_MIN ? stolen / busy
                                                                 : 0.0};
     find_greatest(&most, 1, job);
     if (most.value > BC_STOLEN_SHARE_MAX)

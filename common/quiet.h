@@ -18,6 +18,12 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+/* What MPI_MAXLOC finds, as MPI_DOUBLE_INT has it. */
+struct bc_located {
+    double value;
+    int rank;
+};
+
 /* Whether those that wait sleep; until this is called they don't. bc_run_begin calls
    it: they do in oversubscribed jobs. Local, but must be the same on all ranks, and
    between two collectives. */

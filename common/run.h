@@ -113,8 +113,8 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
  * makes of a command line. All local.
  */
 
-/* Sets the defaults and makes the table of the benchmark's own options and the common ones. False without
-   memory. */
+/* Sets the defaults and makes the table of the benchmark's own options and the
+   common ones. False without memory. */
 bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark);
 
 /* Reads the environment and a command line into what was just prepared, and checks them

@@ -20,11 +20,6 @@
 /* ... or when it has used this share of the time. */
 #define WARMUP_TIME_SHARE 0.1
 
-struct located_value { /* MPI_DOUBLE_INT */
-    double value;
-    int rank;
-};
-
 /* What is reduced of a quantity whose ranks start together; of others it is just the
    value. */
 enum { LAST_END, FIRST_START, LAST_START, REDUCED };
@@ -39,8 +34,8 @@ struct store {
 struct bc_sampler {
     MPI_Comm comm;
     int rank, size;
-    struct located_value *local;   /* BATCH_MAX rounds of all quantities */
-    struct located_value *slowest; /* the same, reduced; rank 0 */
+    struct bc_located *local;   /* BATCH_MAX rounds of all quantities */
+    struct bc_located *slowest; /* the same, reduced; rank 0 */
     bool missed[BATCH_MAX];        /* rounds of the batch; rank 0 */
     struct store kept;             /* rank 0 */
     struct store dropped;          /* rounds that were missed; rank 0 */
@@ -165,7 +160,7 @@ static bool has_warmed_up(struct controller *controller, int rounds)
 
 /* Puts a round into a store. */
 static void keep_round(struct store *store, int quantities,
-                       const struct located_value *round, int slowest_of)
+                       const struct bc_located *round, int slowest_of)
 {
     const size_t place = store->samples.count;
     make_room(store, place + 1);
@@ -179,7 +174,7 @@ static void keep_samples(struct controller *controller, int rounds,
                          int slowest_of)
 {
     struct bc_sampler *const sampler = controller->sampler;
-    const struct located_value *round = sampler->slowest;
+    const struct bc_located *round = sampler->slowest;
     for (int i = 0; i < rounds; i++, round += controller->quantities) {
         const bool missed = sampler->missed[i];
         const bool drops =
@@ -205,9 +200,9 @@ static void use_dropped(struct controller *controller, int slowest_of)
         (count > 0 && count >= controller->plan->least_rounds))
         return;
     for (size_t i = 0; i < dropped->count; i++) {
-        struct located_value round[BC_QUANTITIES_MAX];
+        struct bc_located round[BC_QUANTITIES_MAX];
         for (int q = 0; q < controller->quantities; q++)
-            round[q] = (struct located_value){
+            round[q] = (struct bc_located){
                 dropped->values[q][i], sampler->dropped.slowest_rank[i]};
         keep_round(&sampler->kept, controller->quantities, round, slowest_of);
     }
@@ -298,7 +293,7 @@ static struct order next_order(const struct controller *controller)
 
 /* This rank's end and start, over the repetitions as the value is, and the start as it
    is. A rank without a part in the round has none of them. */
-static void set_reduced(struct located_value *reduced, double value,
+static void set_reduced(struct bc_located *reduced, double value,
                         double start_ns, double repetitions, int rank)
 {
     const bool has_part = value > -INFINITY;
@@ -309,21 +304,21 @@ static void set_reduced(struct located_value *reduced, double value,
     };
     for (int i = 0; i < REDUCED; i++)
         reduced[i] =
-            (struct located_value){has_part ? ends[i] : -INFINITY, rank};
+            (struct bc_located){has_part ? ends[i] : -INFINITY, rank};
 }
 
 /* On rank 0: from what was reduced to samples, in place, and which rounds missed. */
 static void join_starts_and_ends(struct bc_sampler *sampler,
                                  const struct bc_source *source, int rounds)
 {
-    const struct located_value *reduced = sampler->slowest;
-    struct located_value *sample = sampler->slowest;
+    const struct bc_located *reduced = sampler->slowest;
+    struct bc_located *sample = sampler->slowest;
     for (int i = 0; i < rounds; i++) {
         sampler->missed[i] = false;
         for (int q = 0; q < source->quantities; q++, reduced += REDUCED) {
             if (reduced[LAST_START].value > source->starts->late_ns)
                 sampler->missed[i] = true;
-            *sample++ = (struct located_value){
+            *sample++ = (struct bc_located){
                 reduced[LAST_END].value + reduced[FIRST_START].value,
                 reduced[LAST_END].rank};
         }
@@ -335,7 +330,7 @@ static void take_batch_together(struct bc_sampler *sampler,
 {
     const double repetitions =
         source->repetitions > 0 ? (double)source->repetitions : 1.0;
-    struct located_value *reduced = sampler->local;
+    struct bc_located *reduced = sampler->local;
     for (int i = 0; i < rounds; i++) {
         double values[BC_QUANTITIES_MAX];
         source->take(source->context, values);
@@ -363,7 +358,7 @@ static void take_batch(struct bc_sampler *sampler,
     for (int i = 0; i < rounds; i++, next += source->quantities)
         source->take(source->context, next);
     for (int i = 0; i < pairs; i++)
-        sampler->local[i] = (struct located_value){values[i], sampler->rank};
+        sampler->local[i] = (struct bc_located){values[i], sampler->rank};
     bc_quiet_reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT,
                     MPI_MAXLOC, 0, sampler->comm);
 }

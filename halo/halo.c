@@ -80,7 +80,8 @@ static double usable_bytes(const struct bc_run *run)
 /* What would do where a box doesn't fit. */
 static struct bc_error advice_of(double most_bytes)
 {
-    const long long most = (long long)halo_largest_cube(most_bytes, halo_packs(&parameters));
+    const long long most =
+        (long long)halo_largest_cube(most_bytes, halo_packs(&parameters));
     struct bc_error advice;
     if (most > 0)
         bc_error_set(&advice, "use at most %lldx%lldx%lld", most, most, most);

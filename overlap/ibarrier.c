@@ -1,9 +1,9 @@
 /* MPI_Ibarrier: no rank leaves before the last one enters. */
+#include "common/clock.h"
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 static void post(const struct overlap_operation *operation,
                  MPI_Request *request)
@@ -57,8 +57,7 @@ static void end_check(struct overlap_operation *operation)
 static void come_late(const struct overlap_operation *operation,
                       const struct marks *marks)
 {
-    const struct timespec pause = {.tv_nsec = LATE_NS};
-    nanosleep(&pause, NULL);
+    bc_sleep_ns(LATE_NS);
     for (int rank = 0; rank < operation->shape.ranks; rank++)
         if (rank != operation->shape.rank)
             BC_MPI(MPI_Put(&marks->round, 1, MPI_INT64_T, rank, 0, 1,

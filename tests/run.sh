@@ -5,7 +5,7 @@
 # usage: run.sh [--full] [CTEST OPTION]...
 #   --full   every case of the accuracy targets, and all long trials (killed
 #            ranks, bad input, fuzzing, simulated clusters, large messages); takes
-#            more than two hours, and writes the accuracy table to
+#            hours, and writes the accuracy table to
 #            build-tests/accuracy.md
 set -eu
 
