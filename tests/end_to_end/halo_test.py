@@ -14,6 +14,7 @@ from mounts import with_small_fs  # noqa: E402
 from mpi_run import (  # noqa: E402
     Launcher, UsageTest, number, read_tsv, run, run_and_dump, run_raw,
     total_error)
+from run_tests import run_tests  # noqa: E402
 
 COLUMNS = """method sync dims local ndata nrep time_s latency_us latency_lo_us
     latency_hi_us latency_p99_us latency_max_us bwidth_mbs check samples status
@@ -193,9 +194,8 @@ class Time(unittest.TestCase):
                                   row["status"]), ("NA", "NA", "budget"))
 
 
-class Data(unittest.TestCase):
-    """--check: right data passes in every method; wrong data fails in every
-    method, wherever it is."""
+class Checked(unittest.TestCase):
+    """--check says the same of all rows."""
 
     def checked(self, wrong, *arguments, **how):
         done = run_halo("--check", "--warmup=0", *arguments, **how)
@@ -227,18 +227,16 @@ class Data(unittest.TestCase):
                      f"--samples={samples}", "--local=4,4x3x2",
                      "--methods=neighbor_alltoallw", ranks=ranks)
 
+
+class Data(Checked):
+    """Right data passes in every method; wrong data fails in every method,
+    wherever it is."""
+
     def test_right(self):
         local = "4,5x3x2,1x7x3,6x1x2,1"
         self.right("1x1x1", 1, 5, local)
         for dims in ("2x1x1", "1x2x1", "1x1x2"):
             self.right(dims, 2, 20, local)
-
-    def test_right_many(self):
-        self.right("3x1x1", 3, 2, "4x3x2")
-        self.right("2x2x1", 4, 2, "4x3x2")
-        self.right("1x5x1", 5, 1, "4x3x2")
-        self.right("1x2x3", 6, 1, "4x3x2")
-        self.right("2x2x2", 8, 1, "4x3x2")
 
     def test_right_in_order(self):
         """Where neither direction of 1 or 2 processes has two different faces,
@@ -288,6 +286,16 @@ class Data(unittest.TestCase):
                                               "FAULT": fault})
 
 
+class Many(Checked):
+    """More ranks than a machine may have processors: few samples."""
+
+    def test_right(self):
+        for dims, ranks, samples in (("3x1x1", 3, 2), ("2x2x1", 4, 2),
+                                     ("1x5x1", 5, 1), ("1x2x3", 6, 1),
+                                     ("2x2x2", 8, 1)):
+            self.right(dims, ranks, samples, "4x3x2")
+
+
 def main():
     global OPTIONS
     parser = argparse.ArgumentParser(description=__doc__)
@@ -296,10 +304,13 @@ def main():
     parser.add_argument("--neighbor-order", required=True,
                         help="neighbor_order")
     parser.add_argument("--model", required=True, help="libmodelmpi.so")
+    parser.add_argument("--many", action="store_true",
+                        help="the tests with many ranks, and only these")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     OPTIONS = parser.parse_args()
     OPTIONS.launcher = Launcher(OPTIONS.launcher)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    run_tests(["Many"] if OPTIONS.many else
+              ["Usage", "Memory", "Rows", "Nodes", "Time", "Data"])
 
 
 if __name__ == "__main__":

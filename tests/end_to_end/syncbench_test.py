@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from mpi_run import (  # noqa: E402
     Launcher, UsageTest, number, read_tsv, run, run_raw)
+from run_tests import run_tests  # noqa: E402
 
 COLUMNS = """sync neighbours ranks inner outer ref_us ref_sd_us loop_us loop_sd_us
     sync_us sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check samples
@@ -161,8 +162,8 @@ class Mean(unittest.TestCase):
         self.assertEqual((row["inner"], row["outer"]), ("30", "7"))
 
 
-class Check(unittest.TestCase):
-    """--check: what synchronises passes, what doesn't fails."""
+class Checked(unittest.TestCase):
+    """--check says the same of all rows."""
 
     def check(self, ranks, expected, arguments, environment=None):
         done = run_raw(OPTIONS.launcher, ranks,
@@ -176,14 +177,12 @@ class Check(unittest.TestCase):
             self.assertEqual(row["check"], verdict, row)
         self.assertEqual(done.returncode, 1 if expected == "FAIL" else 0)
 
+
+class Check(Checked):
+    """What synchronises passes, what doesn't fails."""
+
     def test_right(self):
         self.check(2, "ok", QUICK)
-
-    def test_right_with_many(self):
-        """Neighbours of rings and grids need ranks; few repetitions do."""
-        self.check(8, "ok", ["--types=random,ring,3D grid,pairwise,lock",
-                             "--max-neighbours=4", "--samples=1", "--inner=1",
-                             "--warmup=0"])
 
     def test_lazy(self):
         for function, types in (("barrier", "sync all,MPI barrier"),
@@ -207,15 +206,27 @@ class Check(unittest.TestCase):
                       done.stdout)
 
 
+class Many(Checked):
+    """More ranks than a machine may have processors: few repetitions."""
+
+    def test_right(self):
+        """Neighbours of rings and grids."""
+        self.check(8, "ok", ["--types=random,ring,3D grid,pairwise,lock",
+                             "--max-neighbours=4", "--samples=1", "--inner=1",
+                             "--warmup=0"])
+
+
 def main():
     global OPTIONS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="syncbench")
     parser.add_argument("--lazy", required=True, help="liblazysync.so")
+    parser.add_argument("--many", action="store_true",
+                        help="the tests with many ranks, and only these")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     OPTIONS = parser.parse_args()
     OPTIONS.launcher = Launcher(OPTIONS.launcher)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    run_tests(["Many"] if OPTIONS.many else ["Usage", "Rows", "Mean", "Check"])
 
 
 if __name__ == "__main__":
