@@ -1,11 +1,11 @@
 #include "run_scripts/bench_compare/results.h"
 
-#include "common/metadata.h"
 #include "common/output.h"
 #include "common/parse.h"
 #include "common/rank_test.h"
 #include "common/stats.h"
 #include "run_scripts/bench_compare/folders.h"
+#include "run_scripts/bench_compare/head.h"
 #include "run_scripts/bench_compare/lines.h"
 #include "run_scripts/bench_compare/storage.h"
 
@@ -16,13 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a name or a cell an error shows. */
-#define SHOWN ".120s"
-
 #define WARNINGS_MAX 50
-
-/* A name in a file can't be longer: outputs have cells of this length. */
-#define NAME_MAX_BYTES (BC_CELL_LENGTH - 1)
 
 /* ---- what is kept while reading ------------------------------------------------ */
 
@@ -67,12 +61,19 @@ struct results *results_create(void)
     return results;
 }
 
+static void free_said(const struct said *said)
+{
+    free(said->text);
+    free(said->path);
+}
+
 static void free_schema(struct schema *schema)
 {
     free(schema->benchmark);
     free_texts(schema->keys, schema->key_count);
-    free(schema->ranks);
-    free(schema->ranks_path);
+    free_said(&schema->ranks);
+    for (size_t i = 0; i < SETTINGS; i++)
+        free_said(&schema->settings[i]);
 }
 
 void results_free(struct results *results)
@@ -124,155 +125,7 @@ static void warn(struct results *results, const char *format, ...)
         free(copy);
 }
 
-/* ---- the head of a result ------------------------------------------------------------ */
-
-#define NO_COLUMN SIZE_MAX
-
-/* What a file says of itself, and where its columns are. */
-struct head {
-    char *columns_line, *benchmark, *ranks; /* NULL until met */
-    struct {
-        const char *name; /* in columns_line */
-        enum bc_role role;
-    } columns[RESULTS_COLUMNS_MAX]; /* as `# columns:` has them */
-    size_t column_count;
-    size_t cell_count; /* of a row */
-    size_t column_of[RESULTS_COLUMNS_MAX]; /* of each cell */
-    size_t keys[RESULTS_COLUMNS_MAX];      /* cells that are keys, but the run's */
-    size_t key_count;
-    size_t run, status; /* cells, or NO_COLUMN */
-    size_t schema;
-    bool has_end; /* if it is complete, its last line says so */
-};
-
-static void free_head(struct head *head)
-{
-    free(head->columns_line);
-    free(head->benchmark);
-    free(head->ranks);
-}
-
-static bool keep(char **place, const char *text, struct bc_error *error)
-{
-    free(*place);
-    *place = strdup(text);
-    return *place != NULL || no_memory(error);
-}
-
-/* Takes `name=role name=role ...` to pieces. */
-static bool parse_columns(struct head *head, const struct lines *lines,
-                          const char *text, struct bc_error *error)
-{
-    if (head->columns_line != NULL)
-        return refuse(lines, error, "a second '# columns:': one launch a file, or "
-                                    "a column 'run' that tells them apart");
-    if (!keep(&head->columns_line, text, error))
-        return false;
-    char *position = NULL;
-    for (char *word = strtok_r(head->columns_line, " ", &position); word != NULL;
-         word = strtok_r(NULL, " ", &position)) {
-        char *const sign = strrchr(word, '=');
-        size_t role = BC_ROLES;
-        if (sign != NULL && sign > word)
-            for (role = 0; role < BC_ROLES; role++)
-                if (strcmp(sign + 1, bc_role_names[role]) == 0)
-                    break;
-        if (role == BC_ROLES)
-            return refuse(lines, error, "'%" SHOWN "' in '# columns:' isn't a name "
-                                        "with '=key', '=less', '=more' or '=info'",
-                          word);
-        *sign = '\0';
-        if (strlen(word) > NAME_MAX_BYTES)
-            return refuse(lines, error, "the column '%" SHOWN "' has too long a "
-                                        "name", word);
-        if (head->column_count == RESULTS_COLUMNS_MAX)
-            return refuse(lines, error, "more than %d columns",
-                          RESULTS_COLUMNS_MAX);
-        for (size_t i = 0; i < head->column_count; i++)
-            if (strcmp(head->columns[i].name, word) == 0)
-                return refuse(lines, error, "'# columns:' has '%" SHOWN "' twice",
-                              word);
-        head->columns[head->column_count].name = word;
-        head->columns[head->column_count++].role = (enum bc_role)role;
-    }
-    return true;
-}
-
-static bool take_comment(struct head *head, const struct lines *lines,
-                         struct bc_error *error)
-{
-    const char *value;
-    if ((value = meta_value(lines->text, "columns")) != NULL)
-        return parse_columns(head, lines, value, error);
-    if ((value = meta_value(lines->text, "benchmark")) != NULL) {
-        if (head->benchmark != NULL)
-            return refuse(lines, error, "a second '# benchmark:': one launch a "
-                                        "file, or a column 'run' that tells them "
-                                        "apart");
-        return keep(&head->benchmark, value, error);
-    }
-    if ((value = meta_value(lines->text, "ranks")) != NULL)
-        return keep(&head->ranks, value, error);
-    if ((value = meta_value(lines->text, "schema")) != NULL) {
-        int64_t schema;
-        if (!bc_parse_integer(value, &schema) || schema < 1 ||
-            schema > BC_OUTPUT_SCHEMA)
-            return refuse(lines, error, "output schema '%" SHOWN "': this program "
-                                        "reads up to %d: use the one that belongs "
-                                        "to the results",
-                          value, BC_OUTPUT_SCHEMA);
-        head->has_end = schema >= 2;
-    }
-    return true;
-}
-
-/* Finds the columns of the header row among those of `# columns:`. */
-static bool take_header(struct head *head, const struct lines *lines,
-                        struct bc_error *error)
-{
-    if (head->columns_line == NULL || head->benchmark == NULL)
-        return refuse(lines, error, "no '# %s:' before the first row: compare "
-                                    "results with their metadata, without "
-                                    "--no-header",
-                      head->columns_line == NULL ? "columns" : "benchmark");
-    char *cells[RESULTS_COLUMNS_MAX];
-    head->cell_count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
-    if (head->cell_count > RESULTS_COLUMNS_MAX)
-        return refuse(lines, error, "more than %d columns", RESULTS_COLUMNS_MAX);
-    bool found[RESULTS_COLUMNS_MAX] = {false};
-    head->run = head->status = NO_COLUMN;
-    for (size_t cell = 0; cell < head->cell_count; cell++) {
-        size_t column = 0;
-        while (column < head->column_count &&
-               strcmp(head->columns[column].name, cells[cell]) != 0)
-            column++;
-        if (column == head->column_count)
-            return refuse(lines, error, "'%" SHOWN "' in the header row isn't in "
-                                        "'# columns:'", cells[cell]);
-        if (found[column])
-            return refuse(lines, error, "the header row has '%" SHOWN "' twice",
-                          cells[cell]);
-        found[column] = true;
-        head->column_of[cell] = column;
-        const bool key = head->columns[column].role == BC_KEY;
-        if (key && strcmp(cells[cell], "run") == 0)
-            head->run = cell;
-        else if (key)
-            head->keys[head->key_count++] = cell;
-        if (strcmp(cells[cell], "status") == 0)
-            head->status = cell;
-    }
-    for (size_t column = 0; column < head->column_count; column++)
-        if (!found[column] && head->columns[column].role == BC_KEY)
-            return refuse(lines, error, "the header row lacks the key '%" SHOWN
-                                        "'", head->columns[column].name);
-    return true;
-}
-
-static const char *cell_name(const struct head *head, size_t cell)
-{
-    return head->columns[head->column_of[cell]].name;
-}
+/* ---- schemas ------------------------------------------------------------------ */
 
 static bool is_schema(const struct schema *schema, const struct head *head)
 {
@@ -280,30 +133,67 @@ static bool is_schema(const struct schema *schema, const struct head *head)
         schema->key_count != head->key_count)
         return false;
     for (size_t i = 0; i < head->key_count; i++)
-        if (strcmp(schema->keys[i], cell_name(head, head->keys[i])) != 0)
+        if (strcmp(schema->keys[i], head_cell_name(head, head->keys[i])) != 0)
             return false;
     return true;
 }
 
-/* Keys in the order of their names' first file: the columns of a file may be in
-   another one. */
-static void sort_keys(struct head *head)
+/* Keeps what the first file says that says anything; then `other` is false. False
+   without memory. */
+static bool compare_said(struct said *first, const char *text,
+                         const struct lines *lines, bool *other,
+                         struct bc_error *error)
 {
-    for (size_t i = 1; i < head->key_count; i++)
-        for (size_t j = i; j > 0 && head->column_of[head->keys[j]] <
-                                        head->column_of[head->keys[j - 1]];
-             j--) {
-            const size_t swap = head->keys[j];
-            head->keys[j] = head->keys[j - 1];
-            head->keys[j - 1] = swap;
-        }
+    *other = false;
+    if (text == NULL)
+        return true;
+    if (first->text == NULL)
+        return keep_text(&first->text, text, error) &&
+               keep_text(&first->path, lines->path, error);
+    *other = strcmp(first->text, text) != 0;
+    return true;
 }
 
-/* Finds or makes the schema, and sees that all its launches had as many ranks. */
+/* Launches on other numbers of ranks are refused. */
+static bool check_ranks(struct schema *schema, const struct head *head,
+                        const struct lines *lines, struct bc_error *error)
+{
+    bool other;
+    if (!compare_said(&schema->ranks, head->ranks, lines, &other, error))
+        return false;
+    if (other)
+        return bc_error_set(error, "%.150s ran on %.20s ranks, %.150s on %.20s: "
+                                   "compare launches of as many ranks",
+                            schema->ranks.path, schema->ranks.text, lines->path,
+                            head->ranks);
+    return true;
+}
+
+/* Launches with other settings are compared, with a warning. */
+static bool check_settings(struct results *results, struct schema *schema,
+                           const struct head *head, const struct lines *lines,
+                           struct bc_error *error)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        bool other;
+        if (!compare_said(&schema->settings[i], head->settings[i], lines, &other,
+                          error))
+            return false;
+        if (other && !schema->differ[i])
+            warn(results, "%.200s was measured with --%s=%.40s, %.200s with "
+                          "--%s=%.40s: differences may come from that",
+                 schema->settings[i].path, setting_names[i],
+                 schema->settings[i].text, lines->path, setting_names[i],
+                 head->settings[i]);
+        schema->differ[i] = schema->differ[i] || other;
+    }
+    return true;
+}
+
+/* Finds or makes the schema, and sees to what its launches must have in common. */
 static bool find_schema(struct results *results, struct head *head,
                         const struct lines *lines, struct bc_error *error)
 {
-    sort_keys(head);
     size_t number = 0;
     while (number < results->schema_count &&
            !is_schema(&results->schemas[number], head))
@@ -319,24 +209,14 @@ static bool find_schema(struct results *results, struct head *head,
         if (fresh->benchmark == NULL || fresh->keys == NULL)
             return no_memory(error);
         for (size_t i = 0; i < head->key_count; i++) {
-            fresh->keys[i] = strdup(cell_name(head, head->keys[i]));
+            fresh->keys[i] = strdup(head_cell_name(head, head->keys[i]));
             fresh->key_count = i + 1;
             if (fresh->keys[i] == NULL)
                 return no_memory(error);
         }
     }
-    struct schema *const schema = &results->schemas[number];
-    if (head->ranks == NULL)
-        return true;
-    if (schema->ranks == NULL)
-        return keep(&schema->ranks, head->ranks, error) &&
-               keep(&schema->ranks_path, lines->path, error);
-    if (strcmp(schema->ranks, head->ranks) != 0)
-        return bc_error_set(error, "%.150s ran on %.20s ranks, %.150s on %.20s: "
-                                   "compare launches of as many ranks",
-                            schema->ranks_path, schema->ranks, lines->path,
-                            head->ranks);
-    return true;
+    return check_ranks(&results->schemas[number], head, lines, error) &&
+           check_settings(results, &results->schemas[number], head, lines, error);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -347,7 +227,7 @@ static bool find_series(struct results *results, const struct head *head,
                         const struct lines *lines, size_t *number,
                         struct bc_error *error)
 {
-    const char *const quantity = cell_name(head, cell);
+    const char *const quantity = head_cell_name(head, cell);
     const bool more = head->columns[head->column_of[cell]].role == BC_MORE;
     /* No cell has a tab, so these texts are the same for the same series only. */
     size_t used = (size_t)sprintf(name, "%zu\t%s", head->schema, quantity);
@@ -445,7 +325,7 @@ static bool take_row(struct results *results, const struct head *head,
             !bc_parse_real(cells[cell], &seen.value))
             return refuse(lines, error, "'%" SHOWN "' in the column %s is no "
                                         "number, and not NA",
-                          cells[cell], cell_name(head, cell));
+                          cells[cell], head_cell_name(head, cell));
         if (reading->observation_count == RESULTS_VALUES_MAX)
             return bc_error_set(error, "more than %zu values: compare fewer files "
                                        "at a time", RESULTS_VALUES_MAX);
@@ -562,26 +442,13 @@ static bool read_result(struct results *results, enum side side,
     struct head *const head = calloc(1, sizeof *head);
     /* Room for a whole line, twice a number, and what is between them. */
     char *const name = malloc(RESULTS_LINE_MAX + 256);
-    bool good = (head != NULL && name != NULL) || no_memory(error);
-    bool in_head = true;
-    while (good && in_head) {
-        const enum next next = lines_next(lines, error);
-        if (next == END)
-            good = bc_error_set(error, "%.200s: no header row: the program ended "
-                                       "before it had a result, or this is none",
-                                lines->path);
-        else if (next == BAD)
-            good = false;
-        else if (lines->text[0] == '#')
-            good = take_comment(head, lines, error);
-        else if (lines->length > 0)
-            in_head = false;
-    }
-    good = good && take_header(head, lines, error) &&
-           find_schema(results, head, lines, error) &&
-           read_rows(results, side, head, lines, name, error);
+    const bool good =
+        ((head != NULL && name != NULL) || no_memory(error)) &&
+        head_read(head, lines, error) &&
+        find_schema(results, head, lines, error) &&
+        read_rows(results, side, head, lines, name, error);
     if (head != NULL)
-        free_head(head);
+        head_free(head);
     free(head);
     free(name);
     return good;

@@ -30,13 +30,22 @@
 
 enum side { BASE, NEW, SIDES };
 
+/* Options of a result's metadata that change what its numbers are: see head.h. */
+enum { SETTINGS = 3 };
+
+/* What a file's metadata says; NULL where no file says anything. */
+struct said {
+    char *text, *path;
+};
+
 /* Rows with the same benchmark and the same names of keys. */
 struct schema {
     char *benchmark;
     char **keys; /* names */
     size_t key_count;
-    char *ranks; /* of the job; NULL where no file says so */
-    char *ranks_path;
+    struct said ranks; /* of the job */
+    struct said settings[SETTINGS];
+    bool differ[SETTINGS]; /* with a warning */
 };
 
 /* The values of one side, one a launch. */

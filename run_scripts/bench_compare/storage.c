@@ -79,6 +79,13 @@ void free_dictionary(struct dictionary *dictionary)
     free(dictionary->entries);
 }
 
+bool keep_text(char **place, const char *text, struct bc_error *error)
+{
+    free(*place);
+    *place = strdup(text);
+    return *place != NULL || no_memory(error);
+}
+
 void free_texts(char **texts, size_t count)
 {
     for (size_t i = 0; i < count && texts != NULL; i++)

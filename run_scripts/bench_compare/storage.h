@@ -34,6 +34,9 @@ struct dictionary {
 struct entry *look_up(struct dictionary *dictionary, const char *text);
 void free_dictionary(struct dictionary *dictionary);
 
+/* Puts a copy of a text where an allocated one, or NULL, was. False without memory. */
+bool keep_text(char **place, const char *text, struct bc_error *error);
+
 /* Frees an array of allocated texts; NULL is none. */
 void free_texts(char **texts, size_t count);
 

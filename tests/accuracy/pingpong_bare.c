@@ -48,14 +48,16 @@ static double measure_block(const struct bc_run *run, struct bc_sampler *sampler
     struct bc_coarray coarray;
     struct pingpong_result result;
     bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);
-    const struct pingpong_game game = {
+    struct pingpong_game game = {
         .coarray = &coarray,
         .shape = {1, 1, 1},
         .partner = 1 - rank,
         .starts = rank == 0,
     };
+    bc_amount_create(&game.message, 1, MPI_DOUBLE);
     pingpong_measure(run, sampler, &game, mpi_send(), PINGPONG_SYNC_NONE, INFINITY,
                      &result);
+    bc_amount_destroy(&game.message);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         bare_ns[i] = bare(rank, coarray.values);

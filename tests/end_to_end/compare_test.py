@@ -493,6 +493,48 @@ class Launches(CompareTest):
                       self.refused(base, new))
 
 
+class Settings(CompareTest):
+    """Options that change what a number is."""
+
+    def side_with(self, name, settings):
+        """Launches with the settings in turn, which are lines of metadata."""
+        for run, lines in enumerate(settings):
+            text = result(rows_of(self.chance))
+            self.write(text.replace("# ranks", lines + "# ranks"), name, "runs",
+                       str(run + 1), "bench.tsv")
+        return self.path(name)
+
+    def warnings(self, base, new):
+        return [line for line in self.compare(self.side_with("base", base),
+                                              self.side_with("new", new)).splitlines()
+                if "was measured with" in line]
+
+    def test_differ(self):
+        """One warning each, which names what differs, and where."""
+        plain = "# sync: barrier\n# timer: monotonic\n# estimator: median\n"
+        for name, value, other in (("sync", "barrier", "window"),
+                                   ("timer", "monotonic", "MPI_Wtime"),
+                                   ("estimator", "median", "mean")):
+            with self.subTest(name=name):
+                changed = plain.replace(value, other)
+                self.assertNotEqual(changed, plain)
+                said = self.warnings([plain] * 6, [changed] * 6)
+                self.assertEqual(len(said), 1, said)
+                self.assertIn(f"base/runs/1/bench.tsv was measured with "
+                              f"--{name}={value}, ", said[0])
+                self.assertIn(f"new/runs/1/bench.tsv with --{name}={other}", said[0])
+
+    def test_differ_within_a_side(self):
+        said = self.warnings(["# sync: barrier\n"] * 5 + ["# sync: window\n"],
+                             ["# sync: barrier\n"] * 6)
+        self.assertEqual(len(said), 1, said)
+
+    def test_same(self):
+        """What doesn't say, as older results, doesn't differ."""
+        self.assertEqual(self.warnings(["# sync: window\n", ""] * 3,
+                                       ["", "# sync: window\n"] * 3), [])
+
+
 class Usage(CompareTest):
     def test_usage(self):
         base, new = self.side("base"), self.side("new")

@@ -4,6 +4,7 @@ that is removed, no /dev/shm, and somebody else on the processor. A run ends, sa
 was wrong in one line, and what it had found until then is there and whole."""
 
 import argparse
+import collections
 import os
 import random
 import re
@@ -318,6 +319,9 @@ class SharedMemory(Run):
                     self.assertNotIn("# end:", done.stdout)
 
 
+Seen = collections.namedtuple("Seen", "value width p99 warned")
+
+
 class Competitor(unittest.TestCase):
     """Somebody else computes on one of the ranks' processors, of which there are two
     however many the machine has."""
@@ -346,7 +350,8 @@ class Competitor(unittest.TestCase):
             ["--methods=persistent", "--local=200", "--samples=50"])
 
     def measure(self, program, quantity, options, competitor):
-        """Value, width of its interval, share of rows with a warning."""
+        """Value, width of its interval, 99th percentile, share of rows with a
+        warning."""
         child = self.compete() if competitor else None
         try:
             done = run_raw(OPTIONS.launcher, 2, [
@@ -358,11 +363,11 @@ class Competitor(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = read_tsv(done.stdout)
         self.assertGreater(len(rows), 0)
-        low, high, value = (float(rows[0][f"{quantity}_{end}us"])
-                            for end in ("lo_", "hi_", ""))
+        low, high, p99, value = (float(rows[0][f"{quantity}_{end}us"])
+                                 for end in ("lo_", "hi_", "p99_", ""))
         warned = len(re.findall("(?m)^# warning: row [0-9]+: rank [0-9]+ waited",
                                 done.stdout))
-        return value, high - low, warned / len(rows)
+        return Seen(value, high - low, p99, warned / len(rows))
 
     def compare(self, program, quantity, options):
         """The medians over launches of what measure says, quiet and with a
@@ -372,14 +377,17 @@ class Competitor(unittest.TestCase):
             for competitor in (False, True):
                 runs[competitor].append(self.measure(program, quantity, options,
                                                      competitor))
-        quiet, beside = ([statistics.median(run[i] for run in of) for i in range(3)]
+        quiet, beside = (Seen(*(statistics.median(values) for values in zip(*of)))
                          for of in runs)
-        print(f"{program}: {quiet[0]:.3f} us, with a competitor {beside[0]:.3f} us "
-              f"({100 * (beside[0] / quiet[0] - 1):+.1f} %); interval "
-              f"{quiet[1]:.4f} and {beside[1]:.4f} us; rows with a warning: "
-              f"{quiet[2]:.0%} and {beside[2]:.0%}", flush=True)
-        self.assertLessEqual(quiet[2], self.QUIET_MAX, program)
-        self.assertGreaterEqual(beside[2], self.BESIDE_MIN, program)
+        print(f"{program}: {quiet.value:.3f} us, with a competitor "
+              f"{beside.value:.3f} us ({100 * (beside.value / quiet.value - 1):+.1f} "
+              f"%); interval {quiet.width:.4f} and {beside.width:.4f} us; 99th "
+              f"percentile {quiet.p99:.3f} and {beside.p99:.3f} us; rows with a "
+              f"warning: {quiet.warned:.0%} and {beside.warned:.0%}", flush=True)
+        self.assertLessEqual(quiet.warned, self.QUIET_MAX, program)
+        self.assertGreaterEqual(beside.warned, self.BESIDE_MIN, program)
+        if OPTIONS.kind == "openmpi":
+            self.assertLess(abs(beside.value / quiet.value - 1), 0.1, program)
         return quiet, beside
 
     @staticmethod
@@ -395,14 +403,16 @@ class Competitor(unittest.TestCase):
     def test_short_operations(self):
         """They fit between the competitor's turns: their medians hardly change."""
         for case in self.SHORT if OPTIONS.full else self.SHORT[:1]:
-            quiet, beside = self.compare(*case)
-            if OPTIONS.kind == "openmpi":
-                self.assertLess(abs(beside[0] / quiet[0] - 1), 0.1, case)
+            self.compare(*case)
 
     def test_long_operation(self):
-        """It doesn't, and its interval tells."""
+        """It doesn't, and the row tells: its interval where a library polls through
+        its own turns, its highest times where it yields."""
         quiet, beside = self.compare(*self.LONG)
-        self.assertGreater(beside[1], 2 * quiet[1])
+        if OPTIONS.kind == "openmpi":
+            self.assertGreater(beside.p99, 2 * quiet.p99)
+        else:
+            self.assertGreater(beside.width, 2 * quiet.width)
 
     def test_monitor_overhead(self):
         """One process, on the competitor's processor."""

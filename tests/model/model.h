@@ -44,7 +44,8 @@
  *           is a message's.
  *   lock    gets the real lock; its own time is from when the lock was free, at t or later: when the process that had
  *           it exclusively before gave it up in modelled time. D + x doesn't have the waiting for that, real_us does;
- *   unlock  gives up the lock in modelled time when it returns.
+ *   unlock  gives up the lock in modelled time when it returns;
+ *   MPI_Win_sync takes nothing, and the real one is called where data moves only.
  *
  * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and unlock one after
  * the other, and an acquisition costs their sum, with their x's. The real lock changes hands meanwhile, from the

@@ -29,6 +29,7 @@
     X(Sendrecv_replace)   \
     X(Cancel)             \
     X(Win_free)           \
+    X(Win_sync)           \
     X(Request_free)       \
     X(Request_get_status)
 

@@ -7,7 +7,7 @@ is what nothing of ours knows of: a defect of a library that counts as right, a 
 something else, than its reproducer.
 
 usage: defects_test.py --source FOLDER --reproducers FOLDER --neighbor-order FILE --binaries FOLDER --library VERSION
-       -- MPIRUN...
+       [--full] -- MPIRUN...
 """
 
 import argparse
@@ -30,22 +30,27 @@ NO_FUNCTION = 77
 LIBRARIES = {"MPICH 4.0.2": r"MPICH Version: 4\.0\.2\b", "Open MPI 4.1.4": r"Open MPI v4\.1\.4\b"}
 MPICH, OPENMPI = LIBRARIES
 
-# `known`: the libraries that have it; `by_chance`: not in each of its runs.
-Defect = namedtuple("Defect", "program arguments ranks known by_chance")
+# How a defect shows: the reproducer says so and exits with 1, doesn't end, or is ended by a signal.
+WRONG, HANGS, CRASHES, OTHERWISE = "wrong", "hangs", "crashes", "shows otherwise"
+
+# `known`: the libraries that have it; `by_chance`: not in each of its runs; `gib`: memory that it needs.
+Defect = namedtuple("Defect", "program arguments ranks shows known by_chance gib", defaults=(False, 0))
 DEFECTS = [
-    Defect("isendrecv", ["status"], 1, [MPICH], False),
-    Defect("isendrecv", ["nobody"], 1, [MPICH], False),
-    Defect("isendrecv", ["replace"], 1, [MPICH], False),
-    Defect("spawn", [], 1, [MPICH], False),
-    Defect("small_window", ["allocate"], 2, [MPICH], False),
-    Defect("small_window", ["create"], 2, [MPICH], False),
-    Defect("neighbor_order", ["1", "1", "2"], 2, [MPICH], False),
-    Defect("allreduce_nothing", [], 2, [MPICH, OPENMPI], False),
-    Defect("waitall_fails", [], 2, [], False),
-    Defect("waitall_fails", ["multiple"], 2, [OPENMPI], False),
-    Defect("flush_nobody", [], 2, [OPENMPI], False),
-    Defect("tools_variables", [], 1, [OPENMPI], False),
-    Defect("windows_at_once", [], 4, [OPENMPI], True),
+    Defect("isendrecv", ["status"], 1, [WRONG], [MPICH]),
+    Defect("isendrecv", ["nobody"], 1, [HANGS, CRASHES], [MPICH]),
+    Defect("isendrecv", ["replace"], 1, [WRONG, CRASHES], [MPICH]),
+    Defect("spawn", [], 1, [WRONG], [MPICH]),
+    Defect("small_window", ["allocate"], 2, [WRONG], [MPICH]),
+    Defect("small_window", ["create"], 2, [WRONG], [MPICH]),
+    Defect("neighbor_order", ["1", "1", "2"], 2, [WRONG], [MPICH]),
+    Defect("allreduce_nothing", [], 2, [WRONG], [MPICH, OPENMPI]),
+    Defect("waitall_fails", [], 2, [HANGS], []),
+    Defect("waitall_fails", ["multiple"], 2, [HANGS], [OPENMPI]),
+    Defect("flush_nobody", [], 2, [CRASHES], [OPENMPI]),
+    Defect("tools_variables", [], 1, [CRASHES], [OPENMPI]),
+    Defect("windows_at_once", [], 4, [WRONG], [OPENMPI], by_chance=True),
+    Defect("large_ibcast", [], 2, [WRONG], [MPICH], gib=6),
+    Defect("large_ibcast", ["blocking"], 2, [WRONG], [], gib=6),
 ]
 
 
@@ -57,25 +62,37 @@ def library_name():
     return None
 
 
+def memory_gib():
+    """What is free."""
+    with open("/proc/meminfo", encoding="ascii") as stream:
+        return int(re.search(r"MemAvailable: +([0-9]+) kB", stream.read()).group(1)) / (1 << 20)
+
+
 def reproduce(defect):
-    """Whether the library has it, and how that shows; None, and why, where it has no such function."""
+    """How it shows (False: the library is right; None: that can't be tried), and more of it in words."""
     path = OPTIONS.neighbor_order if defect.program == "neighbor_order" else \
         os.path.join(OPTIONS.reproducers, defect.program)
+    if defect.gib and not (OPTIONS.full and memory_gib() >= defect.gib):
+        return None, f"tried with --full and {defect.gib} GiB of memory"
     line = OPTIONS.launcher.line(defect.ranks, {}, [path, *defect.arguments])
     try:
         # The launcher ends its processes when it is asked to.
-        done = subprocess.run(["timeout", "-k", "1", str(LIMIT_S), *line], capture_output=True, text=True,
+        limit_s = 4 * LIMIT_S if defect.gib else LIMIT_S
+        done = subprocess.run(["timeout", "-k", "1", str(limit_s), *line], capture_output=True, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, check=False)
     except OSError as error:
         raise mpi_run.Failed(f"{line}: {error}") from error
-    if done.returncode in (124, 137):
-        return True, f"no end in {LIMIT_S} s"
     if done.returncode == NO_FUNCTION:
         return None, "no such function"
     if done.returncode == 0:
         return False, "right"
+    if done.returncode in (124, 137):
+        return HANGS, f"no end in {limit_s} s"
+    if done.returncode > 128 or done.returncode < 0:
+        return CRASHES, f"exit status {done.returncode}"
     ours = [text for text in done.stdout.splitlines() if text and not text.startswith(("=", "YOUR", "This", "Please"))]
-    return True, f"exit status {done.returncode}" + (f": {ours[-1]}" if done.returncode == 1 and ours else "")
+    return (WRONG if done.returncode == 1 else OTHERWISE,
+            f"exit status {done.returncode}" + (f": {ours[-1]}" if ours else ""))
 
 
 def notes(program, *arguments):
@@ -104,6 +121,8 @@ class Defects(unittest.TestCase):
             with self.subTest(defect=words):
                 self.assertFalse(has and name is not None and not expected,
                                  f"{words}: {name} counts as right: {how}")
+                self.assertFalse(has and expected and has not in defect.shows,
+                                 f"{words}: {has}, which isn't how {name}'s defect shows: {how}")
 
     def test_notes(self):
         """What the benchmarks find out for themselves, and say."""
@@ -141,6 +160,7 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("source", "reproducers", "neighbor-order", "binaries", "library"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--full", action="store_true", help="what needs much memory, too")
     parser.add_argument("mpirun", nargs="+")
     OPTIONS = parser.parse_args()
     OPTIONS.launcher = mpi_run.Launcher(OPTIONS.mpirun)

@@ -3,7 +3,7 @@
 #
 # usage: variant.sh SOURCE BUILD_FOLDER sanitizers|threads|fuzz|openmpi[_full] MPICC MPIRUN...
 #   _full   all tests that make sense there; without it those that take long are
-#           left out, and each program makes a checked run
+#           left out
 set -eu
 
 source=$1
@@ -117,11 +117,14 @@ openmpi | openmpi_full)
     # that failed one second or two.
     OMPI_MCA_pml=ob1 OMPI_MCA_odls_base_sigkill_timeout=0
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
-    long=
-    [ "$variant" = openmpi ] ||
-        long='|leaks_benchmarks|overlap_(usage|defaults|data)|msgrate|halo|mpi_overhead|pingpong|syncbench|monitor_usage|global_clock_accuracy|faults_(signals|files|sharedmemory|competitor)'
-    run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-        -R "^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|quiet|batch|start_window|coarray|monitor).*$long)\$"
+    if [ "$variant" = openmpi ]; then
+        run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
+            -R '^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|(syncbench|halo)_many|pingpong_bare|large_few_counts|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|hosts|quiet|batch|start_window|coarray|monitor).*)$'
+    else
+        # All but what is the same with any library.
+        run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
+            -E '^(simulation|install|plots|suite_(plan|results|resume|failures|budget|report)$)'
+    fi
     [ "$variant" = openmpi ] || run python3 "$source/tests/faults/kill_trial.py" \
         "--build=$build" --launchers=openmpi --trials=50
     ;;
