@@ -124,9 +124,9 @@ openmpi | openmpi_full)
         # All but what is the same with any library.
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
             -E '^(simulation|install|plots|suite_(plan|results|resume|failures|budget|report)$)'
+        run python3 "$source/tests/faults/kill_trial.py" "--build=$build" --launchers=openmpi \
+            --trials=50
     fi
-    [ "$variant" = openmpi ] || run python3 "$source/tests/faults/kill_trial.py" \
-        "--build=$build" --launchers=openmpi --trials=50
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2
