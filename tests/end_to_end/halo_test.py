@@ -138,6 +138,15 @@ class Rows(unittest.TestCase):
             self.assertEqual([row["dims"] for row in read_tsv(done.stdout)],
                              [found], done.stderr)
 
+    def test_start(self):
+        """The metadata say how samples begin, and of which clock."""
+        for sync in ("barrier", "window"):
+            text = run_halo("--local=3", "--methods=persistent",
+                            "--sync=" + sync, *ONCE).stdout
+            self.assertIn(f"# sync: {sync}\n", text)
+            self.assertEqual("# global_clock_error_us: " in text,
+                             sync == "window")
+
 
 class Nodes(unittest.TestCase):
     """The shared window: what a note says of it."""

@@ -167,6 +167,14 @@ class Contract(unittest.TestCase):
                           cells["samples"], cells["status"]),
                          ("iallreduce", "data", "64", "512", "5", "ok"))
 
+    def test_start(self):
+        """The metadata say how samples begin, and of which clock."""
+        for sync in ("barrier", "window"):
+            text = self.output("--sync=" + sync)
+            self.assertIn(f"# sync: {sync}\n", text)
+            self.assertEqual("# global_clock_error_us: " in text,
+                             sync == "window")
+
     def roles(self, *arguments, collective="iallreduce"):
         lines = self.output(*arguments, collective=collective).splitlines()
         at = next(i for i, line in enumerate(lines)
