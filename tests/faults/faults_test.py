@@ -301,6 +301,27 @@ class Files(Run):
 
 
 class SharedMemory(Run):
+    def bus_error(self, folder, room, written, *before):
+        """What comes of writing to a mapped file."""
+        return subprocess.run(
+            [*before, os.path.join(OPTIONS.build, "tests", "faults", "bus_error"),
+             os.path.join(folder, "mapped"), str(room), str(written)],
+            capture_output=True, text=True, check=False)
+
+    def test_bus_error(self):
+        """A page that /dev/shm has no room for ends the process with a line of ours;
+        what else is behind a file's end, as it ends any."""
+        megabyte = 1 << 20
+        small = with_small_fs("/dev/shm", 256)
+        done = self.bus_error("/dev/shm", megabyte, megabyte, *small)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, "^commcost: /dev/shm, where MPI puts .*\n$")
+        done = self.bus_error("/dev/shm", megabyte // 8, megabyte // 8, *small)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.bus_error(folder, 0, megabyte)
+            self.assertEqual((done.returncode, done.stderr), (-signal.SIGBUS, ""))
+
     def test_none(self):
         """A full /dev/shm: a run that the library can do without it is done; any other
         one ends, with a line of ours or the library's that names the place."""
