@@ -7,9 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The size that the message-rate specification flushes with. */
-#define BC_CACHE_DEFAULT_BYTES ((size_t)16 << 20)
-
 struct bc_cache_flush {
     double *values;
     size_t count; /* of values; 0: flushing does nothing */

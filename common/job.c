@@ -1,6 +1,7 @@
 #include "common/job.h"
 
 #include "common/hosts.h"
+#include "common/memory.h"
 #include "common/mpi_check.h"
 #include "common/text.h"
 
@@ -109,7 +110,7 @@ static void append_processors(struct bc_text *text, const cpu_set_t *mask)
     append_ranks(text, processors, count);
 }
 
-/* "all ranks: 0-1", or each rank's processors; `world` holds their ranks. */
+/* "each rank: 0-1", or each rank's processors; `world` holds their ranks. */
 static char *describe_binding(const cpu_set_t *masks, const int *world,
                               int count)
 {
@@ -188,20 +189,6 @@ void bc_job_free(struct bc_job *job)
 
 /* ---- memory -------------------------------------------------------------- */
 
-static int64_t available_bytes(void)
-{
-    int64_t kib = -1;
-    char line[128];
-    FILE *const meminfo = fopen("/proc/meminfo", "r");
-    if (meminfo != NULL) {
-        while (kib < 0 && fgets(line, sizeof line, meminfo) != NULL)
-            if (strncmp(line, "MemAvailable:", 13) == 0)
-                kib = strtoll(line + 13, NULL, 10);
-        fclose(meminfo);
-    }
-    return kib > 0 ? kib * 1024 : INT64_MAX;
-}
-
 /* A rank's share of what its node has, the least over ranks; INT64_MAX where no
    node says. Collective. */
 static int64_t least_share(const struct bc_job *job, int64_t bytes)
@@ -216,7 +203,7 @@ static int64_t least_share(const struct bc_job *job, int64_t bytes)
 
 int64_t bc_job_memory_per_rank(const struct bc_job *job)
 {
-    return least_share(job, available_bytes());
+    return least_share(job, bc_memory_available());
 }
 
 int64_t bc_job_shared_memory_per_rank(const struct bc_job *job)

@@ -195,7 +195,8 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
                          launched);
     if (job->oversubscribed)
         bc_output_remark(output, "warning",
-                         "oversubscribed: up to %d ranks on a node share %d "
-                         "processors; times include waiting for a processor",
+                         "oversubscribed: ranks share processors (up to %d ranks "
+                         "on a node, as few as %d processors for them); times "
+                         "include waiting for a processor",
                          job->most_per_node, job->least_processors);
 }

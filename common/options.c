@@ -211,12 +211,35 @@ static bool is_named_zero(const struct bc_option *option)
                : *(int64_t *)option->value == 0;
 }
 
+/* Of a value as text, or more. */
+static size_t value_length(const struct bc_option *option)
+{
+    if (is_named_zero(option))
+        return strlen(option->zero);
+    if (option->kind == BC_TEXT) {
+        const char *const value = *(const char **)option->value;
+        return value != NULL ? strlen(value) : 0;
+    }
+    if (option->kind == BC_SIZE_LIST)
+        return 24 * (((struct bc_size_list *)option->value)->count + 1);
+    return 128;
+}
+
 void bc_option_format(const struct bc_option *option, char *text, size_t size)
 {
     if (is_named_zero(option))
         snprintf(text, size, "%s", option->zero);
     else
         format_value(option, text, size);
+}
+
+char *bc_option_text(const struct bc_option *option)
+{
+    const size_t size = value_length(option) + 1;
+    char *const text = malloc(size);
+    if (text != NULL)
+        bc_option_format(option, text, size);
+    return text;
 }
 
 /* ---- the environment --------------------------------------------------- */
@@ -433,17 +456,6 @@ void bc_options_help(FILE *stream, const struct bc_options *options)
 static bool is_missing(const struct bc_option *option)
 {
     return option->kind == BC_TEXT && *(const char **)option->value == NULL;
-}
-
-static size_t value_length(const struct bc_option *option)
-{
-    if (option->kind == BC_TEXT) {
-        const char *const value = *(const char **)option->value;
-        return value != NULL ? strlen(value) : 0;
-    }
-    if (option->kind == BC_SIZE_LIST)
-        return 24 * (((struct bc_size_list *)option->value)->count + 1);
-    return 128;
 }
 
 char *bc_options_encode(const struct bc_options *options)

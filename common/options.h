@@ -95,8 +95,11 @@ bool bc_option_given(const struct bc_options *options, const char *long_name);
    `size`. */
 void bc_option_format(const struct bc_option *option, char *text, size_t size);
 
-/* Prints all options with their help, defaults and variables. Call before
-   parsing, when the values are the defaults. */
+/* The same in full, freed by the caller; NULL without memory. */
+char *bc_option_text(const struct bc_option *option);
+
+/* Prints all options with their help, defaults and variables. Call when the values are
+   the defaults: before parsing, or after bc_options_decode of what was encoded then. */
 void bc_options_help(FILE *stream, const struct bc_options *options);
 
 /* All values and where they came from as one text, for bc_options_decode on

@@ -14,6 +14,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* When the time is up, at least so many samples a row are taken if they can be
    had within GRACE_SHARE of the row's time. */
@@ -125,7 +126,10 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
                own_count * sizeof *run->options.rows);
     memcpy(run->options.rows + own_count, common,
            common_count * sizeof *common);
-    return true;
+    run->defaults = bc_options_encode(&run->options);
+    if (run->defaults == NULL)
+        bc_run_release(run);
+    return run->defaults != NULL;
 }
 
 void bc_run_release(struct bc_run *run)
@@ -133,6 +137,8 @@ void bc_run_release(struct bc_run *run)
     bc_options_free(&run->options);
     free(run->options.rows);
     run->options.rows = NULL;
+    free(run->defaults);
+    run->defaults = NULL;
 }
 
 static bool validate(struct bc_run *run, struct bc_error *error)
@@ -189,13 +195,14 @@ void bc_run_help(FILE *stream, const struct bc_run *run)
     bc_options_help(stream, &run->options);
 }
 
-/* Prints the help, or the version. */
-static void print_answer(const struct bc_run *run, bool help)
+/* Prints the help, or the version. The help tells the defaults, whatever was read. */
+static void print_answer(struct bc_run *run, bool help)
 {
     if (!help) {
         printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
         return;
     }
+    (void)bc_options_decode(&run->options, run->defaults);
     bc_run_help(stdout, run);
 }
 
@@ -319,6 +326,46 @@ static bool start_clock(struct bc_run *run)
     return true;
 }
 
+/* Whether two paths, which may be NULL, are of one file: by their names if there is none
+   yet. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    if (a == NULL || b == NULL)
+        return false;
+    if (strcmp(a, b) == 0)
+        return true;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
+           of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
+{
+    return !is_same_file(s->output, s->dump_samples) ||
+           bc_error_set(error, "--dump-samples: '%.200s' is --output, too: use "
+                               "another file",
+                        s->dump_samples);
+}
+
+/* Opens what --dump-samples writes; before the result, since an error must not have
+   emptied an old one. On rank 0. */
+static bool open_dump(struct bc_run *run, struct bc_error *error)
+{
+    const struct bc_settings *const s = &run->settings;
+    if (s->dump_samples == NULL)
+        return true;
+    if (!check_two_files(s, error))
+        return false;
+    run->dump = fopen(s->dump_samples, "w");
+    if (run->dump == NULL)
+        return bc_error_set(error, "--dump-samples: cannot write '%.200s': %s: use a "
+                                   "file that can be written",
+                            s->dump_samples, strerror(errno));
+    fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
+    /* Again, now that there is a file. */
+    return check_two_files(s, error);
+}
+
 /* Opens what rank 0 writes. Collective. */
 static bool open_files(struct bc_run *run)
 {
@@ -326,22 +373,7 @@ static bool open_files(struct bc_run *run)
     bool good = true;
     if (run->job.rank == 0) {
         const struct bc_settings *const s = &run->settings;
-        if (s->output != NULL && s->dump_samples != NULL &&
-            strcmp(s->output, s->dump_samples) == 0)
-            good = bc_error_set(&error, "--dump-samples: '%.200s' is --output, "
-                                        "too: use another file",
-                                s->output);
-        /* The result last: an error must not have emptied an old one. */
-        if (good && s->dump_samples != NULL) {
-            run->dump = fopen(s->dump_samples, "w");
-            if (run->dump == NULL)
-                good = bc_error_set(&error,
-                                    "--dump-samples: cannot write '%.200s': "
-                                    "%s: use a file that can be written",
-                                    s->dump_samples, strerror(errno));
-            else
-                fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
-        }
+        good = open_dump(run, &error);
         if (good)
             run->output = bc_output_open(s->output, (enum bc_format)s->format,
                                          !s->no_header, &run->benchmark->table);
@@ -357,14 +389,16 @@ static bool open_files(struct bc_run *run)
 
 static void write_parameters(struct bc_run *run)
 {
-    char value[4096];
     for (size_t i = 0; i < run->options.count; i++) {
         const struct bc_option *const option = &run->options.rows[i];
         if (option->internal)
             continue;
-        bc_option_format(option, value, sizeof value);
+        char *const value = bc_option_text(option);
+        if (value == NULL)
+            bc_abort("no memory for the metadata");
         bc_output_meta(run->output, option->long_name, "%s",
                        value[0] != '\0' ? value : "NA");
+        free(value);
     }
     for (size_t i = 0; i < run->options.count; i++) {
         const struct bc_option *const option = &run->options.rows[i];
@@ -420,8 +454,10 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
                   int argc, char **argv, int *status)
 {
     *status = EXIT_FAILED;
-    if (!bc_run_prepare(run, benchmark))
+    if (!bc_run_prepare(run, benchmark)) {
+        fprintf(stderr, "%s: out of memory\n", benchmark->name);
         return false;
+    }
     if (answered_without_mpi(run, argc, argv)) {
         bc_run_release(run);
         *status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
@@ -443,10 +479,8 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     /* Asked for by an abbreviation, or in a bundle of short options. */
     const bool asked = usable && (run->settings.help || run->settings.version);
     if (!usable || asked || !start_clock(run) || !open_files(run)) {
-        const bool help = run->settings.help;
-        run->settings.help = run->settings.version = false; /* the defaults */
         if (asked && run->job.rank == 0)
-            print_answer(run, help);
+            print_answer(run, run->settings.help);
         *status = asked ? EXIT_DONE : EXIT_USAGE;
         leave(run, *status);
         return false;

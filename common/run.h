@@ -81,6 +81,7 @@ struct bc_run {
     struct bc_job job;
     struct bc_settings settings;
     struct bc_options options;   /* common and own */
+    char *defaults;              /* theirs, as bc_options_encode has them */
     struct bc_clock_cost clock;  /* the greatest over ranks */
     int thread_level;            /* that MPI gives; the least over ranks */
     int64_t memory_per_rank;     /* bytes; see bc_job_memory_per_rank */
@@ -103,7 +104,8 @@ struct bc_run {
  * Initializes MPI, parses the command line and the environment on rank 0,
  * broadcasts the values, describes the job, opens the output and writes the
  * metadata and the header row. Collective. False if the program is to return
- * *status at once (help, version, wrong usage); MPI is finalized then.
+ * *status at once: help and version, wrong usage, no memory, or a result that can't be
+ * written. MPI is finalized then, or was not initialized.
  */
 bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
                   int argc, char **argv, int *status);

@@ -7,7 +7,8 @@
  * quantity in a round is the slowest rank's value, or from the first start to the
  * last end where ranks start on a shared clock (struct bc_starts): rounds are reduced
  * elementwise with MPI_MAXLOC to rank 0 in batches, which takes O(log P)
- * steps and memory independent of P, and tells which rank is slow.
+ * steps and memory independent of P, but for a count a rank on rank 0, and tells which
+ * rank is slow.
  *
  * Rank 0 decides how many rounds to take and when to stop; every rank follows.
  * Nothing but the source's own code runs between two rounds of a batch.

@@ -69,6 +69,26 @@ static void set_availability(struct overhead_result *result,
     result->available_pct.hi = 100.0 * (1.0 - o->lo / t->hi);
 }
 
+/* ---- iterations -------------------------------------------------------------------- */
+
+static int64_t specified_iterations(const struct overhead_bench *bench,
+                                    int64_t bytes)
+{
+    if (bench->parameters->iterations > 0)
+        return bench->parameters->iterations;
+    if (bytes >= INT64_C(8) << 20)
+        return 10;
+    return bytes >= INT64_C(64) << 10 ? 100 : 1000;
+}
+
+/* How many there are to be in all; 0: as many as the precision needs. */
+static int64_t fixed_iterations(const struct overhead_bench *bench, int64_t bytes)
+{
+    const bool fixed = bench->parameters->iterations > 0 ||
+                       bench->run->settings.estimator == BC_MEAN;
+    return fixed ? specified_iterations(bench, bytes) : 0;
+}
+
 /* ---- -b auto ------------------------------------------------------------------- */
 
 /* The points on the way to the knee and beyond. Rank 0. */
@@ -78,14 +98,14 @@ struct points {
     size_t count;
 };
 
-/* Loops of about LOOP_NS, or with -i all iterations in about 30 loops. */
-static int64_t iterations_for(const struct overhead_bench *bench,
+/* Loops of about LOOP_NS, or a fixed number of iterations in about 30 loops. */
+static int64_t iterations_for(const struct overhead_bench *bench, int64_t bytes,
                               double iteration_ns)
 {
     enum { LOOPS = 30 };
-    const int64_t asked = bench->parameters->iterations;
-    if (asked > 0)
-        return asked < LOOPS ? 1 : asked / LOOPS;
+    const int64_t fixed = fixed_iterations(bench, bytes);
+    if (fixed > 0)
+        return fixed < LOOPS ? 1 : fixed / LOOPS;
     const double iterations = LOOP_NS / fmax(iteration_ns, 1.0);
     if (iterations > LOOP_ITERATIONS_MAX)
         return LOOP_ITERATIONS_MAX;
@@ -144,12 +164,13 @@ static bool find_points(struct overhead_bench *bench,
                         struct points *points)
 {
     const bool root = bench->run->job.rank == 0;
+    const int64_t bytes = round->exchange->bytes;
     const double deadline_s = bc_elapsed_s() + seconds;
     *points = (struct points){.count = 0};
     round->units = 0;
     round->iterations = 1;
     double iteration_ns = take_point(bench, round, 1, deadline_s).iter_ns;
-    round->iterations = root ? iterations_for(bench, iteration_ns) : 1;
+    round->iterations = root ? iterations_for(bench, bytes, iteration_ns) : 1;
     bool beyond = false;
     while (agree_on_round(round)) {
         const double loop_ns = iteration_ns * (double)round->iterations;
@@ -167,7 +188,7 @@ static bool find_points(struct overhead_bench *bench,
         const bool ends = beyond || points->count == KNEE_POINTS_MAX ||
                           bc_elapsed_s() >= deadline_s;
         round->units = more_units(bench, round->units, base_ns);
-        round->iterations = ends ? 0 : iterations_for(bench, iteration_ns);
+        round->iterations = ends ? 0 : iterations_for(bench, bytes, iteration_ns);
     }
     int found = beyond;
     bc_quiet_bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -205,10 +226,10 @@ static enum bc_end measure_ends(struct overhead_bench *bench,
     };
     struct precision_rule rule = {bench->run, stopping, stopping};
     struct bc_plan plan = bc_run_plan(bench->run, seconds);
-    const int64_t asked = bench->parameters->iterations;
-    if (asked > 0)
+    const int64_t fixed = fixed_iterations(bench, round->exchange->bytes);
+    if (fixed > 0)
         plan.min_rounds = plan.max_rounds =
-            (asked + round->iterations - 1) / round->iterations;
+            (fixed + round->iterations - 1) / round->iterations;
     if (plan.min_rounds < plan.max_rounds) {
         plan.settled = precise_enough;
         plan.context = &rule;
@@ -234,7 +255,7 @@ static void measure_by_fit(struct overhead_bench *bench,
                        0.02 * points.points[0].iter_ns);
         round.units = points.units[last];
         round.iterations =
-            iterations_for(bench, points.points[last].iter_ns);
+            iterations_for(bench, exchange->bytes, points.points[last].iter_ns);
     }
     agree_on_round(&round);
     const double left_s = seconds - (bc_elapsed_s() - start_s);
@@ -271,16 +292,6 @@ static void measure_by_fit(struct overhead_bench *bench,
 }
 
 /* ---- -b NUMBER: the specification to the letter --------------------------------- */
-
-static int64_t specified_iterations(const struct overhead_bench *bench,
-                                    int64_t bytes)
-{
-    if (bench->parameters->iterations > 0)
-        return bench->parameters->iterations;
-    if (bytes >= INT64_C(8) << 20)
-        return 10;
-    return bytes >= INT64_C(64) << 10 ? 100 : 1000;
-}
 
 /* One loop for each amount of work; base_t is the running average of iter_t
    until that exceeds the base threshold. */

@@ -23,6 +23,7 @@
 #include "mpi_overhead/measure.h"
 #include "mpi_overhead/parameters.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,14 @@ static const char *status_of(const struct overhead_result *result,
     return result->in_time ? "ok" : "budget";
 }
 
+/* A number of iterations runs in full, as --samples does. */
+static double row_seconds(const struct bc_run *run, int64_t rows_left)
+{
+    if (parameters.iterations > 0 && !bc_option_given(&run->options, "max-time"))
+        return INFINITY;
+    return bc_run_row_seconds(run, rows_left);
+}
+
 /* Measures one row for one pair; all pairs exchange messages. Collective;
    false if the run must end. */
 static bool measure_row(struct overhead_bench *bench,
@@ -174,8 +183,7 @@ static bool measure_row(struct overhead_bench *bench,
     exchange->wrong = 0;
     overhead_prepare_data(exchange);
     tell_start(bench->run, exchange);
-    overhead_measure(bench, exchange,
-                     bc_run_row_seconds(bench->run, rows_left), &result);
+    overhead_measure(bench, exchange, row_seconds(bench->run, rows_left), &result);
     int64_t wrong = 0;
     bc_quiet_reduce(&exchange->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
                     MPI_COMM_WORLD);

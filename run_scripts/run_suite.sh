@@ -175,7 +175,7 @@ while [ $# -gt 0 ]; do
             wrong_usage "--budget: '$value': use a time like 90, 30m, 2h or 1:30:00"
         ;;
     --limit)
-        limit_of_each=$(seconds_of "$value") ||
+        limit_of_each=$(seconds_of "$value") && [ "$limit_of_each" -gt 0 ] ||
             wrong_usage "--limit: '$value': use a time like 90, 30m, 2h or 1:30:00"
         ;;
     --launcher) launcher=$value ;;
@@ -664,6 +664,8 @@ awk -F '\t' '
     }' "$suite/launches.tsv" "$suite/plan.tsv" >"$work/summary"
 read -r done_count wrong failed not_reached without <"$work/summary"
 tail -n +2 "$work/summary" >&2
+# A signal that came too late to leave anything out.
+[ "$not_reached" -ne 0 ] || leave=
 
 again="run_suite.sh --resume=$(quoted "$results")"
 case $leave in

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154 # the variables named below are the caller's
 # Functions of run_suite.sh. POSIX sh; sourced after lib.sh. They read the variables that
-# its options set: build, list, launcher_words, kind, ranks, ranks_per_node, hosts, bind,
+# its options set: build, launcher_words, kind, ranks, ranks_per_node, hosts, bind,
 # extra_options, runs and results.
 
 # ---- words and times ---------------------------------------------------------
@@ -89,8 +89,8 @@ nodes_of() {
         printf '%s\n' "$hosts" | awk -F , '{ print NF }'
     elif [ -n "$ranks_per_node" ]; then
         echo $((($1 + ranks_per_node - 1) / ranks_per_node))
-    elif [ "$kind" = srun ]; then
-        echo "${SLURM_JOB_NUM_NODES:-1}"
+    elif [ -n "${SLURM_JOB_NUM_NODES:-}" ]; then
+        echo "$SLURM_JOB_NUM_NODES"
     elif [ -r "${PBS_NODEFILE:-}" ]; then
         sort -u "$PBS_NODEFILE" | wc -l
     else

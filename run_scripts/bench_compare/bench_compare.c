@@ -9,7 +9,8 @@
  * There are many rows, so the chance of a false alarm is held for the call as a
  * whole.
  *
- *   results.h  reading files and folders: what each launch found for each row
+ *   results.h  reading files and folders: what each launch found for each row;
+ *              head.h, lines.h, folders.h and storage.h are its parts
  *   compare.h  changes and verdicts
  */
 #include "run_scripts/bench_compare/compare.h"
@@ -134,14 +135,18 @@ static bool takes_next(const char *word)
     return false;
 }
 
-/* The value of `--NAME=VALUE`, the empty text of `--NAME`; NULL for other words. */
-static const char *side_value(const char *word, const char *name)
+/* The value of `--NAME=VALUE`, the empty text of `--NAME`; NULL for other words. The
+   name may be abbreviated to as many letters as tell it from others. */
+static const char *side_value(const char *word, const char *name, size_t least)
 {
-    const size_t length = strlen(name);
-    if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, length) != 0)
+    if (strncmp(word, "--", 2) != 0)
+        return NULL;
+    const size_t length = strcspn(word + 2, "=");
+    if (length < least || length > strlen(name) ||
+        strncmp(word + 2, name, length) != 0)
         return NULL;
     const char *const end = word + 2 + length;
-    return *end == '=' ? end + 1 : *end == '\0' ? end : NULL;
+    return *end == '=' ? end + 1 : end;
 }
 
 /* Divides the words into the two sides' paths and the rest. Without --base and
@@ -150,6 +155,7 @@ static bool divide(struct words *words, int argc, char **argv,
                    struct bc_error *error)
 {
     static const char *const names[SIDES] = {"base", "new"};
+    static const size_t least_letters[SIDES] = {1, 2}; /* --n: or --no-header */
     enum side side = BASE;
     bool named = false, plain = false, only_paths = false;
     words->rest[words->rest_count++] = argv[0];
@@ -162,7 +168,7 @@ static bool divide(struct words *words, int argc, char **argv,
         }
         bool switches = false;
         for (int s = BASE; option && s < SIDES; s++) {
-            const char *const value = side_value(word, names[s]);
+            const char *const value = side_value(word, names[s], least_letters[s]);
             if (value == NULL)
                 continue;
             switches = named = true;
@@ -424,16 +430,15 @@ static bool have_common_rows(const struct results *results)
     return false;
 }
 
-/* A side all of whose launches were cut off. */
+/* No side may have incomplete launches only. */
 static bool check_launches(const struct results *results, struct bc_error *error)
 {
     static const char *const names[SIDES] = {"base", "new"};
     for (int side = BASE; side < SIDES; side++)
-        if (results->launches[side] == 0 && results->cut_off[side] > 0)
-            return bc_error_set(error, "the %s side has no complete launch: none of "
-                                       "its results ends with '# end:', since the "
-                                       "programs were killed or had no space: "
-                                       "measure it again",
+        if (results->launches[side] == 0 && results->incomplete[side] > 0)
+            return bc_error_set(error, "the %s side has no complete launch: its "
+                                       "programs were killed or interrupted, or had "
+                                       "no space: measure it again",
                                 names[side]);
     return true;
 }
@@ -469,17 +474,18 @@ int main(int argc, char **argv)
     struct words words = {.rest_count = 0};
     struct bc_error error = {""};
     int status = EXIT_USAGE;
-    bool good = words_create(&words, argc) || bc_error_set(&error, "out of memory");
+    char *const defaults = bc_options_encode(&options);
+    bool good = (words_create(&words, argc) && defaults != NULL) ||
+                bc_error_set(&error, "out of memory");
     struct bc_error sides_error = {""};
     /* Asked for help, nobody needs to name results. */
     const bool divided = good && divide(&words, argc, argv, &sides_error);
     good = good && bc_options_parse(&options, words.rest_count, words.rest,
                                     no_variable, &error);
     if (good && (settings.help || settings.version)) {
-        const bool help = settings.help;
-        if (help) {
+        if (settings.help) {
+            (void)bc_options_decode(&options, defaults);
             fputs(usage, stdout);
-            settings.help = settings.version = false; /* the defaults */
             bc_options_help(stdout, &options);
         } else {
             printf("%s (commcost) %s\n", PROGRAM, COMMCOST_VERSION);
@@ -494,5 +500,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", PROGRAM, error.text);
     bc_options_free(&options);
     words_free(&words);
+    free(defaults);
     return status;
 }

@@ -27,7 +27,7 @@ struct launch {
     bool merged; /* one of several in its file */
     uint64_t rows_hash, file_hash;
     bool twice;   /* was read before: doesn't count */
-    bool cut_off; /* its file has no end: doesn't count */
+    bool incomplete; /* rows may be missing: doesn't count */
 };
 
 /* What a launch's row said of a quantity. */
@@ -300,6 +300,11 @@ static bool find_launch(struct results *results, enum side side, const char *run
     return true;
 }
 
+static bool is_failed(const struct head *head, char **cells)
+{
+    return head->status != NO_COLUMN && strcmp(cells[head->status], "FAIL") == 0;
+}
+
 /* Takes in a row: `name` is room for its texts. */
 static bool take_row(struct results *results, const struct head *head,
                      const struct lines *lines, char **cells, size_t launch,
@@ -313,8 +318,7 @@ static bool take_row(struct results *results, const struct head *head,
         if (cell != head->run)
             of->rows_hash = hash_bytes(of->rows_hash, cells[cell],
                                        strlen(cells[cell]) + 1);
-    const bool failed = head->status != NO_COLUMN &&
-                        strcmp(cells[head->status], "FAIL") == 0;
+    const bool failed = is_failed(head, cells);
     for (size_t cell = 0; cell < head->cell_count; cell++) {
         const enum bc_role role = head->columns[head->column_of[cell]].role;
         if (role != BC_LESS && role != BC_MORE)
@@ -347,29 +351,67 @@ static void leave_out(struct results *results, size_t first, const char *path,
     warn(results, "%.200s %s. It doesn't count", path, why);
     struct reading *const reading = results->reading;
     for (size_t i = first; i < reading->launch_count; i++) {
-        reading->launches[i].cut_off = true;
-        results->cut_off[reading->launches[i].side]++;
+        reading->launches[i].incomplete = true;
+        results->incomplete[reading->launches[i].side]++;
     }
 }
 
-/* Sees to it that a launch counts only if its file is whole; `end` is what the last line
-   says, or NULL. */
-static void check_end(struct results *results, const struct head *head,
-                      const char *path, size_t first, size_t rows,
-                      const char *end)
+/* What the rows of a file, and the remarks among them, say of it as a whole. */
+struct body {
+    size_t rows, failed;
+    bool interrupted;
+    char end[64]; /* of `# end:`, where that is the last line; else empty */
+};
+
+/* Takes `12 rows, exit 0` to pieces. */
+static bool parse_end(const char *end, unsigned long long *rows, long *status)
 {
-    char *rest = NULL;
-    const unsigned long long said = end != NULL ? strtoull(end, &rest, 10) : 0;
-    const bool complete =
-        end != NULL && rest != end && strncmp(rest, " row", 4) == 0;
-    if (complete && said != rows)
-        warn(results, "%.200s has %zu rows, and had %llu when it was written", path,
-             rows, said);
-    if (complete || !head->has_end)
+    char *rest;
+    *rows = strtoull(end, &rest, 10);
+    if (rest == end || strncmp(rest, " row", 4) != 0)
+        return false;
+    const char *const exits = strstr(rest, ", exit ");
+    *status = exits != NULL ? strtol(exits + strlen(", exit "), NULL, 10) : 0;
+    return true;
+}
+
+/* Sees to it that a launch counts only if its file has all that it found. */
+static void check_body(struct results *results, const struct head *head,
+                       const struct body *body, const char *path, size_t first)
+{
+    const bool merged = head->run != NO_COLUMN;
+    unsigned long long said;
+    long status;
+    if (body->rows == 0)
+        warn(results, "%.200s has no rows", path);
+    if (body->interrupted && !merged) {
+        leave_out(results, first, path,
+                  "was interrupted by a signal: rows may be missing");
         return;
-    leave_out(results, first, path,
-              "was cut off: it doesn't end with '# end:' (the program was killed, "
-              "or there was no space)");
+    }
+    if (!parse_end(body->end, &said, &status)) {
+        if (head->has_end)
+            leave_out(results, first, path,
+                      "was cut off: it doesn't end with '# end:' (the program was "
+                      "killed, or there was no space)");
+        return;
+    }
+    if (said != body->rows)
+        warn(results, "%.200s has %zu rows, and had %llu when it was written", path,
+             body->rows, said);
+    if (status != 0 && body->failed == 0 && !merged)
+        leave_out(results, first, path,
+                  "ends with an exit status other than 0 and no row that failed: "
+                  "rows may be missing");
+}
+
+static void take_remark(struct body *body, const char *line)
+{
+    const char *const warning = meta_value(line, "warning");
+    const char *const end = meta_value(line, "end");
+    if (warning != NULL && strncmp(warning, "interrupted by ", 15) == 0)
+        body->interrupted = true;
+    snprintf(body->end, sizeof body->end, "%s", end != NULL ? end : "");
 }
 
 /* Reads what follows the header row. */
@@ -379,9 +421,8 @@ static bool read_rows(struct results *results, enum side side,
 {
     const bool merged = head->run != NO_COLUMN;
     const size_t first = results->reading->launch_count;
-    size_t launch = 0, rows = 0;
-    char end[64];
-    bool ended = false, interrupted = false;
+    struct body body = {.rows = 0};
+    size_t launch = 0;
     if (!merged && !add_launch(results, side, false, &launch, error))
         return false;
     for (;;) {
@@ -396,18 +437,12 @@ static bool read_rows(struct results *results, enum side side,
                 return refuse(lines, error, "a second result begins: one launch a "
                                             "file, or a column 'run' that tells "
                                             "them apart");
-            const char *const warning = meta_value(lines->text, "warning");
-            const char *const mark = meta_value(lines->text, "end");
-            interrupted = interrupted || (warning != NULL &&
-                                          strncmp(warning, "interrupted by ", 15) == 0);
-            ended = mark != NULL;
-            if (ended)
-                snprintf(end, sizeof end, "%s", mark);
+            take_remark(&body, lines->text);
             continue;
         }
         if (lines->length == 0)
             continue;
-        ended = false;
+        body.end[0] = '\0';
         char *cells[RESULTS_COLUMNS_MAX];
         const size_t count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
         if ((count != head->cell_count || head->has_end) && !lines->complete) {
@@ -422,15 +457,10 @@ static bool read_rows(struct results *results, enum side side,
                                     error)) ||
             !take_row(results, head, lines, cells, launch, name, error))
             return false;
-        rows++;
+        body.rows++;
+        body.failed += is_failed(head, cells);
     }
-    if (rows == 0)
-        warn(results, "%.200s has no rows", lines->path);
-    if (interrupted && !merged)
-        leave_out(results, first, lines->path,
-                  "was interrupted by a signal: rows may be missing");
-    else
-        check_end(results, head, lines->path, first, rows, ended ? end : NULL);
+    check_body(results, head, &body, lines->path, first);
     for (size_t i = first; i < results->reading->launch_count; i++)
         results->reading->launches[i].file_hash = lines->hash;
     return true;
@@ -585,10 +615,10 @@ static void find_twice(struct results *results)
     const char *path = NULL, *other = NULL;
     for (size_t i = 0; i < reading->launch_count; i++) {
         struct launch *const launch = &reading->launches[i];
-        if (launch->cut_off)
+        if (launch->incomplete)
             continue;
         for (size_t j = 0; j < i && !launch->twice; j++)
-            if (!reading->launches[j].cut_off &&
+            if (!reading->launches[j].incomplete &&
                 is_same(launch, &reading->launches[j])) {
                 launch->twice = true;
                 path = reading->paths[launch->file];
@@ -662,7 +692,7 @@ bool results_finish(struct results *results, struct bc_error *error)
              end++)
             ;
         if (reading->launches[seen->launch].twice ||
-            reading->launches[seen->launch].cut_off)
+            reading->launches[seen->launch].incomplete)
             continue;
         repeated += end - begin > 1;
         if (!gather(results, seen, end - begin, error))

@@ -5,9 +5,10 @@
  * nothing here knows a benchmark. A launch is one file as a program wrote it, or
  * one value of the column `run` in a file that holds several.
  *
- * A file whose last line isn't `# end:` was cut off. What is missing in it isn't there by
- * chance, so its launches don't count, with a warning. Results of schema 1 have no such
- * line and count as they are.
+ * A file whose last line isn't `# end:` was cut off; one that a signal ended says so, and
+ * one that could write no more has an exit status there that no row explains. What is
+ * missing in these isn't missing by chance, so their launches don't count, with a warning.
+ * Results of schema 1 have no such line and count as they are.
  *
  * Files may hold anything: what is no result is refused with one line that names
  * the file and the place. Time and memory are bounded by the limits below.
@@ -71,7 +72,7 @@ struct results {
     struct series *series; /* in the order in which they were met */
     size_t series_count;
     size_t launches[SIDES]; /* that count */
-    size_t cut_off[SIDES];  /* and that don't, since their file has no end */
+    size_t incomplete[SIDES]; /* and that don't, since rows may be missing */
     char **warnings; /* one line each */
     size_t warning_count;
     struct reading *reading; /* internal */

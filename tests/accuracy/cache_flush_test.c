@@ -41,6 +41,9 @@
 #include <emmintrin.h>
 #endif
 
+/* What the message rates flush with. */
+#define DEFAULT_BYTES ((size_t)16 << 20)
+
 enum { LINE_BYTES = 64, PAGE_BYTES = 4096 };
 enum { PAGE_LINES = PAGE_BYTES / LINE_BYTES };
 enum { MAX_ROUNDS = 25, MAX_BLOCK = 40 };
@@ -295,7 +298,7 @@ static int set_up_l2(struct bed *bed)
     if (!make_lines(&bed->evictor, 4 * (size_t)l2_bytes / LINE_BYTES,
                     LINE_BYTES) ||
         !bc_cache_flush_create(&bed->flush,
-                               bed->without ? 0 : BC_CACHE_DEFAULT_BYTES)) {
+                               bed->without ? 0 : DEFAULT_BYTES)) {
         printf("skipped: no memory\n");
         return SKIPPED;
     }
@@ -321,7 +324,7 @@ static int set_up_llc(struct bed *bed)
 
 static int set_up_write(struct bed *bed)
 {
-    if (!bc_cache_flush_create(&bed->flush, BC_CACHE_DEFAULT_BYTES)) {
+    if (!bc_cache_flush_create(&bed->flush, DEFAULT_BYTES)) {
         printf("skipped: no memory\n");
         return SKIPPED;
     }

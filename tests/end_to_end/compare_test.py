@@ -369,6 +369,7 @@ class Launches(CompareTest):
         for arguments in ([base, new], merged, [self.path("base", "runs"), new],
                           ["--base", base, "--new", new],
                           ["--new", new, "--base=" + base],
+                          ["--ne", new, "--b=" + base],
                           ["--alpha", "1", base, "--threshold", "5", "--", new],
                           ["--base", *[self.path("base", "runs", str(i),
                                                  "bench.tsv")
@@ -528,6 +529,11 @@ class Settings(CompareTest):
         said = self.warnings(["# sync: barrier\n"] * 5 + ["# sync: window\n"],
                              ["# sync: barrier\n"] * 6)
         self.assertEqual(len(said), 1, said)
+
+    def test_keys(self):
+        """msgrate_rma's --sync says which rows there are."""
+        self.assertEqual(self.warnings(["# sync: all\n"] * 6,
+                                       ["# sync: fence\n"] * 6), [])
 
     def test_same(self):
         """What doesn't say, as older results, doesn't differ."""

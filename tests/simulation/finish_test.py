@@ -71,6 +71,9 @@ ROW_S = 0.001
 GRACE = 2
 MANY = 10_000
 
+# Of the simulator, for a program.
+LIMIT_S = 1800
+
 # Collectives that SMPI makes of a message from each rank to each other one, all at once,
 # which take SimGrid 13 s with 64 ranks, and not less than five minutes with 256.
 QUADRATIC = [f"overlap_{name}" for name in (
@@ -116,7 +119,7 @@ def run(simulator, cluster, program, options, row_s=None):
     if row_s is not None:
         options = [*options, f"--max-time={row_s}", f"--min-samples={MANY}"]
     try:
-        job = simulator.run(cluster, program, options,
+        job = simulator.run(cluster, program, options, timeout_s=LIMIT_S,
                             settings=SETTINGS.get(options[-1]))
     except Failed as error:
         print(f"FAILED: {error}", flush=True)

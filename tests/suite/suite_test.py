@@ -296,6 +296,11 @@ class Plan(Folders):
         self.assertEqual(self.launch(""), kill + "--ntasks=12")
         self.assertEqual(self.launch("", name="mpi_overhead"),
                          kill + "--ntasks=2 --nodes=2 --ntasks-per-node=1")
+        # Where srun can't start the library's ranks another launcher has the job's nodes.
+        self.assertEqual(self.launch("mpirun"), "mpirun -np 12")
+        self.assertEqual(self.launch("mpirun", name="mpi_overhead"),
+                         "mpirun -np 2 -ppn 1")
+        self.assertEqual(self.launch("sh -n {ranks} -d {nodes}"), "sh -n 12 -d 3")
         del self.environment["SLURM_NTASKS"]
         self.assertEqual(self.launch("", "--ranks-per-node=5"),
                          kill + "--ntasks=15 --nodes=3 --ntasks-per-node=5")
@@ -315,6 +320,7 @@ class Plan(Folders):
                 (["--benchmarks="], "--benchmarks"), (["--runs=0"], "--runs"),
                 (["--runs=many"], "--runs"), (["--ranks=1"], "--ranks"),
                 (["--budget=soon"], "--budget"), (["--limit=x"], "--limit"),
+                (["--limit=0"], "--limit"),
                 (["--foo"], "--foo"),
                 (["extra"], "extra"), (["--options=--x"], "--options"),
                 (["--options=foo: --x"], "foo"), (["--runs"], "--runs"),
@@ -540,6 +546,17 @@ class Resume(Folders):
                 self.assertIn(lost, (0,) if number == signal.SIGUSR1 else (0, 1))
                 self.check(before, options=[f"--resume={self.results}"])
                 os.remove(self.environment["STARTED"])
+
+    def test_signal_at_the_end(self):
+        """One that comes in the last launch leaves nothing out."""
+        process = self.begin("--benchmarks=halo", "--runs=1",
+                             "--options=all: --pause=0.4")
+        await_file(self.results + "/runs/1/halo.tsv.part")
+        process.send_signal(signal.SIGUSR1)
+        said = process.communicate(timeout=20)[1]
+        self.assertEqual(process.returncode, 0, said)
+        self.assertIn("1 of 1 launches have their result", said)
+        self.assertTrue(os.path.exists(self.of_suite("complete")))
 
     def test_interrupted_program(self):
         """A scheduler may warn the programs alone."""

@@ -12,7 +12,7 @@ static void flush_writes_the_recurrence(void **state)
 {
     (void)state;
     struct bc_cache_flush flush;
-    assert_true(bc_cache_flush_create(&flush, BC_CACHE_DEFAULT_BYTES));
+    assert_true(bc_cache_flush_create(&flush, (size_t)16 << 20));
     assert_int_equal(flush.count, 2097152); /* 16 MiB */
     /* Each run writes anew, from the first value on. */
     for (int run = 0; run < 2; run++) {

@@ -157,26 +157,34 @@ static void repeated_rows_are_one_value(void **state)
     assert_near(f->results->series[1].sides[BASE].values[0], 1.0, 0.0);
 }
 
-/* A launch without its end doesn't count, whether or not rows are missing. */
-static void cut_off_does_not_count(void **state)
+/* A launch without its end, or that ended for another reason than a wrong row, doesn't
+   count, whether or not rows are missing. */
+static void incomplete_does_not_count(void **state)
 {
     struct fixture *const f = *state;
+#define WITH_STATUS                                                                   \
+    "# benchmark: bench\n# schema: 2\n# columns: name=key us=less status=info\n"      \
+    "name\tus\tstatus\n"
 #define SECOND "# benchmark: bench\n# schema: 2\n# columns: name=key us=less\nname\tus\n"
     assert_true(add(f, BASE, SECOND "a\t1\nb\t2\n# end: 2 rows, exit 0\n"));
-    assert_true(add(f, BASE, SECOND "a\t3\n# end: 1 row, exit 1"));
+    assert_true(add(f, BASE, SECOND "a\t3\n# end: 1 row, exit 0"));
+    assert_true(add(f, BASE, WITH_STATUS "a\t3\tok\nb\t3\tFAIL\n"
+                                         "# end: 2 rows, exit 1\n"));
     assert_true(add(f, NEW, SECOND "a\t1\nb\t2\n"));
     assert_true(add(f, NEW, SECOND "a\t4\n# end: 1 row, exit 0\nb\t2\n"));
     assert_true(add(f, NEW, SECOND "a\t5\n# end: \n"));
     assert_true(add(f, NEW, SECOND "a\t6\n# warning: interrupted by SIGTERM\n"
                                    "# end: 1 row, exit 1\n"));
     assert_true(add(f, NEW, SECOND));
+    assert_true(add(f, NEW, SECOND "a\t1\n# end: 1 row, exit 1\n"));
+    assert_true(add(f, NEW, WITH_STATUS "a\t1\tok\n# end: 1 row, exit 1\n"));
     assert_true(results_finish(f->results, &f->error));
     const struct results *const r = f->results;
-    assert_int_equal(r->launches[BASE], 2);
-    assert_int_equal(r->cut_off[BASE], 0);
+    assert_int_equal(r->launches[BASE], 3);
+    assert_int_equal(r->incomplete[BASE], 0);
     assert_int_equal(r->launches[NEW], 0);
-    assert_int_equal(r->cut_off[NEW], 5);
-    assert_int_equal(r->series[0].sides[BASE].count, 2);
+    assert_int_equal(r->incomplete[NEW], 7);
+    assert_int_equal(r->series[0].sides[BASE].count, 3);
     assert_int_equal(r->series[0].sides[NEW].launches, 0);
 }
 
@@ -294,7 +302,7 @@ int main(void)
         RESULTS_TEST(runs_of_a_file),
         RESULTS_TEST(a_launch_counts_once),
         RESULTS_TEST(repeated_rows_are_one_value),
-        RESULTS_TEST(cut_off_does_not_count),
+        RESULTS_TEST(incomplete_does_not_count),
         RESULTS_TEST(other_schemas_are_apart),
         RESULTS_TEST(damage_is_named),
         RESULTS_TEST(long_lines),

@@ -1,0 +1,142 @@
+/*
+ * What control groups leave: made-up ones, of both versions.
+ */
+#include "common/memory.h"
+
+#include "helpers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+
+/* Writes a file; its folder is made. */
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (char *slash = path + strlen(folder) + 1;
+         (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/commcost_memory_XXXXXX");
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void assert_left(int64_t bytes)
+{
+    char membership[128], mount[128];
+    snprintf(membership, sizeof membership, "%s/cgroup", folder);
+    snprintf(mount, sizeof mount, "%s/fs", folder);
+    assert_int_equal(bc_memory_of_groups(membership, mount), bytes);
+}
+
+static void no_limit(void **state)
+{
+    (void)state;
+    assert_left(INT64_MAX);
+    put("cgroup", "0::/user.slice\n");
+    assert_left(INT64_MAX);
+    put("fs/user.slice/memory.max", "max\n");
+    put("fs/user.slice/memory.current", "5000\n");
+    assert_left(INT64_MAX);
+    put("cgroup", "what\nis: this\n:\n::\n0::\n");
+    assert_left(INT64_MAX);
+}
+
+/* The limit less what is taken, but for pages of files. */
+static void version_2(void **state)
+{
+    (void)state;
+    put("cgroup", "1:name=systemd:/x\n0::/job\n");
+    put("fs/job/memory.max", "10000\n");
+    put("fs/job/memory.current", "4000\n");
+    assert_left(6000);
+    put("fs/job/memory.stat", "anon 1000\ninactive_file 1500\nactive_file 500\n");
+    assert_left(8000);
+    put("fs/job/memory.current", "13000\n");
+    assert_left(0);
+    put("fs/job/memory.stat", "inactive_file 99999\nactive_file 0\n");
+    assert_left(10000);
+}
+
+/* A limit of any group above counts; containers show theirs as the topmost one. */
+static void groups_above(void **state)
+{
+    (void)state;
+    put("cgroup", "0::/job/step/task\n");
+    put("fs/job/memory.max", "10000\n");
+    put("fs/job/memory.current", "1000\n");
+    assert_left(9000);
+    put("fs/job/step/task/memory.max", "20000\n");
+    put("fs/job/step/task/memory.current", "1000\n");
+    assert_left(9000);
+    put("fs/memory.max", "7000\n");
+    put("fs/memory.current", "0\n");
+    assert_left(7000);
+    put("cgroup", "0::/\n");
+    assert_left(7000);
+    put("cgroup", "0::/elsewhere/not/here\n");
+    assert_left(7000);
+}
+
+static void version_1(void **state)
+{
+    (void)state;
+    put("cgroup", "5:cpu,cpuacct:/slurm\n4:hugetlb,memory:/slurm/job\n0::/\n");
+    put("fs/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    put("fs/memory/memory.usage_in_bytes", "123456\n");
+    put("fs/memory/slurm/job/memory.limit_in_bytes", "50000\n");
+    put("fs/memory/slurm/job/memory.usage_in_bytes", "30000\n");
+    put("fs/memory/slurm/job/memory.stat",
+        "inactive_file 1\ntotal_inactive_file 6000\ntotal_active_file 4000\n");
+    assert_left(30000);
+    /* Both versions at once. */
+    put("fs/unified/memory.max", "20000\n");
+    put("fs/unified/memory.current", "1000\n");
+    assert_left(19000);
+    /* Other controllers have no memory. */
+    put("cgroup", "5:cpu:/slurm/job\n4:memory_not,not_memory:/slurm/job\n");
+    assert_left(INT64_MAX);
+}
+
+static void here(void **state)
+{
+    (void)state;
+    const int64_t bytes = bc_memory_available();
+    assert_true(bytes > (int64_t)1 << 20);
+    assert_true(bytes < (int64_t)1 << 50);
+}
+
+int main(void)
+{
+#define MEMORY_TEST(name)                                                      \
+    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        MEMORY_TEST(no_limit), MEMORY_TEST(version_2), MEMORY_TEST(groups_above),
+        MEMORY_TEST(version_1), MEMORY_TEST(here),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
