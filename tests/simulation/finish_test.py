@@ -39,6 +39,9 @@ CANNOT = {
     "overlap_ineighbor_allgather": NO_NEIGHBOURS,
     "overlap_ineighbor_alltoall": NO_NEIGHBOURS,
     "halo's neighbor_alltoallw": NO_NEIGHBOURS,
+    # Found by that: in the first swap.
+    "halo's persistent with --check": "SMPI 3.32 sends what was there at MPI_Send_init "
+                                      "(persistent_types.c)",
     # Found by that: of 64 ranks all but the late one and rank 0 left early.
     "overlap_ibarrier's --check": "SMPI 3.32's MPI_Ibarrier lets ranks out before the "
                                   "last one enters",
@@ -51,7 +54,7 @@ SHORT = ["--samples=2", "--warmup=0"]
 OPTIONS = {
     "pingpong": ["--max-ndata=8", "--max-stride=4", "--check"],
     "syncbench": ["--inner=8", "--max-neighbours=4"],
-    "halo": ["--local=2", "--check"],
+    "halo": ["--local=2"],
     "msgrate": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "msgrate_rma": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "mpi_overhead": ["--msgsize=8,128K", "--both", "--check"],
@@ -59,7 +62,11 @@ OPTIONS = {
 OVERLAP = ["--data-driven", "--min-num-elts=1", "--max-num-elts=1", "--check"]
 
 # Options of which a program is run with each.
-EACH = {"msgrate_rma": ["--sync=fence", "--sync=lock", "--sync=flush", "--sync=pscw"]}
+EACH = {
+    "msgrate_rma": [["--sync=fence"], ["--sync=lock"], ["--sync=flush"], ["--sync=pscw"]],
+    "halo": [["--methods=put,get,isend/irecv types,isend/irecv packed", "--check"],
+             ["--methods=persistent"]],
+}
 
 # SMPI's MPI_Win_post sends messages, and must not wait for MPI_Win_start.
 SETTINGS = {"--sync=pscw": {"smpi/send-is-detached-thresh": "65536"}}
@@ -155,10 +162,10 @@ def main():
                 continue
             everywhere = arguments.full or hosts == SIZES[0]
             for topology in CLUSTERS if everywhere else CLUSTERS[:1]:
-                for added in EACH.get(name, [None]):
+                for added in EACH.get(name, [[]]):
                     ran += 1
                     wrong |= not run(simulator, topology(hosts), program, SHORT +
-                                     options_of(name) + ([added] if added else []))
+                                     options_of(name) + added)
         for program in programs:
             name = os.path.basename(program)
             if hosts == SIZES[0] and name in TIMED and arguments.only in name:
