@@ -11,6 +11,7 @@
 /* Values in one transfer, at most: 1 GiB, whose bytes an int still counts. */
 #define TRANSFER_MAX                                                           \
     (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
+_Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "a transfer has a count of MPI's");
 
 #define MUTEX_HOME 0 /* the rank whose window is locked */
 
@@ -83,8 +84,8 @@ static MPI_Datatype strided(int64_t blocks, int64_t block_values,
     MPI_Datatype type;
     if (bc_is_count(blocks) && bc_is_count(block_values) &&
         bc_is_count(stride_values)) {
-        BC_MPI(MPI_Type_vector((int)blocks, (int)block_values,
-                               (int)stride_values, MPI_DOUBLE, &type));
+        BC_MPI(MPI_Type_vector(bc_as_count(blocks), bc_as_count(block_values),
+                               bc_as_count(stride_values), MPI_DOUBLE, &type));
         return type;
     }
     MPI_Datatype block = bc_type_repeat(block_values, value_bytes, MPI_DOUBLE);

@@ -2,6 +2,13 @@
 
 #include "common/mpi_check.h"
 
+int bc_as_count(int64_t value)
+{
+    if (!bc_is_count(value))
+        bc_abort("%lld is no count of MPI's", (long long)value);
+    return (int)value;
+}
+
 static MPI_Aint extent_of(MPI_Datatype type)
 {
     MPI_Aint lower_bound, extent;
@@ -17,10 +24,10 @@ static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes,
 {
     MPI_Datatype type;
     if (stride_bytes == extent_of(element))
-        BC_MPI(MPI_Type_contiguous((int)count, element, &type));
+        BC_MPI(MPI_Type_contiguous(bc_as_count(count), element, &type));
     else
-        BC_MPI(MPI_Type_create_hvector((int)count, 1, stride_bytes, element,
-                                       &type));
+        BC_MPI(MPI_Type_create_hvector(bc_as_count(count), 1, stride_bytes,
+                                       element, &type));
     return type;
 }
 
@@ -73,7 +80,7 @@ void bc_amount_create(struct bc_amount *amount, int64_t elements,
     if (elements > BC_COUNT_MAX)
         bc_amount_create_at(amount, elements, element, 0);
     else
-        *amount = (struct bc_amount){(int)elements, element, false};
+        *amount = (struct bc_amount){bc_as_count(elements), element, false};
 }
 
 void bc_amount_create_at(struct bc_amount *amount, int64_t elements,
@@ -113,9 +120,9 @@ static MPI_Datatype subarray(int directions, const int64_t *array,
     int sizes[BC_DIRECTIONS_MAX], subsizes[BC_DIRECTIONS_MAX], starts[BC_DIRECTIONS_MAX];
     MPI_Datatype type;
     for (int d = 0; d < directions; d++) {
-        sizes[d] = (int)array[d];
-        subsizes[d] = (int)extent[d];
-        starts[d] = (int)start[d];
+        sizes[d] = bc_as_count(array[d]);
+        subsizes[d] = bc_as_count(extent[d]);
+        starts[d] = bc_as_count(start[d]);
     }
     BC_MPI(MPI_Type_create_subarray(directions, sizes, subsizes, starts,
                                     MPI_ORDER_C, element, &type));

@@ -35,6 +35,10 @@ static inline bool bc_is_count(int64_t value)
     return value >= 0 && value <= BC_COUNT_MAX;
 }
 
+/* It as MPI takes it. Ends the job where it can't be passed as it is: nothing is ever
+   cut. */
+int bc_as_count(int64_t value);
+
 /* So many elements, as arguments of an MPI function. */
 struct bc_amount {
     int count;

@@ -165,24 +165,32 @@ static int64_t amount_of(const struct overlap_operation *operation, int rank)
                : operation->shape.elements;
 }
 
-/* As ints. */
 static void make_arrays(struct overlap_operation *operation)
 {
     const int ranks = operation->shape.ranks;
     operation->amounts = allocate(ranks, sizeof(int));
+    if (!has_starts(operation->collective))
+        return;
+    operation->displacements = allocate(ranks, sizeof(int));
+    operation->own_amounts = allocate(ranks, sizeof(int));
+    operation->own_displacements = allocate(ranks, sizeof(int));
+}
+
+/* As ints. */
+static void fill_arrays(struct overlap_operation *operation)
+{
+    const int ranks = operation->shape.ranks;
     for (int rank = 0; rank < ranks; rank++)
-        operation->amounts[rank] = (int)amount_of(operation, rank);
+        operation->amounts[rank] = bc_as_count(amount_of(operation, rank));
     if (!has_starts(operation->collective))
         return;
     const int64_t unit = displacement_unit(operation->collective);
     const int64_t own = amount_of(operation, operation->shape.rank);
-    operation->displacements = allocate(ranks, sizeof(int));
-    operation->own_amounts = allocate(ranks, sizeof(int));
-    operation->own_displacements = allocate(ranks, sizeof(int));
     for (int rank = 0; rank < ranks; rank++) {
-        operation->displacements[rank] = (int)(operation->starts[rank] * unit);
-        operation->own_amounts[rank] = (int)own;
-        operation->own_displacements[rank] = (int)(rank * own * unit);
+        operation->displacements[rank] =
+            bc_as_count(operation->starts[rank] * unit);
+        operation->own_amounts[rank] = bc_as_count(own);
+        operation->own_displacements[rank] = bc_as_count(rank * own * unit);
     }
 }
 
@@ -261,7 +269,9 @@ static void make_amounts(struct overlap_operation *operation)
     else
         bc_amount_create_at(&operation->block, elements, MPI_DOUBLE, 0);
     make_arrays(operation);
-    if (!fits && collective->layout == OVERLAP_VARYING_BYTES)
+    if (fits)
+        fill_arrays(operation);
+    else if (collective->layout == OVERLAP_VARYING_BYTES)
         make_blocks(operation);
     if (collective->layout == OVERLAP_VARYING_BYTES)
         make_types(operation);

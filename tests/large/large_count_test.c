@@ -42,8 +42,10 @@ static void amounts(void **state)
         if (n <= 1000) {
             assert_int_equal(amount.count, n);
             assert_true(amount.type == MPI_DOUBLE);
+            assert_false(amount.made);
         } else {
             assert_int_equal(amount.count, 1);
+            assert_true(amount.made);
         }
         assert_int_equal(pack(amount.count, amount.type), n);
         assert_memory_equal(packed, values, (size_t)n * sizeof(double));
