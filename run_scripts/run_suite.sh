@@ -175,8 +175,9 @@ while [ $# -gt 0 ]; do
             wrong_usage "--budget: '$value': use a time like 90, 30m, 2h or 1:30:00"
         ;;
     --limit)
-        limit_of_each=$(seconds_of "$value") && [ "$limit_of_each" -gt 0 ] ||
+        if ! limit_of_each=$(seconds_of "$value") || [ "$limit_of_each" -eq 0 ]; then
             wrong_usage "--limit: '$value': use a time like 90, 30m, 2h or 1:30:00"
+        fi
         ;;
     --launcher) launcher=$value ;;
     --ranks)
