@@ -268,6 +268,10 @@ static void measure_by_fit(struct overhead_bench *bench,
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
     result->samples = samples->count;
     result->iterations = (int64_t)samples->count * round.iterations;
+    bc_run_dump(run, "base", samples->values[OVERHEAD_BASE], samples->count);
+    bc_run_dump(run, "empty", samples->values[OVERHEAD_EMPTY], samples->count);
+    bc_run_dump(run, "iter", samples->values[OVERHEAD_ITER], samples->count);
+    bc_run_dump(run, "work", samples->values[OVERHEAD_WORK], samples->count);
     result->base_ns = bc_run_summarize(run, samples, OVERHEAD_BASE).value;
     result->iter_ns = bc_run_summarize(run, samples, OVERHEAD_ITER).value;
     result->work_ns = bc_run_summarize(run, samples, OVERHEAD_WORK).value;
@@ -341,6 +345,8 @@ static void measure_by_threshold(struct overhead_bench *bench,
         if (result->knee || bc_elapsed_s() >= deadline_s)
             round.iterations = 0;
     }
+    bc_run_dump(bench->run, "iter", &result->iter_ns, 1);
+    bc_run_dump(bench->run, "work", &result->work_ns, 1);
     const struct overhead_value none = {NAN, NAN, NAN};
     result->samples = 1;
     result->in_time = true;

@@ -452,7 +452,8 @@ versions() {
     compiler=$(of_cache CMAKE_C_COMPILER)
     [ -z "$compiler" ] || echo "C compiler: $("$compiler" --version | head -n 1)"
     wrapper=$(of_cache MPI_C_COMPILER)
-    [ -z "$wrapper" ] || echo "MPI compiler: $wrapper"
+    # By its path, whichever way CMake was told.
+    [ -z "$wrapper" ] || echo "MPI compiler: $(command -v "$wrapper" || echo "$wrapper")"
     echo "launcher: $launcher_words"
     if [ -n "$kind" ]; then
         "${launcher_words%% *}" --version 2>&1 </dev/null | sed 's/^/  /'

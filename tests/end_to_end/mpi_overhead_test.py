@@ -3,9 +3,11 @@
 options, data checks."""
 
 import argparse
+import collections
 import os
 import statistics
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -92,6 +94,20 @@ class Rows(unittest.TestCase):
         for size, iterations in (("8", "1023"), ("64K", "102"), ("8M", "10")):
             row, = rows_of("--estimator=mean", "-m", size)
             self.assertEqual(row["iterations"], iterations)
+
+    def test_samples(self):
+        """Of loops without and with work, with and without messages; by the
+        specification the last loop's two."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "samples.tsv")
+            for more, quantities, count in (
+                    ([], {"base", "empty", "iter", "work"}, 7),
+                    (["-b", "1.05"], {"iter", "work"}, 1)):
+                rows_of("-m", "64K", "--samples=7", "--dump-samples=" + path, *more)
+                with open(path, encoding="utf-8") as stream:
+                    found = collections.Counter(
+                        row["quantity"] for row in read_tsv(stream.read()))
+                self.assertEqual(found, {name: count for name in quantities})
 
     def test_stops_beyond_the_threshold(self):
         for threshold in (1.5, 4.0):
