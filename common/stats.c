@@ -57,7 +57,7 @@ double bc_sd(const double *values, size_t count)
 
 double bc_mad_sigma(const double *sorted, size_t count)
 {
-    if (count == 0)
+    if (count < 2)
         return NAN;
     /* The absolute deviations are two sorted runs, one on each side of the
        median; merging them until the middle gives their median. */

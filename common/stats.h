@@ -48,8 +48,8 @@ double bc_sd(const double *values, size_t count);
 
 /* 1.4826 times the median absolute deviation from the median, which for
    normal data estimates the standard deviation (Hampel, "The Influence Curve
-   and its Role in Robust Estimation", JASA 69 (1974)). NAN for count 0.
-   Linear time, no memory. */
+   and its Role in Robust Estimation", JASA 69 (1974)). NAN below 2. Linear
+   time, no memory. */
 double bc_mad_sigma(const double *sorted, size_t count);
 
 /*

@@ -4,6 +4,7 @@ environment variables, the data checks, the defaults, signals."""
 
 import argparse
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -104,6 +105,7 @@ class Usage(unittest.TestCase):
 
     def test_one_rank(self):
         self.refused([], "at least 2 processes", ranks=1)
+        self.refused([], "mpirun is of another MPI library", ranks=1)
 
     def test_environment(self):
         for name, value in (("OPENHPCA_OVERLAP_MIN_NUM_ELTS", "few"),
@@ -137,6 +139,10 @@ class Usage(unittest.TestCase):
             abbreviated = launch([program("igatherv"), "--hel"])
             self.assertEqual((abbreviated.returncode, abbreviated.stdout),
                              (0, done.stdout))
+            # The defaults, whatever was said before.
+            after = launch([program("igatherv"), "--max-num-elts=7",
+                            "--data-driven", "--timer=tsc", "--output=x", "--help"])
+            self.assertEqual((after.returncode, after.stdout), (0, done.stdout))
             done = launch([program("igatherv"), "--version"])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout,
@@ -241,6 +247,43 @@ class Contract(unittest.TestCase):
         # The row's reference is their median less the clock's cost.
         self.assertAlmostEqual(float(row["ref_us"]), reference[2] / 1000,
                                delta=0.2)
+
+    def test_one_file_for_two(self):
+        """The result and the samples, under whatever names, are refused, and what was
+        there stays."""
+        with tempfile.TemporaryDirectory() as folder:
+            one = os.path.join(folder, "one")
+            for other in (one, os.path.join(folder, ".", "one"),
+                          os.path.join(folder, "link"), os.path.join(folder, "hard")):
+                for there in (False, True):
+                    for name in os.listdir(folder):
+                        os.remove(os.path.join(folder, name))
+                    if there:
+                        with open(one, "w", encoding="utf-8") as stream:
+                            stream.write("a result\n")
+                    if other.endswith("link"):
+                        os.symlink("one", other)
+                    elif other.endswith("hard"):
+                        if not there:
+                            continue
+                        os.link(one, other)
+                    with self.subTest(other=other, there=there):
+                        done = run_raw(OPTIONS.launcher, 2, [
+                            program("iallreduce"), "--output=" + one,
+                            "--dump-samples=" + other] + SHORT)
+                        self.assertEqual(done.returncode, 2, done.stderr)
+                        self.assertIn("--dump-samples: ", done.stderr)
+                        self.assertIn("use another file", done.stderr)
+
+    def test_lists_in_full(self):
+        """However long a list is, the metadata has all of it."""
+        sizes = ",".join(str(size) for size in range(1000))
+        done = run_raw(OPTIONS.launcher, 2, [
+            os.path.join(os.path.dirname(OPTIONS.binaries), "mpi_overhead",
+                         "mpi_overhead"),
+            "--msgsize=" + sizes, "--samples=1", "-b", "1.5", "-i", "1"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"\n# msgsize: {sizes}\n", done.stdout)
 
     def test_variables_are_named(self):
         text = self.output(environment={"OPENHPCA_OVERLAP_VALIDATION_STEPS":
@@ -410,7 +453,7 @@ class Data(unittest.TestCase):
             with self.subTest(collective=collective):
                 _, rows = run(OPTIONS.launcher, 3,
                               [program(collective), "--check", "--root=1",
-                               "--max-time=1"] + SHORT)
+                               "--max-time=0.2"] + SHORT)
                 self.assertIn(rows[0]["status"], ("ok", "budget"))
 
     def test_wrong_data(self):
@@ -530,6 +573,42 @@ class Mean(unittest.TestCase):
                                        "MODEL_LATE_US": 2000})
         self.assertGreater(statistics.stdev(reference), 200)
         self.assertEqual(number(row["overlap_pct"]), 100.0)
+
+
+class Growth(unittest.TestCase):
+    """The search for a size that takes the cutoff time."""
+
+    def search(self, **environment):
+        """Row, the sizes that were tried with their times in us, and the warnings."""
+        model = {"LD_PRELOAD": OPTIONS.model, **environment}
+        text = run_raw(OPTIONS.launcher, 2, [
+            program("iallreduce"), "--verbose", "--max-time=0.5"], model).stdout
+        tried = [(int(elements), float(time_us)) for elements, time_us in re.findall(
+            r"(?m)^# verbose: (\d+) elements: ([\d.]+) us, cutoff 1000.000 us$", text)]
+        row, = read_tsv(text)
+        return row, tried, "and the cutoff time when its size" in text
+
+    def test_a_size_takes_it_twice(self):
+        row, tried, warned = self.search(MODEL_DURATION_US=2000)
+        self.assertEqual((row["elements"], [size for size, _ in tried], warned),
+                         ("1", [1, 1], False))
+        row, tried, warned = self.search(MODEL_DURATION_US=200)
+        self.assertEqual((row["elements"], row["status"], warned),
+                         ("131072", "max-size", False))
+
+    def test_found_by_mistake(self):
+        """Operations that are late by chance: of a few their median is, too. What two in
+        a row say is believed, and the row then shows the mistake."""
+        for _ in range(3):
+            row, tried, warned = self.search(
+                MODEL_DURATION_US=200, MODEL_LATE_SHARE=0.4, MODEL_LATE_US=2000)
+            self.assertLess(number(row["ref_us"]), 500.0)
+            if row["status"] == "max-size":
+                self.assertFalse(warned)
+                continue
+            self.assertTrue(warned)
+            self.assertEqual(tried[-1][0], tried[-2][0])
+            self.assertGreaterEqual(min(tried[-1][1], tried[-2][1]), 1000.0)
 
 
 class Signals(unittest.TestCase):
