@@ -5,6 +5,7 @@
 #include "msgrate/peers.h"
 
 #include <limits.h>
+#include <math.h>
 #include <mpi.h>
 #include <string.h>
 
@@ -106,6 +107,18 @@ static bool validate_peers(const struct msgrate_parameters *p, int ranks,
     return true;
 }
 
+/* What would do where messages need more than so many bytes. */
+static struct bc_error advice_of(double messages, int buffers, double most_bytes)
+{
+    const double size = floor((most_bytes / messages - 2 * REQUEST_BYTES) / buffers);
+    struct bc_error advice;
+    if (size >= 1.0)
+        bc_error_set(&advice, "use -s %.0f or less", size);
+    else
+        bc_error_set(&advice, "use fewer messages");
+    return advice;
+}
+
 static bool validate_memory(const struct msgrate_parameters *p,
                             const struct bc_run *run, int buffers,
                             int64_t cache_bytes, struct bc_error *error)
@@ -125,11 +138,15 @@ static bool validate_memory(const struct msgrate_parameters *p,
         return bc_error_set(error, "--size, --messages, --peers, --cache: %lld "
                                    "messages of %lld bytes to each of %lld "
                                    "peers and a flush of %lld bytes need %.0f "
-                                   "MiB of memory: use less, there are %.0f",
+                                   "MiB of memory, and %.0f fit: %s",
                             (long long)p->messages,
                             (long long)msgrate_largest(p), (long long)p->peers,
                             (long long)cache_bytes, bytes / 1048576,
-                            most / 1048576);
+                            most / 1048576,
+                            (double)cache_bytes >= most
+                                ? "use a smaller flush"
+                                : advice_of(messages, buffers,
+                                            most - (double)cache_bytes).text);
     return true;
 }
 
