@@ -81,11 +81,13 @@ static int64_t specified_iterations(const struct overhead_bench *bench,
     return bytes >= INT64_C(64) << 10 ? 100 : 1000;
 }
 
-/* How many there are to be in all; 0: as many as the precision needs. */
+/* How many there are to be in all; 0: as many as the precision needs, or --samples. */
 static int64_t fixed_iterations(const struct overhead_bench *bench, int64_t bytes)
 {
-    const bool fixed = bench->parameters->iterations > 0 ||
-                       bench->run->settings.estimator == BC_MEAN;
+    const struct bc_settings *const settings = &bench->run->settings;
+    const bool fixed =
+        bench->parameters->iterations > 0 ||
+        (settings->estimator == BC_MEAN && settings->samples == 0);
     return fixed ? specified_iterations(bench, bytes) : 0;
 }
 

@@ -94,6 +94,8 @@ class Rows(unittest.TestCase):
         for size, iterations in (("8", "1023"), ("64K", "102"), ("8M", "10")):
             row, = rows_of("--estimator=mean", "-m", size)
             self.assertEqual(row["iterations"], iterations)
+        row, = rows_of("--estimator=mean", "--samples=7")
+        self.assertEqual(row["samples"], "7")
 
     def test_samples(self):
         """Of loops without and with work, with and without messages; by the
