@@ -22,6 +22,17 @@ die() {
     exit 1
 }
 
+# Ends the script for wrong usage.
+misused() {
+    complain "$@"
+    exit 2
+}
+
+# Prints the comment at the script's top.
+print_help() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+}
+
 # as_path TEXT: the path, so that no command takes it for an option (-x) or for a
 # setting (a=b), and cd not for the folder it was in before (-).
 as_path() {

@@ -4,6 +4,7 @@
 #
 # usage: mpi_overhead_sweep.sh [MPI_OVERHEAD OPTION]...
 #   for example: mpi_overhead_sweep.sh --recv --output=recv.tsv
+#   The options are those of `mpi_overhead --help`.
 #
 # Environment:
 #   LAUNCH   how to start a job of an even number of processes; default: srun in
@@ -13,6 +14,13 @@ set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
+
+case ${1:-} in
+-h | --help)
+    print_help
+    exit 0
+    ;;
+esac
 
 build=$COMMCOST_TOP/build
 # As installed, in share/commcost.

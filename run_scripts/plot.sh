@@ -28,7 +28,7 @@ while [ $# -gt 0 ]; do
     --format=*) misused "--format: '${1#*=}' is not svg, png or svg,png" ;;
     --data) keep_data=yes ;;
     -h | --help)
-        sed -n '2,/^set/s/^# \{0,1\}//p' "$0" # the comment above
+        print_help
         exit 0
         ;;
     --)

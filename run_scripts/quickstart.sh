@@ -17,18 +17,16 @@ set -eu
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
-case $#:${1:-} in
-0: | 1:[!-]* | 1:) ;;
-*)
-    echo "usage: quickstart.sh [RESULTS_FOLDER]" >&2
-    exit 2
+case ${1:-} in
+-h | --help)
+    print_help
+    exit 0
     ;;
+-*) misused "$1: no such option: use quickstart.sh [RESULTS_FOLDER]" ;;
 esac
+[ $# -le 1 ] || misused "$2: one results folder at most"
 case ${RANKS:-2} in
-*[!0-9]* | 0* | 1 | ???????*)
-    complain "RANKS: '$RANKS' is not a number of 2 to 999999"
-    exit 2
-    ;;
+*[!0-9]* | 0* | 1 | ???????*) misused "RANKS: '$RANKS' is not a number of 2 to 999999" ;;
 esac
 
 results=${1:-$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)}
@@ -55,6 +53,7 @@ sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
 sed '/^## The same over sizes/,$d' "$results/report.md"
 echo "$results has report.md, with all sizes and the warnings, and one .tsv" >&2
 echo "file a program." >&2
+echo "The programs are in $build; $(build_launcher "$build") is the mpirun that starts them." >&2
 if [ -e "$COMMCOST_TOP/run_scripts/report.sh" ]; then
     sh "$COMMCOST_TOP/run_scripts/report.sh" "$results" || status=1
 fi

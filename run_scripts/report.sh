@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --output=?*) output=$(as_path "${1#*=}") ;;
     -h | --help)
-        sed -n '2,/^set/s/^# \{0,1\}//p' "$0" # the comment above
+        print_help
         exit 0
         ;;
     --)
@@ -97,7 +97,8 @@ messages() {
         case $file in base/*) which=" (base)" ;; *) which= ;; esac
         set -- "$@" "name=$(cat "${file%.tsv}.name")$which" "$file"
     done
-    awk -f "$parts/html.awk" -f "$parts/warnings.awk" -v "what=$what" "$@"
+    awk -f "$parts/html.awk" -f "$parts/warnings.awk" -f "$parts/warnings_html.awk" \
+        -v "what=$what" "$@"
 }
 
 # rows KEYS QUANTITIES: the table of the kind at hand.

@@ -5,23 +5,26 @@
 # usage: report_text.sh RESULTS_FOLDER
 set -eu
 
-if [ $# -ne 1 ] || [ ! -d "$1" ]; then
-    echo "usage: report_text.sh RESULTS_FOLDER" >&2
-    exit 2
-fi
-case $1 in
-/*) cd "$1" ;;
-*) cd "./$1" ;; # not an option, and not a folder of CDPATH
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+. "$COMMCOST_TOP/run_scripts/lib.sh"
+parts=$COMMCOST_TOP/run_scripts/report
+
+case ${1:-} in
+-h | --help)
+    print_help
+    exit 0
+    ;;
+"") misused "which results? use report_text.sh RESULTS_FOLDER" ;;
 esac
+[ $# -eq 1 ] || misused "$2: one results folder at most"
+[ -d "$1" ] || misused "$1: no such folder"
+cd "$(as_path "$1")"
 
 first=
 for file in ./*.tsv; do
     [ ! -e "$file" ] || first=${first:-$file}
 done
-if [ -z "$first" ]; then
-    echo "report_text.sh: no .tsv files in this folder" >&2
-    exit 1
-fi
+[ -n "$first" ] || die "$1: no .tsv files in this folder"
 
 # For awk: a cell of the row by its column's name, which a file may lack.
 # shellcheck disable=SC2016  # awk's
@@ -94,12 +97,15 @@ for file in overlap_*.tsv; do
     esac
 done
 
-echo
-echo "## The same over sizes"
-table_head
-for file in overlap_*_sweep.tsv; do
-    [ -e "$file" ] && rows data "$file"
-done
+set -- overlap_*_sweep.tsv
+if [ -e "$1" ]; then
+    echo
+    echo "## The same over sizes"
+    table_head
+    for file; do
+        rows data "$file"
+    done
+fi
 
 if [ -e mpi_overhead.tsv ]; then
     echo
@@ -201,9 +207,8 @@ fi
 echo
 echo "## Warnings"
 echo
-warnings=$(grep '^# warning: ' -- *.tsv /dev/null | sort) || warnings=
-if [ -n "$warnings" ]; then
-    echo "$warnings" | sed 's/^\(.*\)\.tsv:# warning: /- \1: /'
-else
-    echo "None."
-fi
+set --
+for file in *.tsv; do
+    set -- "$@" "name=${file%.tsv}" "./$file"
+done
+awk -f "$parts/warnings.awk" -f "$parts/warnings_markdown.awk" -v what=warning "$@"

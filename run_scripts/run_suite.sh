@@ -68,11 +68,6 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.
 END
 }
 
-wrong_usage() {
-    complain "$@"
-    exit 2
-}
-
 # ---- options ---------------------------------------------------------------------
 
 benchmarks=all
@@ -94,14 +89,14 @@ verbose=no
 # needs_one_line OPTION VALUE: refuses what would break the lines of the plan.
 needs_one_line() {
     case $2 in
-    '') wrong_usage "$1 needs a value (--help says more)" ;;
+    '') misused "$1 needs a value (--help says more)" ;;
     *"
-"* | *"	"*) wrong_usage "$1: no tabs or line breaks" ;;
+"* | *"	"*) misused "$1: no tabs or line breaks" ;;
     esac
 }
 
 needs_count() {
-    is_count "$2" || wrong_usage "$1: '$2': use a whole number from 1"
+    is_count "$2" || misused "$1: '$2': use a whole number from 1"
 }
 
 call=$(quoted "$@")
@@ -111,9 +106,9 @@ for argument in "$@"; do
     case $argument in
     --resume=*)
         resumed=$(cd "$(as_path "${argument#*=}")" 2>/dev/null && pwd) ||
-            wrong_usage "--resume: no folder '${argument#*=}'"
+            misused "--resume: no folder '${argument#*=}'"
         [ -r "$resumed/suite/options" ] ||
-            wrong_usage "--resume: no suite was begun in '${argument#*=}'"
+            misused "--resume: no suite was begun in '${argument#*=}'"
         given=$(quoted "$@")
         eval "set -- $(cat "$resumed/suite/options") $given"
         break
@@ -129,7 +124,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --benchmarks | --runs | --options | --budget | --limit | --launcher | \
         --ranks | --ranks-per-node | --hosts | --bind | --build | --output)
-        [ $# -ge 2 ] || wrong_usage "$1 needs a value (--help says more)"
+        [ $# -ge 2 ] || misused "$1 needs a value (--help says more)"
         option=$1
         value=$2
         shift
@@ -147,8 +142,8 @@ while [ $# -gt 0 ]; do
     needs_one_line "$option" "$value"
     case $option=$value in
     --quick=- | --dry-run=- | --verbose=-) ;;
-    --quick=* | --dry-run=* | --verbose=*) wrong_usage "$option: takes no value" ;;
-    --resume=-) wrong_usage "--resume needs a value: use --resume=FOLDER" ;;
+    --quick=* | --dry-run=* | --verbose=*) misused "$option: takes no value" ;;
+    --resume=-) misused "--resume needs a value: use --resume=FOLDER" ;;
     esac
     case $option in
     --benchmarks) benchmarks=$value ;;
@@ -160,11 +155,11 @@ while [ $# -gt 0 ]; do
     --options)
         case $value in
         *:*) ;;
-        *) wrong_usage "--options: '$value': use 'NAME: --option ...'" ;;
+        *) misused "--options: '$value': use 'NAME: --option ...'" ;;
         esac
         case " ${value#*:} " in
         *" --output"* | *" --no-header"* | *" --format"*)
-            wrong_usage "--options: '$value': --output, --format and --no-header are the suite's own"
+            misused "--options: '$value': --output, --format and --no-header are the suite's own"
             ;;
         esac
         extra_options="$extra_options$value
@@ -172,11 +167,11 @@ while [ $# -gt 0 ]; do
         ;;
     --budget)
         budget=$(seconds_of "$value") ||
-            wrong_usage "--budget: '$value': use a time like 90, 30m, 2h or 1:30:00"
+            misused "--budget: '$value': use a time like 90, 30m, 2h or 1:30:00"
         ;;
     --limit)
         if ! limit_of_each=$(seconds_of "$value") || [ "$limit_of_each" -eq 0 ]; then
-            wrong_usage "--limit: '$value': use a time like 90, 30m, 2h or 1:30:00"
+            misused "--limit: '$value': use a time like 90, 30m, 2h or 1:30:00"
         fi
         ;;
     --launcher) launcher=$value ;;
@@ -192,7 +187,7 @@ while [ $# -gt 0 ]; do
     --bind) bind=$value ;;
     --build)
         build=$(cd "$(as_path "$value")" 2>/dev/null && pwd) ||
-            wrong_usage "--build: no folder '$value'"
+            misused "--build: no folder '$value'"
         value=$build
         ;;
     --output) results=$(as_path "$value") ;;
@@ -203,7 +198,7 @@ while [ $# -gt 0 ]; do
         usage
         exit 0
         ;;
-    *) wrong_usage "'$option' is no option (--help says more)" ;;
+    *) misused "'$option' is no option (--help says more)" ;;
     esac
     case $option in
     # A budget is of one call.
@@ -259,7 +254,7 @@ case $launcher_words in
 *"{ranks}"*) kind= ;;
 *)
     kind=$(launcher_kind "$first_word")
-    [ -n "$kind" ] || wrong_usage "--launcher: '$first_word' is neither hydra's mpirun nor" \
+    [ -n "$kind" ] || misused "--launcher: '$first_word' is neither hydra's mpirun nor" \
         "Open MPI's nor srun: say where the number of ranks goes, like '$launcher_words -n {ranks}'"
     ;;
 esac
@@ -282,7 +277,7 @@ if [ -z "$ranks" ]; then
     ranks=$((ranks))
     [ "$ranks" -ge 2 ] || ranks=2
 fi
-[ "$ranks" -ge 2 ] || wrong_usage "--ranks: the benchmarks need at least 2"
+[ "$ranks" -ge 2 ] || misused "--ranks: the benchmarks need at least 2"
 peers=$((ranks - 1))
 [ "$peers" -le 6 ] || peers=6
 
@@ -294,11 +289,11 @@ trap 'exit 1' HUP INT TERM
 
 list_of_programs "$list" "$quick" >"$work/list"
 chosen "$benchmarks" <"$work/list" >"$work/chosen" 2>"$work/unknown" ||
-    wrong_usage "--benchmarks: there is no $(cat "$work/unknown")(--dry-run shows all names)"
+    misused "--benchmarks: there is no $(cat "$work/unknown")(--dry-run shows all names)"
 
 printf '%s' "$extra_options" | while IFS= read -r line; do
     chosen "${line%%:*}" <"$work/list" >/dev/null 2>&1 ||
-        wrong_usage "--options: '$line': there is no ${line%%:*}"
+        misused "--options: '$line': there is no ${line%%:*}"
 done || exit 2
 
 # One run's lines: name, seconds, command.
@@ -368,6 +363,8 @@ cannot_write() {
         "--resume=$(quoted "$results")"
 }
 
+mkdir -p "$results" 2>/dev/null ||
+    die "cannot make the folder $results: use --output=FOLDER, where you may write"
 mkdir -p "$results/suite" "$results/runs" || cannot_write
 results=$(cd "$results" && pwd)
 suite=$results/suite

@@ -5,12 +5,6 @@
 LC_ALL=C
 export LC_ALL
 
-# Ends the script for wrong usage.
-misused() {
-    complain "$@"
-    exit 2
-}
-
 # check_results RESULT...: that they are there.
 check_results() {
     for result in "$@"; do

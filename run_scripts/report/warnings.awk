@@ -1,10 +1,13 @@
-# Warnings (or notes) of all files as an HTML list, each once, with the results that have
-# it: texts that differ in numbers only (and the run_suite.sh's "run N: ") count as the
-# same, and the first is shown.
+# Warnings (or notes) of all files, each once, with the results that have it: texts that
+# differ in numbers only (and the run_suite.sh's "run N: ") count as the same, and the
+# first is shown.
 # Rows of wrong data (status FAIL) are a warning, too.
 #
-# usage: awk -f html.awk -f warnings.awk -v what=warning|note NAME=VALUE FILE...
+# usage: awk -f warnings.awk -f FORMAT.awk -v what=warning|note NAME=VALUE FILE...
 #        with name=NAME before each FILE: what the result is called
+#
+# FORMAT prints count messages, each from 1: example[i], its text; others[i], with how many
+# other numbers it was met, and other_numbers(i), which says so; results(i), who has it.
 
 BEGIN { FS = "\t"; start = "# " what ": " }
 FNR == 1 { headed = 0; split("", column) }
@@ -29,19 +32,14 @@ function add(text,    shape) {
     }
     from[i, name]++
 }
-END {
-    if (!count) { print (what == "warning" ? "<p class=\"good\">No warnings.</p>" : ""); exit }
-    print "<ul class=\"" what "s\">"
-    for (i = 1; i <= count; i++) {
-        printf "<li>%s", escaped(example[i])
-        if (others[i]) printf " <span class=\"small\">(and with %d other %s)</span>", others[i], (others[i] == 1 ? "number" : "numbers")
-        printf "<br/><span class=\"small\">"
-        n = split(names[i], list, SUBSEP)
-        for (k = 1; k <= n && k <= 12; k++)
-            printf "%s%s%s", (k > 1 ? ", " : ""), escaped(list[k]), \
-                (from[i, list[k]] > 1 ? " (" from[i, list[k]] " times)" : "")
-        if (n > 12) printf ", and %d more", n - 12
-        print "</span></li>"
-    }
-    print "</ul>"
+# The results that have message i, no more than 12 by name.
+function results(i,    n, k, list, text) {
+    n = split(names[i], list, SUBSEP)
+    for (k = 1; k <= n && k <= 12; k++)
+        text = text (k > 1 ? ", " : "") list[k] \
+            (from[i, list[k]] > 1 ? " (" from[i, list[k]] " times)" : "")
+    return text (n > 12 ? ", and " n - 12 " more" : "")
+}
+function other_numbers(i) {
+    return "and with " others[i] " other " (others[i] == 1 ? "number" : "numbers")
 }
