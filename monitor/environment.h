@@ -8,8 +8,8 @@
  *   output=FILE        where the report goes; stderr without it. The name may have commas, unless one of these
  *                      words stands behind the comma
  *
- * Set to nothing or only to words that are no flags, it monitors everything. Rank 0's variable counts for all
- * ranks. Of a word that comes twice the last one counts. Wrong words, and a file that can't be written, end the job
+ * Only of words that are no flags, it monitors everything; empty or not set, nothing. Rank 0's variable counts for
+ * all ranks. Of a word that comes twice the last one counts. Wrong words, and a file that can't be written, end the job
  * in MPI_Init: one line on stderr, exit status 2.
  *
  * Processes that a program spawns have an MPI_COMM_WORLD and a report of their own: in FILE.spawned-PID, with the
