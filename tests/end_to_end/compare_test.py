@@ -565,6 +565,8 @@ class Usage(CompareTest):
             text = self.compare(*arguments)
             self.assertIn("Usage: bench_compare [OPTION]... BASE NEW", text)
             self.assertIn("--threshold=PERCENT", text)
+        for arguments in (["--threshold=77", "--help"], ["--hel"]):
+            self.assertEqual(self.compare(*arguments), text)
         self.assertRegex(self.compare("--version"),
                          r"^bench_compare \(commcost\) [0-9.]+\n$")
 

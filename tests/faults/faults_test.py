@@ -18,7 +18,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mounts import with_small_fs  # noqa: E402
+from mounts import OWN_MOUNTS, why_not, with_small_fs  # noqa: E402
 from mpi_run import (  # noqa: E402
     Failed, Launcher, on_two_processors, read, read_tsv, run_raw)
 from processes import (  # noqa: E402
@@ -338,6 +338,38 @@ class SharedMemory(Run):
                 else:
                     self.assertIn("/dev/shm, where MPI puts", done.stderr)
                     self.assertNotIn("# end:", done.stdout)
+
+
+class Memory(unittest.TestCase):
+    """What a control group leaves counts, not only what the machine has."""
+
+    GROUP = """set -eu
+    mount -t tmpfs tmpfs /sys/fs/cgroup
+    for folder in /sys/fs/cgroup /sys/fs/cgroup/memory; do
+        mkdir -p "$folder"
+        for limit in memory.max memory.limit_in_bytes; do echo 67108864 >"$folder/$limit"; done
+        for taken in memory.current memory.usage_in_bytes; do echo 1048576 >"$folder/$taken"; done
+    done
+    exec "$@"
+    """
+
+    def run_with(self, launcher, size):
+        return run_raw(launcher, 2, [
+            os.path.join(OPTIONS.build, "mpi_overhead", "mpi_overhead"), "-m", size,
+            "--samples=1", "-b", "1.5", "-i", "1"])
+
+    def test_limit_of_a_group(self):
+        reason = why_not()
+        if reason is not None:
+            self.skipTest(f"nothing can be mounted here: {reason}")
+        limited = OPTIONS.launcher.behind([*OWN_MOUNTS, "sh", "-c", self.GROUP, "sh"])
+        for size, status in (("8M", 0), ("32M", 2)):
+            self.assertEqual(self.run_with(OPTIONS.launcher, size).returncode, 0)
+            done = self.run_with(limited, size)
+            self.assertEqual(done.returncode, status, done.stderr)
+            if status != 0:
+                self.assertRegex(done.stderr, "--msgsize: .* do not fit into memory: "
+                                              "use at most [0-9]+\n")
 
 
 Seen = collections.namedtuple("Seen", "value width p99 warned")
