@@ -493,8 +493,9 @@ class Resume(Folders):
                     kills += 1
                     for path, was in before.items():
                         self.assertEqual(self.files()[path], was)
-                if os.path.exists(self.environment["STARTED"]):
-                    os.remove(self.environment["STARTED"])
+                # What was left behind may yet start its program.
+                self.environment["STARTED"] = os.path.join(self.folder,
+                                                           f"started {trial}")
                 before = self.files()
                 self.check(before)
                 # Only what was missing was measured.
