@@ -44,7 +44,8 @@ sanitizers | sanitizers_full)
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
     # Timings say nothing here, and the work is compiled without sanitizers.
     without='unit_(work_.*|clock|start_window_4)$'
-    [ "$variant" != sanitizers ] || without="$without|unit_stats|monitor_flight"
+    [ "$variant" != sanitizers ] ||
+        without="$without|unit_(stats|sampling_4)|monitor_flight"
     run ctest --test-dir "$build" --output-on-failure -L 'unit|monitor' -E "$without"
     run ctest --test-dir "$build" --output-on-failure -R '^bench_compare$'
     run ctest --test-dir "$build" --output-on-failure \
@@ -119,7 +120,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-            -R '^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|(syncbench|halo)_many|pingpong_bare|large_few_counts|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|hosts|quiet|batch|start_window|coarray|monitor).*)$'
+            -E '^(model_p2p_(cost|gap|bytes)|unit_coarray_4)$' -R '^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|(syncbench|halo)_many|pingpong_bare|large_few_counts|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|hosts|quiet|batch|start_window|coarray|monitor).*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
