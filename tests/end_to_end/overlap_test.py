@@ -599,16 +599,19 @@ class Growth(unittest.TestCase):
     def test_found_by_mistake(self):
         """Operations that are late by chance: of a few their median is, too. What two in
         a row say is believed, and the row then shows the mistake."""
-        for _ in range(3):
+        mistakes = 0
+        for _ in range(20):
             row, tried, warned = self.search(
-                MODEL_DURATION_US=200, MODEL_LATE_SHARE=0.4, MODEL_LATE_US=2000)
-            self.assertLess(number(row["ref_us"]), 500.0)
-            if row["status"] == "max-size":
-                self.assertFalse(warned)
-                continue
-            self.assertTrue(warned)
-            self.assertEqual(tried[-1][0], tried[-2][0])
-            self.assertGreaterEqual(min(tried[-1][1], tried[-2][1]), 1000.0)
+                MODEL_DURATION_US=200, MODEL_LATE_SHARE=0.35, MODEL_LATE_US=2000)
+            found = row["status"] != "max-size"
+            self.assertEqual(warned, found and number(row["ref_us"]) < 500.0)
+            if found:
+                self.assertEqual(tried[-1][0], tried[-2][0])
+                self.assertGreaterEqual(min(tried[-1][1], tried[-2][1]), 1000.0)
+            mistakes += warned
+            if mistakes == 3:
+                return
+        self.fail("the model was not late enough")
 
 
 class Signals(unittest.TestCase):
