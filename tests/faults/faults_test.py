@@ -151,8 +151,9 @@ class Signals(Run):
                 status, said = self.end_of(process)
                 text = read(self.output)
                 self.assertTrue(text.startswith(before))
-                # hydra takes what it was told to do for done.
-                if OPTIONS.kind != "hydra" or number == signal.SIGUSR1:
+                # hydra takes what it was told to do for done; with SIGUSR1 half of the
+                # time, of any program whose ranks exit with 1.
+                if OPTIONS.kind != "hydra":
                     self.assertNotEqual(status, 0, said)
                 if "# end: " in text:
                     self.assertIn("# warning: interrupted by SIG", text)
