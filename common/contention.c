@@ -135,8 +135,10 @@ void bc_contention_row(struct bc_contention *contention,
     if (job->oversubscribed)
         return;
     const struct bc_loss loss = bc_contention_look(contention);
-    struct bc_located most[] = {{.value = loss.waited_share},
-                           {.value = loss.switches_per_s}};
+    struct bc_located most[] = {
+        {.value = loss.waited_share},
+        {.value = loss.switches_per_s},
+    };
     find_greatest(most, 2, job);
     if (most[0].value > 0.0)
         bc_output_remark(output, "warning",
@@ -161,8 +163,9 @@ void bc_contention_end(struct bc_contention *contention,
     const struct bc_ticks now = read_ticks();
     const double stolen = (double)(now.stolen - contention->ticks.stolen);
     const double busy = (double)(now.busy - contention->ticks.busy);
-    struct bc_located most = {.value = stolen >= BC_STOLEN_TICKS_MIN ? stolen / busy
-                                                                : 0.0};
+    struct bc_located most = {
+        .value = stolen >= BC_STOLEN_TICKS_MIN ? stolen / busy : 0.0,
+    };
     find_greatest(&most, 1, job);
     if (most.value > BC_STOLEN_SHARE_MAX)
         bc_output_remark(output, "warning",

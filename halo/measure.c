@@ -90,9 +90,9 @@ static double repeat(void *context, int64_t repetitions)
                            round->window);
 }
 
-/* The barrier, or the window, is for the time alone, so that no rank waits in it for
-   another one's data to be made. There is none after the swap: what comes to the array or is
-   read from it too late is to be seen. */
+/* The barrier, or the window, is for the time alone, so that no rank waits in it
+   for another one's data to be made. There is none after the swap: what comes to
+   the array or is read from it too late is to be seen. */
 static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;

@@ -47,10 +47,10 @@ double syncbench_time_reference(const struct syncbench_loop *loop);
 /*
  * Measures within so many seconds (significant on rank 0). Loop and reference are
  * timed in turn, a barrier (or a window) before each, and a sample of the
- * synchronisation is the difference of two that follow one another. `inner` is the number of repetitions,
- * or, if `shrinks`, at most so many. Under the mean the synchronisation is the
- * difference of the means and its interval 1.96 (sd + reference sd) to both sides,
- * as specified. Collective over MPI_COMM_WORLD.
+ * synchronisation is the difference of two that follow one another. `inner` is the
+ * number of repetitions, or, if `shrinks`, at most so many. Under the mean the
+ * synchronisation is the difference of the means and its interval 1.96 (sd +
+ * reference sd) to both sides, as specified. Collective over MPI_COMM_WORLD.
  */
 void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
                        const struct syncbench_loop *loop, bool shrinks,
