@@ -35,6 +35,8 @@ static int end(int status, char *said, size_t size)
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
         bc_finalize(status);
         _exit(100);
     }
