@@ -61,6 +61,7 @@ struct bc_global_clock {
     bool in_node;  /* this rank is compared with one of its node */
     bool one_clock; /* ... whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
+    size_t straight; /* so many of the newest are what the line goes through */
     size_t count;
     struct knowledge own;   /* of the rank that this one is compared with */
     struct knowledge known; /* of rank 0 */
@@ -157,14 +158,16 @@ static size_t run_to_and_fro(struct bc_global_clock *clock,
     }
 }
 
-/* The oldest measurement stays: the drift rests on it. */
+/* The oldest measurement stays while the line goes through it: the drift rests on
+   it. */
 static void make_room(struct bc_global_clock *clock)
 {
     if (clock->count + RUNS <= BC_EXCHANGES_MAX)
         return;
+    const size_t stay = clock->straight == clock->count ? RUNS : 0;
     clock->count -= RUNS;
-    memmove(clock->exchanges + RUNS, clock->exchanges + (size_t)2 * RUNS,
-            (clock->count - RUNS) * sizeof *clock->exchanges);
+    memmove(clock->exchanges + stay, clock->exchanges + stay + RUNS,
+            (clock->count - stay) * sizeof *clock->exchanges);
 }
 
 /* One run; whoever is compared with the other one learns both edges. */
@@ -266,12 +269,12 @@ static struct knowledge own_knowledge(struct bc_global_clock *clock)
         return (struct knowledge){{.at_ns = bc_now_ns()}, 0.0, 0.0, 0.0};
     /* Those before, which a disturbance may have bent, are kept all the same: with
        later ones they may be straight. */
-    const size_t straight = bc_clock_line_straight(
-        clock->exchanges, clock->count, EXCHANGES_LEAST);
+    clock->straight = bc_clock_line_straight(clock->exchanges, clock->count,
+                                             EXCHANGES_LEAST);
     struct bc_line_quality quality;
     struct knowledge own = {.line = bc_clock_line_fit(
-                                clock->exchanges + clock->count - straight,
-                                straight, &quality)};
+                                clock->exchanges + clock->count - clock->straight,
+                                clock->straight, &quality)};
     /* Each stamp was taken somewhere within a reading of the clock, and an offset is half
        the difference of two passages, which have two stamps each. */
     own.error_ns = quality.error_ns + clock->reading_ns;

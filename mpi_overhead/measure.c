@@ -85,9 +85,9 @@ static int64_t specified_iterations(const struct overhead_bench *bench,
 static int64_t fixed_iterations(const struct overhead_bench *bench, int64_t bytes)
 {
     const struct bc_settings *const settings = &bench->run->settings;
-    const bool fixed =
-        bench->parameters->iterations > 0 ||
-        (settings->estimator == BC_MEAN && settings->samples == 0);
+    const bool fixed = settings->samples == 0 &&
+                       (bench->parameters->iterations > 0 ||
+                        settings->estimator == BC_MEAN);
     return fixed ? specified_iterations(bench, bytes) : 0;
 }
 
@@ -100,11 +100,11 @@ struct points {
     size_t count;
 };
 
-/* Loops of about LOOP_NS, or a fixed number of iterations in about 30 loops. */
+/* Loops of about LOOP_NS, or a fixed number of iterations in about 25 loops. */
 static int64_t iterations_for(const struct overhead_bench *bench, int64_t bytes,
                               double iteration_ns)
 {
-    enum { LOOPS = 30 };
+    enum { LOOPS = 25 }; /* whose multiples the specified numbers are */
     const int64_t fixed = fixed_iterations(bench, bytes);
     if (fixed > 0)
         return fixed < LOOPS ? 1 : fixed / LOOPS;
@@ -307,7 +307,10 @@ static void measure_by_threshold(struct overhead_bench *bench,
                                  struct overhead_result *result)
 {
     const bool root = bench->run->job.rank == 0;
-    const double deadline_s = bc_elapsed_s() + seconds;
+    /* Loops run in full, however many iterations they have; their number needs a limit,
+       since with a high base threshold base_t rises with the work. */
+    const double deadline_s =
+        bc_elapsed_s() + fmin(seconds, bench->run->settings.max_time_s);
     struct overhead_round round = {
         .exchange = exchange,
         .units = 1,

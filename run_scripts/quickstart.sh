@@ -50,7 +50,7 @@ set -- "$results"/*.tsv
 
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
 # The first part: the machine and one row a program.
-sed '/^## The same over sizes/,$d' "$results/report.md"
+awk '/^## / && ++part == 2 { exit } { print }' "$results/report.md"
 echo "$results has report.md, with all sizes and the warnings, and one .tsv" >&2
 echo "file a program." >&2
 echo "The programs are in $build; $(build_launcher "$build") is the mpirun that starts them." >&2

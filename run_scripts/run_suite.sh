@@ -552,9 +552,10 @@ fi
 
 number=0
 run_in_hand=
+left_out=yes # until the plan's end
 exec 3<"$suite/plan.tsv"
 read -r _ <&3
-while IFS='	' read -r run name command <&3; do
+while IFS='	' read -r run name command <&3 || { left_out= && false; }; do
     number=$((number + 1))
     if [ "$run" != "$run_in_hand" ]; then
         [ -z "$run_in_hand" ] || merge_all
@@ -663,7 +664,7 @@ awk -F '\t' '
 read -r done_count wrong failed not_reached without <"$work/summary"
 tail -n +2 "$work/summary" >&2
 # A signal that came too late to leave anything out.
-[ "$not_reached" -ne 0 ] || leave=
+[ -n "$left_out" ] || leave=
 
 again="run_suite.sh --resume=$(quoted "$results")"
 case $leave in

@@ -176,6 +176,15 @@ static void make_arrays(struct overlap_operation *operation)
     operation->own_displacements = allocate(ranks, sizeof(int));
 }
 
+/* Whether the rank sends a block of its own amount to each rank. Only then is there
+   room for as many, and need of their amounts and displacements. */
+static bool sends_blocks_to_each(const struct overlap_operation *operation)
+{
+    const struct overlap_shape *const shape = &operation->shape;
+    return operation->collective->send_elements(shape) ==
+           shape->ranks * amount_of(operation, shape->rank);
+}
+
 /* As ints. */
 static void fill_arrays(struct overlap_operation *operation)
 {
@@ -186,9 +195,12 @@ static void fill_arrays(struct overlap_operation *operation)
         return;
     const int64_t unit = displacement_unit(operation->collective);
     const int64_t own = amount_of(operation, operation->shape.rank);
+    const bool sends_to_each = sends_blocks_to_each(operation);
     for (int rank = 0; rank < ranks; rank++) {
         operation->displacements[rank] =
             bc_as_count(operation->starts[rank] * unit);
+        if (!sends_to_each)
+            continue;
         operation->own_amounts[rank] = bc_as_count(own);
         operation->own_displacements[rank] = bc_as_count(rank * own * unit);
     }

@@ -297,27 +297,29 @@ static double quick_reference_ns(struct overlap_bench *bench, int64_t elements,
     return reference_ns;
 }
 
-/* Grows the size until the operation takes the cutoff time, twice: what is in the way
-   for a moment makes a small one take it once. Collective; the same on every rank. */
+/* Grows the size until the operation takes the cutoff time, twice if there is time:
+   what is in the way for a moment makes a small one take it once. Collective; the same
+   on every rank. */
 static int64_t find_elements(struct overlap_bench *bench, const char **note)
 {
     const double cutoff_ns = parameters.cutoff_ms * 1e6;
     const double end_s = bc_elapsed_s() + GROWTH_S;
-    for (int64_t elements = parameters.min_elements;;) {
-        int stop = quick_reference_ns(bench, elements, end_s) >= cutoff_ns &&
-                   quick_reference_ns(bench, elements, end_s) >= cutoff_ns;
-        if (!stop && bc_elapsed_s() >= end_s) {
-            stop = 2;
+    int64_t elements = parameters.min_elements;
+    for (bool again = false;;) {
+        const bool takes_it =
+            quick_reference_ns(bench, elements, end_s) >= cutoff_ns;
+        int late = bc_elapsed_s() >= end_s;
+        if (late && !takes_it)
             bc_output_remark(bench->run->output, "note",
                              "the search for a size that takes the cutoff time "
                              "ended after %g s", GROWTH_S);
-        }
-        bc_quiet_bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (stop == 2)
-            *note = "max-size";
-        if (stop)
+        bc_quiet_bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (takes_it && (again || late))
             return elements;
-        const int64_t larger = next_elements(elements);
+        again = takes_it;
+        if (takes_it)
+            continue;
+        const int64_t larger = late ? 0 : next_elements(elements);
         if (larger == 0) {
             *note = "max-size";
             return elements;

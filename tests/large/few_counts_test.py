@@ -59,6 +59,16 @@ class FewCounts(mpi_run.UsageTest):
                 else:
                     self.refused(collective)
 
+    def test_displacements_that_are_not_used(self):
+        """All blocks together are just what an int counts. As many of the last rank's
+        own would be more, but only collectives that send those need to count them."""
+        for collective in ("igatherv", "iscatterv", "iallgatherv"):
+            with self.subTest(collective=collective):
+                rows = self.checked("overlap_" + collective, "--data-driven",
+                                    "--min-num-elts=240", "--max-num-elts=240",
+                                    "--max-time=0.1", ranks=4)
+                self.assertEqual(rows[0]["elements"], "240")
+
     def refused(self, collective):
         """The largest power of two that would do is named, and does."""
         program = os.path.join(self.binaries, "overlap_" + collective)
