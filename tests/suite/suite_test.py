@@ -630,6 +630,28 @@ class Resume(Folders):
         self.assert_rows("halo", 1)
 
 
+    def test_retry_that_is_interrupted(self):
+        """Each launch has a record, but what failed isn't done yet."""
+        choice = ["--benchmarks=pingpong,halo", "--runs=1",
+                  "--options=all: --rows=4 --pause=0.5",
+                  "--options=pingpong: --fault=once"]
+        self.suite(*choice, status=1)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.environment["STARTED"] += " again"
+            with open(self.environment["STARTED"] + ".once", "w", encoding="utf-8"):
+                pass
+            process = self.begin(f"--resume={self.results}")
+            await_file(self.environment["STARTED"])
+            process.send_signal(number)
+            said = process.communicate(timeout=20)[1]
+            self.assertEqual(process.returncode, 1, said)
+            self.assertIn(f"Ended by {number.name}", said)
+            self.assertFalse(os.path.exists(self.of_suite("complete")))
+        done = self.suite(f"--resume={self.results}")
+        self.assertIn("2 of 2 launches have their result", done.stderr)
+        self.assertTrue(os.path.exists(self.of_suite("complete")))
+
+
 class Failures(Folders):
     """A launch that fails is recorded, the suite goes on, and its exit status is 1."""
 
