@@ -5,16 +5,15 @@
 #include "common/metadata.h"
 #include "common/mpi_check.h"
 #include "common/quiet.h"
+#include "common/run_files.h"
 #include "common/shared_memory.h"
 
 #include "build_info.h"
 
-#include <errno.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* When the time is up, at least so many samples a row are taken if they can be
    had within GRACE_SHARE of the row's time. */
@@ -27,8 +26,6 @@
 
 /* What finding the clock that ranks start on may take. */
 #define FIND_CLOCK_S 1.0
-
-enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* ---- options ------------------------------------------------------------- */
 
@@ -226,38 +223,6 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 
 /* ---- leaving ---------------------------------------------------------------- */
 
-/* Says on rank 0 that a file was lost; the path is NULL for stdout. */
-static void report_loss(const struct bc_run *run, const char *path, int problem)
-{
-    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n",
-            run->benchmark->name, path != NULL ? path : "stdout",
-            problem == ENOENT ? "it was removed" : strerror(problem));
-}
-
-/* Closes what rank 0 writes, the result with its end marked. Returns the exit status:
-   the one given, or another if something was lost. Local; on rank 0. */
-static int close_files(struct bc_run *run, int status)
-{
-    if (run->dump != NULL) {
-        int problem = bc_stream_problem(run->dump);
-        if (fclose(run->dump) != 0 && problem == 0)
-            problem = errno;
-        /* What failed first says more. */
-        if (run->dump_problem != 0)
-            problem = run->dump_problem;
-        if (problem != 0) {
-            report_loss(run, run->settings.dump_samples, problem);
-            status = EXIT_FAILED;
-        }
-    }
-    bc_output_end(run->output, status);
-    if (!bc_output_close(run->output)) {
-        report_loss(run, run->settings.output, errno);
-        status = EXIT_FAILED;
-    }
-    return status;
-}
-
 /* Frees what bc_run_begin made and finalizes MPI; the program will return the status.
    Collective. */
 static void leave(struct bc_run *run, int status)
@@ -326,64 +291,11 @@ static bool start_clock(struct bc_run *run)
     return true;
 }
 
-/* Whether two paths, which may be NULL, are of one file: by their names if there is none
-   yet. */
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    if (a == NULL || b == NULL)
-        return false;
-    if (strcmp(a, b) == 0)
-        return true;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
-           of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-}
-
-static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
-{
-    return !is_same_file(s->output, s->dump_samples) ||
-           bc_error_set(error, "--dump-samples: '%.200s' is --output, too: use "
-                               "another file",
-                        s->dump_samples);
-}
-
-/* Opens what --dump-samples writes; before the result, since an error must not have
-   emptied an old one. On rank 0. */
-static bool open_dump(struct bc_run *run, struct bc_error *error)
-{
-    const struct bc_settings *const s = &run->settings;
-    if (s->dump_samples == NULL)
-        return true;
-    if (!check_two_files(s, error))
-        return false;
-    run->dump = fopen(s->dump_samples, "w");
-    if (run->dump == NULL)
-        return bc_error_set(error, "--dump-samples: cannot write '%.200s': %s: use a "
-                                   "file that can be written",
-                            s->dump_samples, strerror(errno));
-    fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
-    /* Again, now that there is a file. */
-    return check_two_files(s, error);
-}
-
 /* Opens what rank 0 writes. Collective. */
 static bool open_files(struct bc_run *run)
 {
     struct bc_error error = {""};
-    bool good = true;
-    if (run->job.rank == 0) {
-        const struct bc_settings *const s = &run->settings;
-        good = open_dump(run, &error);
-        if (good)
-            run->output = bc_output_open(s->output, (enum bc_format)s->format,
-                                         !s->no_header, &run->benchmark->table);
-        if (good && run->output == NULL)
-            good = bc_error_set(&error, "--output: cannot write '%.200s': %s: "
-                                        "use a file that can be written",
-                                s->output, strerror(errno));
-        if (!good && run->dump != NULL)
-            fclose(run->dump);
-    }
+    const bool good = run->job.rank != 0 || bc_run_open_files(run, &error);
     return agree(run, good, &error);
 }
 
@@ -453,14 +365,14 @@ static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
 bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
                   int argc, char **argv, int *status)
 {
-    *status = EXIT_FAILED;
+    *status = BC_EXIT_FAILED;
     if (!bc_run_prepare(run, benchmark)) {
         fprintf(stderr, "%s: out of memory\n", benchmark->name);
         return false;
     }
     if (answered_without_mpi(run, argc, argv)) {
         bc_run_release(run);
-        *status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+        *status = fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED;
         return false;
     }
     int provided;
@@ -481,7 +393,7 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     if (!usable || asked || !start_clock(run) || !open_files(run)) {
         if (asked && run->job.rank == 0)
             print_answer(run, run->settings.help);
-        *status = asked ? EXIT_DONE : EXIT_USAGE;
+        *status = asked ? BC_EXIT_DONE : BC_EXIT_USAGE;
         leave(run, *status);
         return false;
     }
@@ -493,8 +405,8 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     /* Nothing is measured that can't be written. */
     if (!agree_on_output(run)) {
         if (run->job.rank == 0)
-            close_files(run, EXIT_FAILED);
-        leave(run, EXIT_FAILED);
+            bc_run_close_files(run, BC_EXIT_FAILED);
+        leave(run, BC_EXIT_FAILED);
         return false;
     }
     bc_contention_begin(&run->contention, NULL);
@@ -634,9 +546,7 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row)
     if (run->job.rank == 0) {
         warn_of_late_starts(run);
         bc_output_row(run->output, row);
-        if (run->dump != NULL && run->dump_problem == 0)
-            run->dump_problem = bc_stream_problem(run->dump);
-        flags[1] = !bc_output_good(run->output) || run->dump_problem != 0;
+        flags[1] = !bc_run_files_good(run);
         for (size_t i = 0; i < row->table->count; i++)
             if (strcmp(row->table->columns[i].name, "status") == 0 &&
                 strcmp(row->cells[i], "FAIL") == 0)
@@ -686,12 +596,12 @@ void bc_row_time(struct bc_row *row, const char *quantity,
 
 int bc_run_end(struct bc_run *run)
 {
-    int status = run->failed || run->signal != 0 ? EXIT_FAILED : EXIT_DONE;
+    int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
         bc_start_window_conclude(run->window, run->output);
     bc_contention_end(&run->contention, &run->job, run->output);
     if (run->job.rank == 0)
-        status = close_files(run, status);
+        status = bc_run_close_files(run, status);
     bc_quiet_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     leave(run, status);
     return status;

@@ -27,6 +27,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Of a program: done; wrong data, lost output or a signal; wrong usage. */
+enum bc_exit { BC_EXIT_DONE = 0, BC_EXIT_FAILED = 1, BC_EXIT_USAGE = 2 };
+
 /* For the error text of a job that got one process only. */
 #define BC_LAUNCHER_HINT                                                       \
     " (if you did, mpirun is of another MPI library than this program)"
