@@ -37,7 +37,7 @@ size_t halo_parameters_table(struct halo_parameters *parameters,
          .argument = "NAMES",
          .help = "methods, with commas: put, get, isend/irecv types, "
                  "isend/irecv packed, persistent, neighbor_alltoallw, shared "
-                 "window; or all. Case and spaces don't count"},
+                 "window; or all. Case, spaces and dashes don't count"},
         {.long_name = "coarray-sync", .kind = BC_CHOICE, .value = &p->sync,
          .choices = "all|images|both",
          .help = "synchronisation of puts and gets: of all processes, of "

@@ -21,8 +21,8 @@ size_t overhead_parameters_table(struct overhead_parameters *parameters,
         {.long_name = "iterations", .short_name = 'i', .kind = BC_SIZE,
          .value = &p->iterations, .argument = "N", .min = 1, .max = 1e9,
          .zero = "calculated",
-         .help = "iterations where the overhead is measured, in loops of a "
-                 "thirtieth; with -b RATIO in the loop for each amount of work"},
+         .help = "iterations where the overhead is measured, in about 25 loops; "
+                 "with -b RATIO in the loop for each amount of work"},
         {.long_name = "msgsize", .short_name = 'm', .kind = BC_SIZE_LIST,
          .value = &p->sizes, .argument = "SIZES", .min = 0,
          .max = BC_ELEMENTS_MAX,

@@ -27,7 +27,7 @@ size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
          .help = "patterns, with commas: put, subput, simple subput, all put, "
                  "many put, sub manyput, many subput, strided put, strided "
                  "subput, strided many put, the same with get, MPI Send; or "
-                 "all. Case and spaces don't count"},
+                 "all. Case, spaces and dashes don't count"},
         {.long_name = "coarray-sync", .kind = BC_CHOICE, .value = &p->sync,
          .choices = "all|images|both",
          .help = "synchronisation of puts and gets: of all processes, of the "

@@ -39,5 +39,6 @@ if [ -z "${LAUNCH:-}" ]; then
 fi
 
 set -f # words, not patterns
+command -v "${LAUNCH%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${LAUNCH%% *}"
 # shellcheck disable=SC2086  # a list of words
 run $LAUNCH "$program" --msgsize=0,2:4M "$@"

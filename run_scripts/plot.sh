@@ -8,7 +8,7 @@
 # usage: plot.sh [--output=FOLDER] [--format=svg,png] RESULTS [BASE_RESULTS]
 #   RESULTS   a folder of .tsv files, or one file
 #   --output  where the pictures go; default: RESULTS/pictures, or beside the file
-#   --data    leave gnuplot's data, NAME.tsv and NAME.set, in the output folder, too
+#   --data    leave gnuplot's data, PICTURE.tsv and PICTURE.set, in the output folder, too
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -54,7 +54,7 @@ command -v gnuplot >/dev/null 2>&1 || die "no gnuplot: install it (Debian: gnupl
 if [ -z "$output" ]; then
     if [ -d "$1" ]; then output=$1/pictures; else output=$(dirname "$1"); fi
 fi
-mkdir -p "$output"
+mkdir -p "$output" 2>/dev/null || die "--output: cannot make the folder $output"
 output=$(cd "$output" && pwd)
 
 work=$(mktemp -d)

@@ -43,14 +43,18 @@ build_tree "$build" >&2
 status=0
 passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" --quick --build="$build" \
     ${RANKS:+"--ranks=$RANKS"} --output="$results" || status=$?
-[ -z "$signalled" ] || exit "$status"
+if [ -n "$signalled" ]; then
+    echo "quickstart.sh: SIG$signalled: called again with $results it goes on, and makes" \
+        "the report" >&2
+    exit "$status"
+fi
 results=$(cd "$results" 2>/dev/null && pwd) || exit "$status"
 set -- "$results"/*.tsv
 [ -e "$1" ] || exit "$status"
 
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
-# The first part: the machine and one row a program.
-awk '/^## / && ++part == 2 { exit } { print }' "$results/report.md"
+# The first part, the machine and one row a program, and the warnings.
+awk '/^## / { part++ } /^## Warnings/ { part = 1 } part <= 1' "$results/report.md"
 echo "$results has report.md, with all sizes and the warnings, and one .tsv" >&2
 echo "file a program." >&2
 echo "The programs are in $build; $(build_launcher "$build") is the mpirun that starts them." >&2

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Summarizes the TSV files of a results folder as Markdown on stdout: run_suite.sh's, or
-# what programs wrote with --output. With several runs each row names its own.
+# Summarizes the TSV files of a results folder as Markdown on stdout: PROGRAM.tsv, as
+# run_suite.sh names them. With several runs each row names its own. (report.sh takes
+# files of any name.)
 #
 # usage: report_text.sh RESULTS_FOLDER
 set -eu
@@ -25,6 +26,13 @@ for file in ./*.tsv; do
     [ ! -e "$file" ] || first=${first:-$file}
 done
 [ -n "$first" ] || die "$1: no .tsv files in this folder"
+for file in *.tsv; do
+    case ${file%.tsv} in
+    overlap_i* | mpi_overhead | msgrate | msgrate_rma | pingpong | syncbench | halo | \
+        monitor_overhead) ;;
+    *) complain "$file: left out, it isn't named as run_suite.sh names results" ;;
+    esac
+done
 
 # For awk: a cell of the row by its column's name, which a file may lack.
 # shellcheck disable=SC2016  # awk's
@@ -79,23 +87,30 @@ table_head() {
     echo "| --- | ---: | ---: | ---: | ---: | --- | --- |"
 }
 
-echo
-echo "## Work that fits under each operation"
-echo
-echo "overlap: the share of the operation's own time in which the processor"
-echo "could do other work without making the operation take longer."
-echo "status: ok; budget: the time was up before the interval was as narrow as"
-echo "asked; max-size: no size up to the largest took a millisecond, so the"
-echo "largest was measured. Intervals hold for one launch; others may differ."
-table_head
+set --
 for file in overlap_*.tsv; do
-    [ -e "$file" ] || continue
     case $file in
     *_sweep.tsv) ;;
-    overlap_ibarrier.tsv) rows data "$file" ;;
-    *) rows time "$file" ;;
+    *) [ ! -e "$file" ] || set -- "$@" "$file" ;;
     esac
 done
+if [ $# -gt 0 ]; then
+    echo
+    echo "## Work that fits under each operation"
+    echo
+    echo "overlap: the share of the operation's own time in which the processor"
+    echo "could do other work without making the operation take longer."
+    echo "status: ok; budget: the time was up before the interval was as narrow as"
+    echo "asked; max-size: no size up to the largest took a millisecond, so the"
+    echo "largest was measured. Intervals hold for one launch; others may differ."
+    table_head
+    for file; do
+        case $file in
+        overlap_ibarrier.tsv) rows data "$file" ;;
+        *) rows time "$file" ;;
+        esac
+    done
+fi
 
 set -- overlap_*_sweep.tsv
 if [ -e "$1" ]; then

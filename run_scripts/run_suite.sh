@@ -431,6 +431,12 @@ replace run_again.sh <<END || cannot_write
 #!/bin/sh
 # Runs this suite again, into a folder that is its argument (default: a new one).
 set -eu
+case \${1:-} in
+-*)
+    echo "usage: run_again.sh [RESULTS_FOLDER]" >&2
+    exit 2
+    ;;
+esac
 . "\$(dirname "\$0")/environment"
 exec sh $(quoted "$COMMCOST_TOP/run_scripts/run_suite.sh") \\
     $kept --build=$(quoted "$build") \${1:+"--output=\$1"}

@@ -28,7 +28,7 @@ size_t syncbench_parameters_table(struct syncbench_parameters *parameters,
          .help = "synchronisations, with commas: sync all, MPI barrier, "
                  "pairwise, random, ring, 3D grid, lock, critical, ibarrier, "
                  "allreduce 0 bytes, allreduce 1 byte, fence, PSCW, "
-                 "lock_all+flush; or all. Case and spaces don't count"},
+                 "lock_all+flush; or all. Case, spaces and dashes don't count"},
         {.long_name = "outer", .kind = BC_SIZE, .value = &p->outer,
          .argument = "N", .min = 1, .max = 1e9,
          .zero = "adaptive",

@@ -402,8 +402,11 @@ void overlap_measure(struct overlap_bench *bench,
         result->reference = overlap_without_clock(bench, reference);
         result->reference_sd_ns = reference.sd;
     }
-    result->overlap_pct = percent_of(result->work.value - excess_ns,
-                                     result->reference.value);
+    /* Times of one operation each don't tell a share. */
+    result->overlap_pct =
+        result->reference.count < 2
+            ? NAN
+            : percent_of(result->work.value - excess_ns, result->reference.value);
     set_interval(bench, &search, result);
     result->in_time =
         is_complete(bench, &search, result, seconds) &&

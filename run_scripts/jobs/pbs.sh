@@ -18,6 +18,10 @@
 #PBS -j oe
 set -eu
 
+if [ -z "${PBS_O_WORKDIR:-}" ]; then
+    echo "pbs.sh: this is no PBS job: submit it with qsub; its first lines say how" >&2
+    exit 2
+fi
 COMMCOST_TOP=${COMMCOST_TOP:-$PBS_O_WORKDIR}
 if [ ! -r "$COMMCOST_TOP/run_scripts/lib.sh" ]; then
     echo "commcost is not in $COMMCOST_TOP: submit this job there, or with" \

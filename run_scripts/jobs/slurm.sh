@@ -19,6 +19,10 @@
 #SBATCH --output=commcost-%j.log
 set -eu
 
+if [ -z "${SLURM_JOB_ID:-}" ]; then
+    echo "slurm.sh: this is no Slurm job: submit it with sbatch; its first lines say how" >&2
+    exit 2
+fi
 # Slurm runs a copy of this file; where it was it knows.
 if [ -z "${COMMCOST_TOP:-}" ]; then
     script=$(scontrol show job --oneliner "$SLURM_JOB_ID" |

@@ -78,6 +78,8 @@ collect_results() {
     mkdir -p "$into"
     for file in "$@"; do
         [ -f "$file" ] || continue
+        # run_suite.sh's own.
+        [ ! -e "$(dirname "$file")/run_again.sh" ] || continue
         kind=$(result_kind "$file")
         case $kind in
         overlap | overlap_*_sweep | mpi_overhead | msgrate | msgrate_rma | pingpong | \

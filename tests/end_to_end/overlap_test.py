@@ -534,6 +534,13 @@ class Oversubscribed(unittest.TestCase):
         self.assertGreaterEqual(int(rows[0]["samples"]), 1)
         self.assertGreater(number(rows[0]["ref_us"]), 19900)
 
+    def test_one_sample_tells_no_share(self):
+        done = run_raw(OPTIONS.launcher, 2, [
+            program("iallreduce"), "--data-driven", "--max-num-elts=1", "--samples=1"])
+        row, = read_tsv(done.stdout)
+        self.assertEqual([row[name] for name in (
+            "samples", "ref_sd_us", "overlap_pct", "overlap_lo_pct")], ["1", "NA", "NA", "NA"])
+
 
 def read_if_there(path):
     try:

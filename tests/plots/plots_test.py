@@ -656,6 +656,20 @@ class Page(Scripts):
         self.page("quiet")
         self.assertIn("No warnings", text_of(self.part("warnings")))
 
+    def test_cut_off(self):
+        """A result of schema 2 whose last line isn't its end."""
+        whole = "# schema: 2\n" + tsv(*ALL["halo"]) + "# end: 9 rows, exit 0\n"
+        for text, cut_off in ((whole, False), (whole + "# note: x\n", True),
+                              (whole[:-60], True), (whole.replace("2", "1", 1)[:-60], False)):
+            # Another one follows it.
+            self.write("new", "halo", text)
+            self.write("new", "zzz", whole)
+            self.page("new")
+            shown = text_of(self.part("warnings"))
+            self.assertEqual("was cut off" in shown, cut_off, shown)
+            self.assertEqual("halo" in shown, cut_off, shown)
+            self.assertNotIn("zzz", shown)
+
     def test_without_gnuplot(self):
         tools = os.path.join(self.folder, "tools")
         os.makedirs(tools)

@@ -891,6 +891,23 @@ class Report(Folders):
         self.assertEqual(one, single)
         self.assertIn("| barrier (run 2) | NA | 1.5 | 1 | 2 | ok |", two)
 
+    def test_what_is_missing_is_said(self):
+        folder = os.path.join(self.folder, "cut")
+        os.mkdir(folder)
+        for name in ("syncbench", "mine"):
+            with open(f"{folder}/{name}.tsv", "w", encoding="utf-8") as stream:
+                stream.write("# schema: 2\n# warning: late by 3 us\n# warning: late by "
+                             "4 us\nsync\tstatus\nbarrier\tok\n")
+        done = subprocess.run(
+            ["sh", os.path.join(TOP, "run_scripts", "report_text.sh"), folder],
+            capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout, r"(?m)^- .*syncbench.*: the result was cut off")
+        self.assertRegex(done.stdout, r"(?m)^- .*syncbench \(2 times\): late by 3 us "
+                                      r"\(and with 1 other number\)$")
+        self.assertNotIn("## Work that fits", done.stdout)
+        self.assertEqual(done.stderr, "report_text.sh: mine.tsv: left out, it isn't named "
+                                      "as run_suite.sh names results\n")
+
 
 def main():
     global OPTIONS
