@@ -576,7 +576,9 @@ while IFS='	' read -r run name command <&3 || { left_out= && false; }; do
     [ ! -e "$file" ] || continue
     [ -z "$leave" ] || break
 
-    one=$(time_of "$name")
+    # Both read the suite's folder, which somebody may just have removed.
+    one=$(time_of "$name") || cannot_write
+    left=$(time_left "$number") || cannot_write
     limit=${limit_of_each:-$((600 + 20 * one))}
     time_left_of_budget=
     if [ -n "$budget" ]; then
@@ -589,7 +591,7 @@ while IFS='	' read -r run name command <&3 || { left_out= && false; }; do
     fi
     printf '[%*d/%d] run %d of %d: %-28s %6s so far, about %s left\n' \
         "${#total}" "$number" "$total" "$run" "$runs" "$name" \
-        "$(in_words "$(elapsed)")" "$(in_words "$(time_left "$number")")" >&2
+        "$(in_words "$(elapsed)")" "$(in_words "$left")" >&2
     rm -f "$part" "$file.failed"
     line="$command $(quoted "--output=$part")"
     echo "+ $line" >"$log" || cannot_write

@@ -43,7 +43,7 @@ class Large(mpi_run.UsageTest):
         line = self.assert_refused(done, name, "--" + option)
         if not size.startswith("-") and size != "1E":
             self.assertRegex(line, r"use (at most|less|--max-ndata=|extents|fewer"
-                                   r"|\d+ to|a size|\d+)")
+                                   r"|\d+ to|a size|\d+|-s \d+ or less)")
 
     def test_refused(self):
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, -1))

@@ -23,8 +23,10 @@ job() {
     libraries=$2
     shift 2
     echo "+ $mpirun -np $ranks env LD_PRELOAD=$libraries $*"
-    # The launcher is several words, and its flags have no blanks. shellcheck disable=SC2086
-    $mpirun -np "$ranks" env LD_PRELOAD="$libraries" "$@"
+    # Open MPI's sometimes doesn't end after a program that ended in MPI_Init.
+    # The launcher is several words, and its flags have no blanks.
+    # shellcheck disable=SC2086
+    timeout 20 $mpirun -np "$ranks" env LD_PRELOAD="$libraries" "$@"
 }
 
 # A timing on a shared machine gets a second chance.
