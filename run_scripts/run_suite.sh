@@ -546,7 +546,7 @@ merge_all() {
 }
 
 echo "$what; results go to $results" >&2
-left=$(time_left 1)
+left=$(time_left 1) || cannot_write
 if [ -n "$(find "$results/runs" -name '*.tsv' | head -n 1)" ]; then
     echo "Some were measured before" >&2
 fi
