@@ -12,7 +12,7 @@
 /* A run with defaults ends within this, start-up included. */
 #define RUN_BUDGET_S 20.0
 
-/* A loop takes about this long: long against the clock, and seldom interrupted. */
+/* Both loops of a round together take about this long: long against the clock, and seldom interrupted. */
 #define LOOP_NS 20000.0
 #define REPETITIONS_MAX 65536
 
@@ -43,11 +43,16 @@ static void take_in_turn(void *context, double *values)
     BC_MPI(MPI_Win_flush_all(round->bench->window));
 }
 
+static double both_ns(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions)
+{
+    const int64_t monitored_ns = call->monitored(bench, repetitions);
+    return (double)(monitored_ns + call->direct(bench, repetitions));
+}
+
 /* Twice, since once it may have been disturbed. */
 static bool is_long(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions)
 {
-    return (double)call->direct(bench, repetitions) >= LOOP_NS &&
-           (double)call->direct(bench, repetitions) >= LOOP_NS;
+    return both_ns(bench, call, repetitions) >= LOOP_NS && both_ns(bench, call, repetitions) >= LOOP_NS;
 }
 
 static int64_t enough_repetitions(struct overhead_bench *bench, const struct overhead_call *call)
@@ -71,11 +76,11 @@ static bool measure(struct bc_run *run, struct bc_sampler *sampler, struct round
     handle.profile = handle.other = handle.pttopt = handle.coll = handle.comm = 1;
     handle.msgsize = handle.traffic = 1;
     handle.timeout_us = TIMEOUT_US;
-    round->repetitions = enough_repetitions(round->bench, round->call);
     const struct bc_source source = {.quantities = 2, .take = take_in_turn, .context = round};
     struct bc_summary added;
     if (on)
         monitor(MPIX_Start_monitor(&request, &handle, NULL));
+    round->repetitions = enough_repetitions(round->bench, round->call);
     const bool in_time = bc_run_sample_difference(run, sampler, &source, seconds, &added);
     if (on)
         monitor(MPIX_End_monitor(&request, &handle));

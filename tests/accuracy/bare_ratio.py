@@ -12,7 +12,8 @@ import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, run_raw, widening  # noqa: E402
+from bounds import Bounds  # noqa: E402
+from mpi_run import Launcher, run_raw  # noqa: E402
 
 LAUNCHES = 7
 
@@ -25,7 +26,8 @@ def agrees(options):
         ratios.append(float(re.search(r"(\S+) of the bare loop's",
                                       done.stdout).group(1)))
     print("ratios:", *ratios, flush=True)
-    return abs(statistics.median(ratios) - 1) <= options.target
+    return (abs(statistics.median(ratios) - 1) <=
+            options.bounds.wider() * options.target)
 
 
 def main():
@@ -37,7 +39,7 @@ def main():
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
-    options.target *= widening()
+    options.bounds = Bounds()
     return 0 if agrees(options) or agrees(options) else 1
 
 

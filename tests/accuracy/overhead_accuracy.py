@@ -13,7 +13,8 @@ import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, run_on_model, widening  # noqa: E402
+from bounds import Bounds  # noqa: E402
+from mpi_run import Launcher, number, run_on_model  # noqa: E402
 
 # Targets: a share of the truth, or so many microseconds if that is more.
 OVERHEAD_SHARE, OVERHEAD_US = 0.03, 0.05
@@ -53,10 +54,11 @@ def run_case(case, options):
     launches = [measure(case, options) for _ in range(options.runs)]
     overhead, transfer, overhead_us, transfer_us = (
         statistics.median(values) for values in zip(*launches))
-    good = (abs(overhead) <= options.wider * max(OVERHEAD_SHARE * overhead_us,
-                                                 OVERHEAD_US) and
-            abs(transfer) <= options.wider * max(TRANSFER_SHARE * transfer_us,
-                                                 TRANSFER_US))
+    wider = options.bounds.wider()
+    good = (abs(overhead) <= wider * max(OVERHEAD_SHARE * overhead_us,
+                                         OVERHEAD_US) and
+            abs(transfer) <= wider * max(TRANSFER_SHARE * transfer_us,
+                                         TRANSFER_US))
     print(f"{case[2]} o={case[0]} us w={case[1]} us: overhead "
           f"{overhead_us:.3f} us, error {overhead:+.3f} us "
           f"({overhead / overhead_us:+.1%}); transfer {transfer_us:.3f} us, "
@@ -73,7 +75,7 @@ def main():
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
-    options.wider = widening()
+    options.bounds = Bounds()
     cases = ALL_CASES if options.full else QUICK_CASES
     failed = [case for case in cases
               if not run_case(case, options) and not run_case(case, options)]

@@ -14,7 +14,8 @@ import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, run_on_model, widening  # noqa: E402
+from bounds import Bounds  # noqa: E402
+from mpi_run import Launcher, number, run_on_model  # noqa: E402
 
 TARGET, TARGET_US = 0.02, 0.1
 
@@ -68,7 +69,7 @@ def run_case(case, options):
     errors = {name: statistics.median(launch[name] for launch in launches)
               for name in launches[0]}
     name = max(errors, key=lambda name: abs(errors[name]))
-    allowed = options.wider * max(TARGET, TARGET_US / case[1])
+    allowed = options.bounds.wider() * max(TARGET, TARGET_US / case[1])
     print(f"{' '.join(case[0])} latency {case[1]} us, {case[2]} ns a byte: "
           f"{len(errors)} rows, largest error {errors[name]:+.2%} ({name})"
           f"{'' if abs(errors[name]) <= allowed else '  TOO FAR'}", flush=True)
@@ -84,7 +85,7 @@ def main():
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
-    options.wider = widening()
+    options.bounds = Bounds()
     patterns = [[f"--patterns={kind},sub{kind},simple sub{kind},all {kind},"
                  f"many {kind},sub many{kind},many sub{kind},strided {kind},"
                  f"strided sub{kind},strided many {kind}"]

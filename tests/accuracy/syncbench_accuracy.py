@@ -12,7 +12,8 @@ import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, run_on_model, widening  # noqa: E402
+from bounds import Bounds  # noqa: E402
+from mpi_run import Launcher, number, run_on_model  # noqa: E402
 
 TARGET, TARGET_US = 0.02, 0.1
 
@@ -73,7 +74,7 @@ def run_case(case, options):
                                  for found, _ in launch)
     error_us = statistics.median(found - true for launch in launches
                                  for found, true in launch)
-    allowed_us = options.wider * max(TARGET_US, TARGET * found_us)
+    allowed_us = options.bounds.wider() * max(TARGET_US, TARGET * found_us)
     print(f"{case[0]} of {case[1]} us: found {found_us:.3f}, error "
           f"{error_us:+.3f} us ({error_us / found_us:+.2%})"
           f"{'' if abs(error_us) <= allowed_us else '  TOO FAR'}", flush=True)
@@ -90,7 +91,7 @@ def main():
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
-    options.wider = widening()
+    options.bounds = Bounds()
     cases = [(types, duration_us) for duration_us in (2, 10, 100)
              for types in PARTS if options.full or types in
              ("MPI barrier", "sync all", "pairwise", "fence", "lock")]

@@ -19,7 +19,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import halo_accuracy  # noqa: E402
 import overlap_accuracy  # noqa: E402
 import syncbench_accuracy  # noqa: E402
-from mpi_run import Launcher, number, run, widening  # noqa: E402
+from bounds import Bounds  # noqa: E402
+from mpi_run import Launcher, number, run  # noqa: E402
 
 LATE_US, OPERATION_US = 20, 50
 LATE_TARGET_US = 0.5
@@ -30,7 +31,7 @@ def on_model(options):
     """Yields for each case what it is, and its error in units of what is
     allowed."""
     model = SimpleNamespace(launcher=options.launcher, model=options.model,
-                            wider=options.wider, runs=options.runs,
+                            bounds=options.bounds, runs=options.runs,
                             sync="window")
     model.binaries = os.path.join(options.binaries, "overlap")
     for collective, duration_us, fraction in (
@@ -41,7 +42,7 @@ def on_model(options):
             collective, duration_us, fraction,
             target=overlap_accuracy.TARGETS[duration_us])
         overlap_accuracy.run_case(case, model)
-        yield str(case), abs(case.error()) / (options.wider * case.target)
+        yield str(case), abs(case.error()) / case.allowed
     model.program = os.path.join(options.binaries, "syncbench", "syncbench")
     for case in ([("MPI barrier", 10)] if not options.full else
                  [("MPI barrier", 2), ("sync all", 10), ("pairwise", 100),
@@ -53,11 +54,10 @@ def on_model(options):
     model.program = os.path.join(options.binaries, "halo", "halo")
     for methods in ["put,get"] + (["isend/irecv types"] if options.full else []):
         case = (methods, "10x20x30", 50, 10)
-        allowed = options.wider * halo_accuracy.TARGET
         error = halo_accuracy.run_case(case, model)
-        if not error <= allowed:
+        if not error <= 1:
             error = halo_accuracy.run_case(case, model)
-        yield str(case), error / allowed
+        yield str(case), error
 
 
 def skewed_us(sync, late_us, options):
@@ -78,12 +78,12 @@ def skewed_us(sync, late_us, options):
 
 def skewed(options):
     """The same, where ranks leave a barrier at different times."""
-    allowed_us = options.wider * LATE_TARGET_US
     for sync, late_us, expected_us in (
             ("window", LATE_US, OPERATION_US),
             ("barrier", LATE_US, OPERATION_US + LATE_US)):
         for _ in range(2):
             found_us = skewed_us(sync, late_us, options)
+            allowed_us = options.bounds.wider() * LATE_TARGET_US
             if abs(found_us - expected_us) <= allowed_us:
                 break
         what = (f"{OPERATION_US} us from first start to last end, one rank "
@@ -103,7 +103,7 @@ def main():
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)
-    options.wider = widening()
+    options.bounds = Bounds()
     wrong = [what for what, error in [*on_model(options), *skewed(options)]
              if not error <= 1]
     for what in wrong:

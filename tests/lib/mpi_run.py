@@ -5,7 +5,6 @@ import math
 import os
 import subprocess
 import tempfile
-import time
 import unittest
 
 
@@ -29,30 +28,6 @@ class Launcher:
         made = Launcher([*words, *self.command])
         made.is_openmpi = self.is_openmpi
         return made
-
-
-# Interruptions a second above which a machine isn't quiet: a system's own ticks are
-# at most 1,000, and virtual machines have been seen with 15,000, which take 6 % of
-# the time and more. The targets are for quiet machines.
-INTERRUPTIONS_MAX = 3000
-WIDER = 4.0
-
-
-def widening():
-    """How much wider bounds are on this machine now: 1.0, or more with a word on
-    stdout where something else interrupts it all the time."""
-    interruptions, before_ns = 0, time.perf_counter_ns()
-    end_ns = before_ns + 300_000_000
-    while before_ns < end_ns:
-        now_ns = time.perf_counter_ns()
-        interruptions += now_ns - before_ns > 1000
-        before_ns = now_ns
-    a_second = interruptions / 0.3
-    if a_second <= INTERRUPTIONS_MAX:
-        return 1.0
-    print(f"NOT A QUIET MACHINE: {a_second:.0f} interruptions a second; bounds "
-          f"are {WIDER:g} times as wide as the targets", flush=True)
-    return WIDER
 
 
 def on_two_processors():

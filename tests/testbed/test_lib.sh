@@ -65,3 +65,9 @@ median() {
 quickest() {
     awk -v name="$1" '$1 == name { print $2 }' | sort -g | head -n 1
 }
+
+# within_pct TARGET: the percentage within which values must agree: the target, or more on
+# a machine that isn't quiet.
+within_pct() {
+    python3 "$folder/../lib/bounds.py" | awk -v target="$1" '{ print $1 * target }'
+}

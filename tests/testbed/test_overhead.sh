@@ -51,14 +51,15 @@ while [ "$run" -lt "$RUNS" ]; do
 done
 
 raw=$(median raw "$RUNS" <"$folder_of_results/times")
+allowed_pct=$(within_pct 5) || exit 1
 failed=0
 for direction in send recv; do
-    awk -v direction="$direction" -v raw="${raw:-0}" \
+    awk -v allowed="$allowed_pct" -v direction="$direction" -v raw="${raw:-0}" \
         -v transfer="$(median "$direction" "$RUNS" <"$folder_of_results/times")" 'BEGIN {
         change = raw > 0 ? 100 * (transfer / raw - 1) : 100
-        ok = change > -5 && change < 5
-        printf "%s: %s: transfer_us %s, raw TCP %s us: %+.1f %%, should be within 5 %%\n",
-               (ok ? "ok" : "FAIL"), direction, transfer, raw, change
+        ok = change > -allowed && change < allowed
+        printf "%s: %s: transfer_us %s, raw TCP %s us: %+.1f %%, should be within %.1f %%\n",
+               (ok ? "ok" : "FAIL"), direction, transfer, raw, change, allowed
         exit !ok
     }' || failed=1
 done

@@ -55,14 +55,15 @@ while [ "$run" -lt "$RUNS" ]; do
 done
 
 raw=$(quickest raw <"$folder_of_results/times")
+allowed_pct=$(within_pct 5) || exit 1
 failed=0
 for row in put-all put-images get-all get-images MPI-Send-none; do
-    awk -v row="$row" -v raw="${raw:-0}" \
+    awk -v allowed="$allowed_pct" -v row="$row" -v raw="${raw:-0}" \
         -v latency="$(quickest "$row" <"$folder_of_results/times")" 'BEGIN {
         change = raw > 0 ? 100 * (latency / raw - 1) : 100
-        ok = change > -5 && change < 5
-        printf "%s: %s: latency_us %s, raw TCP %s us: %+.1f %%, should be within 5 %%\n",
-               (ok ? "ok" : "FAIL"), row, latency, raw, change
+        ok = change > -allowed && change < allowed
+        printf "%s: %s: latency_us %s, raw TCP %s us: %+.1f %%, should be within %.1f %%\n",
+               (ok ? "ok" : "FAIL"), row, latency, raw, change, allowed
         exit !ok
     }' || failed=1
 done
