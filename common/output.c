@@ -13,32 +13,30 @@
 
 struct bc_output {
     FILE *stream;
-    enum bc_format format;
-    bool header;
+    struct bc_style style;
     bool borrowed; /* the stream stays open */
     int lost;      /* errno of what could not be written; 0: nothing */
     int64_t rows;
     const struct bc_table *table;
 };
 
-struct bc_output *bc_output_attach(FILE *stream, enum bc_format format,
-                                   bool header, const struct bc_table *table)
+struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
+                                   const struct bc_table *table)
 {
     struct bc_output *const output = malloc(sizeof *output);
     if (output != NULL)
         *output = (struct bc_output){.stream = stream,
-                                     .format = format,
-                                     .header = header,
+                                     .style = *style,
                                      .borrowed = true,
                                      .table = table};
     return output;
 }
 
-struct bc_output *bc_output_open(const char *path, enum bc_format format,
-                                 bool header, const struct bc_table *table)
+struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
+                                 const struct bc_table *table)
 {
     struct bc_output *const output =
-        bc_output_attach(stdout, format, header, table);
+        bc_output_attach(stdout, style, table);
     if (output == NULL)
         return NULL;
     /* Whatever a library has chosen: numbers have a decimal point. */
@@ -89,8 +87,15 @@ static void flush(struct bc_output *output)
         output->lost = problem;
 }
 
-static void write_comment(struct bc_output *output, const char *word,
-                          const char *format, va_list arguments)
+static bool has_metadata(const struct bc_output *output)
+{
+    return output->style.content == BC_WITH_METADATA;
+}
+
+/* A text of one line, freed by the caller. NULL without memory; the output is lost
+   then. */
+static char *make_text(struct bc_output *output, const char *format,
+                       va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -99,23 +104,26 @@ static void write_comment(struct bc_output *output, const char *word,
     char *const text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text == NULL) {
         output->lost = ENOMEM;
-        return;
+        return NULL;
     }
     vsnprintf(text, (size_t)length + 1, format, arguments);
     bc_make_plain_text(text, ' ');
-    fprintf(output->stream, "# %s: %s\n", word, text);
-    free(text);
+    return text;
 }
 
 void bc_output_meta(struct bc_output *output, const char *key,
                     const char *format, ...)
 {
-    if (output == NULL || !output->header)
+    if (output == NULL || !has_metadata(output))
         return;
     va_list arguments;
     va_start(arguments, format);
-    write_comment(output, key, format, arguments);
+    char *const text = make_text(output, format, arguments);
     va_end(arguments);
+    if (text == NULL)
+        return;
+    fprintf(output->stream, "# %s: %s\n", key, text);
+    free(text);
 }
 
 void bc_output_remark(struct bc_output *output, const char *word,
@@ -125,9 +133,17 @@ void bc_output_remark(struct bc_output *output, const char *word,
         return;
     va_list arguments;
     va_start(arguments, format);
-    write_comment(output, word, format, arguments);
+    char *const text = make_text(output, format, arguments);
     va_end(arguments);
-    flush(output);
+    if (text == NULL)
+        return;
+    if (has_metadata(output)) {
+        fprintf(output->stream, "# %s: %s\n", word, text);
+        flush(output);
+    } else {
+        fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text);
+    }
+    free(text);
 }
 
 /* One line of cells. In a table a column is as wide as its name, and at least
@@ -141,7 +157,7 @@ static void write_cells(struct bc_output *output,
     for (size_t i = 0; i < output->table->count; i++) {
         const bool last = i + 1 == output->table->count;
         const char *const text = cell(source, i);
-        if (output->format == BC_FORMAT_TSV) {
+        if (output->style.format == BC_FORMAT_TSV) {
             fprintf(output->stream, "%s%s", text, last ? "\n" : "\t");
         } else {
             const int name_width = (int)strlen(output->table->columns[i].name);
@@ -180,9 +196,10 @@ static void write_roles(struct bc_output *output)
 
 void bc_output_header(struct bc_output *output)
 {
-    if (output == NULL || !output->header)
+    if (output == NULL || output->style.content == BC_ROWS_ONLY)
         return;
-    write_roles(output);
+    if (has_metadata(output))
+        write_roles(output);
     write_cells(output, name_cell, output->table);
 }
 
@@ -247,7 +264,7 @@ void bc_output_row(struct bc_output *output, const struct bc_row *row)
 
 void bc_output_end(struct bc_output *output, int status)
 {
-    if (output == NULL || !output->header || output->lost != 0)
+    if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
     fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
             output->rows == 1 ? "" : "s", status);

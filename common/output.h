@@ -43,36 +43,49 @@ struct bc_table {
 
 enum bc_format { BC_FORMAT_TSV, BC_FORMAT_TABLE };
 
+/* What a result has beside its rows. One without metadata has no line that begins with
+   `#`: remarks go to stderr, and nothing marks its end. */
+enum bc_content { BC_WITH_METADATA, BC_WITH_HEADER, BC_ROWS_ONLY };
+
+/* How a result is written. */
+struct bc_style {
+    enum bc_format format;
+    enum bc_content content;
+    const char *program; /* its name, which begins a remark on stderr; must stay as
+                            long as the output. NULL only with BC_WITH_METADATA */
+};
+
 struct bc_output; /* an open result */
 
 /* Opens a result for the columns of `table`, which must stay as long as the
    output: to the file `path`, or to stdout if NULL. NULL with errno set if it
-   can't be opened. With `header` false, metadata and header row are left out;
-   notes and warnings are not. */
-struct bc_output *bc_output_open(const char *path, enum bc_format format,
-                                 bool header, const struct bc_table *table);
+   can't be opened. */
+struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
+                                 const struct bc_table *table);
 
 /* The same, at the place where `stream` is, which stays open when the output is
    closed. The process's locale stays as it is: the caller sees to it that the
    decimal point is a point. NULL without memory. */
-struct bc_output *bc_output_attach(FILE *stream, enum bc_format format,
-                                   bool header, const struct bc_table *table);
+struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
+                                   const struct bc_table *table);
 
-/* Writes `# key: value`. Control characters in the value become spaces, and bytes
+/* Writes `# key: value`, with metadata only. Control characters in the value become spaces, and bytes
    that are not UTF-8 question marks, so that any value leaves the format whole. */
 void bc_output_meta(struct bc_output *output, const char *key,
                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Writes `# WORD: text`; the word is note, warning, verbose or debug. May
-   stand anywhere. */
+   stand anywhere. To stderr as `PROGRAM: WORD: text` if the result is without
+   metadata. */
 void bc_output_remark(struct bc_output *output, const char *word,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Writes `# columns:` with each column's name and role (`name=key time_us=less`),
    so that a result says by itself how to compare it, then the header row, and
-   flushes. */
+   flushes. Without metadata writes the header row alone, or nothing, as the style
+   says. */
 void bc_output_header(struct bc_output *output);
 
 /* A row that is being filled. Cells that are not set are NA. */
@@ -95,7 +108,7 @@ void bc_output_row(struct bc_output *output, const struct bc_row *row);
 
 /* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was
    cut off: to be called last, with the status that the program is about to
-   return. Nothing is written without header, or once something was lost. */
+   return. Nothing is written without metadata, or once something was lost. */
 void bc_output_end(struct bc_output *output, int status);
 
 /* True if everything so far could be written, to a file that is still there; true

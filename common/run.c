@@ -62,7 +62,11 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
         {.long_name = "output", .kind = BC_TEXT, .value = &s->output,
          .argument = "FILE", .help = "write the result to FILE, not stdout"},
         {.long_name = "no-header", .kind = BC_FLAG, .value = &s->no_header,
-         .help = "leave out metadata and header row"},
+         .help = "rows only: no metadata, no header row; notes and warnings go to "
+                 "stderr"},
+        {.long_name = "no-metadata", .kind = BC_FLAG, .value = &s->no_metadata,
+         .internal = true,
+         .help = "header row and rows only; notes and warnings go to stderr"},
         {.long_name = "precision", .kind = BC_PERCENT,
          .value = &s->precision_pct, .argument = "PERCENT", .min = 0.001,
          .max = 100,

@@ -39,7 +39,7 @@ struct bc_settings {
     bool help, version;
     int format;                 /* enum bc_format */
     const char *output;         /* NULL: stdout */
-    bool no_header;
+    bool no_header, no_metadata;
     double precision_pct, confidence_pct;
     int64_t min_samples, max_samples;
     int64_t samples;            /* 0: adaptive */

@@ -46,13 +46,25 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
     return check_two_files(s, error);
 }
 
+static struct bc_style style_of(const struct bc_run *run)
+{
+    const struct bc_settings *const s = &run->settings;
+    return (struct bc_style){
+        .format = (enum bc_format)s->format,
+        .content = s->no_header     ? BC_ROWS_ONLY
+                   : s->no_metadata ? BC_WITH_HEADER
+                                    : BC_WITH_METADATA,
+        .program = run->benchmark->name,
+    };
+}
+
 bool bc_run_open_files(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_settings *const s = &run->settings;
+    const struct bc_style style = style_of(run);
     bool good = open_dump(run, error);
     if (good) {
-        run->output = bc_output_open(s->output, (enum bc_format)s->format,
-                                     !s->no_header, &run->benchmark->table);
+        run->output = bc_output_open(s->output, &style, &run->benchmark->table);
         if (run->output == NULL)
             good = bc_error_set(error, "--output: cannot write '%.200s': %s: use a "
                                        "file that can be written",

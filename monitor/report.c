@@ -223,11 +223,12 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     const bool root = job->rank == 0;
     const bool per_rank = agreed(snapshot->asked.per_rank != 0);
     struct rows own = {0};
+    const struct bc_style style = {BC_FORMAT_TSV, BC_WITH_METADATA, NULL};
     struct bc_output *output = NULL;
     bool good = !root || !per_rank || rows_append(&own, rows);
     good = rows_gather(rows, comm) && good;
     if (root && good)
-        output = bc_output_attach(snapshot->file, BC_FORMAT_TSV, true, &table);
+        output = bc_output_attach(snapshot->file, &style, &table);
     good = agreed(good && output != NULL);
     if (good) {
         write_head(output, snapshot, rows, job);

@@ -72,7 +72,9 @@ static struct bc_option option_rows[] = {
      .argument = "FILE", .internal = true,
      .help = "write the result to FILE, not stdout"},
     {.long_name = "no-header", .kind = BC_FLAG, .value = &settings.no_header,
-     .internal = true, .help = "leave out metadata and header row"},
+     .internal = true,
+     .help = "rows only: no metadata, no header row; notes and warnings go to "
+             "stderr"},
 };
 
 static struct bc_options options = {option_rows,
@@ -345,6 +347,8 @@ static void write_notes(struct bc_output *output,
                      hopeless, comparison->tested,
                      comparison->hopeless_launches[BASE],
                      comparison->hopeless_launches[NEW], hint);
+    if (settings.no_header) /* the note is on stderr */
+        return;
     /* Who only looks at the exit status must know, too. */
     (void)fprintf(stderr,
                   "%s: %zu of %zu rows have too few launches for any change to "
@@ -375,9 +379,13 @@ static int write_comparison(const struct comparison *comparison,
     struct bc_table table;
     if (!make_columns(columns, &table, comparison, results, error))
         return EXIT_USAGE;
+    const struct bc_style style = {
+        .format = (enum bc_format)settings.format,
+        .content = settings.no_header ? BC_ROWS_ONLY : BC_WITH_METADATA,
+        .program = PROGRAM,
+    };
     struct bc_output *const output =
-        bc_output_open(settings.output, (enum bc_format)settings.format,
-                       !settings.no_header, &table);
+        bc_output_open(settings.output, &style, &table);
     if (output == NULL) {
         bc_error_set(error, "--output: cannot write '%.200s': %s: use a file that "
                             "can be written",

@@ -111,7 +111,7 @@ static bool take_header(struct head *head, const struct lines *lines,
     if (head->columns_line == NULL || head->benchmark == NULL)
         return refuse(lines, error, "no '# %s:' before the first row: compare "
                                     "results with their metadata, without "
-                                    "--no-header",
+                                    "--no-header and --no-metadata",
                       head->columns_line == NULL ? "columns" : "benchmark");
     char *cells[RESULTS_COLUMNS_MAX];
     head->cell_count = split(lines->text, cells, RESULTS_COLUMNS_MAX);

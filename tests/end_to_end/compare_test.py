@@ -577,10 +577,6 @@ class Usage(CompareTest):
         self.assertEqual(self.compare(base, new, "--output=" + path, expect=1), "")
         with open(path, encoding="utf-8") as stream:
             self.assertEqual(read_tsv(stream.read()), read_tsv(text))
-        bare = [line for line in self.compare(base, new, "--no-header", expect=1)
-                .splitlines() if not line.startswith("#")]
-        self.assertEqual(bare, [line for line in text.splitlines()
-                                if not line.startswith("#")][1:])
         table = self.compare(base, new, "--format=table", expect=1)
         self.assertNotIn("\t", table)
         self.assertIn("# summary: 1 slower", table)
@@ -588,6 +584,20 @@ class Usage(CompareTest):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("output was lost", done.stderr)
+
+    def test_no_header(self):
+        """Rows only; each remark once on stderr."""
+        base, new = self.side("base", 3), self.side("new", 3, time={8: 2})
+        text = self.compare(base, new)
+        done = subprocess.run([OPTIONS.program, base, new, "--no-header"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout.splitlines(),
+                         [line for line in text.splitlines()
+                          if not line.startswith("#")][1:])
+        self.assertEqual(done.stderr.splitlines(),
+                         ["bench_compare: " + line[2:] for line in text.splitlines()
+                          if line.startswith(("# note: ", "# summary: "))])
+        self.assertEqual(len(done.stderr.splitlines()), 2)
 
     def test_inconsistent(self):
         base = self.side("base")
@@ -599,6 +609,8 @@ class Usage(CompareTest):
                 (good.replace(columns, ""), "no '# columns:'"),
                 (good.replace("# benchmark: bench\n", ""), "no '# benchmark:'"),
                 (good.split(header)[1], "--no-header"),
+                ("".join(line for line in good.splitlines(True) if line[0] != "#"),
+                 "--no-metadata"),
                 (good.replace("schema: 1", "schema: 3"), "schema '3'"),
                 (good.replace("schema: 1", "schema: 0"), "schema '0'"),
                 (good.replace("schema: 1", "schema: "), "schema"),

@@ -204,10 +204,9 @@ class Time(unittest.TestCase):
             "--min-samples=1M", "--max-samples=1M"])
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
                               stdin=subprocess.DEVNULL) as process:
-            rows = (line for line in process.stdout if line[0] != "#")
-            next(rows)
+            next(process.stdout)
             start_s = time.monotonic()
-            row = next(rows)
+            row = next(process.stdout)
             seconds = time.monotonic() - start_s
             process.terminate()
         self.assertEqual(row.split("\t")[-2:-1], ["budget"])

@@ -20,6 +20,9 @@ static const struct bc_column columns[] = {
     {"status", BC_INFO, 0},
 };
 static const struct bc_table table = {columns, 4};
+static const struct bc_style tsv = {BC_FORMAT_TSV, BC_WITH_METADATA, "bench"};
+static const struct bc_style tsv_with_header = {BC_FORMAT_TSV, BC_WITH_HEADER, "bench"};
+static const struct bc_style tsv_rows = {BC_FORMAT_TSV, BC_ROWS_ONLY, "bench"};
 #define COLUMNS "# columns: name=key size_bytes=key time_us=less status=info\n"
 
 enum { TEXT_MAX = 8192 };
@@ -61,7 +64,7 @@ static const char *contents(struct fixture *f)
 static struct bc_output *open_tsv(const struct fixture *f)
 {
     struct bc_output *const output =
-        bc_output_open(f->path, BC_FORMAT_TSV, true, &table);
+        bc_output_open(f->path, &tsv, &table);
     assert_non_null(output);
     return output;
 }
@@ -102,20 +105,78 @@ static void result_is_as_the_contract_says(void **state)
                         "# warning: at the end\n");
 }
 
-static void no_header_leaves_rows_and_remarks(void **state)
+/* Puts another file behind stdout or stderr; returns what was there. */
+static int divert(FILE *stream, const char *path)
 {
-    struct fixture *const f = *state;
-    struct bc_output *const output =
-        bc_output_open(f->path, BC_FORMAT_TSV, false, &table);
+    fflush(stream);
+    const int saved = dup(fileno(stream));
+    const int file = open(path, O_WRONLY | O_TRUNC);
+    assert_true(saved >= 0 && file >= 0);
+    dup2(file, fileno(stream));
+    close(file);
+    return saved;
+}
+
+static void restore(FILE *stream, int saved)
+{
+    fflush(stream);
+    clearerr(stream);
+    dup2(saved, fileno(stream));
+    close(saved);
+}
+
+/* Without metadata: what the result is then, and on stderr one line a remark. */
+static void check_without_metadata(struct fixture *f, const struct bc_style *style,
+                                   const char *expected)
+{
+    struct fixture said;
+    void *place = &said;
+    strcpy(said.path, "/tmp/commcost_test_stderr.XXXXXX");
+    close(mkstemp(said.path));
+    struct bc_output *const output = bc_output_open(f->path, style, &table);
     struct bc_row row;
+    const int saved = divert(stderr, said.path);
     bc_output_meta(output, "benchmark", "overlap");
-    bc_output_remark(output, "note", "stays");
+    bc_output_remark(output, "note", "half\nway %d%%", 50);
     bc_output_header(output);
     fill(&row);
     bc_output_row(output, &row);
+    bc_output_remark(output, "warning", "%s", "at the end");
+    bc_output_end(output, 0);
+    const bool good = bc_output_close(output);
+    restore(stderr, saved);
+    contents(&said);
+    tear_down(&place);
+    assert_true(good);
+    assert_string_equal(contents(f), expected);
+    assert_string_equal(said.text, "bench: note: half way 50%\n"
+                                   "bench: warning: at the end\n");
+}
+
+static void without_metadata_remarks_go_to_stderr(void **state)
+{
+    struct fixture *const f = *state;
+    static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_HEADER, "bench"};
+    check_without_metadata(f, &tsv_rows, "iallreduce\t1048576\t12.346\tok\n");
+    check_without_metadata(f, &tsv_with_header,
+                           "name\tsize_bytes\ttime_us\tstatus\n"
+                           "iallreduce\t1048576\t12.346\tok\n");
+    check_without_metadata(
+        f, &aligned,
+        "                 name  size_bytes    time_us     status\n"
+        "           iallreduce     1048576     12.346         ok\n");
+}
+
+/* The result isn't lost where nobody hears of its remarks. */
+static void lost_remarks_lose_no_result(void **state)
+{
+    struct fixture *const f = *state;
+    struct bc_output *const output = bc_output_open(f->path, &tsv_rows, &table);
+    const int saved = divert(stderr, "/dev/full");
+    bc_output_remark(output, "note", "lost");
+    restore(stderr, saved);
+    assert_true(bc_output_good(output));
     assert_true(bc_output_close(output));
-    assert_string_equal(contents(f), "# note: stays\n"
-                                     "iallreduce\t1048576\t12.346\tok\n");
 }
 
 /* A killed run keeps what was finished. */
@@ -272,7 +333,7 @@ static void widest_table_fits(void **state)
     }
     const struct bc_table wide = {many, BC_COLUMNS_MAX};
     struct bc_output *const output =
-        bc_output_open(f->path, BC_FORMAT_TSV, false, &wide);
+        bc_output_open(f->path, &tsv_rows, &wide);
     static struct bc_row row;
     bc_row_clear(&row, &wide);
     for (int i = 0; i < BC_COLUMNS_MAX; i++)
@@ -305,8 +366,9 @@ static size_t word_ends(const char *line, size_t *ends)
 static void table_format_is_aligned(void **state)
 {
     struct fixture *const f = *state;
+    static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_METADATA, "bench"};
     struct bc_output *const output =
-        bc_output_open(f->path, BC_FORMAT_TABLE, true, &table);
+        bc_output_open(f->path, &aligned, &table);
     struct bc_row row;
     bc_output_header(output);
     bc_row_clear(&row, &table);
@@ -336,8 +398,9 @@ static void table_format_is_aligned(void **state)
 static void table_keeps_cells_apart(void **state)
 {
     struct fixture *const f = *state;
+    static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_ROWS_ONLY, "bench"};
     struct bc_output *const output =
-        bc_output_open(f->path, BC_FORMAT_TABLE, false, &table);
+        bc_output_open(f->path, &aligned, &table);
     struct bc_row row;
     fill(&row);
     bc_row_text(&row, "name", "a_name_much_longer_than_its_column");
@@ -388,7 +451,7 @@ static void attached_output_changes_nothing_else(void **state)
     assert_non_null(stream);
     fputs("before\n", stream);
     struct bc_output *const output =
-        bc_output_attach(stream, BC_FORMAT_TSV, true, &table);
+        bc_output_attach(stream, &tsv, &table);
     struct bc_row row;
     fill(&row);
     bc_output_row(output, &row);
@@ -419,37 +482,17 @@ static void decimal_points_in_any_environment(void **state)
 
 /* ---- stdout, errors, nothing --------------------------------------------- */
 
-/* Puts another file behind stdout; returns what was there. */
-static int divert_stdout(const char *path)
-{
-    fflush(stdout);
-    const int saved = dup(STDOUT_FILENO);
-    const int file = open(path, O_WRONLY | O_TRUNC);
-    assert_true(saved >= 0 && file >= 0);
-    dup2(file, STDOUT_FILENO);
-    close(file);
-    return saved;
-}
-
-static void restore_stdout(int saved)
-{
-    fflush(stdout);
-    clearerr(stdout);
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
-}
-
 static void null_path_is_stdout(void **state)
 {
     struct fixture *const f = *state;
-    const int saved = divert_stdout(f->path);
+    const int saved = divert(stdout, f->path);
     struct bc_output *const output =
-        bc_output_open(NULL, BC_FORMAT_TSV, true, &table);
+        bc_output_open(NULL, &tsv, &table);
     bc_output_header(output);
     const bool good = bc_output_close(output);
     /* stdout is still open for others. */
     printf("after\n");
-    restore_stdout(saved);
+    restore(stdout, saved);
     assert_true(good);
     assert_string_equal(contents(f),
                         COLUMNS "name\tsize_bytes\ttime_us\tstatus\nafter\n");
@@ -477,16 +520,10 @@ static void end_is_marked(void **state)
     assert_true(bc_output_close(output));
     assert_non_null(strstr(contents(f), "\n# end: 1 row, exit 0\n"));
 
-    output = bc_output_open(f->path, BC_FORMAT_TSV, false, &table);
-    bc_output_row(output, &row);
-    bc_output_end(output, 0);
-    assert_true(bc_output_close(output));
-    assert_null(strstr(contents(f), "# end"));
-
     /* What was lost is not complete, even if there is space again. */
     FILE *const stream = fopen(f->path, "w");
     const int file = dup(fileno(stream)), full = open("/dev/full", O_WRONLY);
-    output = bc_output_attach(stream, BC_FORMAT_TSV, true, &table);
+    output = bc_output_attach(stream, &tsv, &table);
     assert_true(dup2(full, fileno(stream)) >= 0);
     bc_output_row(output, &row);
     assert_true(dup2(file, fileno(stream)) >= 0);
@@ -527,7 +564,7 @@ static void lost_output_is_noticed(void **state)
     struct bc_row row;
     fill(&row);
     struct bc_output *output =
-        bc_output_open("/dev/full", BC_FORMAT_TSV, true, &table);
+        bc_output_open("/dev/full", &tsv, &table);
     assert_non_null(output);
     assert_true(bc_output_good(output));
     bc_output_row(output, &row);
@@ -538,23 +575,23 @@ static void lost_output_is_noticed(void **state)
     assert_false(bc_output_close(output));
 
     /* The header row and remarks count as well. */
-    output = bc_output_open("/dev/full", BC_FORMAT_TSV, true, &table);
+    output = bc_output_open("/dev/full", &tsv, &table);
     bc_output_header(output);
     assert_false(bc_output_good(output));
     assert_false(bc_output_close(output));
-    output = bc_output_open("/dev/full", BC_FORMAT_TSV, true, &table);
+    output = bc_output_open("/dev/full", &tsv, &table);
     bc_output_remark(output, "note", "lost");
     assert_false(bc_output_good(output));
     assert_false(bc_output_close(output));
 
     /* What is only in the buffer is lost on closing. */
-    output = bc_output_open("/dev/full", BC_FORMAT_TSV, true, &table);
+    output = bc_output_open("/dev/full", &tsv, &table);
     bc_output_meta(output, "key", "value");
     assert_false(bc_output_close(output));
 
     /* A buffer that overflowed is lost although the last flush had nothing to
        write. */
-    output = bc_output_open("/dev/full", BC_FORMAT_TSV, true, &table);
+    output = bc_output_open("/dev/full", &tsv, &table);
     for (int i = 0; i < 10000; i++)
         bc_output_meta(output, "key", "value %d", i);
     assert_false(bc_output_close(output));
@@ -565,13 +602,13 @@ static void lost_stdout_is_noticed(void **state)
     (void)state;
     struct bc_row row;
     fill(&row);
-    const int saved = divert_stdout("/dev/full");
+    const int saved = divert(stdout, "/dev/full");
     struct bc_output *const output =
-        bc_output_open(NULL, BC_FORMAT_TSV, true, &table);
+        bc_output_open(NULL, &tsv, &table);
     bc_output_row(output, &row);
     const bool good = bc_output_good(output);
     const bool closed_good = bc_output_close(output);
-    restore_stdout(saved);
+    restore(stdout, saved);
     assert_false(good);
     assert_false(closed_good);
 }
@@ -582,7 +619,7 @@ static void lost_output_of_another_is_noticed(void **state)
     FILE *const full = fopen("/dev/full", "w");
     assert_non_null(full);
     struct bc_output *const output =
-        bc_output_attach(full, BC_FORMAT_TSV, true, &table);
+        bc_output_attach(full, &tsv, &table);
     bc_output_header(output);
     const bool good = bc_output_good(output);
     const bool closed_good = bc_output_close(output);
@@ -598,9 +635,9 @@ static void output_lost_between_flushes_is_noticed(void **state)
     struct fixture *const f = *state;
     struct bc_row row;
     fill(&row);
-    const int saved = divert_stdout("/dev/full");
+    const int saved = divert(stdout, "/dev/full");
     struct bc_output *const output =
-        bc_output_open(NULL, BC_FORMAT_TSV, true, &table);
+        bc_output_open(NULL, &tsv, &table);
     for (int i = 0; i < 10000; i++)
         bc_output_meta(output, "key", "value %d", i);
     const int file = open(f->path, O_WRONLY);
@@ -609,7 +646,7 @@ static void output_lost_between_flushes_is_noticed(void **state)
     bc_output_row(output, &row);
     const bool good = bc_output_good(output);
     const bool closed_good = bc_output_close(output);
-    restore_stdout(saved);
+    restore(stdout, saved);
     assert_false(good);
     assert_false(closed_good);
 }
@@ -618,14 +655,13 @@ static void paths_that_cannot_be_written(void **state)
 {
     (void)state;
     errno = 0;
-    assert_null(bc_output_open("/nonexistent/folder/file", BC_FORMAT_TSV, true,
-                               &table));
+    assert_null(bc_output_open("/nonexistent/folder/file", &tsv, &table));
     assert_int_equal(errno, ENOENT);
     errno = 0;
-    assert_null(bc_output_open("/tmp", BC_FORMAT_TSV, true, &table));
+    assert_null(bc_output_open("/tmp", &tsv, &table));
     assert_int_equal(errno, EISDIR);
     errno = 0;
-    assert_null(bc_output_open("", BC_FORMAT_TSV, true, &table));
+    assert_null(bc_output_open("", &tsv, &table));
     assert_int_equal(errno, ENOENT);
 }
 
@@ -634,14 +670,14 @@ static void no_output_does_nothing(void **state)
     struct fixture *const f = *state;
     struct bc_row row;
     fill(&row);
-    const int saved = divert_stdout(f->path);
+    const int saved = divert(stdout, f->path);
     bc_output_meta(NULL, "key", "%d", 1);
     bc_output_header(NULL);
     bc_output_row(NULL, &row);
     bc_output_remark(NULL, "note", "%d", 1);
     const bool good = bc_output_good(NULL);
     const bool closed_good = bc_output_close(NULL);
-    restore_stdout(saved);
+    restore(stdout, saved);
     assert_true(good);
     assert_true(closed_good);
     assert_string_equal(contents(f), "");
@@ -654,7 +690,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         OUTPUT_TEST(result_is_as_the_contract_says),
-        OUTPUT_TEST(no_header_leaves_rows_and_remarks),
+        OUTPUT_TEST(without_metadata_remarks_go_to_stderr),
+        OUTPUT_TEST(lost_remarks_lose_no_result),
         OUTPUT_TEST(each_line_is_on_disk_at_once),
         OUTPUT_TEST(an_earlier_result_is_replaced),
         OUTPUT_TEST(long_values_are_whole),

@@ -12,7 +12,7 @@ run_program() {
     ranks=$1
     shift
     # shellcheck disable=SC2086  # words
-    run $mpirun -np "$ranks" $before "$@" --no-header >/dev/null
+    run $mpirun -np "$ranks" $before "$@" >/dev/null
 }
 
 checked_overlap() {
