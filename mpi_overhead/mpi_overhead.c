@@ -190,8 +190,9 @@ static bool measure_row(struct overhead_bench *bench,
     const char *const status = status_of(&result, wrong);
     if (strcmp(status, "no-knee") == 0)
         bc_output_remark(bench->run->output, "note",
-                         "no amount of work got beyond the transfer in the time "
-                         "of the row below: --max-time gives it more");
+                         "row %lld: no amount of work got beyond the transfer in "
+                         "its time: --max-time gives it more",
+                         (long long)bench->run->rows + 1);
     struct bc_row row;
     fill_row(&row, bench->run, exchange, pair, &result, status);
     return bc_run_row(bench->run, &row);

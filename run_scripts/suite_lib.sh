@@ -378,7 +378,7 @@ merge() {
         }
         /^#/ {
             remark = $0 ~ /^# (note|warning): /
-            if ($0 ~ /^# warning: row [0-9]+: /) delete seen[$0]
+            if ($0 ~ /^# (note|warning): row [0-9]+: /) delete seen[$0]
             if (files == 1) {
                 if (in_metadata) sub(/^# columns: /, "&run=key ")
                 print

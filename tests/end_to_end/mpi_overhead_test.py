@@ -144,8 +144,11 @@ class Rows(unittest.TestCase):
 
     def test_no_knee(self):
         # Not nearly enough time to get beyond a message of 64 MiB.
-        row, = rows_of("-m", "64M", "--max-time=0.01")
+        done = run_raw(OPTIONS.launcher, 2,
+                       [OPTIONS.program, "-m", "8,64M", "--max-time=0.01"])
+        row = read_tsv(done.stdout)[1]
         self.assertEqual((row["status"], row["overhead"]), ("no-knee", "NA"))
+        self.assertIn("# note: row 2: no amount of work", done.stdout)
 
     def test_all_pairs(self):
         rows = rows_of("--all-pairs", "--max-time=0.1", ranks=4)

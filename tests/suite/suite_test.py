@@ -47,6 +47,8 @@ echo "# columns: key=key value=less word=info samples=info status=info"
 printf 'key\tvalue\tword\tsamples\tstatus\n'
 echo "# note: the same in all"
 echo "# warning: of $$"
+echo "# note: row 1: of it"
+echo "# warning: row 1: of it"
 trap 'echo "# warning: interrupted by SIGTERM"; exit 1' TERM
 row=1
 while [ "$row" -le "$rows" ]; do
@@ -376,6 +378,10 @@ class Results(Folders):
         self.assertEqual(len(re.findall("# warning: of [0-9]", text)), 1)
         self.assertEqual(re.findall("# warning: (run [0-9]): of", text),
                          ["run 2", "run 3"])
+        # What is said of a row is there of each run's.
+        for word in ("note", "warning"):
+            self.assertEqual(re.findall(f"# {word}: (.*)row 1: of it", text),
+                             ["", "run 2: ", "run 3: "])
         self.assertEqual(text.count("# end: "), 1)
         self.assertTrue(text.endswith("\n# end: 9 rows, exit 0\n"), text)
         # Another header can't be merged with this one.
