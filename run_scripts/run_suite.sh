@@ -158,8 +158,10 @@ while [ $# -gt 0 ]; do
         *) misused "--options: '$value': use 'NAME: --option ...'" ;;
         esac
         case " ${value#*:} " in
-        *" --output"* | *" --no-header"* | *" --format"*)
-            misused "--options: '$value': --output, --format and --no-header are the suite's own"
+        # Without metadata a result doesn't say that it is complete.
+        *" --output"* | *" --no"* | *" --format"*)
+            misused "--options: '$value': --output, --format, --no-header, --no-metadata and" \
+                "--nohdr are the suite's own"
             ;;
         esac
         extra_options="$extra_options$value
