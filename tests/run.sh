@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the tests need, builds, and runs them. The last lines say what
-# passed and what failed.
+# Installs what the tests need, builds, and runs them. The last lines say which tests
+# passed at their second attempt only, and how many passed and failed.
 #
 # usage: run.sh [--full] [CTEST OPTION]...
 #   --full   every case of the accuracy targets, and all long trials (killed
@@ -28,6 +28,4 @@ build=$COMMCOST_TOP/build-tests
 build_tree "$build" -DCOMMCOST_TESTS=ON -DCOMMCOST_VARIANT_TESTS=ON \
     -DCOMMCOST_WERROR=ON "-DCOMMCOST_FULL_TESTS=$full"
 
-# Tests that time something run alone, of the others two at a time. A shared
-# machine may disturb any timing: what fails is tried once more.
-run ctest --test-dir "$build" -j 2 --output-on-failure --repeat until-pass:2 "$@"
+exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"

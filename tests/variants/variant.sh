@@ -127,7 +127,7 @@ openmpi | openmpi_full)
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-            -E '^(simulation|install|plots|suite_(plan|results|resume|failures|budget|report)$)'
+            -E '^(simulation|install|plots|repeats$|suite_(plan|results|resume|failures|budget|report)$)'
         run python3 "$source/tests/faults/kill_trial.py" "--build=$build" --launchers=openmpi \
             --trials=50
     fi
