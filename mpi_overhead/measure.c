@@ -175,9 +175,12 @@ static bool find_points(struct overhead_bench *bench,
     round->iterations = root ? iterations_for(bench, bytes, iteration_ns) : 1;
     bool beyond = false;
     while (agree_on_round(round)) {
-        const double loop_ns = iteration_ns * (double)round->iterations;
-        const struct knee_point point = take_point(
-            bench, round, rounds_for(loop_ns, seconds), deadline_s);
+        /* Times are known on rank 0 only. */
+        const int rounds =
+            root ? rounds_for(iteration_ns * (double)round->iterations, seconds)
+                 : 1;
+        const struct knee_point point =
+            take_point(bench, round, rounds, deadline_s);
         if (!root)
             continue;
         points->points[points->count] = point;
