@@ -1,9 +1,11 @@
 /* MPI_Finalize that doesn't end: the process does, with the status that it was about to
-   return. common/finalize.c is compiled for this test, with a shorter time. */
+   return. One that takes longer since there are many ranks is let be.
+   common/finalize.c is compiled for this test, with a shorter time. */
 #include "helpers.h"
 
 #include "common/finalize.h"
 
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,12 +13,23 @@
 #include <unistd.h>
 
 static bool hangs;
+static unsigned takes_s; /* while it doesn't hang */
+static int ranks;        /* that the job has */
 
-/* Stands in for the library's. */
+/* Stands in for the library's, as the others do. */
 int MPI_Finalize(void)
 {
     while (hangs)
         pause();
+    for (unsigned left_s = takes_s; left_s > 0;)
+        left_s = sleep(left_s);
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_size(MPI_Comm comm, int *size)
+{
+    (void)comm;
+    *size = ranks;
     return MPI_SUCCESS;
 }
 
@@ -59,6 +72,7 @@ static void one_that_hangs_is_left(void **state)
     char said[256];
     (void)state;
     hangs = true;
+    ranks = 2;
     assert_int_equal(end(0, said, sizeof said), 0);
     assert_non_null(strstr(said, "MPI_Finalize does not end"));
     assert_int_equal(end(1, said, sizeof said), 1);
@@ -69,8 +83,37 @@ static void one_that_ends_is_not(void **state)
     char said[256];
     (void)state;
     hangs = false;
+    ranks = 2;
+    takes_s = 0;
     assert_int_equal(end(0, said, sizeof said), 100);
     assert_string_equal(said, "");
+}
+
+/* Twice the time of few ranks is too long for these, and not for four times as many as
+   that time is for. */
+static void many_ranks_have_more_time(void **state)
+{
+    char said[256];
+    (void)state;
+    hangs = false;
+    takes_s = 2 * BC_FINALIZE_S;
+    ranks = 2;
+    assert_int_equal(end(0, said, sizeof said), 0);
+    assert_non_null(strstr(said, "MPI_Finalize does not end"));
+    ranks = 4 * BC_FINALIZE_RANKS;
+    assert_int_equal(end(0, said, sizeof said), 100);
+    assert_string_equal(said, "");
+}
+
+static void time_by_ranks(void **state)
+{
+    (void)state;
+    assert_int_equal(bc_finalize_seconds(1), BC_FINALIZE_S);
+    assert_int_equal(bc_finalize_seconds(BC_FINALIZE_RANKS), BC_FINALIZE_S);
+    assert_int_equal(bc_finalize_seconds(BC_FINALIZE_RANKS + 1), BC_FINALIZE_S + 1);
+    assert_int_equal(bc_finalize_seconds(100 * BC_FINALIZE_RANKS), 100 * BC_FINALIZE_S);
+    const int64_t most = (int64_t)BC_FINALIZE_S * INT_MAX / BC_FINALIZE_RANKS;
+    assert_in_range(bc_finalize_seconds(INT_MAX), most, most + 1);
 }
 
 int main(void)
@@ -78,6 +121,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_hangs_is_left),
         cmocka_unit_test(one_that_ends_is_not),
+        cmocka_unit_test(many_ranks_have_more_time),
+        cmocka_unit_test(time_by_ranks),
     };
     return cmocka_run_group_tests_name("finalize", tests, NULL, NULL);
 }
