@@ -50,7 +50,9 @@ Where results go
                         was not finished is gone on with: what is there isn't
                         measured again, what was cut off is. More --runs than before
                         add to it; any other difference is refused
-  --resume=FOLDER       the same, with the options that it was begun with
+  --resume=FOLDER       the same, with the options that it was begun with. Of these, a
+                        launcher that is a command with words, or a program in the
+                        folder itself, is run only if it is given again
   --dry-run             print the commands and how long they will take
   -v, --verbose         print each command when it runs
   -h, --help
@@ -101,7 +103,8 @@ needs_count() {
 
 call=$(quoted "$@")
 
-# The options of the folder to resume come first, so that those given beat them.
+# The options of the folder to resume come first, so that those given beat them. They are
+# text from somebody's folder, a line each: nothing evaluates them.
 for argument in "$@"; do
     case $argument in
     --resume=*)
@@ -109,16 +112,32 @@ for argument in "$@"; do
             misused "--resume: no folder '${argument#*=}'"
         [ -r "$resumed/suite/options" ] ||
             misused "--resume: no suite was begun in '${argument#*=}'"
-        given=$(quoted "$@")
-        eval "set -- $(cat "$resumed/suite/options") $given"
+        given=$#
+        while IFS= read -r line || [ -n "$line" ]; do
+            case $line in
+            --launcher=*) ! names_option --launcher "$@" || continue ;;
+            --build=*) ! names_option --build "$@" || continue ;;
+            esac
+            check_resumed "$resumed" "$line"
+            set -- "$@" "$line"
+        done <"$resumed/suite/options"
+        while [ "$given" -gt 0 ]; do
+            set -- "$@" "$1"
+            shift
+            given=$((given - 1))
+        done
         break
         ;;
     esac
 done
 
-kept= # the options that make the suite what it is
+# The options that make the suite what it is: as words for a shell, and a line each.
+kept=
+kept_lines=
 keep() {
     kept="$kept${kept:+ }$(quoted "$1")"
+    kept_lines="$kept_lines$1
+"
 }
 while [ $# -gt 0 ]; do
     case $1 in
@@ -358,11 +377,19 @@ fi
 if [ ! -e "$results/suite/plan.tsv" ] && ls "$results"/*.tsv >/dev/null 2>&1; then
     die "$results holds results of something else: use another folder"
 fi
+# The command that goes on.
+resuming() {
+    again_with=
+    case $launcher in
+    *" "*) again_with=" --launcher=$(quoted "$launcher")" ;;
+    esac
+    printf '%s\n' "run_suite.sh --resume=$(quoted "$results")$again_with"
+}
+
 # What can't be written down isn't measured.
 cannot_write() {
     die "cannot write in $results: no space is left, it was removed, or it isn't" \
-        "yours. What is there is whole; to go on: run_suite.sh" \
-        "--resume=$(quoted "$results")"
+        "yours. What is there is whole; to go on: $(resuming)"
 }
 
 mkdir -p "$results" 2>/dev/null ||
@@ -409,12 +436,12 @@ if [ -e "$suite/plan.tsv" ]; then
     # More runs only add lines at the end.
     head -n "$(wc -l <"$suite/plan.tsv")" "$work/plan.tsv" |
         diff "$suite/plan.tsv" - >"$work/diff" || {
-        sed -n '/^[<>]/p' "$work/diff" | head -n 4 >&2
+        shown_lines <"$work/diff" >&2
         die "$results was begun with another plan (< then, > now): use another" \
             "folder, or --resume=$results for its own options"
     }
     diff "$suite/versions" "$work/versions" >"$work/diff" || {
-        sed -n '/^[<>]/p' "$work/diff" | head -n 4 >&2
+        shown_lines <"$work/diff" >&2
         die "$results was measured with other programs (< then, > now):" \
             "use another folder"
     }
@@ -444,7 +471,7 @@ exec sh $(quoted "$COMMCOST_TOP/run_scripts/run_suite.sh") \\
     $kept --build=$(quoted "$build") \${1:+"--output=\$1"}
 END
 chmod +x "$suite/run_again.sh"
-printf '%s\n' "$kept" | replace options || cannot_write
+printf '%s' "$kept_lines" | replace options || cannot_write
 rm -f "$suite/complete"
 echo "$(date +%Y-%m-%dT%H:%M:%S%z) host $(uname -n) process $$ job ${SLURM_JOB_ID:-${PBS_JOBID:-NA}}: run_suite.sh $call" \
     >>"$suite/calls" || cannot_write
@@ -476,7 +503,7 @@ end_group() {
 # A suite that was killed leaves its launch behind, which would disturb this one.
 if [ -s "$suite/running" ]; then
     read -r host process start <"$suite/running" || :
-    if [ "$host" = "$(uname -n)" ] && [ -n "$start" ] &&
+    if [ "$host" = "$(uname -n)" ] && is_count "$process" && [ -n "$start" ] &&
         [ "$(start_of "$process")" = "$start" ]; then
         echo "Ending process $process, which an earlier run_suite.sh left" >&2
         end_group "$process"
@@ -540,7 +567,7 @@ await() {
 }
 
 merge_all() {
-    cut -f1 "$suite/expected.tsv" | while read -r name; do
+    cut -f1 "$work/expected.tsv" | while read -r name; do
         merge "$name" && continue
         echo "Could not put together the launches of $name" >&2
         echo "$name" >>"$work/not_merged"
@@ -561,7 +588,8 @@ fi
 number=0
 run_in_hand=
 left_out=yes # until the plan's end
-exec 3<"$suite/plan.tsv"
+# This call's plan, which the folder's was found to be, too.
+exec 3<"$work/plan.tsv"
 read -r _ <&3
 while IFS='	' read -r run name command <&3 || { left_out= && false; }; do
     number=$((number + 1))
@@ -676,7 +704,7 @@ tail -n +2 "$work/summary" >&2
 # A signal that came too late to leave anything out.
 [ -n "$left_out" ] || leave=
 
-again="run_suite.sh --resume=$(quoted "$results")"
+again=$(resuming)
 case $leave in
 '')
     date +%Y-%m-%dT%H:%M:%S%z >"$suite/complete"

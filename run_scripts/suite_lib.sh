@@ -56,6 +56,58 @@ is_count() {
     esac
 }
 
+# ---- the folder of a suite that somebody began ------------------------------------
+
+# names_option OPTION WORD...: whether the option is among the words.
+names_option() {
+    wanted_option=$1
+    shift
+    for word in "$@"; do
+        case $word in
+        "$wanted_option" | "$wanted_option"=*) return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# is_within FOLDER PATH: whether the path leads to somewhere in the folder; of a file that
+# is where its own folder is.
+is_within() {
+    within=$2
+    [ -d "$within" ] || within=$(dirname -- "$within")
+    within=$(cd "$(as_path "$within")" 2>/dev/null && pwd -P) || return 1
+    case $within/ in
+    "$(cd "$(as_path "$1")" && pwd -P)"/*) ;;
+    *) return 1 ;;
+    esac
+}
+
+# check_resumed FOLDER LINE: refuses a line of the folder's suite/options that is none of
+# the options that run_suite.sh writes there, and what would run a program unasked that only
+# the folder knows: results are passed around.
+check_resumed() {
+    case $2 in
+    --benchmarks=?* | --runs=?* | --quick | --options=?* | --limit=?* | --ranks=?* | \
+        --ranks-per-node=?* | --hosts=?* | --bind=?*) ;;
+    --launcher=*" "*)
+        misused "--resume: the suite was begun with $(quoted "$2"): a launcher with words" \
+            "is not taken from a results folder, give it again"
+        ;;
+    --launcher=*/* | --build=?*)
+        ! is_within "$1" "${2#*=}" ||
+            misused "--resume: the suite was begun with $(quoted "$2"): a program in the" \
+                "results folder is not run unasked, give it again"
+        ;;
+    --launcher=?*) ;;
+    *) misused "--resume: '$1/suite/options' has a line that is no option of a suite: '$2'" ;;
+    esac
+}
+
+# shown_lines: the first differences of diff on stdin, for a terminal.
+shown_lines() {
+    sed -n '/^[<>]/p' | head -n 4 | LC_ALL=C tr '\000-\010\013-\037\177' '[?*]'
+}
+
 # ---- launchers ------------------------------------------------------------------
 
 # launcher_kind COMMAND...: hydra, openmpi or srun; nothing for any other.
@@ -304,6 +356,8 @@ estimate() {
         }
         END {
             if (only != "") left = only in took ? took[only] : ratio * expected[only]
+            # The shell counts with it, whatever the files say.
+            if (!(left >= 0 && left < 1e9)) left = 0
             printf "%d\n", left + 0.5
         }' \
         "$results/suite/expected.tsv" "$results/suite/launches.tsv" \

@@ -42,11 +42,15 @@ class Trap:
                 "x" * 20000]
 
     def is_sprung(self):
-        return os.path.exists(self.file)
+        """Whether it was, since it was last asked."""
+        sprung = os.path.exists(self.file)
+        if sprung:
+            os.remove(self.file)
+        return sprung
 
 
-class Hostile(suite_test.Folders):
-    """run_suite.sh and what starts it."""
+class Trapped(suite_test.Folders):
+    """Folders in which nothing hostile may be executed."""
 
     def setUp(self):
         super().setUp()
@@ -67,6 +71,10 @@ class Hostile(suite_test.Folders):
         self.assertFalse(self.trap.is_sprung(), f"executed: {words}")
         self.assertNotRegex(said, COMPLAINTS, words)
         return done.returncode, done.stdout.decode(), said
+
+
+class Hostile(Trapped):
+    """run_suite.sh and what starts it."""
 
     def suite_words(self, *options):
         return ["sh", suite_test.SUITE, f"--build={self.build}", "--benchmarks=halo", "--runs=1", *options]
@@ -145,6 +153,144 @@ class Hostile(suite_test.Folders):
                 self.assertEqual((status, output, len(said.splitlines())), (2, "", 1), said)
 
 
+class Resumed(Trapped):
+    """A suite's folder that somebody passed on: nothing that it holds is executed."""
+
+    CHOICE = ["--benchmarks=halo,pingpong", "--runs=1", "--launcher=orterun", "--ranks=2"]
+
+    def setUp(self):
+        super().setUp()
+        # Two launches as they are, and what goes on with them.
+        self.begin_suite("--options=halo: --rows=1")
+        self.kept = self.results + " kept"
+        shutil.copytree(self.results, self.kept)
+
+    def begin_suite(self, *options):
+        shutil.rmtree(self.results, ignore_errors=True)
+        status, _, said = self.call("sh", suite_test.SUITE, f"--build={self.build}", f"--output={self.results}",
+                                    *self.CHOICE, *options)
+        self.assertEqual(status, 0, said)
+
+    def resume(self, *options):
+        return self.call("sh", suite_test.SUITE, f"--resume={self.results}", *options)
+
+    def words(self, run):
+        """What halo was started with, but for the file of its result."""
+        with open(f"{self.results}/runs/{run}/halo.log", encoding="utf-8") as log:
+            return shlex.split(log.readline()[2:])[:-1]
+
+    def test_legitimate_options(self):
+        """With blanks, quotes and what a shell would evaluate: the words are what they were."""
+        value = f"it's \"a\" $(touch {self.trap.file}) `id` * ; \\ b"
+        self.begin_suite(f"--options=halo: --rows=1 {value}", f"--bind={value}", "--limit=60",
+                         f"--options=all: --word={value}")
+        self.assertIn(value, self.words(1))
+        self.assertEqual(self.resume()[0], 0)
+        shutil.rmtree(self.results + "/runs")
+        self.assertEqual(self.resume()[0], 0)
+        status, _, said = self.resume("--runs=2")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(self.words(2), self.words(1))
+        self.assertIn(value, self.words(2))
+        # And the last word on it is the caller's, also about the programs.
+        other = os.path.join(self.folder, "other build")
+        os.symlink(self.build, other)
+        os.remove(os.path.join(self.results, "suite/versions"))
+        status, output, said = self.resume("--dry-run", "--launcher=srun", f"--build={other}", "--runs=1")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(len(output.splitlines()), 3)
+        self.assertIn("srun --kill-on-bad-exit=1", output)
+        self.assertIn(os.path.join(other, "halo/halo"), output)
+
+    def damaged(self, text):
+        """A file's text with a hostile one in place of it, as a line of it, and in each of its cells or words."""
+        was = text.rstrip("\n")
+        for hostile in self.trap.texts()[:3]:
+            yield hostile
+            yield was + "\n" + hostile + "\n"
+            yield was + " " + hostile + "\n"
+            yield was + f"\n--options=halo: {hostile}\n--hosts={hostile}\n"
+            yield re.sub(r"[^\t\n]+", lambda word, hostile=hostile: word.group() + hostile, text)
+            yield re.sub(r"[^\t\n= ]+", lambda word, hostile=hostile: hostile, text)
+
+    def test_every_file(self):
+        files = sorted(os.listdir(self.kept + "/suite"))
+        for name in ("options", "plan.tsv", "versions", "expected.tsv", "launches.tsv"):
+            self.assertIn(name, files)
+        # Of a launch that was killed.
+        with open(self.kept + "/suite/running", "w", encoding="ascii") as file:
+            file.write(f"{os.uname().nodename} 1 1\n")
+        for name in ["running", *files]:
+            with open(os.path.join(self.kept, "suite", name), encoding="utf-8") as file:
+                was = file.read()
+            # Only of these does anything become a part of commands or sums.
+            read = name in ("options", "plan.tsv", "expected.tsv", "launches.tsv", "running", "versions")
+            for text in self.damaged(was) if read else [next(self.damaged(was))]:
+                with self.subTest(file=name, text=text[:300]):
+                    shutil.rmtree(self.results)
+                    shutil.copytree(self.kept, self.results)
+                    with open(os.path.join(self.results, "suite", name), "w", encoding="utf-8") as file:
+                        file.write(text)
+                    os.remove(self.results + "/runs/1/halo.tsv")
+                    for options in (["--dry-run"], [], ["--runs=2"])[:3 if name == "options" else 2]:
+                        self.assertIn(self.resume(*options)[0], (0, 1, 2))
+
+    def test_programs_of_the_folder(self):
+        """What only the folder names is not run: a program in it, a command with words."""
+        program = os.path.join(self.kept, "suite", "mpirun")
+        suite_test.write_program(program, f"#!/bin/sh\ntouch '{self.trap.file}'\necho HYDRA\n")
+        os.makedirs(self.kept + "/programs/halo")
+        shutil.copy(program, self.kept + "/programs/halo/halo")
+        shutil.copy(program, self.kept + "/programs/pingpong")
+        link = os.path.join(self.folder, "link")
+        os.symlink(self.results, link)
+        build = f"--build={self.build}\n"
+        for options in (f"{build}--launcher={self.results}/suite/mpirun\n",
+                        f"{build}--launcher={link}/suite/mpirun\n",
+                        f"{build}--launcher=../results/suite/mpirun",
+                        f"{build}--launcher=sh -c touch${{IFS}}{self.trap.file} {{ranks}}\n",
+                        f"{build}--launcher=orterun sh -c touch${{IFS}}{self.trap.file}\n",
+                        f"{build}--launcher=env {self.results}/suite/mpirun {{ranks}}\n",
+                        f"--launcher=orterun\n--build={self.results}/programs\n",
+                        f"--launcher=orterun\n--build={link}/suite/../programs\n",
+                        f"{build}--output={self.folder}/elsewhere\n", f"{build}--resume={self.kept}\n",
+                        f"{build}--\n", f"{build}-v\n", f"{build}\n", f"{build}halo\n"):
+            with self.subTest(options=options):
+                shutil.rmtree(self.results)
+                shutil.copytree(self.kept, self.results)
+                with open(self.results + "/suite/options", "w", encoding="utf-8") as file:
+                    file.write("--benchmarks=halo,pingpong\n--runs=2\n" + options)
+                for call in (["--dry-run"], []):
+                    status, output, said = self.resume(*call)
+                    self.assertEqual((status, output, len(said.splitlines())), (2, "", 1), said)
+
+    def test_launcher_with_words(self):
+        """How to go on says what has to be given again."""
+        shutil.rmtree(self.results)
+        status, _, said = self.call("sh", suite_test.SUITE, f"--build={self.build}", f"--output={self.results}",
+                                    "--benchmarks=halo", "--runs=1", "--launcher=other -n {ranks}",
+                                    "--options=halo: --fault=once")
+        self.assertEqual(status, 1, said)
+        again = shlex.split(said.splitlines()[-1].partition("run_suite.sh ")[2])
+        self.assertEqual(again, [f"--resume={self.results}", "--launcher=other -n {ranks}"])
+        status, _, said = self.resume()
+        self.assertEqual((status, len(said.splitlines())), (2, 1), said)
+        status, _, said = self.call("sh", suite_test.SUITE, *again)
+        self.assertEqual(status, 0, said)
+
+    def test_files_outside(self):
+        """Names in the folder's files don't lead out of it."""
+        outside = os.path.join(self.folder, "outside.tsv")
+        for path, text in ((outside, "mine"), (self.results + "/runs/outside.tsv", "a\tb\n1\t2\n")):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+        with open(self.results + "/suite/expected.tsv", "a", encoding="ascii") as file:
+            file.write("../outside\t1\n")
+        self.resume()
+        with open(outside, encoding="ascii") as file:
+            self.assertEqual(file.read(), "mine")
+
+
 class Names(plots_test.Scripts):
     """Folders and files with names that shells, awk and commands could take for something else."""
 
@@ -180,6 +326,24 @@ class Names(plots_test.Scripts):
                 done = self.run_script("report_text.sh", name)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("| sync all |", done.stdout)
+
+    def test_contents(self):
+        """Metadata, column names and cells that a shell, awk or gnuplot would evaluate."""
+        touch = "touch " + self.trap.file
+        for number, hostile in enumerate([
+                f"`{touch}`", f"'.system('{touch}').'", f"\".system(\"{touch}\").\"", f"$({touch})",
+                f"'; system '{touch}' #", f"\\'`{touch}`\\", f"@{touch}", f"';{touch};'", f"< {touch}", f"{touch}|"]):
+            name = f"hostile {number}"
+            for benchmark, (program, columns, rows) in plots_test.ALL.items():
+                cells = [[cell if NUMBER.fullmatch(str(cell)) or cell in ("time", "data", "NA") else f"{cell}{hostile}"
+                          for cell in row] for row in rows]
+                lines = plots_test.tsv(program, columns, cells, remarks=[f"warning: {hostile}", f"note: {hostile}"],
+                                       metadata={key: hostile for key in plots_test.METADATA})
+                self.write(name, benchmark, lines)
+            for script, *words in (["plot.sh", "--format=svg", name], ["report.sh", name, "hostile 0"],
+                                   ["report_text.sh", name]):
+                with self.subTest(script=script, hostile=hostile):
+                    self.assertEqual(self.run_script(script, *words).returncode, 0)
 
     def test_refused(self):
         for script in ("plot.sh", "report.sh"):
