@@ -1,8 +1,10 @@
 #include "common/job.h"
 
+#include "common/control_groups.h"
 #include "common/hosts.h"
 #include "common/memory.h"
 #include "common/mpi_check.h"
+#include "common/quota.h"
 #include "common/text.h"
 
 #include <stdint.h>
@@ -130,6 +132,83 @@ static char *describe_binding(const cpu_set_t *masks, const int *world,
     return text.start;
 }
 
+/* Brings the text of the lowest rank that has one to rank 0; frees all others. NULL if no
+   rank has one. `count` becomes the number of ranks that have one. By collectives alone: the
+   monitor's program may have receives under way. Collective. */
+static char *bring_first_text(const struct bc_job *job, char *text, int *count)
+{
+    const int has = text != NULL;
+    const int own = has ? job->rank : INT32_MAX;
+    int first, length;
+    BC_MPI(MPI_Allreduce(&has, count, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (first == INT32_MAX)
+        return NULL;
+    length = has ? (int)strlen(text) + 1 : 0;
+    BC_MPI(MPI_Bcast(&length, 1, MPI_INT, first, MPI_COMM_WORLD));
+    if (job->rank != first) {
+        free(text);
+        text = allocate((size_t)length, 1);
+    }
+    BC_MPI(MPI_Bcast(text, length, MPI_CHAR, first, MPI_COMM_WORLD));
+    if (job->rank == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Brings the text of the first node that has one to rank 0, and says there of how many nodes
+   it is true. `text` is significant on the nodes' leaders. Collective. */
+static char *text_of_nodes(const struct bc_job *job, char *text)
+{
+    int nodes;
+    struct bc_text whole = {0};
+    char *const first = bring_first_text(job, text, &nodes);
+    if (first == NULL || nodes == 1)
+        return first;
+    bc_text_append(&whole, "%s; so or alike on %d nodes", first, nodes);
+    free(first);
+    return whole.start;
+}
+
+static void find_quotas(struct bc_job *job, const struct bc_system *system)
+{
+    int node_rank, node_size;
+    BC_MPI(MPI_Comm_rank(job->node_comm, &node_rank));
+    BC_MPI(MPI_Comm_size(job->node_comm, &node_size));
+    struct bc_quotas own;
+    bc_quotas_read(&own, system->groups_of_process, system->groups_mount);
+    struct bc_quotas *const all =
+        node_rank == 0 ? allocate((size_t)node_size, sizeof *all) : NULL;
+    BC_MPI(MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0,
+                      job->node_comm));
+    int processors = INT32_MAX;
+    struct bc_text text = {0};
+    if (node_rank == 0) {
+        const struct bc_quota_finding finding = bc_quotas_judge(all, node_size);
+        if (finding.processors < INT32_MAX)
+            processors = finding.processors < 1.0 ? 1 : (int)finding.processors;
+        if (finding.ranks > 0)
+            bc_text_append(&text,
+                           "the control group's quota of %.4g processor%s (%s) is "
+                           "for %d rank%s",
+                           finding.exceeded.processors,
+                           finding.exceeded.processors == 1.0 ? "" : "s",
+                           bc_quota_file(&finding.exceeded), finding.ranks,
+                           finding.ranks == 1 ? "" : "s");
+    }
+    free(all);
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &processors, 1, MPI_INT, MPI_MIN,
+                         MPI_COMM_WORLD));
+    if (processors < job->least_processors)
+        job->least_processors = processors;
+    int exceeded = text.start != NULL;
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &exceeded, 1, MPI_INT, MPI_MAX,
+                         MPI_COMM_WORLD));
+    job->oversubscribed = job->shares_processors || exceeded != 0;
+    job->exceeded_quota = text_of_nodes(job, text.start);
+}
+
 static void find_processors(struct bc_job *job)
 {
     cpu_set_t mask;
@@ -163,10 +242,19 @@ static void find_processors(struct bc_job *job)
                          MPI_MIN, MPI_COMM_WORLD));
     int any;
     BC_MPI(MPI_Allreduce(&shared, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
-    job->oversubscribed = any != 0;
+    job->shares_processors = any != 0;
 }
 
 void bc_job_describe(struct bc_job *job)
+{
+    const struct bc_system here = {
+        .groups_of_process = BC_GROUPS_OF_PROCESS,
+        .groups_mount = BC_GROUPS_MOUNT,
+    };
+    bc_job_describe_by(job, &here);
+}
+
+void bc_job_describe_by(struct bc_job *job, const struct bc_system *system)
 {
     MPI_Comm leaders;
     *job = (struct bc_job){0};
@@ -175,6 +263,7 @@ void bc_job_describe(struct bc_job *job)
     number_nodes(job, &leaders);
     gather_hosts(job, leaders);
     find_processors(job);
+    find_quotas(job, system);
     if (leaders != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&leaders));
 }
@@ -185,6 +274,7 @@ void bc_job_free(struct bc_job *job)
         BC_MPI(MPI_Comm_free(&job->node_comm));
     free(job->hosts);
     free(job->binding);
+    free(job->exceeded_quota);
 }
 
 /* ---- memory -------------------------------------------------------------- */

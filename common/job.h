@@ -10,13 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The same on every rank, but for rank and the last four. */
+/* The same on every rank, but for rank and what is from `node` on. */
 struct bc_job {
     int rank, ranks;
     int nodes;                            /* that share memory, as MPI says */
     int least_per_node, most_per_node;    /* ranks on a node */
-    int least_processors;                 /* that a node's ranks may run on */
-    bool oversubscribed; /* on some node ranks must share a processor */
+    int least_processors; /* that a node's ranks may run on, or whose time control groups
+                             allow them where that is less; at least 1 */
+    bool shares_processors; /* on some node ranks have fewer processors than they are */
+    bool oversubscribed; /* so, or a control group's quota allows ranks less than a
+                            processor each */
     int node;            /* this rank's node, 0 to nodes - 1, in the order of
                             their lowest ranks */
     MPI_Comm node_comm;  /* the ranks of this node */
@@ -24,12 +27,23 @@ struct bc_job {
                       them; else NULL */
     char *binding; /* on rank 0: the processors that its node's ranks may run
                       on; else NULL */
+    char *exceeded_quota; /* on rank 0: the quota that allows ranks less than a processor
+                             each, in words, where there is one; else NULL */
+};
+
+/* Where a system tells about itself; tests have made-up ones. */
+struct bc_system {
+    const char *groups_of_process; /* as /proc/self/cgroup */
+    const char *groups_mount;      /* as /sys/fs/cgroup */
 };
 
 /* Finds out. Collective over MPI_COMM_WORLD. Takes O(log P) messages a rank and
    memory by the ranks of its node, not by P, but for what hosts.h says of hosts that
    are not numbered. */
 void bc_job_describe(struct bc_job *job);
+
+/* The same with another system's files. Each rank may have its own. */
+void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
 /* The bytes that each rank of the fullest node may take of the memory that is
    available now; the least over nodes. Collective over MPI_COMM_WORLD, the same

@@ -193,10 +193,15 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
                          "own: mpirun is of another MPI library than this "
                          "program, or srun lacks the library's PMI",
                          launched);
-    if (job->oversubscribed)
+    if (job->shares_processors)
         bc_output_remark(output, "warning",
                          "oversubscribed: ranks share processors (up to %d ranks "
                          "on a node, as few as %d processors for them); times "
                          "include waiting for a processor",
                          job->most_per_node, job->least_processors);
+    if (job->exceeded_quota != NULL)
+        bc_output_remark(output, "warning",
+                         "oversubscribed: %s; times include waiting, for as long as "
+                         "the kernel stops ranks that have used it up",
+                         job->exceeded_quota);
 }

@@ -239,6 +239,7 @@ static void fill_job(struct bc_run *run, const struct job *job)
                                .least_per_node = job->ranks,
                                .most_per_node = job->ranks,
                                .least_processors = job->oversubscribed ? 1 : job->ranks,
+                               .shares_processors = job->oversubscribed,
                                .oversubscribed = job->oversubscribed};
     run->thread_level = job->thread_level;
     run->memory_per_rank = job->memory_per_rank;

@@ -3,15 +3,11 @@
  *
  * Collective calls come first, checks afterwards (see test_sampling.c).
  */
-#include "helpers.h"
+#include "made_up_files.h"
 
 #include "common/job.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static int rank, ranks;
 static cpu_set_t all_processors; /* that this rank could run on at start */
@@ -76,7 +72,11 @@ struct finding {
     bool oversubscribed;
     int least_processors;
     char binding[256];
+    char exceeded_quota[256];
 };
+
+/* Without quotas. */
+static struct bc_system made_up = {"/no/such/file", "/no/such/folder"};
 
 static struct finding describe_bound(int first, int count)
 {
@@ -88,12 +88,15 @@ static struct finding describe_bound(int first, int count)
     if (sched_setaffinity(0, sizeof mask, &mask) != 0)
         finding.least_processors = -1;
     struct bc_job job;
-    bc_job_describe(&job);
+    bc_job_describe_by(&job, &made_up);
     if (finding.least_processors == 0)
         finding.least_processors = job.least_processors;
     finding.oversubscribed = job.oversubscribed;
     if (job.binding != NULL)
         snprintf(finding.binding, sizeof finding.binding, "%s", job.binding);
+    if (job.exceeded_quota != NULL)
+        snprintf(finding.exceeded_quota, sizeof finding.exceeded_quota, "%s",
+                 job.exceeded_quota);
     bc_job_free(&job);
     sched_setaffinity(0, sizeof all_processors, &all_processors);
     return finding;
@@ -156,6 +159,72 @@ static void a_processor_each_is_enough(void **state)
     assert_string_equal(own.binding, binding);
 }
 
+/* ---- quotas of control groups ---------------------------------------------- */
+
+/* What is found with all processors when this rank is in a group of its own, `own`, with
+   a quota of `processors`, or all ranks are in one, on a system of rank 0's making.
+   Collective. */
+static struct finding describe_with_quota(bool own, double processors)
+{
+    char membership[128], mount[128], name[64], text[64];
+    if (rank == 0)
+        (void)make_folder(NULL);
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const int group = own ? rank : 0;
+    snprintf(name, sizeof name, "cgroup%d", rank);
+    snprintf(text, sizeof text, "0::/group%d\n", group);
+    put(name, text);
+    snprintf(membership, sizeof membership, "%s/%s", folder, name);
+    snprintf(mount, sizeof mount, "%s/fs", folder);
+    snprintf(name, sizeof name, "fs/group%d/cpu.max", group);
+    snprintf(text, sizeof text, "%.0f 100000\n", 1e5 * processors);
+    if (own || rank == 0)
+        put(name, text);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const struct bc_system none = made_up;
+    made_up.groups_of_process = membership;
+    made_up.groups_mount = mount;
+    const struct finding finding = describe_bound(0, CPU_COUNT(&all_processors));
+    made_up = none;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        (void)remove_folder(NULL);
+    return finding;
+}
+
+static void ranks_share_a_quota(void **state)
+{
+    (void)state;
+    const int processors = CPU_COUNT(&all_processors);
+    const struct finding too_little = describe_with_quota(false, ranks - 0.5);
+    const struct finding enough = describe_with_quota(false, ranks);
+    char text[128];
+    snprintf(text, sizeof text, "the control group's quota of %.1f processors (cpu.max) is for %d ranks",
+             ranks - 0.5, ranks);
+    assert_true(too_little.oversubscribed);
+    assert_int_equal(too_little.least_processors,
+                     ranks - 1 < processors ? ranks - 1 : processors);
+    assert_string_equal(too_little.exceeded_quota, rank == 0 ? text : "");
+    assert_int_equal(enough.oversubscribed, ranks > processors);
+    assert_string_equal(enough.exceeded_quota, "");
+}
+
+/* As in containers of their own. */
+static void each_rank_has_a_quota(void **state)
+{
+    (void)state;
+    const int processors = CPU_COUNT(&all_processors);
+    const struct finding enough = describe_with_quota(true, 1.0);
+    const struct finding too_little = describe_with_quota(true, 0.75);
+    assert_int_equal(enough.oversubscribed, ranks > processors);
+    assert_string_equal(enough.exceeded_quota, "");
+    assert_true(too_little.oversubscribed);
+    assert_int_equal(too_little.least_processors,
+                     (int)(0.75 * ranks) < processors ? (int)(0.75 * ranks) : processors);
+    assert_string_equal(too_little.exceeded_quota,
+                        rank == 0 ? "the control group's quota of 0.75 processors (cpu.max) is for 1 rank" : "");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -174,6 +243,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_ranks_of_many_on_one_processor),
         cmocka_unit_test(more_ranks_than_processors),
         cmocka_unit_test(a_processor_each_is_enough),
+        cmocka_unit_test(ranks_share_a_quota),
+        cmocka_unit_test(each_rank_has_a_quota),
     };
     int failures = cmocka_run_group_tests_name("job", tests, NULL, NULL);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -1,0 +1,181 @@
+/*
+ * Quotas of processors: made-up control groups of both versions, and ranks in one group,
+ * in groups of their own and in groups below one with a quota.
+ */
+#include "common/quota.h"
+
+#include "made_up_files.h"
+
+#include <math.h>
+
+/* The quotas of a process whose /proc/self/cgroup has this text. */
+static struct bc_quotas quotas_of(const char *membership)
+{
+    char path[128], mount[128];
+    struct bc_quotas quotas;
+    put("cgroup", membership);
+    snprintf(path, sizeof path, "%s/cgroup", folder);
+    snprintf(mount, sizeof mount, "%s/fs", folder);
+    bc_quotas_read(&quotas, path, mount);
+    return quotas;
+}
+
+static void assert_quotas(const char *membership, int count, const double *processors)
+{
+    const struct bc_quotas quotas = quotas_of(membership);
+    assert_int_equal(quotas.count, count);
+    for (int i = 0; i < count; i++)
+        assert_float_equal(quotas.of[i].processors, processors[i], 1e-9);
+}
+
+static void no_quota(void **state)
+{
+    (void)state;
+    struct bc_quotas quotas;
+    bc_quotas_read(&quotas, "/no/such/file", "/no/such/folder");
+    assert_int_equal(quotas.count, 0);
+    assert_quotas("0::/a\n", 0, NULL);
+    put("fs/a/cpu.max", "max 100000\n");
+    assert_quotas("0::/a\n", 0, NULL);
+    const char *const odd[] = {"", "\n", "100000\n", "x 100000\n", "0 100000\n", "-1 100000\n",
+                               "100000 0\n", "100000 x\n"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        put("fs/a/cpu.max", odd[i]);
+        assert_quotas("0::/a\n", 0, NULL);
+    }
+    assert_quotas("what\n::\n:\n0::\n", 0, NULL);
+}
+
+static void version_2(void **state)
+{
+    (void)state;
+    put("fs/a/cpu.max", "150000 100000\n");
+    assert_quotas("0::/a\n", 1, (double[]){1.5});
+    assert_int_equal(quotas_of("0::/a\n").of[0].version, 2);
+    assert_string_equal(bc_quota_file(&quotas_of("0::/a\n").of[0]), "cpu.max");
+    /* Those above count, too, up to the top, where a container's own is. */
+    put("fs/a/b/c/cpu.max", "50000 20000\n");
+    put("fs/a/b/cpu.max", "max 100000\n");
+    assert_quotas("0::/a/b/c\n", 2, (double[]){2.5, 1.5});
+    put("fs/cpu.max", "75000 100000\n");
+    assert_quotas("0::/a/b/c\n", 3, (double[]){2.5, 1.5, 0.75});
+    assert_quotas("0::/\n", 1, (double[]){0.75});
+    assert_quotas("0::/not/seen/here\n", 1, (double[]){0.75});
+}
+
+static void version_1(void **state)
+{
+    (void)state;
+    put("fs/cpu/job/cpu.cfs_quota_us", "-1\n");
+    put("fs/cpu/job/cpu.cfs_period_us", "100000\n");
+    assert_quotas("3:cpu:/job\n", 0, NULL);
+    put("fs/cpu/job/cpu.cfs_quota_us", "200000\n");
+    assert_quotas("3:cpu:/job\n0::/\n", 1, (double[]){2.0});
+    assert_string_equal(bc_quota_file(&quotas_of("3:cpu:/job\n").of[0]), "cpu.cfs_quota_us");
+    assert_quotas("3:cpuset:/job\n", 0, NULL);
+    /* Mounted by the name of both controllers, or by both names: one quota. */
+    assert_quotas("3:cpu,cpuacct:/job\n", 1, (double[]){2.0});
+    put("fs/cpu,cpuacct/step/cpu.cfs_quota_us", "50000\n");
+    put("fs/cpu,cpuacct/step/cpu.cfs_period_us", "100000\n");
+    assert_quotas("3:cpu,cpuacct:/step\n", 1, (double[]){0.5});
+    char target[128], path[128];
+    snprintf(target, sizeof target, "%s/fs/cpu,cpuacct", folder);
+    snprintf(path, sizeof path, "%s/fs/cpuacct,cpu", folder);
+    assert_int_equal(symlink(target, path), 0);
+    put("fs/cpu,cpuacct/step/more/cpu.cfs_quota_us", "-1\n");
+    assert_quotas("3:cpuacct,cpu:/step/more\n", 1, (double[]){0.5});
+}
+
+/* ---- ranks of a node --------------------------------------------------------- */
+
+static void assert_finding(const struct bc_quotas *quotas, int count, double processors,
+                           int ranks, double exceeded)
+{
+    const struct bc_quota_finding finding = bc_quotas_judge(quotas, count);
+    if (isinf(processors))
+        assert_true(isinf(finding.processors));
+    else
+        assert_float_equal(finding.processors, processors, 1e-9);
+    assert_int_equal(finding.ranks, ranks);
+    if (ranks > 0)
+        assert_float_equal(finding.exceeded.processors, exceeded, 1e-9);
+}
+
+static void ranks_of_one_group(void **state)
+{
+    (void)state;
+    put("fs/a/cpu.max", "200000 100000\n");
+    const struct bc_quotas quotas = quotas_of("0::/a\n");
+    const struct bc_quotas ranks[] = {quotas, quotas, quotas};
+    assert_finding(ranks, 2, 2.0, 0, 0.0);
+    assert_finding(ranks, 3, 2.0, 3, 2.0);
+    /* A fraction is too little for as many ranks as it is rounded up. */
+    put("fs/a/cpu.max", "150000 100000\n");
+    const struct bc_quotas fraction = quotas_of("0::/a\n");
+    const struct bc_quotas two[] = {fraction, fraction};
+    assert_finding(two, 1, 1.5, 0, 0.0);
+    assert_finding(two, 2, 1.5, 2, 1.5);
+}
+
+/* As with a container for each rank. */
+static void a_group_for_each_rank(void **state)
+{
+    (void)state;
+    put("fs/a/cpu.max", "100000 100000\n");
+    put("fs/b/cpu.max", "100000 100000\n");
+    put("fs/c/cpu.max", "50000 100000\n");
+    const struct bc_quotas ranks[] = {quotas_of("0::/a\n"), quotas_of("0::/b\n"),
+                                      quotas_of("0::/c\n")};
+    assert_finding(ranks, 2, 2.0, 0, 0.0);
+    /* Less than a processor for a single rank. */
+    assert_finding(ranks, 3, 2.5, 1, 0.5);
+    /* Where one has no quota, there is no sum. */
+    const struct bc_quotas mixed[] = {quotas_of("0::/a\n"), quotas_of("0::/without\n")};
+    assert_finding(mixed, 2, INFINITY, 0, 0.0);
+    const struct bc_quotas worse[] = {quotas_of("0::/c\n"), quotas_of("0::/without\n")};
+    assert_finding(worse, 2, INFINITY, 1, 0.5);
+}
+
+/* Containers see their own group as the top: it is the same group by other paths. */
+static void one_group_by_two_paths(void **state)
+{
+    (void)state;
+    char inner[128], path[128];
+    struct bc_quotas ranks[2];
+    put("fs/a/cpu.max", "100000 100000\n");
+    ranks[0] = quotas_of("0::/a\n");
+    put("cgroup", "0::/\n");
+    snprintf(path, sizeof path, "%s/cgroup", folder);
+    snprintf(inner, sizeof inner, "%s/fs/a", folder);
+    bc_quotas_read(&ranks[1], path, inner);
+    assert_int_equal(ranks[1].count, 1);
+    assert_finding(ranks, 2, 1.0, 2, 1.0);
+}
+
+/* The group above them has less than all of them. */
+static void groups_below_one(void **state)
+{
+    (void)state;
+    put("fs/job/cpu.max", "300000 100000\n");
+    put("fs/job/a/cpu.max", "200000 100000\n");
+    put("fs/job/b/cpu.max", "200000 100000\n");
+    const struct bc_quotas a = quotas_of("0::/job/a\n"), b = quotas_of("0::/job/b\n");
+    const struct bc_quotas three[] = {a, b, b};
+    assert_finding(three, 3, 3.0, 0, 0.0);
+    const struct bc_quotas four[] = {a, a, b, b};
+    assert_finding(four, 4, 3.0, 4, 3.0);
+    const struct bc_quotas uneven[] = {a, a, a};
+    assert_finding(uneven, 3, 2.0, 3, 2.0);
+}
+
+int main(void)
+{
+#define QUOTA_TEST(name)                                                       \
+    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        QUOTA_TEST(no_quota), QUOTA_TEST(version_2), QUOTA_TEST(version_1),
+        QUOTA_TEST(ranks_of_one_group), QUOTA_TEST(a_group_for_each_rank),
+        QUOTA_TEST(one_group_by_two_paths), QUOTA_TEST(groups_below_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
