@@ -1,6 +1,7 @@
 #include "common/job.h"
 
 #include "common/control_groups.h"
+#include "common/cores.h"
 #include "common/hosts.h"
 #include "common/memory.h"
 #include "common/mpi_check.h"
@@ -72,25 +73,30 @@ static void gather_hosts(struct bc_job *job, MPI_Comm leaders)
 
 /* ---- processors ---------------------------------------------------------- */
 
-/* True if some rank's processors are fewer than the ranks that have no others:
-   of Hall's condition, the cases that launchers produce. */
-static bool must_share(const cpu_set_t *masks, int count)
+/* Looks for ranks that have fewer processors, or cores, than they are: of Hall's condition,
+   the cases that launchers produce, which are all ranks and those that have none but a
+   rank's. Sets has_to[i] for each rank of the first such group, and what they have in
+   all; false if there is none. */
+static bool find_sharing(const cpu_set_t *sets, int count, bool *has_to,
+                         cpu_set_t *between_them)
 {
-    for (int i = 0; i < count; i++) {
-        int within = 0;
-        for (int j = 0; j < count; j++) {
-            cpu_set_t common;
-            CPU_AND(&common, &masks[i], &masks[j]);
-            within += CPU_EQUAL(&common, &masks[j]);
-        }
-        if (within > CPU_COUNT(&masks[i]))
-            return true;
-    }
     cpu_set_t all;
     CPU_ZERO(&all);
     for (int i = 0; i < count; i++)
-        CPU_OR(&all, &all, &masks[i]);
-    return CPU_COUNT(&all) < count;
+        CPU_OR(&all, &all, &sets[i]);
+    for (int i = 0; i <= count; i++) {
+        int within = 0;
+        *between_them = i < count ? sets[i] : all;
+        for (int j = 0; j < count; j++) {
+            cpu_set_t common;
+            CPU_AND(&common, between_them, &sets[j]);
+            has_to[j] = CPU_EQUAL(&common, &sets[j]);
+            within += has_to[j];
+        }
+        if (within > CPU_COUNT(between_them))
+            return true;
+    }
+    return false;
 }
 
 static void append_ranks(struct bc_text *text, const int *ranks, size_t count)
@@ -166,7 +172,7 @@ static char *text_of_nodes(const struct bc_job *job, char *text)
     char *const first = bring_first_text(job, text, &nodes);
     if (first == NULL || nodes == 1)
         return first;
-    bc_text_append(&whole, "%s; so or alike on %d nodes", first, nodes);
+    bc_text_append(&whole, "%s (so or alike on %d nodes)", first, nodes);
     free(first);
     return whole.start;
 }
@@ -209,11 +215,84 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
     job->exceeded_quota = text_of_nodes(job, text.start);
 }
 
-static void find_processors(struct bc_job *job)
+/* What the ranks of a node have in common; on its leader, which has these of all. */
+struct placement {
+    int count;        /* of ranks */
+    const int *world; /* their ranks in MPI_COMM_WORLD */
+    const cpu_set_t *masks;
+    const int *last;  /* the processor that each ran on just now; -1: not known */
+};
+
+/* Two ranks of a node that aren't bound apart and just ran on one core. */
+static bool find_neighbours(const struct placement *placement,
+                            const struct bc_cores *cores, int *a, int *b)
+{
+    int rank_on[CPU_SETSIZE]; /* of a core; -1: none so far */
+    for (int core = 0; core < CPU_SETSIZE; core++)
+        rank_on[core] = -1;
+    for (int i = 0; i < placement->count; i++) {
+        const int processor = placement->last[i];
+        const int core =
+            processor >= 0 && processor < CPU_SETSIZE ? cores->of[processor] : -1;
+        if (core < 0)
+            continue;
+        if (rank_on[core] >= 0 && placement->last[rank_on[core]] != processor) {
+            *a = rank_on[core];
+            *b = i;
+            return true;
+        }
+        rank_on[core] = i;
+    }
+    return false;
+}
+
+/* Which ranks share cores, in words; NULL where none do, or where they share processors,
+   which says more. */
+static char *describe_sharing_of_cores(const struct placement *placement,
+                                       const struct bc_cores *cores)
+{
+    const size_t count = (size_t)placement->count;
+    struct bc_text text = {0};
+    bool *const has_to = allocate(count, sizeof *has_to);
+    cpu_set_t *const sets = allocate(count, sizeof *sets);
+    int *const ranks = allocate(count, sizeof *ranks);
+    cpu_set_t between_them;
+    int a, b;
+    for (size_t i = 0; i < count; i++)
+        bc_cores_of(cores, &placement->masks[i], &sets[i]);
+    if (cores->count > 0 && !find_sharing(placement->masks, placement->count, has_to,
+                                          &between_them)) {
+        if (find_sharing(sets, placement->count, has_to, &between_them)) {
+            size_t sharing = 0;
+            for (size_t i = 0; i < count; i++)
+                if (has_to[i])
+                    ranks[sharing++] = placement->world[i];
+            const int number = CPU_COUNT(&between_them);
+            bc_text_append(&text, "ranks ");
+            append_ranks(&text, ranks, sharing);
+            bc_text_append(&text, " have to share %d core%s", number,
+                           number == 1 ? "" : "s");
+        } else if (find_neighbours(placement, cores, &a, &b)) {
+            bc_text_append(&text,
+                           "ranks %d and %d, which are not bound to different cores, ran "
+                           "on processors %d and %d of one core when the job began",
+                           placement->world[a], placement->world[b],
+                           placement->last[a], placement->last[b]);
+        }
+    }
+    free(has_to);
+    free(sets);
+    free(ranks);
+    return text.start;
+}
+
+static void find_processors(struct bc_job *job, const struct bc_system *system)
 {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     const int known = sched_getaffinity(0, sizeof mask, &mask) == 0;
+    const int processor =
+        system->last_processor >= 0 ? system->last_processor : sched_getcpu();
     int node_rank, node_size;
     BC_MPI(MPI_Comm_rank(job->node_comm, &node_rank));
     BC_MPI(MPI_Comm_size(job->node_comm, &node_size));
@@ -221,33 +300,49 @@ static void find_processors(struct bc_job *job)
     cpu_set_t *const masks =
         leader ? allocate((size_t)node_size, sizeof mask) : NULL;
     int *const world = leader ? allocate((size_t)node_size, sizeof *world) : NULL;
+    int *const last = leader ? allocate((size_t)node_size, sizeof *last) : NULL;
     BC_MPI(MPI_Gather(&mask, sizeof mask, MPI_BYTE, masks, sizeof mask,
                       MPI_BYTE, 0, job->node_comm));
     BC_MPI(MPI_Gather(&job->rank, 1, MPI_INT, world, 1, MPI_INT, 0,
                       job->node_comm));
+    BC_MPI(MPI_Gather(&processor, 1, MPI_INT, last, 1, MPI_INT, 0,
+                      job->node_comm));
     int processors = INT32_MAX, shared = 0;
+    char *shared_cores = NULL;
     if (leader && known) {
+        const struct placement placement = {node_size, world, masks, last};
+        struct bc_cores cores;
         cpu_set_t all;
+        bool *const has_to = allocate((size_t)node_size, sizeof *has_to);
+        shared = find_sharing(masks, node_size, has_to, &all);
+        free(has_to);
         CPU_ZERO(&all);
         for (int i = 0; i < node_size; i++)
             CPU_OR(&all, &all, &masks[i]);
         processors = CPU_COUNT(&all);
-        shared = must_share(masks, node_size);
-        if (job->rank == 0)
+        bc_cores_read(&cores, system->cores);
+        shared_cores = describe_sharing_of_cores(&placement, &cores);
+        if (job->rank == 0) {
             job->binding = describe_binding(masks, world, node_size);
+            job->cores = cores.count;
+        }
     }
     free(masks);
     free(world);
+    free(last);
     BC_MPI(MPI_Allreduce(&processors, &job->least_processors, 1, MPI_INT,
                          MPI_MIN, MPI_COMM_WORLD));
     int any;
     BC_MPI(MPI_Allreduce(&shared, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     job->shares_processors = any != 0;
+    job->shared_cores = text_of_nodes(job, shared_cores);
 }
 
 void bc_job_describe(struct bc_job *job)
 {
     const struct bc_system here = {
+        .cores = BC_CORES_FOLDER,
+        .last_processor = -1,
         .groups_of_process = BC_GROUPS_OF_PROCESS,
         .groups_mount = BC_GROUPS_MOUNT,
     };
@@ -262,7 +357,7 @@ void bc_job_describe_by(struct bc_job *job, const struct bc_system *system)
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &job->ranks));
     number_nodes(job, &leaders);
     gather_hosts(job, leaders);
-    find_processors(job);
+    find_processors(job, system);
     find_quotas(job, system);
     if (leaders != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&leaders));
@@ -274,6 +369,7 @@ void bc_job_free(struct bc_job *job)
         BC_MPI(MPI_Comm_free(&job->node_comm));
     free(job->hosts);
     free(job->binding);
+    free(job->shared_cores);
     free(job->exceeded_quota);
 }
 

@@ -27,12 +27,17 @@ struct bc_job {
                       them; else NULL */
     char *binding; /* on rank 0: the processors that its node's ranks may run
                       on; else NULL */
-    char *exceeded_quota; /* on rank 0: the quota that allows ranks less than a processor
-                             each, in words, where there is one; else NULL */
+    int cores;     /* on rank 0: of its node, online; 0: not known */
+    char *shared_cores; /* on rank 0: which ranks are on hardware threads of one core, in
+                           words, where there are such; else NULL */
+    char *exceeded_quota; /* on rank 0: the quota that allows ranks less than a
+                             processor each, in words, where there is one; else NULL */
 };
 
 /* Where a system tells about itself; tests have made-up ones. */
 struct bc_system {
+    const char *cores;             /* as /sys/devices/system/cpu */
+    int last_processor;            /* that this rank ran on; -1: as the kernel says */
     const char *groups_of_process; /* as /proc/self/cgroup */
     const char *groups_mount;      /* as /sys/fs/cgroup */
 };

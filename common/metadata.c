@@ -180,7 +180,11 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
     bc_output_meta(output, "binding", "%s",
                    job->binding != NULL ? job->binding : "NA");
     write_processor(output);
-    bc_output_meta(output, "cores", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    bc_output_meta(output, "processors", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    if (job->cores > 0)
+        bc_output_meta(output, "cores", "%d", job->cores);
+    else
+        bc_output_meta(output, "cores", "NA");
     struct utsname kernel;
     if (uname(&kernel) == 0)
         bc_output_meta(output, "kernel", "%s %s %s", kernel.sysname,
@@ -199,6 +203,12 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
                          "on a node, as few as %d processors for them); times "
                          "include waiting for a processor",
                          job->most_per_node, job->least_processors);
+    if (job->shared_cores != NULL)
+        bc_output_remark(output, "note",
+                         "%s: hardware threads (hyperthreads) of a core have its units "
+                         "and caches between them, so each rank is slower; run no more "
+                         "ranks than cores, and bind them to cores",
+                         job->shared_cores);
     if (job->exceeded_quota != NULL)
         bc_output_remark(output, "warning",
                          "oversubscribed: %s; times include waiting, for as long as "

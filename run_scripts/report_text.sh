@@ -60,7 +60,7 @@ content() {
 
 echo "# What communication costs here"
 echo
-for key in date processor cores kernel mpi_library mpi_device ranks nodes \
+for key in date processor processors cores kernel mpi_library mpi_device ranks nodes \
     hosts binding commit; do
     sed -n "s/^# $key: /- $key: /p" "$first"
 done

@@ -4,12 +4,13 @@
 # usage: awk -f html.awk -f machine.awk result=new FILE... [result=base FILE...]
 
 BEGIN {
-    count = split("processor,cores,kernel,nodes,ranks,ranks_per_node,hosts,binding," \
+    count = split("processor,processors,cores,kernel,nodes,ranks,ranks_per_node,hosts,binding," \
         "mpi_library,mpi_device,mpi_standard,thread_level,mpi_variable,compiler," \
         "compiler_flags,version,commit,clock,job_id,date", keys, ",")
     for (i = 1; i <= count; i++) wanted[keys[i]] = 1
     heading["mpi_library"] = "MPI library"; heading["mpi_device"] = "MPI device"
     heading["mpi_standard"] = "MPI standard"; heading["mpi_variable"] = "MPI variables set"
+    heading["processors"] = "logical processors"
     heading["ranks_per_node"] = "processes per node"; heading["ranks"] = "processes"
     heading["hosts"] = "hosts: processes"; heading["version"] = "commcost version"
     heading["commit"] = "commcost commit"; heading["job_id"] = "job"

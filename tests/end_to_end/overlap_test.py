@@ -31,7 +31,7 @@ COLUMNS = """collective model elements size_bytes ref_us ref_sd_us work_us
 
 METADATA = """benchmark version commit schema date command compiler
     compiler_flags mpi_library mpi_standard thread_level ranks nodes
-    ranks_per_node hosts binding processor cores kernel job_id clock
+    ranks_per_node hosts binding processor processors cores kernel job_id clock
     clock_cost_ns clock_resolution_ns min-num-elts max-num-elts
     data-driven-execution cutoff-time acceptance-threshold validation-steps
     default-tdm-n-iters max-tdm-iters root precision confidence min-samples

@@ -53,10 +53,10 @@ class Group:
 
 
 class Quotas(unittest.TestCase):
-    def warnings(self, words, processors):
+    def warnings(self, words, processors, environment=None):
         """Those that name a quota of so many processors; others may be this machine's."""
         done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False,
-                              stdin=subprocess.DEVNULL)
+                              stdin=subprocess.DEVNULL, env=dict(os.environ, **(environment or {})))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         named = f"the control group's quota of {processors:g} processor"
         return [line for line in done.stdout.splitlines() if line.startswith(f"# warning: oversubscribed: {named}")]
@@ -87,6 +87,19 @@ class Quotas(unittest.TestCase):
             self.assertEqual(len(found), warned, found)
             if warned:
                 self.assertIn(f" processors ({groups[0].file}) is for 1 rank;", found[0])
+
+    def test_on_two_nodes(self):
+        """What another node than rank 0's has is said, too. MPICH can take its ranks for two nodes'."""
+        version = subprocess.run([*OPTIONS.mpirun, "--version"], capture_output=True, text=True, check=True).stdout
+        if "HYDRA" not in version:
+            self.skipTest("this MPI library has no MPIR_CVAR_NUM_CLIQUES")
+        group = self.group("node", 0.75)
+        inside, outside = [*group.enter(), *self.program()], self.program()
+        for first, text in ((outside, " is for 1 rank;"), (inside, " is for 1 rank (so or alike on 2 nodes);")):
+            words = [*OPTIONS.mpirun, "-np", "1", *first, ":", "-np", "1", *inside]
+            found = self.warnings(words, 0.75, {"MPIR_CVAR_NUM_CLIQUES": "2"})
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(text, found[0])
 
 
 def main():

@@ -73,10 +73,17 @@ struct finding {
     int least_processors;
     char binding[256];
     char exceeded_quota[256];
+    char shared_cores[256];
+    int cores;
 };
 
-/* Without quotas. */
-static struct bc_system made_up = {"/no/such/file", "/no/such/folder"};
+/* Without quotas, and nothing known of cores. */
+static struct bc_system made_up = {
+    .cores = "/no/such/folder",
+    .last_processor = -1,
+    .groups_of_process = "/no/such/file",
+    .groups_mount = "/no/such/folder",
+};
 
 static struct finding describe_bound(int first, int count)
 {
@@ -94,6 +101,10 @@ static struct finding describe_bound(int first, int count)
     finding.oversubscribed = job.oversubscribed;
     if (job.binding != NULL)
         snprintf(finding.binding, sizeof finding.binding, "%s", job.binding);
+    finding.cores = job.cores;
+    if (job.shared_cores != NULL)
+        snprintf(finding.shared_cores, sizeof finding.shared_cores, "%s",
+                 job.shared_cores);
     if (job.exceeded_quota != NULL)
         snprintf(finding.exceeded_quota, sizeof finding.exceeded_quota, "%s",
                  job.exceeded_quota);
@@ -157,6 +168,77 @@ static void a_processor_each_is_enough(void **state)
     snprintf(binding, sizeof binding, "0: %d; 1: %d", processor_number(0),
              processor_number(1));
     assert_string_equal(own.binding, binding);
+}
+
+/* ---- cores ------------------------------------------------------------------- */
+
+/* What is found when this rank is bound to `count` processors from the `first`-th on, and
+   ran on `last`, on a system where the lists of cores are those, with a processor beyond those
+   that there are. Collective. */
+static struct finding describe_on_cores(const char *const *lists, int first, int count,
+                                        int last)
+{
+    if (rank == 0)
+        (void)make_folder(NULL);
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const int beyond = processor_number(CPU_COUNT(&all_processors) - 1) + 1;
+    for (int i = 0; rank == 0 && lists[i] != NULL; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "cpu%d/topology/core_cpus_list",
+                 lists[i + 1] == NULL ? beyond : processor_number(i));
+        put(name, lists[i]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const struct bc_system none = made_up;
+    made_up.cores = folder;
+    made_up.last_processor = last;
+    const struct finding finding = describe_bound(first, count);
+    made_up = none;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        (void)remove_folder(NULL);
+    return finding;
+}
+
+/* Two ranks, two processors; the last list is of one more, which isn't theirs. */
+static void ranks_on_hardware_threads(void **state)
+{
+    (void)state;
+    if (ranks != 2 || CPU_COUNT(&all_processors) < 2)
+        skip();
+    const int a = processor_number(0), b = processor_number(1);
+    const int beyond = processor_number(CPU_COUNT(&all_processors) - 1) + 1;
+    const char *const one_each[] = {"0", "1", "2", NULL};
+    const char *const one_core[] = {"0", "0", "1", NULL};
+    const char *const last_with_first[] = {"0", "1", "0", NULL};
+    const struct finding apart = describe_on_cores(one_each, rank, 1, rank == 0 ? a : b);
+    const struct finding bound = describe_on_cores(one_core, rank, 1, rank == 0 ? a : b);
+    const struct finding free_ones = describe_on_cores(one_core, 0, 2, a);
+    /* On one processor, which is said as it is. */
+    const struct finding shared = describe_on_cores(one_core, 0, 1, a);
+    const struct finding ran = describe_on_cores(last_with_first, 0, 2, rank == 0 ? a : beyond);
+    const struct finding moved = describe_on_cores(last_with_first, 0, 2, rank == 0 ? b : beyond);
+    const struct finding unknown = describe_on_cores((const char *const[]){NULL}, rank, 1, a);
+    assert_string_equal(apart.shared_cores, "");
+    assert_string_equal(unknown.shared_cores, "");
+    assert_string_equal(shared.shared_cores, "");
+    assert_string_equal(moved.shared_cores, "");
+    assert_true(shared.oversubscribed);
+    assert_false(bound.oversubscribed);
+    if (rank != 0) {
+        assert_string_equal(bound.shared_cores, "");
+        return;
+    }
+    assert_int_equal(apart.cores, 3);
+    assert_int_equal(bound.cores, 2);
+    assert_int_equal(unknown.cores, 0);
+    assert_string_equal(bound.shared_cores, "ranks 0-1 have to share 1 core");
+    assert_string_equal(free_ones.shared_cores, "ranks 0-1 have to share 1 core");
+    char text[160];
+    snprintf(text, sizeof text,
+             "ranks 0 and 1, which are not bound to different cores, ran on processors %d and "
+             "%d of one core when the job began", a, beyond);
+    assert_string_equal(ran.shared_cores, text);
 }
 
 /* ---- quotas of control groups ---------------------------------------------- */
@@ -243,6 +325,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_ranks_of_many_on_one_processor),
         cmocka_unit_test(more_ranks_than_processors),
         cmocka_unit_test(a_processor_each_is_enough),
+        cmocka_unit_test(ranks_on_hardware_threads),
         cmocka_unit_test(ranks_share_a_quota),
         cmocka_unit_test(each_rank_has_a_quota),
     };

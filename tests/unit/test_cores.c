@@ -1,0 +1,135 @@
+/*
+ * Which processors are hardware threads of one core, on made-up systems.
+ */
+#include "common/cores.h"
+
+#include "made_up_files.h"
+
+/* A processor that is online, and the list of its core's, as a file of that name. */
+static void put_processor(int processor, const char *name, const char *list)
+{
+    char path[64], text[64];
+    snprintf(path, sizeof path, "cpu%d/topology/%s", processor, name);
+    snprintf(text, sizeof text, "%s\n", list);
+    put(path, text);
+}
+
+/* Of so many first processors the cores; -1 for a processor without one. */
+static void assert_cores(int count, const int *expected, int processors)
+{
+    static struct bc_cores cores;
+    bc_cores_read(&cores, folder);
+    assert_int_equal(cores.count, count);
+    for (int i = 0; i < processors; i++)
+        assert_int_equal(cores.of[i], expected[i]);
+}
+
+static void nothing_is_known(void **state)
+{
+    (void)state;
+    static struct bc_cores cores;
+    cpu_set_t processors, found;
+    assert_cores(0, (int[]){-1, -1}, 2);
+    put("cpu0/online", "1\n");
+    put_processor(1, "core_cpus_list", "what");
+    put_processor(2, "core_cpus_list", "99999");
+    assert_cores(0, (int[]){-1, -1, -1}, 3);
+    /* Each counts as a core then. */
+    bc_cores_read(&cores, folder);
+    CPU_ZERO(&processors);
+    CPU_SET(0, &processors);
+    CPU_SET(2, &processors);
+    bc_cores_of(&cores, &processors, &found);
+    assert_true(CPU_EQUAL(&found, &processors));
+}
+
+static void a_thread_a_core(void **state)
+{
+    (void)state;
+    put_processor(0, "core_cpus_list", "0");
+    put_processor(1, "core_cpus_list", "1");
+    put_processor(11, "core_cpus_list", "11");
+    put("cpufreq/boost", "1\n");
+    assert_cores(3, (int[]){0, 1, -1}, 3);
+}
+
+static void two_threads_a_core(void **state)
+{
+    (void)state;
+    /* As Intel numbers them ... */
+    for (int i = 0; i < 4; i++)
+        put_processor(i, "core_cpus_list", i % 2 == 0 ? "0,2" : "1,3");
+    assert_cores(2, (int[]){0, 1, 0, 1, -1}, 5);
+    /* ... and in turn; the older name counts where the other isn't there. */
+    for (int i = 4; i < 8; i++)
+        put_processor(i, "thread_siblings_list", i < 6 ? "4-5" : "6-7");
+    assert_cores(4, (int[]){0, 1, 0, 1, 4, 4, 6, 6, -1}, 9);
+    put_processor(4, "core_cpus_list", "4");
+    put_processor(5, "core_cpus_list", "5");
+    assert_cores(5, (int[]){0, 1, 0, 1, 4, 5, 6, 6, -1}, 9);
+}
+
+/* An offline processor has no topology, and is in no list; but whatever the list says, two
+   are of one core if their lists begin alike. */
+static void offline_processors(void **state)
+{
+    (void)state;
+    put("cpu0/online", "0\n");
+    put_processor(1, "core_cpus_list", "1,3");
+    put_processor(2, "core_cpus_list", "2");
+    put_processor(3, "core_cpus_list", "1,3");
+    assert_cores(2, (int[]){-1, 1, 2, 1}, 4);
+    put_processor(2, "core_cpus_list", "0,2,4");
+    put_processor(4, "core_cpus_list", "0,2,4");
+    assert_cores(2, (int[]){-1, 1, 0, 1, 0}, 5);
+}
+
+static void cores_of_a_mask(void **state)
+{
+    (void)state;
+    static struct bc_cores cores;
+    cpu_set_t mask, found;
+    for (int i = 0; i < 4; i++)
+        put_processor(i, "core_cpus_list", i % 2 == 0 ? "0,2" : "1,3");
+    bc_cores_read(&cores, folder);
+    CPU_ZERO(&mask);
+    CPU_SET(0, &mask);
+    CPU_SET(2, &mask);
+    bc_cores_of(&cores, &mask, &found); /* siblings alone */
+    assert_int_equal(CPU_COUNT(&found), 1);
+    assert_true(CPU_ISSET(0, &found));
+    CPU_SET(3, &mask);
+    bc_cores_of(&cores, &mask, &found);
+    assert_int_equal(CPU_COUNT(&found), 2);
+    assert_true(CPU_ISSET(1, &found));
+    CPU_ZERO(&mask);
+    bc_cores_of(&cores, &mask, &found);
+    assert_int_equal(CPU_COUNT(&found), 0);
+}
+
+/* This machine's own: what it has online is in them, where they are known. */
+static void here(void **state)
+{
+    (void)state;
+    static struct bc_cores cores;
+    int online = 0;
+    bc_cores_read(&cores, BC_CORES_FOLDER);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        online += cores.of[i] >= 0;
+    if (online == 0)
+        skip();
+    assert_int_equal(online, sysconf(_SC_NPROCESSORS_ONLN));
+    assert_in_range(cores.count, 1, online);
+}
+
+int main(void)
+{
+#define CORES_TEST(name)                                                       \
+    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        CORES_TEST(nothing_is_known), CORES_TEST(a_thread_a_core),
+        CORES_TEST(two_threads_a_core), CORES_TEST(offline_processors),
+        CORES_TEST(cores_of_a_mask), CORES_TEST(here),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
