@@ -103,6 +103,14 @@ build_tree() {
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
+# ranks_with_room: how many ranks this machine has room for: its cores, not hardware threads
+# of the same core, as far as this process may use them and control groups' quotas allow
+# their time; where the system doesn't tell, its processors.
+ranks_with_room() {
+    room=$(awk -f "$COMMCOST_TOP/run_scripts/processors.awk" </dev/null 2>/dev/null) || room=
+    echo "${room:-$(getconf _NPROCESSORS_ONLN)}"
+}
+
 # build_launcher BUILD_FOLDER: the launcher that goes with the library, as the build
 # found it.
 build_launcher() {

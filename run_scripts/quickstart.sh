@@ -11,7 +11,8 @@
 #
 # Interrupted, it goes on where it was when it is called with the same folder.
 #
-# Environment: MPICC (compiler wrapper), RANKS (default: the cores, 2 to 8).
+# Environment: MPICC (compiler wrapper), RANKS (default: the cores, or what a control
+# group's quota allows of them, 2 to 8).
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)

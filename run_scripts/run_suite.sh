@@ -39,7 +39,9 @@ Where to run
                         {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: srun in a
                         Slurm job, else the mpirun that goes with the build
   --ranks=N             default: Slurm's tasks, PBS's slots, all of the hosts, or
-                        this machine's cores (2 to 8)
+                        this machine's cores (2 to 8; hardware threads of one
+                        core count once), or fewer where a control group's quota
+                        gives less time
   --ranks-per-node=N
   --hosts=LIST          with commas
   --bind=TO             core, socket, none, or what the launcher takes
@@ -288,11 +290,16 @@ if [ -z "$ranks" ]; then
     elif [ -n "${SLURM_NTASKS:-}" ]; then
         ranks=$SLURM_NTASKS
     elif [ -n "${SLURM_JOB_NUM_NODES:-}" ]; then
-        ranks=$((SLURM_JOB_NUM_NODES * ${SLURM_CPUS_ON_NODE:-1}))
+        ranks=${SLURM_CPUS_ON_NODE:-1}
+        # Those are logical processors. On a node of the job its cores are known.
+        if [ -n "${SLURMD_NODENAME:-}" ] && [ "$(ranks_with_room)" -lt "$ranks" ]; then
+            ranks=$(ranks_with_room)
+        fi
+        ranks=$((SLURM_JOB_NUM_NODES * ranks))
     elif [ -r "${PBS_NODEFILE:-}" ]; then
         ranks=$(wc -l <"$PBS_NODEFILE")
     else
-        ranks=$(getconf _NPROCESSORS_ONLN)
+        ranks=$(ranks_with_room)
         [ "$ranks" -le 8 ] || ranks=8
     fi
     ranks=$((ranks))

@@ -242,6 +242,80 @@ class Plan(Folders):
                 self.assertIn(f"--peers={peers} ", line[2])
                 self.assertIn(f"-np {ranks} ", line[2])
 
+    def system(self, cores, allowed, groups=None, membership="0::/\n", name="core_cpus_list"):
+        """A made-up system: the lists of each processor's core (None: offline), the processors that a process
+        may use, files of control groups."""
+        root = tempfile.mkdtemp(dir=self.folder)
+        files = {"proc/self/status": f"Name:\tawk\nCpus_allowed:\tff\nCpus_allowed_list:\t{allowed}\n",
+                 "proc/self/cgroup": membership}
+        for processor, core in enumerate(cores):
+            folder = f"sys/devices/system/cpu/cpu{processor}/"
+            files.update({folder + "online": "0\n"} if core is None else {folder + "topology/" + name: core + "\n"})
+        files.update({"sys/fs/cgroup/" + path: text for path, text in (groups or {}).items()})
+        for path, text in files.items():
+            path = os.path.join(root, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="ascii") as stream:
+                stream.write(text)
+        return root
+
+    def ranks_on(self, *system, **more):
+        self.environment["COMMCOST_SYSTEM"] = self.system(*system, **more)
+        return int(re.search(r"-np (\d+)$", self.launch("mpirun")).group(1))
+
+    def test_ranks_are_cores(self):
+        alone = [str(i) for i in range(6)]
+        threads = ["0,4", "1,5", "2,6", "3,7"] * 2
+        self.assertEqual(self.ranks_on(alone, "0-5"), 6)
+        self.assertEqual(self.ranks_on([str(i) for i in range(64)], "0-63"), 8)
+        self.assertEqual(self.ranks_on(threads, "0-7"), 4)
+        self.assertEqual(self.ranks_on(["0-1", "0-1", "2-3", "2-3", "4-5", "4-5"], "0-5"), 3)
+        self.assertEqual(self.ranks_on(threads, "0-7", name="thread_siblings_list"), 4)
+        # What this process may use; offline ones may be among them.
+        self.assertEqual(self.ranks_on(threads, "0-2,4,6"), 3)
+        self.assertEqual(self.ranks_on(threads, "1-3,5-7"), 3)
+        self.assertEqual(self.ranks_on(["0"], "0"), 2)
+        self.assertEqual(self.ranks_on(threads, "0,4"), 2)
+        self.assertEqual(self.ranks_on(["0", None, "2,6", "3", None, None, "2,6"], "0-127"), 3)
+        # A system that doesn't tell.
+        processors = min(max(os.sysconf("SC_NPROCESSORS_ONLN"), 2), 8)
+        self.assertEqual(self.ranks_on([None] * 4, "0-3"), processors)
+        self.assertEqual(self.ranks_on([], "what"), processors)
+        # Nothing but a default.
+        self.environment["COMMCOST_SYSTEM"] = self.system(threads, "0-7")
+        self.assertTrue(self.launch("mpirun", "--ranks=7").endswith("-np 7"))
+
+    def test_ranks_in_a_slurm_job(self):
+        self.environment.update(SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="3", SLURM_CPUS_ON_NODE="8")
+        threads = ["0,4", "1,5", "2,6", "3,7"] * 2
+        self.environment["COMMCOST_SYSTEM"] = self.system(threads, "0-7")
+        # Where the suite doesn't run on a node of the job nothing is known of its cores.
+        self.assertIn("--ntasks=24", self.launch(""))
+        self.environment["SLURMD_NODENAME"] = "a"
+        self.assertIn("--ntasks=12", self.launch(""))
+        self.environment["SLURM_CPUS_ON_NODE"] = "2"
+        self.assertIn("--ntasks=6", self.launch(""))
+
+    def test_ranks_by_quota(self):
+        eight = [str(i) for i in range(8)]
+        for processors, ranks in ((100, 8), (4, 4), (3.9, 3), (2, 2), (0.5, 2)):
+            quota = f"{processors * 1e5:.0f}"
+            for membership, files in (
+                    ("0::/\n", {"cpu.max": f"{quota} 100000\n"}),
+                    ("0::/a/b/c\n", {"a/cpu.max": f"{quota} 100000\n", "a/b/cpu.max": "max 100000\n"}),
+                    ("0::/a/b\n", {"a/cpu.max": "900000 100000\n", "a/b/cpu.max": f"{quota} 100000\n"}),
+                    ("1:name=systemd:/x\n0::/a\n", {"unified/a/cpu.max": f"{quota} 100000\n"}),
+                    ("4:memory:/m\n3:cpu,cpuacct:/a/b\n0::/\n",
+                     {"cpu,cpuacct/a/cpu.cfs_quota_us": quota, "cpu,cpuacct/a/cpu.cfs_period_us": "100000\n",
+                      "cpu,cpuacct/a/b/cpu.cfs_quota_us": "-1\n", "cpu,cpuacct/a/b/cpu.cfs_period_us": "100000\n"}),
+                    ("3:cpu:/\n", {"cpu/cpu.cfs_quota_us": quota, "cpu/cpu.cfs_period_us": "100000\n"})):
+                with self.subTest(processors=processors, membership=membership):
+                    self.assertEqual(self.ranks_on(eight, "0-7", files, membership), ranks)
+        for odd in ("", "max\n", "x y\n", "0 100000\n", "-5 100000\n", "100000 0\n"):
+            self.assertEqual(self.ranks_on(eight, "0-7", {"cpu.max": odd}), 8)
+        # Of cores, not of their hardware threads.
+        self.assertEqual(self.ranks_on(["0,2", "1,3"] * 2, "0-3", {"cpu.max": "300000 100000\n"}), 2)
+
     def test_options(self):
         plan = {line[1]: line[2] for line in self.plan(
             "--runs=1", "--options=all: --max-time=0.5 --x",
