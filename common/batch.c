@@ -22,7 +22,7 @@ static void release(const struct bc_batch *batch)
    long. */
 static int64_t repetitions_of(const struct bc_run *run, double ns)
 {
-    const double batch_ns = fmax(BATCH_NS, BATCH_CLOCKS * run->clock.read_ns);
+    const double batch_ns = fmax(BATCH_NS, BATCH_CLOCKS * run->max_clock.read_ns);
     const double repetitions = ceil(batch_ns / fmax(ns, 1.0));
     return repetitions > BATCH_REPETITIONS_MAX ? BATCH_REPETITIONS_MAX
                                                : (int64_t)repetitions;
@@ -79,7 +79,8 @@ static void take_batch(void *context, double *values)
     values[0] = ns == BC_NO_PART ? -INFINITY : ns / (double)round->repetitions;
 }
 
-static struct bc_source source_of(struct round *round)
+static struct bc_source source_of(const struct bc_run *run,
+                                  struct round *round)
 {
     return (struct bc_source){
         .quantities = 1,
@@ -87,6 +88,8 @@ static struct bc_source source_of(struct round *round)
         .context = round,
         .starts = bc_start_window_starts(round->batch->window),
         .repetitions = round->repetitions,
+        .clock_ns = round->batch->clock_readings *
+                    run->own_clock.read_ns / (double)round->repetitions,
     };
 }
 
@@ -103,7 +106,7 @@ static int64_t shared_batch_length(const struct bc_run *run,
                                    double *seconds)
 {
     struct round round = {batch, 1};
-    const struct bc_source source = source_of(&round);
+    const struct bc_source source = source_of(run, &round);
     const struct bc_plan one_round = {
         .min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
     int64_t agreed[2] = {0, 1}; /* repetitions, whether to take another */
@@ -141,7 +144,7 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
         left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     }
     if (round.repetitions > 0) {
-        const struct bc_source source = source_of(&round);
+        const struct bc_source source = source_of(run, &round);
         result->in_time = bc_run_sample(run, sampler, &source, left_s,
                                         &result->repetition);
     } else {
@@ -158,8 +161,4 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
     result->repetitions = (int64_t)samples->count * round.repetitions;
     result->slowest_rank = bc_sampler_slowest_rank(sampler);
     bc_run_dump(run, batch->quantity, samples->values[0], samples->count);
-    /* What the clock adds to a repetition comes off. */
-    bc_summary_shift(&result->repetition, -batch->clock_readings *
-                                              run->clock.read_ns /
-                                              (double)round.repetitions);
 }

@@ -26,7 +26,8 @@ struct bc_batch {
     double (*repeat)(void *context, int64_t repetitions);
     void *context;
     int64_t repetitions;   /* in a batch; 0: enough for the clock */
-    double clock_readings; /* pairs of readings in a batch; they come off */
+    double clock_readings; /* pairs of readings in a batch; each rank's own cost of
+                              them comes off */
     const char *quantity;  /* its name in --dump-samples */
     const MPI_Comm *players; /* the ranks that the barrier before a batch releases;
                                 MPI_COMM_NULL on a rank that has no part and need

@@ -103,8 +103,7 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
          .help = "verify the data of every operation, outside the timing"},
         {.long_name = "dump-samples", .kind = BC_TEXT,
          .value = &s->dump_samples, .argument = "FILE",
-         .help = "write the samples behind every row to FILE, in nanoseconds, "
-                 "with the clock's cost still in them"},
+         .help = "write the samples behind every row to FILE, in nanoseconds"},
         /* The last one, since not all have it. */
         {.long_name = "sync", .kind = BC_CHOICE, .value = &s->sync,
          .choices = "barrier|window",
@@ -287,11 +286,11 @@ static bool start_clock(struct bc_run *run)
                              "not invariant: use monotonic or wtime");
     if (!agree(run, good, &error))
         return false;
-    run->clock = bc_clock_measure();
-    double cost[2] = {run->clock.read_ns, run->clock.resolution_ns};
+    run->own_clock = bc_clock_measure();
+    double cost[2] = {run->own_clock.read_ns, run->own_clock.resolution_ns};
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, cost, 2, MPI_DOUBLE, MPI_MAX,
                          MPI_COMM_WORLD));
-    run->clock = (struct bc_clock_cost){cost[0], cost[1]};
+    run->max_clock = (struct bc_clock_cost){cost[0], cost[1]};
     return true;
 }
 
@@ -336,9 +335,10 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     bc_metadata_write_program(run->output, run->benchmark->name, argc, argv);
     bc_metadata_write(run->output, &run->job, run->thread_level);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
-    bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->clock.read_ns);
+    bc_output_meta(run->output, "clock_cost_ns", "%.1f",
+                   run->max_clock.read_ns);
     bc_output_meta(run->output, "clock_resolution_ns", "%.1f",
-                   run->clock.resolution_ns);
+                   run->max_clock.resolution_ns);
     write_parameters(run);
     if (run->window != NULL)
         bc_start_window_describe(run->window, run->output);
@@ -403,7 +403,7 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     }
     bc_interrupt_watch();
     if (run->settings.sync == BC_SYNC_WINDOW)
-        run->window = bc_start_window_create(&run->job, &run->clock,
+        run->window = bc_start_window_create(&run->job, &run->max_clock,
                                              FIND_CLOCK_S);
     write_head(run, argc, argv);
     /* Nothing is measured that can't be written. */
@@ -577,7 +577,7 @@ void bc_run_dump(const struct bc_run *run, const char *quantity,
 }
 
 void bc_row_time(struct bc_row *row, const char *quantity,
-                 const struct bc_summary *summary, double subtract_ns)
+                 const struct bc_summary *summary)
 {
     const struct {
         const char *suffix;
@@ -591,7 +591,7 @@ void bc_row_time(struct bc_row *row, const char *quantity,
         char name[BC_CELL_LENGTH];
         snprintf(name, sizeof name, "%s_%s", quantity, cells[i].suffix);
         /* An operation that the clock can't see took no time, not less. */
-        const double us = (cells[i].ns - subtract_ns) * 1e-3;
+        const double us = cells[i].ns * 1e-3;
         bc_row_real(row, name, us < 0.0 ? 0.0 : us);
     }
 }

@@ -85,7 +85,9 @@ struct bc_run {
     struct bc_settings settings;
     struct bc_options options;   /* common and own */
     char *defaults;              /* theirs, as bc_options_encode has them */
-    struct bc_clock_cost clock;  /* the greatest over ranks */
+    struct bc_clock_cost own_clock; /* this rank's: comes off what it times */
+    struct bc_clock_cost max_clock; /* max over ranks: for the metadata, and for
+                                       what all ranks must decide alike */
     int thread_level;            /* that MPI gives; the least over ranks */
     int64_t memory_per_rank;     /* bytes; see bc_job_memory_per_rank */
     int64_t shared_memory_per_rank; /* see bc_job_shared_memory_per_rank */
@@ -181,10 +183,9 @@ struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
                                               int quantity, int subtrahend);
 
 /* Sets the cells x_us, x_lo_us, x_hi_us, x_p99_us and x_max_us of a time `x`
-   that was measured in nanoseconds, from which `subtract_ns` (what the clock
-   adds) is taken. */
+   that was measured in nanoseconds. */
 void bc_row_time(struct bc_row *row, const char *quantity,
-                 const struct bc_summary *summary, double subtract_ns);
+                 const struct bc_summary *summary);
 
 /* Marks the end of the result, finalizes MPI and returns the exit status, the same on
    every rank. Collective. */

@@ -334,9 +334,15 @@ static void take_batch_together(struct bc_sampler *sampler,
     for (int i = 0; i < rounds; i++) {
         double values[BC_QUANTITIES_MAX];
         source->take(source->context, values);
+        /* From the first start to the last end is the last rank's time, and how much
+           earlier the first one started. Starts are single readings, so no cost is
+           in their difference; it is between the two readings of the rank that ends
+           last. So each rank takes its own clock's cost off its end, before the last
+           end is looked for. */
         for (int q = 0; q < source->quantities; q++, reduced += REDUCED)
-            set_reduced(reduced, values[q], source->starts->start_ns[q],
-                        repetitions, sampler->rank);
+            set_reduced(reduced, values[q] - source->clock_ns,
+                        source->starts->start_ns[q], repetitions,
+                        sampler->rank);
     }
     bc_quiet_reduce(sampler->local, sampler->slowest,
                     rounds * source->quantities * REDUCED, MPI_DOUBLE_INT,
@@ -358,7 +364,8 @@ static void take_batch(struct bc_sampler *sampler,
     for (int i = 0; i < rounds; i++, next += source->quantities)
         source->take(source->context, next);
     for (int i = 0; i < pairs; i++)
-        sampler->local[i] = (struct bc_located){values[i], sampler->rank};
+        sampler->local[i] = (struct bc_located){values[i] - source->clock_ns,
+                                                sampler->rank};
     bc_quiet_reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT,
                     MPI_MAXLOC, 0, sampler->comm);
 }

@@ -55,9 +55,13 @@ struct bc_source {
     struct bc_starts *starts; /* the same on all ranks: NULL or not */
     int64_t repetitions; /* that were timed together and each value is the time of one
                             of; 0 is 1. Only starts need it */
+    double clock_ns; /* what reading the clock adds to each value on this rank (its own
+                        run->own_clock, where clocks cost ranks different times):
+                        comes off the values before the slowest rank's is taken */
 };
 
-/* The samples of a run: the slowest rank's values, or from first start to last end.
+/* The samples of a run: the slowest rank's values, or from first start to last end,
+   with what the clock adds taken off.
    Filled on rank 0 only; the count is 0 elsewhere. In the order in which they were
    taken, but that missed rounds come last. */
 struct bc_samples {

@@ -31,7 +31,7 @@ struct bc_start_window;
 
 /* Finds the shared clock, in about so many seconds (bc_global_clock_create). Collective
    over MPI_COMM_WORLD, of which `job` is and which it must outlive; `cost` is the
-   clock's. */
+   clock's, max over ranks. */
 struct bc_start_window *bc_start_window_create(
     const struct bc_job *job, const struct bc_clock_cost *cost, double seconds);
 

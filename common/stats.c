@@ -139,15 +139,6 @@ struct bc_summary bc_summarize(double *values, size_t count,
     return summary;
 }
 
-void bc_summary_shift(struct bc_summary *summary, double by)
-{
-    summary->value += by;
-    summary->interval.lo += by;
-    summary->interval.hi += by;
-    summary->p99 += by;
-    summary->max += by;
-}
-
 void bc_summary_scale(struct bc_summary *summary, double factor)
 {
     summary->value *= factor;

@@ -2,7 +2,7 @@
  * Statistics of samples, robust first.
  *
  * All functions are local and without side effects, but that bc_sort, bc_median
- * and bc_summarize reorder their argument, bc_summary_shift and _scale change it
+ * and bc_summarize reorder their argument, bc_summary_scale changes it
  * and bc_stopping_look counts. Arrays named `sorted` must be in ascending order.
  * A value that does not exist for so few samples is NAN.
  */
@@ -71,9 +71,7 @@ struct bc_interval bc_mean_interval(const double *values, size_t count,
 struct bc_summary bc_summarize(double *values, size_t count,
                                enum bc_estimator estimator, double confidence);
 
-/* Moves all values of a summary, its interval and extremes with it; sd stays. And
-   multiplies them all by a factor above 0. */
-void bc_summary_shift(struct bc_summary *summary, double by);
+/* Multiplies all values of a summary by a factor above 0. */
 void bc_summary_scale(struct bc_summary *summary, double factor);
 
 /* The quantile of the standard normal distribution, 0 < p < 1 (relative error

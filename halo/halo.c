@@ -150,7 +150,7 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
     bc_row_integer(row, "ndata", ndata);
     bc_row_integer(row, "nrep", times->repetitions);
     bc_row_real(row, "time_s", times->total_s);
-    bc_row_time(row, "latency", &times->repetition, 0.0);
+    bc_row_time(row, "latency", &times->repetition);
     bc_row_real(row, "bwidth_mbs",
                 (double)sizeof(double) * (double)ndata / 1048576.0 /
                     (times->repetition.value * 1e-9));

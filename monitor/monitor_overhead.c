@@ -76,11 +76,16 @@ static bool measure(struct bc_run *run, struct bc_sampler *sampler, struct round
     handle.profile = handle.other = handle.pttopt = handle.coll = handle.comm = 1;
     handle.msgsize = handle.traffic = 1;
     handle.timeout_us = TIMEOUT_US;
-    const struct bc_source source = {.quantities = 2, .take = take_in_turn, .context = round};
-    struct bc_summary added;
     if (on)
         monitor(MPIX_Start_monitor(&request, &handle, NULL));
     round->repetitions = enough_repetitions(round->bench, round->call);
+    const struct bc_source source = {
+        .quantities = 2,
+        .take = take_in_turn,
+        .context = round,
+        .clock_ns = run->own_clock.read_ns / (double)round->repetitions,
+    };
+    struct bc_summary added;
     const bool in_time = bc_run_sample_difference(run, sampler, &source, seconds, &added);
     if (on)
         monitor(MPIX_End_monitor(&request, &handle));
@@ -90,11 +95,10 @@ static bool measure(struct bc_run *run, struct bc_sampler *sampler, struct round
         const struct bc_samples *const samples = bc_sampler_samples(sampler);
         bc_run_dump(run, "monitored", samples->values[0], samples->count);
         bc_run_dump(run, "direct", samples->values[1], samples->count);
-        const double clock_ns = run->clock.read_ns / (double)round->repetitions;
         bc_row_text(&row, "call", round->call->name);
         bc_row_text(&row, "mode", on ? "on" : "off");
-        bc_row_real(&row, "direct_ns", bc_run_summarize(run, samples, 1).value - clock_ns);
-        bc_row_real(&row, "monitored_ns", bc_run_summarize(run, samples, 0).value - clock_ns);
+        bc_row_real(&row, "direct_ns", bc_run_summarize(run, samples, 1).value);
+        bc_row_real(&row, "monitored_ns", bc_run_summarize(run, samples, 0).value);
         bc_row_real(&row, "added_ns", added.value);
         bc_row_real(&row, "added_lo_ns", added.interval.lo);
         bc_row_real(&row, "added_hi_ns", added.interval.hi);

@@ -149,7 +149,7 @@ static void tell_start(const struct bc_run *run,
                          parameters.base_threshold,
                          100.0 * (parameters.base_threshold - 1));
     bc_output_remark(output, "verbose", "Timing resolution is %.2f uS",
-                     run->clock.resolution_ns * 1e-3);
+                     run->max_clock.resolution_ns * 1e-3);
     bc_output_remark(output, "verbose", "%-10s %-12s %-12s", "work", "iter_t",
                      "base_t");
 }

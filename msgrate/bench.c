@@ -151,19 +151,19 @@ void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,
                     const char *pattern, double seconds,
                     struct msgrate_result *result)
 {
-    result->in_time = bc_run_sample(bench->run, bench->sampler, source, seconds,
+    struct bc_source timed = *source;
+    timed.clock_ns = bench->run->own_clock.read_ns;
+    result->in_time = bc_run_sample(bench->run, bench->sampler, &timed, seconds,
                                     &result->iteration);
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
     bc_run_dump(bench->run, pattern, samples->values[0], samples->count);
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
 }
 
-double msgrate_rate_per_s(const struct msgrate_bench *bench,
-                          const struct msgrate_result *result,
+double msgrate_rate_per_s(const struct msgrate_result *result,
                           double iteration_ns)
 {
-    const double ns = iteration_ns - bench->run->clock.read_ns;
-    return ns > 0.0 ? result->messages / ns * 1e9 : NAN;
+    return iteration_ns > 0.0 ? result->messages / iteration_ns * 1e9 : NAN;
 }
 
 void msgrate_fill_job(struct bc_row *row, const struct msgrate_bench *bench,
@@ -183,16 +183,16 @@ void msgrate_fill_row(struct bc_row *row, const struct msgrate_bench *bench,
 {
     const struct bc_summary *const iteration = &result->iteration;
     const double rate =
-        msgrate_rate_per_s(bench, result, iteration->value);
+        msgrate_rate_per_s(result, iteration->value);
     msgrate_fill_job(row, bench, result->size_bytes,
                      (int64_t)iteration->count);
     bc_row_real(row, "rate_per_s", rate);
     bc_row_real(row, "rate_lo_per_s",
-                msgrate_rate_per_s(bench, result, iteration->interval.hi));
+                msgrate_rate_per_s(result, iteration->interval.hi));
     bc_row_real(row, "rate_hi_per_s",
-                msgrate_rate_per_s(bench, result, iteration->interval.lo));
+                msgrate_rate_per_s(result, iteration->interval.lo));
     bc_row_real(row, "total_rate_per_s", rate * result->ranks);
-    bc_row_time(row, "iter", iteration, bench->run->clock.read_ns);
+    bc_row_time(row, "iter", iteration);
     bc_row_integer(row, "samples", (int64_t)iteration->count);
     const char *const end = result->in_time ? "ok" : "budget";
     bc_row_text(row, "status", result->wrong > 0 ? "FAIL" : end);

@@ -75,8 +75,7 @@ void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong);
         {"status", BC_INFO, 0}, {"slowest_rank", BC_INFO, 0}
 
 /* A rank's messages sent and received a second; NAN without samples. */
-double msgrate_rate_per_s(const struct msgrate_bench *bench,
-                          const struct msgrate_result *result,
+double msgrate_rate_per_s(const struct msgrate_result *result,
                           double iteration_ns);
 
 /* Sets the cells from job_size to ppn. The row has been cleared for its table. */

@@ -103,7 +103,7 @@ static bool write_machine_row(struct msgrate_bench *bench,
         if ((int64_t)result.iteration.count < iterations)
             iterations = (int64_t)result.iteration.count;
         bc_row_real(&row, msgrate_patterns[i].name,
-                    msgrate_rate_per_s(bench, &result, result.iteration.value));
+                    msgrate_rate_per_s(&result, result.iteration.value));
     }
     msgrate_fill_job(&row, bench, exchange->messages.bytes, iterations);
     return bc_run_row(bench->run, &row);

@@ -192,7 +192,7 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
     bc_row_integer(row, "nextent", pingpong_nextent(shape));
     bc_row_integer(row, "nrep", result->times.repetitions);
     bc_row_real(row, "time_s", result->times.total_s);
-    bc_row_time(row, "latency", &latency, 0.0);
+    bc_row_time(row, "latency", &latency);
     bc_row_real(row, "bwidth_mbs",
                 (double)sizeof(double) * (double)pingpong_ndata(shape) /
                     1048576.0 / (latency.value * 1e-9));

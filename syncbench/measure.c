@@ -139,7 +139,7 @@ static int64_t enough_repetitions(const struct bc_run *run,
 {
     const bool turns = loop->kind->set == SYNCBENCH_TURNS;
     const double long_ns = fmax(turns ? TURNS_NS : LOOP_NS,
-                                LOOP_CLOCKS * run->clock.read_ns);
+                                LOOP_CLOCKS * run->max_clock.read_ns);
     const int64_t most = whole_turns(loop, (double)loop->inner);
     struct syncbench_loop tried = *loop;
     tried.inner = whole_turns(loop, 1.0);
@@ -174,6 +174,7 @@ void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
         .context = &sampled,
         .starts = bc_start_window_starts(loop->window),
         .repetitions = sampled.inner,
+        .clock_ns = run->own_clock.read_ns / (double)sampled.inner,
     };
     const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     *result = (struct syncbench_result){.inner = sampled.inner};
@@ -195,9 +196,4 @@ void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
         result->sync.interval.lo = result->sync.value - error_ns;
         result->sync.interval.hi = result->sync.value + error_ns;
     }
-    const double clock_ns = run->clock.read_ns / (double)sampled.inner;
-    /* What the clock adds to a sample of a loop comes off; in the difference it
-       cancels. */
-    bc_summary_shift(&result->loop, -clock_ns);
-    bc_summary_shift(&result->reference, -clock_ns);
 }

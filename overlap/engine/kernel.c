@@ -7,7 +7,8 @@
 /* ---- the timed regions ---------------------------------------------------- */
 
 /* All ranks are released by a barrier just before each, or start together in a window;
-   the result is this rank's time in nanoseconds, with one clock reading in it. */
+   the result is this rank's time in nanoseconds, with what one clock reading costs in it
+   (overlap_run_rounds takes it off). */
 
 static void release(const struct overlap_round *round)
 {

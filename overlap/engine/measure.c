@@ -111,7 +111,7 @@ static struct overlap_search_rules make_rules(const struct overlap_bench *bench,
     const bool robust = overlap_is_robust(bench);
     return (struct overlap_search_rules){
         .acceptance = acceptance,
-        .floor_ns = fmax(3.0 * bench->run->clock.read_ns,
+        .floor_ns = fmax(3.0 * bench->run->max_clock.read_ns,
                          acceptance * reference_ns / 4.0),
         .validation_steps = (int)bench->parameters->validation_steps,
         .predict = robust,
@@ -133,7 +133,7 @@ static struct overlap_search search_work(struct overlap_bench *bench,
                                          double seconds)
 {
     const bool root = bench->run->job.rank == 0;
-    const double reference_ns = overlap_without_clock(bench, *reference).value;
+    const double reference_ns = overlap_not_negative(*reference).value;
     const struct overlap_search_rules rules = make_rules(bench, reference_ns);
     struct overlap_search search;
     overlap_search_begin(&search, &rules, reference_ns);
@@ -188,7 +188,7 @@ static void set_interval(const struct overlap_bench *bench,
                          const struct overlap_search *search,
                          struct overlap_result *result)
 {
-    const double clock_ns = bench->run->clock.read_ns;
+    const double clock_ns = bench->run->max_clock.read_ns;
     const struct bc_interval *const reference = &result->reference.interval;
     const double knee_ns = answer_ns(bench, search);
     const double lo_ns =
@@ -219,8 +219,8 @@ static void take_answer_from_trial(struct overlap_bench *bench,
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
     const struct bc_summary none = {samples->count, NAN, NAN, {NAN, NAN},
                                     NAN,            NAN};
-    result->reference = overlap_without_clock(
-        bench, bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE));
+    result->reference = overlap_not_negative(
+        bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE));
     result->total = result->work = none;
     result->work.value = answer_ns(bench, search);
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
@@ -236,8 +236,8 @@ static void take_answer(struct overlap_bench *bench,
         [OVERLAP_WORK] = &result->work,
     };
     for (int q = 0; q < OVERLAP_QUANTITIES; q++)
-        *summaries[q] = overlap_without_clock(
-            bench, bc_run_summarize(bench->run, samples, q));
+        *summaries[q] = overlap_not_negative(
+            bc_run_summarize(bench->run, samples, q));
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
 }
 
@@ -352,17 +352,15 @@ static void tell_phases(const struct overlap_bench *bench, int64_t elements,
             "%lld elements: phase 1: reference %.3f us, sd %.3f us; phases 3 "
             "and 4: %d trials, %.3f us fits, %.3f us does not, knee at %.3f us",
             (long long)elements,
-            overlap_without_clock(bench, *reference).value * 1e-3,
+            overlap_not_negative(*reference).value * 1e-3,
             reference->sd * 1e-3, search->trials, search->fits_ns * 1e-3,
             search->exceeds_ns * 1e-3, search->knee_ns * 1e-3);
 }
 
 /* About how long a round takes if the operation takes as long as this. */
-static double round_seconds(const struct overlap_bench *bench,
-                            const struct bc_summary *reference)
+static double round_seconds(const struct bc_summary *reference)
 {
-    return ROUND_OPERATIONS *
-           overlap_without_clock(bench, *reference).value * 1e-9;
+    return ROUND_OPERATIONS * overlap_not_negative(*reference).value * 1e-9;
 }
 
 void overlap_measure(struct overlap_bench *bench,
@@ -380,12 +378,12 @@ void overlap_measure(struct overlap_bench *bench,
     const double search_s =
         fmin(seconds * SEARCH_SHARE,
              after_reference_s -
-                 ANSWER_ROUNDS * round_seconds(bench, &reference));
+                 ANSWER_ROUNDS * round_seconds(&reference));
     const struct overlap_search search =
         search_work(bench, &round, &reference, fmax(0.0, search_s));
     const double left_s = seconds - (bc_elapsed_s() - start_s);
     int rushed = overlap_is_robust(bench) && search.trials == 1 &&
-                 left_s < round_seconds(bench, &reference);
+                 left_s < round_seconds(&reference);
     bc_quiet_bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD);
     double excess_ns = 0.0; /* of the answer's work */
     if (rushed)
@@ -399,7 +397,7 @@ void overlap_measure(struct overlap_bench *bench,
     result->reference_sd_ns = result->reference.sd;
     if (!overlap_is_robust(bench)) {
         /* The specification measures the reference once, at the beginning. */
-        result->reference = overlap_without_clock(bench, reference);
+        result->reference = overlap_not_negative(reference);
         result->reference_sd_ns = reference.sd;
     }
     /* Times of one operation each don't tell a share. */
@@ -435,8 +433,8 @@ double overlap_quick_reference_ns(struct overlap_bench *bench,
     double reference_ns = 0.0;
     if (bench->run->job.rank == 0)
         reference_ns =
-            overlap_without_clock(
-                bench, bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE))
+            overlap_not_negative(
+                bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE))
                 .value;
     bc_quiet_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return reference_ns;

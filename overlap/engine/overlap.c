@@ -186,9 +186,9 @@ static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
     if (!bench->collective->no_elements)
         bc_row_integer(row, "elements", operation->shape.elements);
     set_size(row, operation);
-    bc_row_time(row, "ref", &result->reference, 0.0);
-    bc_row_time(row, "work", &result->work, 0.0);
-    bc_row_time(row, "total", &result->total, 0.0);
+    bc_row_time(row, "ref", &result->reference);
+    bc_row_time(row, "work", &result->work);
+    bc_row_time(row, "total", &result->total);
     bc_row_real(row, "ref_sd_us", result->reference_sd_ns * 1e-3);
     bc_row_real(row, "overlap_pct", result->overlap_pct);
     bc_row_real(row, "overlap_lo_pct", result->overlap_lo_pct);

@@ -49,10 +49,9 @@ static void correct_rate(struct overlap_bench *bench, uint64_t units,
                          const struct bc_summary *work)
 {
     const double expected_ns = bc_work_ns(&bench->rate, units);
-    const double measured_ns = work->value - bench->run->clock.read_ns;
     if (work->count < CORRECTION_ROUNDS || expected_ns < 1000.0)
         return;
-    const double correction = measured_ns / expected_ns;
+    const double correction = work->value / expected_ns;
     bench->rate.ns_per_unit *=
         fmax(1.0 - CORRECTION_MAX, fmin(1.0 + CORRECTION_MAX, correction));
 }
@@ -95,7 +94,7 @@ static struct overlap_trial try_robustly(struct overlap_bench *bench,
     const struct bc_summary excess =
         overlap_summarize_excess(samples, TRIAL_CONFIDENCE);
     struct overlap_trial trial = {
-        .work_ns = overlap_without_clock(bench, work).value,
+        .work_ns = overlap_not_negative(work).value,
         .fits = fits_robustly(samples, threshold_ns),
         .excess_ns = excess.value,
         .excess_lo_ns = excess.interval.lo,
@@ -107,8 +106,8 @@ static struct overlap_trial try_robustly(struct overlap_bench *bench,
         trial.fits = false;
     correct_rate(bench, round->units, &work);
     tell(bench, round->units,
-         overlap_without_clock(bench, bc_run_summarize(bench->run, samples,
-                                                        OVERLAP_TOTAL))
+         overlap_not_negative(
+             bc_run_summarize(bench->run, samples, OVERLAP_TOTAL))
              .value,
          samples->count, &trial);
     return trial;
@@ -138,7 +137,7 @@ static struct overlap_trial try_by_mean(struct overlap_bench *bench,
         .excess_lo_ns = total.interval.lo - reference->value,
         .excess_hi_ns = total.interval.hi - reference->value,
     };
-    tell(bench, round->units, overlap_without_clock(bench, total).value,
+    tell(bench, round->units, overlap_not_negative(total).value,
          samples->count, &trial);
     return trial;
 }

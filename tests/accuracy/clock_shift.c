@@ -1,7 +1,8 @@
 /*
  * A library to be preloaded that shifts and stretches CLOCK_MONOTONIC on ranks of odd
  * numbers, as the launcher counts them: by CLOCK_SHIFT_NS, and by CLOCK_DRIFT_PPM from
- * its first reading on. Sleeping till a time isn't adjusted.
+ * its first reading on; and a reading takes CLOCK_COST_NS there. Sleeping till a time
+ * isn't adjusted.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -14,7 +15,7 @@ typedef int clock_gettime_fn(clockid_t clock, struct timespec *time);
 
 static clock_gettime_fn *next;
 static bool shifts;
-static int64_t origin_ns, shift_ns;
+static int64_t origin_ns, shift_ns, cost_ns;
 static double drift;
 
 static int64_t nanoseconds(const struct timespec *time)
@@ -32,11 +33,21 @@ __attribute__((constructor)) static void begin(void)
     }
     const char *const shift = getenv("CLOCK_SHIFT_NS");
     const char *const ppm = getenv("CLOCK_DRIFT_PPM");
+    const char *const cost = getenv("CLOCK_COST_NS");
+    cost_ns = cost != NULL ? strtoll(cost, NULL, 10) : 0;
     shift_ns = shift != NULL ? strtoll(shift, NULL, 10) : 0;
     drift = ppm != NULL ? strtod(ppm, NULL) * 1e-6 : 0.0;
     struct timespec now;
     next(CLOCK_MONOTONIC, &now);
     origin_ns = nanoseconds(&now);
+}
+
+static void spin_until(int64_t end_ns)
+{
+    struct timespec now;
+    do
+        next(CLOCK_MONOTONIC, &now);
+    while (nanoseconds(&now) < end_ns);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time)
@@ -51,6 +62,8 @@ int clock_gettime(clockid_t clock, struct timespec *time)
         true_ns + shift_ns + llround(drift * (double)(true_ns - origin_ns));
     time->tv_sec = shifted_ns / 1000000000;
     time->tv_nsec = shifted_ns % 1000000000;
+    if (cost_ns > 0)
+        spin_until(true_ns + cost_ns);
     return 0;
 }
 

@@ -26,6 +26,7 @@ struct script {
     int sleeps;       /* rounds that take so long; the others take none */
     int quantities;
     int rounds;       /* taken so far */
+    double clock_ns;  /* that a value on this rank has of the clock */
 };
 
 static void take(void *context, double *values)
@@ -50,6 +51,7 @@ static enum bc_end run(struct script *script, const struct bc_plan *plan,
         .take = take,
         .context = script,
         .slowest_of = slowest_of,
+        .clock_ns = script->clock_ns,
     };
     return bc_sampler_run(sampler, &source, plan);
 }
@@ -135,6 +137,30 @@ static void slowest_rank_is_named(void **state)
     assert_int_equal(tie, rank == 0 ? 0 : -1);
 }
 
+/* Rank 0 takes longest, 1000 ns, and has a quick clock; the others' clocks, which cost
+   300 ns, don't make them slower than they are, nor rank 0 quicker. */
+static double slow_clocks(int round, int quantity)
+{
+    (void)round;
+    return (rank == 0 ? 1010.0 : 900.0 + 300.0) + quantity;
+}
+
+static void own_clock_comes_off(void **state)
+{
+    (void)state;
+    struct script script = {.value = slow_clocks, .quantities = 2,
+                            .clock_ns = rank == 0 ? 10.0 : 300.0};
+    const struct bc_plan plan = fixed_plan(300);
+    run(&script, &plan, 1);
+    const struct bc_samples *const samples = bc_sampler_samples(sampler);
+    const int slowest = bc_sampler_slowest_rank(sampler);
+    for (size_t i = 0; i < samples->count; i++)
+        for (int q = 0; q < 2; q++)
+            assert_near(samples->values[q][i], 1000.0 + q, 0.0);
+    assert_int_equal(samples->count, rank == 0 ? 300 : 0);
+    assert_int_equal(slowest, rank == 0 ? 0 : -1);
+}
+
 static void new_sampler_has_nothing(void **state)
 {
     (void)state;
@@ -156,6 +182,7 @@ struct late_script {
     bool idle;        /* the last rank has no part */
     double round_s;   /* how long a round takes */
     int rounds;
+    double clock_ns;  /* that a value on this rank has of the clock */
 };
 
 static void take_late(void *context, double *values)
@@ -187,6 +214,7 @@ static enum bc_end run_late(struct late_script *script,
         .context = script,
         .starts = &script->starts,
         .repetitions = script->repetitions,
+        .clock_ns = script->clock_ns,
     };
     return bc_sampler_run(sampler, &source, plan);
 }
@@ -222,6 +250,28 @@ static void sample_is_first_start_to_last_end(void **state)
     assert_int_equal(right_idle, 300);
     assert_int_equal(script.starts.rounds, 300);
     assert_int_equal(script.starts.missed, 0);
+}
+
+/* Of the rank that ends last, and who that is: a clock that costs so much that its
+   rank only seems to be the last one doesn't make it that. */
+static void last_rank_takes_its_own_clock_off(void **state)
+{
+    (void)state;
+    const bool last = rank == ranks - 1;
+    struct late_script first = {.clock_ns = last ? 50.0 : 7000.0};
+    struct late_script slow = {.clock_ns = last ? 7000.0 : 50.0};
+    const struct bc_plan plan = fixed_plan(300);
+    run_late(&first, &plan);
+    const int of_last = samples_of(100000.0 + 1000.0 * (ranks - 1) - 50.0);
+    run_late(&slow, &plan);
+    const int of_last_but_one =
+        samples_of(100000.0 + 1000.0 * (ranks - 2) - 50.0);
+    const int slowest = bc_sampler_slowest_rank(sampler);
+    if (rank != 0)
+        return;
+    assert_int_equal(of_last, 300);
+    assert_int_equal(of_last_but_one, 300);
+    assert_int_equal(slowest, ranks - 2);
 }
 
 static void missed_rounds_are_taken_again(void **state)
@@ -572,7 +622,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(slowest_value_is_the_sample),
         cmocka_unit_test(slowest_rank_is_named),
         cmocka_unit_test(new_sampler_has_nothing),
+        cmocka_unit_test(own_clock_comes_off),
         cmocka_unit_test(sample_is_first_start_to_last_end),
+        cmocka_unit_test(last_rank_takes_its_own_clock_off),
         cmocka_unit_test(missed_rounds_are_taken_again),
         cmocka_unit_test(retakes_have_an_end),
         cmocka_unit_test(no_round_is_lost_when_time_is_up),
