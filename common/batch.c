@@ -1,6 +1,7 @@
 #include "common/batch.h"
 
 #include "common/quiet.h"
+#include "common/singles.h"
 
 #include <math.h>
 
@@ -61,6 +62,7 @@ static int64_t batch_length(const struct bc_run *run,
 struct round {
     const struct bc_batch *batch;
     int64_t repetitions;
+    bool leads_in; /* with a repetition that isn't timed */
 };
 
 static void take_batch(void *context, double *values)
@@ -71,7 +73,7 @@ static void take_batch(void *context, double *values)
         release(batch);
     /* Ranks come out of the first repetition as they do out of all that follow, and
        not as they come out of the barrier. */
-    if (round->repetitions > 1)
+    if (round->leads_in)
         (void)batch->repeat(batch->context, 1);
     if (batch->window != NULL)
         bc_start_window_wait(batch->window);
@@ -105,7 +107,7 @@ static int64_t shared_batch_length(const struct bc_run *run,
                                    const struct bc_batch *batch,
                                    double *seconds)
 {
-    struct round round = {batch, 1};
+    struct round round = {batch, 1, false};
     const struct bc_source source = source_of(run, &round);
     const struct bc_plan one_round = {
         .min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
@@ -134,7 +136,7 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
                       struct bc_batch_result *result)
 {
     const double start_s = bc_elapsed_s();
-    struct round round = {batch, batch->repetitions};
+    struct round round = {batch, batch->repetitions, false};
     double left_s = seconds;
     *result = (struct bc_batch_result){.slowest_rank = -1};
     if (batch->repetitions == 0 && run->job.oversubscribed) {
@@ -143,7 +145,15 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
         round.repetitions = batch_length(run, batch);
         left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     }
-    if (round.repetitions > 0) {
+    if (round.repetitions > 1) {
+        struct round one = {batch, 1, true};
+        round.leads_in = true;
+        const struct bc_source batches = source_of(run, &round);
+        const struct bc_source singles = source_of(run, &one);
+        result->in_time =
+            bc_sample_with_singles(run, sampler, &batches, &singles, false,
+                                   left_s, &result->repetition);
+    } else if (round.repetitions == 1) {
         const struct bc_source source = source_of(run, &round);
         result->in_time = bc_run_sample(run, sampler, &source, left_s,
                                         &result->repetition);

@@ -39,8 +39,10 @@ struct bc_batch {
 
 struct bc_batch_result {
     struct bc_summary repetition; /* ns, the slowest rank's; the clock's cost is
-                                     off; on rank 0 */
-    int64_t repetitions; /* in all samples; on rank 0, as all that follow */
+                                     off; p99 and max are of single repetitions
+                                     (common/singles.h); on rank 0 */
+    int64_t repetitions; /* in all samples, which those single ones are not; on
+                            rank 0, as all that follow */
     double total_s;      /* that they took */
     bool in_time;        /* the precision was reached before the time was up */
     int slowest_rank;

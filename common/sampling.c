@@ -39,13 +39,13 @@ struct bc_sampler {
     bool missed[BATCH_MAX];        /* rounds of the batch; rank 0 */
     struct store kept;             /* rank 0 */
     struct store dropped;          /* rounds that were missed; rank 0 */
-    int *slowest_counts; /* one a rank; rank 0 */
 };
 
 /* What rank 0 tells the others before each batch. */
 struct order {
     int32_t rounds; /* 0: the run is over */
     int32_t end;    /* enum bc_end */
+    int32_t counts; /* whether these rounds do, or are of the warm-up */
 };
 
 /* Rank 0's view of a run under way. */
@@ -80,11 +80,8 @@ struct bc_sampler *bc_sampler_create(MPI_Comm comm)
     BC_MPI(MPI_Comm_rank(comm, &sampler->rank));
     BC_MPI(MPI_Comm_size(comm, &sampler->size));
     sampler->local = allocate(pairs, sizeof *sampler->local);
-    if (sampler->rank == 0) {
+    if (sampler->rank == 0)
         sampler->slowest = allocate(pairs, sizeof *sampler->slowest);
-        sampler->slowest_counts =
-            allocate((size_t)sampler->size, sizeof *sampler->slowest_counts);
-    }
     return sampler;
 }
 
@@ -101,7 +98,6 @@ void bc_sampler_destroy(struct bc_sampler *sampler)
         return;
     free_store(&sampler->kept);
     free_store(&sampler->dropped);
-    free(sampler->slowest_counts);
     free(sampler->slowest);
     free(sampler->local);
     free(sampler);
@@ -196,8 +192,9 @@ static void use_dropped(struct controller *controller, int slowest_of)
     struct bc_sampler *const sampler = controller->sampler;
     const struct bc_samples *const dropped = &sampler->dropped.samples;
     const int64_t count = (int64_t)sampler->kept.samples.count;
-    if (dropped->count == 0 ||
-        (count > 0 && count >= controller->plan->least_rounds))
+    const int64_t least = controller->plan->least_rounds;
+    const int64_t needed = least > 0 || controller->plan->adds ? least : 1;
+    if (dropped->count == 0 || count >= needed)
         return;
     for (size_t i = 0; i < dropped->count; i++) {
         struct bc_located round[BC_QUANTITIES_MAX];
@@ -207,12 +204,7 @@ static void use_dropped(struct controller *controller, int slowest_of)
         keep_round(&sampler->kept, controller->quantities, round, slowest_of);
     }
     controller->starts->used += (int64_t)dropped->count;
-}
-
-static void count_slowest(struct bc_sampler *sampler)
-{
-    for (size_t i = 0; i < sampler->kept.samples.count; i++)
-        sampler->slowest_counts[sampler->kept.slowest_rank[i]]++;
+    sampler->dropped.samples.count = 0;
 }
 
 static void take_in_batch(struct controller *controller, int rounds,
@@ -272,21 +264,22 @@ static struct order next_order(const struct controller *controller)
                                    ? WARMUP_BATCH
                                    : plan->warmup_rounds -
                                          controller->rounds_done;
-        return (struct order){limit_batch(controller, wanted), 0};
+        return (struct order){.rounds = limit_batch(controller, wanted)};
     }
     if (controller->settled)
-        return (struct order){0, BC_END_SETTLED};
+        return (struct order){.end = BC_END_SETTLED};
     if (count >= plan->max_rounds)
-        return (struct order){0, plan->min_rounds >= plan->max_rounds
-                                     ? BC_END_SETTLED
-                                     : BC_END_MAX};
+        return (struct order){.end = plan->min_rounds >= plan->max_rounds
+                                         ? BC_END_SETTLED
+                                         : BC_END_MAX};
     if (time_is_up(controller))
-        return (struct order){0, BC_END_TIME};
+        return (struct order){.end = BC_END_TIME};
     int64_t wanted = plan->max_rounds - count;
     if (plan->settled != NULL &&
         (int64_t)controller->next_look - count < wanted)
         wanted = (int64_t)controller->next_look - count;
-    return (struct order){limit_batch(controller, wanted), 0};
+    return (struct order){.rounds = limit_batch(controller, wanted),
+                          .counts = 1};
 }
 
 /* ---- every rank follows -------------------------------------------------- */
@@ -383,29 +376,27 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler,
         .next_look = (size_t)plan->min_rounds,
         .starts = source->starts,
     };
-    sampler->kept.samples.count = 0;
-    sampler->dropped.samples.count = 0;
+    if (!plan->adds) {
+        sampler->kept.samples.count = 0;
+        sampler->dropped.samples.count = 0;
+    }
     memset(sampler->missed, 0, sizeof sampler->missed);
-    if (sampler->rank == 0)
-        memset(sampler->slowest_counts, 0,
-               (size_t)sampler->size * sizeof *sampler->slowest_counts);
     struct order order;
     for (;;) {
-        order = (struct order){0, 0};
+        order = (struct order){0};
         if (sampler->rank == 0)
             order = next_order(&controller);
-        bc_quiet_bcast(&order, 2, MPI_INT32_T, 0, sampler->comm);
+        bc_quiet_bcast(&order, 3, MPI_INT32_T, 0, sampler->comm);
         if (order.rounds == 0)
             break;
         take_batch(sampler, source, order.rounds);
         if (sampler->rank == 0)
             take_in_batch(&controller, order.rounds, source->slowest_of);
+        if (order.counts && source->between != NULL)
+            source->between(source->between_context);
     }
-    if (sampler->rank == 0) {
-        if (order.end == BC_END_TIME)
-            use_dropped(&controller, source->slowest_of);
-        count_slowest(sampler);
-    }
+    if (sampler->rank == 0 && order.end == BC_END_TIME)
+        use_dropped(&controller, source->slowest_of);
     return (enum bc_end)order.end;
 }
 
@@ -418,10 +409,14 @@ int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
 {
     if (sampler->kept.samples.count == 0)
         return -1;
+    int *const counts = allocate((size_t)sampler->size, sizeof *counts);
+    for (size_t i = 0; i < sampler->kept.samples.count; i++)
+        counts[sampler->kept.slowest_rank[i]]++;
     int slowest = 0;
     for (int rank = 1; rank < sampler->size; rank++)
-        if (sampler->slowest_counts[rank] > sampler->slowest_counts[slowest])
+        if (counts[rank] > counts[slowest])
             slowest = rank;
+    free(counts);
     return slowest;
 }
 

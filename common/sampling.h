@@ -7,8 +7,8 @@
  * quantity in a round is the slowest rank's value, or from the first start to the
  * last end where ranks start on a shared clock (struct bc_starts): rounds are reduced
  * elementwise with MPI_MAXLOC to rank 0 in batches, which takes O(log P)
- * steps and memory independent of P, but for a count a rank on rank 0, and tells which
- * rank is slow.
+ * steps and memory independent of P, but for a count a rank on rank 0 when that is asked
+ * which rank is slow.
  *
  * Rank 0 decides how many rounds to take and when to stop; every rank follows.
  * Nothing but the source's own code runs between two rounds of a batch.
@@ -58,6 +58,11 @@ struct bc_source {
     double clock_ns; /* what reading the clock adds to each value on this rank (its own
                         run->own_clock, where clocks cost ranks different times):
                         comes off the values before the slowest rank's is taken */
+    /* Collective: called after each batch of rounds that count, before rank 0 decides on
+       the next one; NULL: nothing is. It may run another sampler. What it takes is time
+       of the run. */
+    void (*between)(void *between_context);
+    void *between_context;
 };
 
 /* The samples of a run: the slowest rank's values, or from first start to last end,
@@ -82,6 +87,9 @@ struct bc_plan {
     int64_t warmup_rounds; /* not counted; -1: until the median settles */
     int64_t retakes; /* missed rounds that may be dropped; if the deadline passes with
                         less than `least_rounds` others they are used after all */
+    bool adds; /* to the last run's samples and missed rounds, as if that went on: all
+                  numbers are of both, and none of its rounds may be needed. Else they
+                  are dropped */
     /* Asked on rank 0 with all samples so far, each time their number has
        grown by a quarter: true ends the sampling. NULL: never. */
     bool (*settled)(const struct bc_samples *samples, void *context);
@@ -100,7 +108,7 @@ struct bc_sampler; /* the batches and the samples of one communicator */
 struct bc_sampler *bc_sampler_create(MPI_Comm comm);
 
 /* Takes rounds from the source as the plan of rank 0 says; what an earlier run
-   left is dropped. Collective; returns the same on every rank. */
+   left is dropped, unless the plan adds to it. Collective; returns the same on every rank. */
 enum bc_end bc_sampler_run(struct bc_sampler *sampler,
                            const struct bc_source *source,
                            const struct bc_plan *plan);

@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/quiet.h"
+#include "common/singles.h"
 #include "common/work.h"
 
 #include <math.h>
@@ -160,6 +161,19 @@ static int64_t count_outliers(const struct bc_samples *samples,
     return outliers;
 }
 
+static struct bc_source source_of(const struct bc_run *run,
+                                  struct syncbench_loop *loop)
+{
+    return (struct bc_source){
+        .quantities = SYNCBENCH_QUANTITIES,
+        .take = take_in_turn,
+        .context = loop,
+        .starts = bc_start_window_starts(loop->window),
+        .repetitions = loop->inner,
+        .clock_ns = run->own_clock.read_ns / (double)loop->inner,
+    };
+}
+
 void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
                        const struct syncbench_loop *loop, bool shrinks,
                        double seconds, struct syncbench_result *result)
@@ -168,18 +182,18 @@ void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
     struct syncbench_loop sampled = *loop;
     sampled.inner = shrinks ? enough_repetitions(run, loop)
                             : whole_turns(loop, (double)loop->inner);
-    const struct bc_source source = {
-        .quantities = SYNCBENCH_QUANTITIES,
-        .take = take_in_turn,
-        .context = &sampled,
-        .starts = bc_start_window_starts(loop->window),
-        .repetitions = sampled.inner,
-        .clock_ns = run->own_clock.read_ns / (double)sampled.inner,
-    };
+    struct syncbench_loop single = *loop;
+    single.inner = whole_turns(loop, 1.0);
+    const struct bc_source loops = source_of(run, &sampled);
+    const struct bc_source singles = source_of(run, &single);
     const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     *result = (struct syncbench_result){.inner = sampled.inner};
-    result->in_time = bc_run_sample_difference(run, sampler, &source, left_s,
-                                               &result->sync);
+    result->in_time =
+        sampled.inner > single.inner
+            ? bc_sample_with_singles(run, sampler, &loops, &singles, true, left_s,
+                                     &result->sync)
+            : bc_run_sample_difference(run, sampler, &loops, left_s,
+                                       &result->sync);
     const struct bc_samples *const samples = bc_sampler_samples(sampler);
     result->outer = (int64_t)samples->count;
     result->slowest_rank = bc_sampler_slowest_rank(sampler);

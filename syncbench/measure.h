@@ -26,7 +26,10 @@ struct syncbench_result {
     int64_t inner;
     int64_t outer;           /* samples of either loop; on rank 0, as all that
                                 follow */
-    struct bc_summary reference, loop, sync; /* ns a repetition */
+    struct bc_summary reference, loop, sync; /* ns a repetition; p99 and max of
+                                sync are of loops of one (common/singles.h), in
+                                which each rank has one turn where they take
+                                turns */
     int64_t outliers;        /* samples of the loop beyond 3 sd */
     bool in_time;            /* the precision was reached before the time was up */
     int slowest_rank;

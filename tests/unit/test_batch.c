@@ -25,13 +25,37 @@ struct script {
     int64_t calls;       /* to repeat so far */
     double last_call_s;  /* when, and the shortest time between two */
     double least_gap_s;
-    int64_t repetitions; /* in the last one */
+    int64_t repetitions; /* in the last one that had several, if one had */
+    bool late;           /* a repetition in 50, by chance, takes LATE_TIMES as long */
+    bool varies;         /* what it says, by half */
+    uint64_t random;
+    int64_t singles;     /* calls of one repetition, and what they took */
+    double singles_s;
 };
+
+#define LATE_TIMES 10
+
+/* From 0 to 1, the same on all ranks. Knuth's MMIX generator. */
+static double draw(struct script *s)
+{
+    s->random = s->random * UINT64_C(6364136223846793005) +
+                UINT64_C(1442695040888963407);
+    return (double)(s->random >> 11) / 9007199254740992.0;
+}
+
+/* The ns of so many repetitions. */
+static double scripted_ns(struct script *s, int64_t repetitions)
+{
+    double seconds = 0.0;
+    for (int64_t i = 0; i < repetitions; i++)
+        seconds += s->repetition_s * (s->late && draw(s) < 0.02 ? LATE_TIMES : 1);
+    return 1e9 * seconds * (s->varies ? 0.5 + draw(s) : 1.0);
+}
 
 static double repeat(void *context, int64_t repetitions)
 {
     struct script *const s = context;
-    double seconds = s->repetition_s * (double)repetitions;
+    double seconds = scripted_ns(s, repetitions) * 1e-9;
     if (s->calls == 0 && s->first_slower > 0)
         seconds *= s->first_slower;
     const struct timespec pause = {.tv_nsec = (long)(seconds * 1e9)};
@@ -45,7 +69,12 @@ static double repeat(void *context, int64_t repetitions)
     if (rank == s->idle)
         nanosleep(&idle_pause, NULL);
     s->calls++;
-    s->repetitions = repetitions;
+    if (repetitions > 1 || s->repetitions == 0)
+        s->repetitions = repetitions;
+    if (repetitions == 1) {
+        s->singles++;
+        s->singles_s += bc_elapsed_s() - now_s;
+    }
     return rank == s->idle ? BC_NO_PART : floor(seconds * 1e9);
 }
 
@@ -82,14 +111,14 @@ static void no_time_one_repetition(void **state)
     assert_in_range(result.slowest_rank, 0, ranks - 1);
 }
 
-/* A sample of something short is a batch all the same, and one without warm-up; a
-   repetition that isn't timed comes before it. */
+/* A sample of something short is a batch all the same, and one without warm-up; then
+   there is a single repetition. One that isn't timed comes before each of them. */
 static void no_time_short_repetition(void **state)
 {
     (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
-    assert_int_equal(script.calls, 3);
+    assert_int_equal(script.calls, 5);
     assert_int_equal(script.repetitions, 20);
     assert_false(result.in_time);
     if (rank == 0)
@@ -147,6 +176,74 @@ static void asked_for_one_is_in_time(void **state)
     assert_int_equal(result.repetition.count, 1);
     assert_true(three.in_time);
     assert_int_equal(three.repetition.count, 3);
+}
+
+/* ---- single repetitions ---------------------------------------------------------- */
+
+/* Of 1 us, where one in 50 takes 10 us: that is the 99th percentile, not a batch's mean.
+   Single repetitions aren't among the samples that were asked for. */
+static void late_repetitions_are_the_tail(void **state)
+{
+    (void)state;
+    struct script script = {.repetition_s = 1e-6, .idle = -1, .late = true};
+    const struct bc_batch_result adaptive = measure(&script, false, 5.0, NULL);
+    run.settings.samples = 7;
+    const struct bc_batch_result fixed = measure(&script, false, INFINITY, NULL);
+    run.settings.samples = 0;
+    if (rank != 0)
+        return;
+    assert_near(adaptive.repetition.p99, 1000.0 * LATE_TIMES, 1.0);
+    assert_near(adaptive.repetition.max, 1000.0 * LATE_TIMES, 1.0);
+    assert_in_range((uintmax_t)adaptive.repetition.value, 1000, 2000);
+    /* The longest of so few may be late or not, but is no mean. */
+    assert_true(fabs(fixed.repetition.max - 1000.0) < 1.0 ||
+                fabs(fixed.repetition.max - 1000.0 * LATE_TIMES) < 1.0);
+    assert_int_equal(fixed.repetition.count, 7);
+    assert_int_equal(fixed.repetitions, 7 * script.repetitions);
+    assert_near(fixed.total_s, 1e-6 * (double)fixed.repetitions,
+                1e-6 * LATE_TIMES * 0.2 * (double)fixed.repetitions);
+}
+
+/* As many as samples that were asked for, and one that isn't timed before each of both. */
+static void as_many_single_repetitions_as_samples(void **state)
+{
+    (void)state;
+    struct script script = {.repetition_s = 1e-6, .idle = -1};
+    const struct bc_batch batch = {.repeat = repeat, .context = &script,
+                                   .repetitions = 20, .quantity = "repetition"};
+    struct bc_batch_result result;
+    run.settings.samples = 7;
+    run.settings.warmup = 0;
+    bc_batch_measure(&run, sampler, &batch, INFINITY, &result);
+    run.settings.samples = 0;
+    run.settings.warmup = -1;
+    assert_int_equal(script.singles, 7 + 2 * 7);
+    assert_int_equal(script.calls, script.singles + 7);
+}
+
+/* They take a share of the row's time, and none of it after its end. */
+static void single_repetitions_leave_the_time(void **state)
+{
+    (void)state;
+    struct script script = {.repetition_s = 1e-3, .sleeps = true, .idle = -1,
+                            .varies = true};
+    const struct bc_batch batch = {.repeat = repeat, .context = &script,
+                                   .repetitions = 10,
+                                   .quantity = "repetition"};
+    struct bc_batch_result result;
+    run.settings.precision_pct = 0.001;
+    const double start_s = bc_elapsed_s();
+    bc_batch_measure(&run, sampler, &batch, 2.0, &result);
+    const double took_s = bc_elapsed_s() - start_s;
+    run.settings.precision_pct = 2.0;
+    /* Each batch and each single repetition has one before it that isn't timed. */
+    const double untimed_s = 1e-3 * 1.5 * (double)script.calls / 2.0;
+    if (rank != 0)
+        return;
+    assert_false(result.in_time);
+    assert_true(took_s < 2.0 * 1.1);
+    assert_true(script.singles_s < 0.2 * took_s + untimed_s);
+    assert_true(result.total_s > 0.5 * took_s);
 }
 
 /* One disturbed repetition in the choice of a batch's length makes no batches of one
@@ -217,6 +314,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(clock_comes_off),
         cmocka_unit_test(some_time_some_samples),
         cmocka_unit_test(asked_for_one_is_in_time),
+        cmocka_unit_test(late_repetitions_are_the_tail),
+        cmocka_unit_test(as_many_single_repetitions_as_samples),
+        cmocka_unit_test(single_repetitions_leave_the_time),
         cmocka_unit_test(those_without_a_part_do_not_wait),
     };
     int failures = cmocka_run_group_tests_name("batch", tests, NULL, NULL);

@@ -27,7 +27,16 @@ struct script {
     int quantities;
     int rounds;       /* taken so far */
     double clock_ns;  /* that a value on this rank has of the clock */
+    int between;      /* calls, and the rounds that there were at the last one */
+    int rounds_between;
 };
+
+static void note_between(void *between_context)
+{
+    struct script *const script = between_context;
+    script->between++;
+    script->rounds_between = script->rounds;
+}
 
 static void take(void *context, double *values)
 {
@@ -52,6 +61,8 @@ static enum bc_end run(struct script *script, const struct bc_plan *plan,
         .context = script,
         .slowest_of = slowest_of,
         .clock_ns = script->clock_ns,
+        .between = note_between,
+        .between_context = script,
     };
     return bc_sampler_run(sampler, &source, plan);
 }
@@ -294,6 +305,63 @@ static void missed_rounds_are_taken_again(void **state)
     assert_int_equal(slowest, ranks - 1);
 }
 
+/* A run that goes on has the samples and the misses of before; it need not use these. */
+static void runs_go_on(void **state)
+{
+    (void)state;
+    struct late_script late = {.every = 1}, on_time = {0};
+    struct bc_plan plan = fixed_plan(5);
+    plan.adds = true;
+    plan.retakes = 1000;
+    const struct bc_plan anew = {.min_rounds = 1, .max_rounds = 1,
+                                 .deadline_s = INFINITY};
+    run_late(&on_time, &anew);
+    run_late(&on_time, &plan);
+    const size_t five = bc_sampler_samples(sampler)->count;
+    run_late(&on_time, &plan);
+    const size_t still = bc_sampler_samples(sampler)->count;
+    run_late(&on_time, &anew);
+    plan.max_rounds = plan.min_rounds = 2;
+    plan.deadline_s = bc_elapsed_s() - 1.0;
+    run_late(&late, &plan); /* nothing, as there is no time */
+    const size_t one = bc_sampler_samples(sampler)->count;
+    if (rank != 0)
+        return;
+    assert_int_equal(five, 5);
+    assert_int_equal(still, 5);
+    assert_int_equal(one, 1);
+    assert_int_equal(on_time.starts.rounds, 1 + 4 + 1);
+    assert_int_equal(late.starts.rounds, 0);
+}
+
+static void misses_of_runs_that_go_on(void **state)
+{
+    (void)state;
+    struct late_script late = {.every = 1};
+    struct bc_sampler *const usual = sampler;
+    struct bc_plan plan = fixed_plan(5);
+    plan.adds = true;
+    plan.retakes = 1000;
+    plan.deadline_s = bc_elapsed_s() - 1.0;
+    sampler = bc_sampler_create(MPI_COMM_WORLD);
+    run_late(&late, &plan);
+    const int64_t used = late.starts.used;
+    const size_t none = bc_sampler_samples(sampler)->count;
+    plan.least_rounds = 1;
+    plan.grace_s = 10.0;
+    run_late(&late, &plan);
+    const size_t one = bc_sampler_samples(sampler)->count;
+    bc_sampler_destroy(sampler);
+    sampler = usual;
+    if (rank != 0)
+        return;
+    assert_int_equal(late.starts.rounds, 1);
+    assert_int_equal(used, 0);
+    assert_int_equal(none, 0);
+    assert_int_equal(late.starts.used, 1);
+    assert_int_equal(one, 1);
+}
+
 /* So many may be dropped, no more. */
 static void retakes_have_an_end(void **state)
 {
@@ -507,6 +575,19 @@ static void least_rounds_within_grace(void **state)
 
 /* ---- warming up ---------------------------------------------------------- */
 
+/* Not of the warm-up, and before the run ends. */
+static void between_is_called_after_what_counts(void **state)
+{
+    (void)state;
+    struct script script = {.value = constant, .quantities = 1};
+    struct bc_plan plan = fixed_plan(5);
+    plan.warmup_rounds = 3;
+    run(&script, &plan, 0);
+    assert_int_equal(script.rounds, 3 + 5);
+    assert_int_equal(script.between, 1);
+    assert_int_equal(script.rounds_between, 3 + 5);
+}
+
 /* 20 rounds that get faster and faster, then a steady state. */
 static double warming(int round, int quantity)
 {
@@ -627,6 +708,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(last_rank_takes_its_own_clock_off),
         cmocka_unit_test(missed_rounds_are_taken_again),
         cmocka_unit_test(retakes_have_an_end),
+        cmocka_unit_test(runs_go_on),
+        cmocka_unit_test(misses_of_runs_that_go_on),
+        cmocka_unit_test(between_is_called_after_what_counts),
         cmocka_unit_test(no_round_is_lost_when_time_is_up),
         cmocka_unit_test(fixed_number_is_exact),
         cmocka_unit_test(settled_is_asked_at_growing_counts),
