@@ -1,0 +1,196 @@
+/*
+ * Ranks in the order of their nodes; run on 2, 4 and 7 ranks of one machine, whose nodes
+ * are made up.
+ *
+ * Collective calls come first, checks afterwards (see test_sampling.c).
+ */
+#include "helpers.h"
+
+#include "common/node_order.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RANKS_MAX = 7 };
+
+static int rank, ranks;
+
+/* A job whose ranks are on these nodes, numbered as bc_job_describe does. Collective. */
+static struct bc_job job_on(const int *nodes)
+{
+    struct bc_job job = {.rank = rank, .ranks = ranks, .node = nodes[rank]};
+    for (int r = 0; r < ranks; r++)
+        job.nodes = nodes[r] + 1 > job.nodes ? nodes[r] + 1 : job.nodes;
+    MPI_Comm_split(MPI_COMM_WORLD, job.node, rank, &job.node_comm);
+    return job;
+}
+
+/* Which rank is at each place, by definition. */
+static void sort_by_node(const int *nodes, int *rank_at)
+{
+    int place = 0;
+    for (int node = 0; node < ranks; node++)
+        for (int r = 0; r < ranks; r++)
+            if (nodes[r] == node)
+                rank_at[place++] = r;
+}
+
+static void assert_ordered(const int *nodes)
+{
+    int expected[RANKS_MAX], found[RANKS_MAX], none;
+    struct bc_node_order order;
+    struct bc_job job = job_on(nodes);
+    bc_node_order_create(&order, &job);
+    for (int place = 0; place < ranks; place++)
+        found[place] = bc_node_order_rank(&order, place);
+    none = bc_node_order_rank(&order, -1);
+    const int place = order.place;
+    const bool world = order.comm == MPI_COMM_WORLD;
+    bc_node_order_destroy(&order);
+    MPI_Comm_free(&job.node_comm);
+
+    sort_by_node(nodes, expected);
+    assert_memory_equal(found, expected, (size_t)ranks * sizeof *found);
+    assert_int_equal(expected[place], rank);
+    assert_int_equal(none, -1);
+    bool same = true;
+    for (int i = 0; i < ranks; i++)
+        same = same && expected[i] == i;
+    assert_int_equal(world, same);
+}
+
+static void ranks_are_ordered_by_node(void **state)
+{
+    (void)state;
+    int nodes[RANKS_MAX] = {0};
+    for (int per_node = 1; per_node <= ranks; per_node++) { /* filled one by one */
+        for (int r = 0; r < ranks; r++)
+            nodes[r] = r / per_node;
+        assert_ordered(nodes);
+    }
+    for (int count = 1; count <= ranks; count++) { /* dealt out */
+        for (int r = 0; r < ranks; r++)
+            nodes[r] = r % count;
+        assert_ordered(nodes);
+    }
+    for (int r = 0; r < ranks; r++) /* node 0 has the first rank and the last */
+        nodes[r] = r != 0 && r != ranks - 1;
+    assert_ordered(nodes);
+}
+
+/* The share that cross nodes where each rank names the one that `distance` ranks
+   above it, but for the first `without` ranks. Collective. */
+static int pct_of(const int *nodes, int distance, int without)
+{
+    struct bc_job job = job_on(nodes);
+    const int partner = (rank + distance) % ranks;
+    const int pct = bc_crossing_pct(&job, &partner, rank >= without);
+    MPI_Comm_free(&job.node_comm);
+    return pct;
+}
+
+static void pairs_that_cross_nodes_are_counted(void **state)
+{
+    (void)state;
+    int own[RANKS_MAX] = {0}, same[RANKS_MAX] = {0}, last[RANKS_MAX] = {0};
+    for (int r = 0; r < ranks; r++)
+        own[r] = r;
+    last[ranks - 1] = 1;
+    const int all = pct_of(own, 1, 0);
+    const int none = pct_of(same, 1, 0);
+    /* The last rank is on a node of its own and in two of the pairs. */
+    const int two = pct_of(last, 1, 0);
+    const int one = pct_of(last, 1, ranks - 1);
+    const int of_nothing = pct_of(own, 1, ranks);
+    if (rank != 0)
+        return;
+    assert_int_equal(all, 100);
+    assert_int_equal(none, 0);
+    assert_int_equal(two, (200 + ranks / 2) / ranks);
+    assert_int_equal(one, 100);
+    assert_int_equal(of_nothing, 0);
+}
+
+/* 2 of 1,000 are no 0 %, and 999 of 1,000 no 100 %. */
+static void few_are_not_none(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    int partners[MANY], nodes[RANKS_MAX] = {0};
+    for (int r = 0; r < ranks; r++)
+        nodes[r] = r;
+    struct bc_job job = job_on(nodes);
+    for (int i = 0; i < MANY; i++)
+        partners[i] = i < 2 && rank == 0 ? 1 : rank;
+    const int few = bc_crossing_pct(&job, partners, MANY);
+    for (int i = 0; i < MANY; i++)
+        partners[i] = i < 1 && rank == 0 ? 0 : (rank + 1) % ranks;
+    const int most = bc_crossing_pct(&job, partners, MANY);
+    MPI_Comm_free(&job.node_comm);
+    if (rank != 0)
+        return;
+    assert_int_equal(few, 1);
+    assert_int_equal(most, 99);
+}
+
+/* What a note says; "" for none. Collective. */
+static void note_of(const int *nodes, const char *which, char *text, size_t size)
+{
+    static const struct bc_column columns[] = {{"status", BC_INFO, 0}};
+    static const struct bc_table table = {columns, 1};
+    static const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
+    struct bc_job job = job_on(nodes);
+    FILE *const file = tmpfile();
+    struct bc_output *const output =
+        rank == 0 ? bc_output_attach(file, &style, &table) : NULL;
+    const int half = ranks / 2;
+    const int partner = rank < half ? rank + half : rank < 2 * half ? rank - half : -1;
+    bc_crossing_note(&job, output, which, partner);
+    MPI_Comm_free(&job.node_comm);
+    bc_output_close(output);
+    rewind(file);
+    const size_t length = fread(text, 1, size - 1, file);
+    text[length] = '\0';
+    fclose(file);
+}
+
+static void notes(void **state)
+{
+    (void)state;
+    int blocks[RANKS_MAX] = {0}, one[RANKS_MAX] = {0}, dealt[RANKS_MAX] = {0};
+    char crossing[128], none[128], single[128];
+    for (int r = 0; r < ranks; r++) {
+        blocks[r] = r >= ranks / 2;
+        dealt[r] = r % (ranks / 2);
+    }
+    note_of(blocks, "", crossing, sizeof crossing);
+    note_of(dealt, "single: ", none, sizeof none);
+    note_of(one, "", single, sizeof single);
+    const bool nodes = ranks / 2 > 1; /* else the ranks dealt out are on one */
+    if (rank != 0)
+        return;
+    assert_string_equal(crossing, "# note: 100 % of the pairs cross nodes\n");
+    assert_string_equal(none, nodes ? "# note: single: 0 % of the pairs cross nodes\n"
+                                    : "");
+    assert_string_equal(single, "");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_are_ordered_by_node),
+        cmocka_unit_test(pairs_that_cross_nodes_are_counted),
+        cmocka_unit_test(few_are_not_none),
+        cmocka_unit_test(notes),
+    };
+    int failures = cmocka_run_group_tests_name("node_order", tests, NULL, NULL);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures != 0;
+}
