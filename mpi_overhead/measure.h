@@ -5,6 +5,7 @@
 #ifndef COMMCOST_MPI_OVERHEAD_MEASURE_H
 #define COMMCOST_MPI_OVERHEAD_MEASURE_H
 
+#include "common/node_order.h"
 #include "common/run.h"
 #include "common/sampling.h"
 #include "common/work.h"
@@ -18,6 +19,7 @@ struct overhead_bench {
     struct bc_run *run;
     const struct overhead_parameters *parameters;
     struct bc_sampler *sampler; /* over MPI_COMM_WORLD */
+    const struct bc_node_order *by_node; /* in which ranks are paired */
     struct bc_work_rate rate;   /* of rank 0 */
 };
 

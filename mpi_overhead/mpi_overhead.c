@@ -8,7 +8,8 @@
  * Towards a Realistic Model of Parallel Computation", PPoPP 1993: the time for
  * which the processor is engaged in sending or receiving a message.
  *
- * The lower half of the ranks measures, each with a partner in the upper half.
+ * The lower half of the ranks, ordered by node, measures, each with a partner in the
+ * upper half.
  *
  *   parameters.h  options
  *   kernel.h      the timed loops
@@ -16,6 +17,7 @@
  *   measure.h     one row
  */
 #include "common/mpi_check.h"
+#include "common/node_order.h"
 #include "common/parse.h"
 #include "common/quiet.h"
 #include "common/run.h"
@@ -172,14 +174,14 @@ static double row_seconds(const struct bc_run *run, int64_t rows_left)
     return bc_run_row_seconds(run, rows_left);
 }
 
-/* Measures one row for one pair; all pairs exchange messages. Collective;
-   false if the run must end. */
+/* Measures one row for one pair, that of the measuring rank at place `pair` in the order
+   of nodes; all pairs exchange messages. Collective; false if the run must end. */
 static bool measure_row(struct overhead_bench *bench,
                         struct overhead_exchange *exchange, int pair,
                         int64_t rows_left)
 {
     struct overhead_result result;
-    exchange->reports = bench->run->job.rank == pair;
+    exchange->reports = bench->by_node->place == pair;
     exchange->wrong = 0;
     overhead_prepare_data(exchange);
     tell_start(bench->run, exchange);
@@ -194,7 +196,8 @@ static bool measure_row(struct overhead_bench *bench,
                          "its time: --max-time gives it more",
                          (long long)bench->run->rows + 1);
     struct bc_row row;
-    fill_row(&row, bench->run, exchange, pair, &result, status);
+    fill_row(&row, bench->run, exchange, bc_node_order_rank(bench->by_node, pair),
+             &result, status);
     return bc_run_row(bench->run, &row);
 }
 
@@ -233,22 +236,37 @@ static void run_rows(struct overhead_bench *bench,
             }
 }
 
+/* Says how many pairs cross nodes, and whether the reported one does. Collective. */
+static void note_pairs(const struct bc_run *run, int partner)
+{
+    bc_crossing_note(&run->job, run->output, "", partner);
+    if (run->job.nodes > 1 && !parameters.all_pairs &&
+        !bc_crosses_nodes(&run->job, partner))
+        bc_output_remark(run->output, "note",
+                         "the reported pair, ranks 0 and %d, is on one node: "
+                         "--all-pairs reports all of them",
+                         partner);
+}
+
 static void create_exchange(const struct bc_run *run,
+                            const struct bc_node_order *by_node,
                             struct overhead_exchange *exchange)
 {
     const int half = run->job.ranks / 2;
+    const int place = by_node->place;
     const size_t bytes = (size_t)largest_message();
     *exchange = (struct overhead_exchange){
-        .measures = run->job.rank < half,
-        .peer = run->job.rank < half ? 1 : 0,
+        .measures = place < half,
+        .peer = place < half ? 1 : 0,
         .check = run->settings.check,
         .buffer = malloc(bytes > 0 ? bytes : 1),
     };
     if (exchange->buffer == NULL)
         bc_abort("no memory for a message of %zu bytes", bytes);
     memset(exchange->buffer, 0, bytes > 0 ? bytes : 1);
-    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, run->job.rank % half, run->job.rank,
-                          &exchange->pair));
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, place % half, place, &exchange->pair));
+    note_pairs(run, bc_node_order_rank(by_node, place < half ? place + half
+                                                             : place - half));
 }
 
 int main(int argc, char **argv)
@@ -275,10 +293,13 @@ int main(int argc, char **argv)
     struct bc_error ignored;
     take_base_threshold(&ignored);
 
+    struct bc_node_order by_node;
+    bc_node_order_create(&by_node, &run.job);
     struct overhead_exchange exchange;
-    create_exchange(&run, &exchange);
+    create_exchange(&run, &by_node, &exchange);
     struct overhead_bench bench = {
         .run = &run,
+        .by_node = &by_node,
         .parameters = &parameters,
         .sampler = bc_sampler_create(MPI_COMM_WORLD),
         .rate = bc_work_calibrate(),
@@ -288,6 +309,7 @@ int main(int argc, char **argv)
         bc_output_remark(run.output, "verbose", "mpi_overhead: done");
     bc_sampler_destroy(bench.sampler);
     BC_MPI(MPI_Comm_free(&exchange.pair));
+    bc_node_order_destroy(&by_node);
     free(exchange.buffer);
     return bc_run_end(&run);
 }

@@ -13,6 +13,7 @@
  */
 #include "common/coarray.h"
 #include "common/mpi_check.h"
+#include "common/node_order.h"
 #include "common/run.h"
 #include "pingpong/arrangement.h"
 #include "pingpong/measure.h"
@@ -57,6 +58,7 @@ static struct pingpong_parameters parameters;
 struct bench {
     struct bc_run *run;
     struct bc_sampler *sampler;
+    struct bc_node_order by_node;
     struct bc_coarray coarray; /* of the largest extent */
     /* Of exactly the data's size, one for each size from its first row on: with
        8 ranks on 2 processors MPICH takes 0.4 s to make one. */
@@ -204,6 +206,16 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
     bc_row_integer(row, "slowest_rank", result->times.slowest_rank);
 }
 
+/* This rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
+static struct pingpong_part find_part(const struct bench *bench,
+                                      enum pingpong_arrangement arrangement)
+{
+    struct pingpong_part part = pingpong_part_of(
+        arrangement, bench->by_node.place, bench->run->job.ranks);
+    part.partner = bc_node_order_rank(&bench->by_node, part.partner);
+    return part;
+}
+
 /* The coarray of exactly so many values. Collective. */
 static struct bc_coarray *exact_coarray(struct bench *bench, int64_t count)
 {
@@ -224,8 +236,7 @@ static bool measure_row(struct bench *bench,
                         const struct pingpong_shape *shape)
 {
     const struct bc_job *const job = &bench->run->job;
-    const struct pingpong_part part =
-        pingpong_part_of(arrangement, job->rank, job->ranks);
+    const struct pingpong_part part = find_part(bench, arrangement);
     struct pingpong_game game = {
         .coarray = pattern->exact
                        ? exact_coarray(bench, pingpong_ndata(shape))
@@ -304,6 +315,30 @@ static bool sweep(struct bench *bench, bool counts)
     return true;
 }
 
+/* Which of the chosen arrangements there are, and how many of their pairs cross nodes.
+   Collective. */
+static void note_arrangements(const struct bench *bench)
+{
+    const struct bc_run *const run = bench->run;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
+        const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
+        const char *const name = pingpong_arrangement_names[a];
+        if (!parameters.arrangement_chosen[a])
+            continue;
+        if (!pingpong_can_arrange(arrangement, run->job.ranks)) {
+            bc_output_remark(run->output, "note",
+                             "no %s: it needs an even number of at least 4 "
+                             "processes, got %d",
+                             name, run->job.ranks);
+            continue;
+        }
+        char which[BC_CELL_LENGTH];
+        snprintf(which, sizeof which, "%s: ", name);
+        bc_crossing_note(&run->job, run->output, which,
+                         find_part(bench, arrangement).partner);
+    }
+}
+
 /* What a run with these options leaves out. */
 static void write_notes(const struct bc_run *run)
 {
@@ -321,27 +356,18 @@ static void write_notes(const struct bc_run *run)
                          "ranks share processors: --max-blocks sets their "
                          "number",
                          (long long)limits->max_blocks);
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        if (parameters.arrangement_chosen[a] &&
-            !pingpong_can_arrange((enum pingpong_arrangement)a,
-                                  run->job.ranks))
-            bc_output_remark(run->output, "note",
-                             "no %s: it needs an even number of at least 4 "
-                             "processes, got %d",
-                             pingpong_arrangement_names[a], run->job.ranks);
 }
 
 static void create_bench(struct bench *bench, struct bc_run *run)
 {
-    const struct bc_job *const job = &run->job;
-    const struct pingpong_part part =
-        pingpong_part_of(PINGPONG_SINGLE, job->rank, job->ranks);
     *bench = (struct bench){.run = run,
                             .sampler = bc_sampler_create(MPI_COMM_WORLD)};
+    bc_node_order_create(&bench->by_node, &run->job);
+    const struct pingpong_part part = find_part(bench, PINGPONG_SINGLE);
     bc_coarray_create(&bench->coarray, MPI_COMM_WORLD,
                       largest_extent(&parameters.limits));
     BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, part.partner >= 0 ? 0 : MPI_UNDEFINED,
-                          job->rank, &bench->pair));
+                          run->job.rank, &bench->pair));
 }
 
 static void destroy_bench(struct bench *bench)
@@ -351,6 +377,7 @@ static void destroy_bench(struct bench *bench)
     for (int i = 0; i < bench->exact_count; i++)
         bc_coarray_destroy(&bench->exact[i]);
     bc_coarray_destroy(&bench->coarray);
+    bc_node_order_destroy(&bench->by_node);
     bc_sampler_destroy(bench->sampler);
 }
 
@@ -380,6 +407,7 @@ int main(int argc, char **argv)
     struct bench bench;
     create_bench(&bench, &run);
     write_notes(&run);
+    note_arrangements(&bench);
     sweep(&bench, true);
     sweep(&bench, false);
     destroy_bench(&bench);

@@ -16,6 +16,7 @@
 #include "common/coarray.h"
 #include "common/grid.h"
 #include "common/mpi_check.h"
+#include "common/node_order.h"
 #include "common/run.h"
 #include "common/work.h"
 #include "syncbench/check.h"
@@ -53,6 +54,7 @@ struct bench {
     struct bc_sampler *sampler;
     struct bc_coarray coarray;
     struct bc_mutex lock, critical;
+    struct bc_node_order by_node;
     int dims[BC_GRID_DIMENSIONS];
     int *order;      /* of the ranks in random rings */
     int *neighbours; /* room for one row's */
@@ -113,6 +115,34 @@ static int *allocate_ranks(int count)
     return ranks;
 }
 
+/* Writes this rank's neighbours and returns their number. The rule of pairs is for ranks
+   ordered by node; rings and grids are MPI_COMM_WORLD's, as a program has them. Local. */
+static int find_neighbours(const struct bench *bench, enum syncbench_set set, int n)
+{
+    const struct bc_job *const job = &bench->run->job;
+    const bool pairs = set == SYNCBENCH_PAIR;
+    const int count = syncbench_neighbours(
+        set, pairs ? bench->by_node.place : job->rank, job->ranks, n, bench->dims,
+        bench->order, bench->neighbours);
+    if (pairs)
+        bench->neighbours[0] =
+            bc_node_order_rank(&bench->by_node, bench->neighbours[0]);
+    return count;
+}
+
+/* Says how many of the pairs cross nodes, if any type has pairs. Collective. */
+static void note_pairs(const struct bench *bench)
+{
+    const struct bc_job *const job = &bench->run->job;
+    for (int k = 0; k < SYNCBENCH_KINDS; k++)
+        if (parameters.chosen[k] && syncbench_kinds[k].set == SYNCBENCH_PAIR &&
+            syncbench_can_arrange(SYNCBENCH_PAIR, job->ranks, 2)) {
+            find_neighbours(bench, SYNCBENCH_PAIR, 2);
+            bc_crossing_note(job, bench->run->output, "", bench->neighbours[0]);
+            return;
+        }
+}
+
 static void prepare(struct bench *bench)
 {
     const int ranks = bench->run->job.ranks;
@@ -120,6 +150,7 @@ static void prepare(struct bench *bench)
     bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
     bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
     bc_mutex_create(&bench->critical, MPI_COMM_WORLD);
+    bc_node_order_create(&bench->by_node, &bench->run->job);
     BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
     bench->order = allocate_ranks(ranks);
     syncbench_permute((uint64_t)parameters.seed, ranks, bench->order);
@@ -130,12 +161,14 @@ static void prepare(struct bench *bench)
                      "delay of %llu steps; random neighbours from seed %lld",
                      (unsigned long long)bench->delay_units,
                      (long long)parameters.seed);
+    note_pairs(bench);
 }
 
 static void clean_up(struct bench *bench)
 {
     free(bench->neighbours);
     free(bench->order);
+    bc_node_order_destroy(&bench->by_node);
     bc_mutex_destroy(&bench->critical);
     bc_mutex_destroy(&bench->lock);
     bc_coarray_destroy(&bench->coarray);
@@ -215,9 +248,7 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
                         int n)
 {
     const struct bc_run *const run = bench->run;
-    const int count =
-        syncbench_neighbours(kind->set, run->job.rank, run->job.ranks, n,
-                             bench->dims, bench->order, bench->neighbours);
+    const int count = find_neighbours(bench, kind->set, n);
     struct syncbench_team team = {
         .coarray = &bench->coarray,
         .lock = &bench->lock,
