@@ -10,69 +10,84 @@
 
 /* ---- peers ------------------------------------------------------------------- */
 
-/* The stride in force: as asked; else a node's ranks, so that peers are on other
-   nodes, where there are nodes enough. Says why if not. */
-static int choose_stride(const struct msgrate_bench *bench)
+/* msgrate_within_fn; the context is the bench. Collective. */
+static void count_within(void *context, int first, int strides, int64_t *within)
+{
+    const struct msgrate_bench *const bench = context;
+    int node_rank, node_ranks;
+    BC_MPI(MPI_Comm_rank(bench->run->job.node_comm, &node_rank));
+    BC_MPI(MPI_Comm_size(bench->run->job.node_comm, &node_ranks));
+    for (int i = 0; i < strides; i++) /* one rank counts for its node */
+        within[i] = node_rank == 0
+                        ? msgrate_peers_within(node_ranks, bench->run->job.ranks,
+                                               bench->npeers, first + i)
+                        : 0;
+    bc_quiet_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM,
+                       MPI_COMM_WORLD);
+}
+
+/* The stride in force: as asked; else the one that puts the most peers on other nodes.
+   Collective. */
+static int choose_stride(struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
     if (bench->parameters->stride > 0)
         return (int)bench->parameters->stride;
     if (job->nodes == 1)
         return 1;
-    if (job->nodes > bench->npeers &&
-        msgrate_peers_distinct(job->ranks, bench->npeers, job->most_per_node))
-        return job->most_per_node;
-    bc_output_remark(bench->run->output, "note",
-                     job->nodes > bench->npeers
-                         ? "peers are neighbouring ranks (ppn 1), since the "
-                           "nodes have different numbers of them: -n sets the "
-                           "distance"
-                         : "peers are neighbouring ranks (ppn 1), since there "
-                           "are not more nodes than peers");
-    return 1;
+    return msgrate_peers_stride(job->ranks, bench->npeers, count_within, bench);
 }
 
-/* Says how many of all pairs of peers are on different nodes. Collective. */
-static void count_remote_peers(const struct msgrate_bench *bench)
+/* Says how far peers are apart, and how many of them and of the partners are on other
+   nodes. Collective. */
+static void note_peers(const struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
+    struct bc_output *const output = bench->run->output;
     if (job->nodes == 1)
         return;
-    int *const here = malloc((size_t)bench->npeers * sizeof *here);
-    if (here == NULL)
-        bc_abort("no memory for %d peers", bench->npeers);
-    MPI_Group world, node;
-    BC_MPI(MPI_Comm_group(MPI_COMM_WORLD, &world));
-    BC_MPI(MPI_Comm_group(job->node_comm, &node));
-    BC_MPI(MPI_Group_translate_ranks(world, bench->npeers, bench->sends, node,
-                                     here));
-    int64_t remote = 0, all_remote = 0;
-    for (int i = 0; i < bench->npeers; i++)
-        remote += here[i] == MPI_UNDEFINED;
-    BC_MPI(MPI_Reduce(&remote, &all_remote, 1, MPI_INT64_T, MPI_SUM, 0,
-                      MPI_COMM_WORLD));
-    bc_output_remark(bench->run->output, "note",
-                     "%.0f %% of the peers are on another node",
-                     100.0 * (double)all_remote /
-                         ((double)bench->npeers * job->ranks));
-    BC_MPI(MPI_Group_free(&world));
-    BC_MPI(MPI_Group_free(&node));
-    free(here);
+    const int pct = bc_crossing_pct(job, bench->sends, bench->npeers);
+    if (bench->parameters->stride > 0)
+        bc_output_remark(output, "note",
+                         "distance between peers, ranks ordered by node: %d, which "
+                         "puts %d %% of them on other nodes",
+                         bench->stride, pct);
+    else
+        bc_output_remark(output, "note",
+                         "distance between peers, ranks ordered by node: %d, the "
+                         "smallest that puts the most of them, %d %%, on other nodes "
+                         "(-n sets it)",
+                         bench->stride, pct);
+    bc_crossing_note(job, output, "single direction: ", bench->partner);
+}
+
+static int *allocate_peers(int count)
+{
+    int *const peers = malloc((size_t)count * sizeof *peers);
+    if (peers == NULL)
+        bc_abort("no memory for %d peers", count);
+    return peers;
 }
 
 static void create_peers(struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
+    bc_node_order_create(&bench->by_node, job);
+    const int place = bench->by_node.place;
     bench->npeers = (int)bench->parameters->peers;
     bench->stride = choose_stride(bench);
-    bench->sends = malloc((size_t)bench->npeers * sizeof *bench->sends);
-    bench->receives = malloc((size_t)bench->npeers * sizeof *bench->receives);
-    if (bench->sends == NULL || bench->receives == NULL)
-        bc_abort("no memory for %d peers", bench->npeers);
-    msgrate_peers_list(job->rank, job->ranks, bench->npeers, bench->stride,
+    bench->sends = allocate_peers(bench->npeers);
+    bench->receives = allocate_peers(bench->npeers);
+    msgrate_peers_list(place, job->ranks, bench->npeers, bench->stride,
                        bench->sends, bench->receives);
-    bench->partner = msgrate_partner(job->rank, job->ranks);
-    count_remote_peers(bench);
+    for (int i = 0; i < bench->npeers; i++) {
+        bench->sends[i] = bc_node_order_rank(&bench->by_node, bench->sends[i]);
+        bench->receives[i] = bc_node_order_rank(&bench->by_node, bench->receives[i]);
+    }
+    bench->partner = bc_node_order_rank(&bench->by_node,
+                                        msgrate_partner(place, job->ranks));
+    bench->lower = place < job->ranks / 2;
+    note_peers(bench);
 }
 
 /* ---- the flush ------------------------------------------------------------------ */
@@ -115,13 +130,14 @@ void msgrate_bench_create(struct msgrate_bench *bench, struct bc_run *run,
         bc_output_remark(run->output, "note",
                          "single direction: rank %d rests and doesn't count, "
                          "for want of a partner",
-                         run->job.ranks - 1);
+                         bc_node_order_rank(&bench->by_node, run->job.ranks - 1));
 }
 
 void msgrate_bench_destroy(struct msgrate_bench *bench)
 {
     bc_sampler_destroy(bench->sampler);
     bc_cache_flush_destroy(&bench->flush);
+    bc_node_order_destroy(&bench->by_node);
     free(bench->sends);
     free(bench->receives);
 }

@@ -6,6 +6,7 @@
 #define COMMCOST_MSGRATE_BENCH_H
 
 #include "common/cache.h"
+#include "common/node_order.h"
 #include "common/run.h"
 #include "common/sampling.h"
 #include "msgrate/messages.h"
@@ -20,10 +21,12 @@ struct msgrate_bench {
     struct bc_sampler *sampler; /* over MPI_COMM_WORLD */
     struct bc_cache_flush flush;
     int64_t cache_bytes;   /* of the flush; the same on every rank */
+    struct bc_node_order by_node; /* in which peers and partners are chosen */
     int npeers;            /* length of both lists */
     int *sends, *receives; /* the ranks that this one sends to, receives from */
-    int stride;            /* between peers, in ranks */
+    int stride;            /* between peers, in ranks ordered by node */
     int partner;           /* in the single direction; -1: this rank rests */
+    bool lower; /* this rank is in the lower half of the ranks ordered by node */
 };
 
 /* Chooses the peers, makes the flush, and says in notes and warnings what a

@@ -48,8 +48,10 @@ size_t msgrate_parameters_table(struct msgrate_parameters *parameters,
                  "don't"},
         {.long_name = "ppn", .short_name = 'n', .kind = BC_INTEGER,
          .value = &p->stride, .argument = "N", .min = 1, .max = INT_MAX,
-         .zero = "as it is, where there are more nodes than peers, else 1",
-         .help = "processes per node: the distance between peers, in ranks"},
+         .zero = "the smallest with the most peers on other nodes",
+         .help = "processes per node: the distance between peers, in ranks "
+                 "ordered by node; refused where peers would not all be "
+                 "different ranks"},
     };
     memcpy(rows, table, sizeof table);
     return sizeof table / sizeof *table;

@@ -17,7 +17,7 @@ struct msgrate_parameters {
     int64_t messages;          /* to a peer in an iteration */
     struct bc_size_list sizes; /* of a message, in bytes */
     const char *cache_text;    /* "llc" or a size */
-    int64_t stride;            /* in ranks, between peers; 0: chosen */
+    int64_t stride;            /* between peers, in ranks ordered by node; 0: chosen */
 };
 
 #define MSGRATE_OPTIONS_MAX 12

@@ -61,8 +61,9 @@ static int64_t time_single_receives(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-/* Receives come from as far on one side as sends go to on the other, or with
-   three peers and more every rank would wait for what nobody sends yet. */
+/* Receives come from as far on one side as sends go to on the other. With both from
+   and to peer i, as the specification has it, every rank would wait, with two peers and
+   more, for what its peer sends only after it has got what it waits for itself. */
 static int64_t time_pair_based(const struct msgrate_exchange *x)
 {
     const struct msgrate_bench *const bench = x->bench;
@@ -153,12 +154,6 @@ const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS] = {
 
 /* ---- iterations ----------------------------------------------------------------- */
 
-static bool is_lower(const struct msgrate_exchange *x)
-{
-    const struct bc_job *const job = &x->bench->run->job;
-    return job->rank < job->ranks / 2;
-}
-
 static bool takes_part(const struct msgrate_exchange *x,
                        const struct msgrate_pattern *pattern)
 {
@@ -191,7 +186,7 @@ static int64_t count_wrong(const struct msgrate_exchange *x,
 {
     const struct msgrate_bench *const bench = x->bench;
     const int rank = bench->run->job.rank;
-    if (pattern->one_partner && is_lower(x))
+    if (pattern->one_partner && x->bench->lower)
         return 0;
     if (pattern->one_partner)
         return msgrate_count_wrong(&x->messages, arriving(x), x->iteration,
@@ -209,7 +204,7 @@ double msgrate_iterate(struct msgrate_exchange *exchange,
     struct msgrate_exchange *const x = exchange;
     const bool part = takes_part(x, pattern);
     msgrate_time_fn *const time =
-        is_lower(x) ? pattern->time_lower : pattern->time_upper;
+        x->bench->lower ? pattern->time_lower : pattern->time_upper;
     if (part) {
         bc_cache_flush_run(&x->bench->flush);
         write_sends(x, pattern);

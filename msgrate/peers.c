@@ -18,6 +18,49 @@ bool msgrate_peers_distinct(int ranks, int count, int stride)
     return ranks / greatest_common_divisor(ranks, stride % ranks) > count;
 }
 
+/* How many ranks of a node have the rank that is `distance` above, round the ring, on
+   their node: those from which the node goes on that far, and those that are reached again
+   from below. */
+static int64_t within_at(int node_ranks, int ranks, int distance)
+{
+    const int up = node_ranks - distance;
+    const int down = node_ranks - (ranks - distance);
+    return (up > 0 ? up : 0) + (down > 0 ? down : 0);
+}
+
+int64_t msgrate_peers_within(int node_ranks, int ranks, int count, int stride)
+{
+    const int below = count / 2, above = count - below;
+    int64_t within = 0;
+    for (int steps = 1; steps <= above; steps++) {
+        const int distance = (int)((long long)steps * stride % ranks);
+        /* As many see a peer as far below. */
+        within += (steps <= below ? 2 : 1) * within_at(node_ranks, ranks, distance);
+    }
+    return within;
+}
+
+/* Strides that are asked for at once. */
+enum { STRIDES = 256 };
+
+int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of,
+                         void *context)
+{
+    int64_t within[STRIDES], least = INT64_MAX;
+    int best = 1;
+    for (int first = 1; first <= ranks / 2 && least > 0; first += STRIDES) {
+        const int left = ranks / 2 - first + 1;
+        const int strides = left < STRIDES ? left : STRIDES;
+        within_of(context, first, strides, within);
+        for (int i = 0; i < strides; i++)
+            if (within[i] < least && msgrate_peers_distinct(ranks, count, first + i)) {
+                least = within[i];
+                best = first + i;
+            }
+    }
+    return best;
+}
+
 /* `count` ranks, `below` of them lower, in ascending order. */
 static void list(int rank, int ranks, int count, int below, int stride,
                  int *peers)

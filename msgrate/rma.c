@@ -28,11 +28,6 @@ static int rank_of(const struct msgrate_access *x)
     return x->bench->run->job.rank;
 }
 
-static bool is_lower(const struct msgrate_access *x)
-{
-    return rank_of(x) < x->bench->run->job.ranks / 2;
-}
-
 /* Whether this rank's messages go somewhere, or come from somewhere. */
 static bool gives(const struct msgrate_access *x,
                   const struct msgrate_method *method)
@@ -40,7 +35,7 @@ static bool gives(const struct msgrate_access *x,
     if (!method->one_partner)
         return true;
     return x->bench->partner >= 0 &&
-           is_lower(x) == x->puts;
+           x->bench->lower == x->puts;
 }
 
 static bool takes(const struct msgrate_access *x,
@@ -49,7 +44,7 @@ static bool takes(const struct msgrate_access *x,
     if (!method->one_partner)
         return true;
     return x->bench->partner >= 0 &&
-           is_lower(x) != x->puts;
+           x->bench->lower != x->puts;
 }
 
 /* Local loads and stores in the window come between these two, where other
@@ -168,7 +163,7 @@ static msgrate_access_fn *part_of(const struct msgrate_access *x,
 {
     if (method->one_partner && x->bench->partner < 0)
         return method->time_resting;
-    return is_lower(x) ? method->time_lower : method->time_upper;
+    return x->bench->lower ? method->time_lower : method->time_upper;
 }
 
 struct accesses {

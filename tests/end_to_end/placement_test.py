@@ -100,6 +100,48 @@ class TwoNodes(unittest.TestCase):
         self.assertTrue(found.has("the reported pair, ranks 0 and 3, is on one node: "
                                   "--all-pairs reports all of them"))
 
+    def test_msgrate_single(self):
+        """Of five ranks by node, 0, 2, 4, 1, 3, the last one rests."""
+        for program, check in (("msgrate", []), ("msgrate_rma", ["--transfer=get"]),
+                               ("msgrate_rma", ["--transfer=put"])):
+            found = Launched(f"msgrate/{program}", "-p", "1", "-c", "0", "-m", "3", *ONCE,
+                             "--check", *check, ranks=5)
+            self.assertEqual({row["status"] for row in found.rows}, {"ok"})
+            self.assertTrue(found.has("single direction: rank 3 rests and doesn't count, "
+                                      "for want of a partner"))
+            # Of 0, 2, 4 | 1, 3 each goes two places on: 0 to 4, 2 to 1, 4 to 3, 1 to 0,
+            # 3 to 2; and in the single direction 0 to 4, 2 to 1. Posts go the other way.
+            self.assertEqual({frozenset(pair) for pair in found.sent | {START_UP}},
+                             {frozenset(pair) for pair in (
+                                 (0, 4), (2, 1), (4, 3), (1, 0), (3, 2))})
+            self.assertEqual({row["ppn"] for row in found.rows}, {"2"})
+            self.assertTrue(found.has("distance between peers, ranks ordered by node: 2, "
+                                      "the smallest that puts the most of them, 80 %, on "
+                                      "other nodes (-n sets it)"), found.notes)
+            self.assertTrue(found.has("single direction: 50 % of the pairs cross nodes"))
+
+    def test_msgrate(self):
+        """The default puts all peers on the other node; another distance need not."""
+        found = Launched("msgrate/msgrate", "-p", "1", "-c", "0", "-m", "3", *ONCE)
+        self.assertEqual(found.sent, both_ways((0, 1), (2, 3)))
+        self.assertTrue(found.has("distance between peers, ranks ordered by node: 2, the "
+                                  "smallest that puts the most of them, 100 %, on other "
+                                  "nodes (-n sets it)"), found.notes)
+        self.assertTrue(found.has("single direction: 100 % of the pairs cross nodes"))
+        found = Launched("msgrate/msgrate", "-p", "1", "-n", "1", "-c", "0", "-m", "3", *ONCE)
+        self.assertEqual(found.sent, {(0, 2), (2, 1), (1, 3), (3, 0), (0, 1), (2, 3)})
+        self.assertTrue(found.has("distance between peers, ranks ordered by node: 1, which "
+                                  "puts 50 % of them on other nodes"), found.notes)
+
+    def test_slowest_rank(self):
+        """Of six ranks rank 2 is slow, which is in the second place; its partner, which
+        waits for it, is rank 3, in the fifth."""
+        found = Launched("msgrate/msgrate", "-p", "1", "-c", "0", "-m", "1", "--samples=5",
+                         ranks=6, SLOW_RANK=2)
+        row = found.rows[0]
+        self.assertEqual(row["pattern"], "single direction")
+        self.assertIn(row["slowest_rank"], ("2", "3"))
+
 
 class SameOrder(unittest.TestCase):
     """Where there is one node, or nodes are filled one by one, nothing changes."""
@@ -115,11 +157,17 @@ class SameOrder(unittest.TestCase):
                 ("pingpong/pingpong", ["--patterns=MPI Send", "--max-ndata=1",
                                        "--arrangements=multiple", *ONCE]),
                 ("syncbench/syncbench", ["--types=pairwise", "--inner=2", *ONCE]),
-                ("mpi_overhead/mpi_overhead", ["--both", "--max-time=0.05"])):
+                ("mpi_overhead/mpi_overhead", ["--both", "--max-time=0.05"]),
+                ("msgrate/msgrate", ["-p", "1", "-n", "2", "-c", "0", "-m", "3", *ONCE])):
             found = Launched(program, *arguments, nodes="0000")
             self.assertEqual(found.sent, both_ways((0, 2), (1, 3)), program)
-            self.assertFalse(any("cross nodes" in note for note in found.notes),
-                             found.notes)
+            self.assertFalse(any("cross nodes" in note or "between peers" in note
+                                 for note in found.notes), found.notes)
+
+    def test_default_distance(self):
+        found = Launched("msgrate/msgrate", "-p", "1", "-c", "0", "-m", "3", *ONCE,
+                         nodes="0000")
+        self.assertEqual({row["ppn"] for row in found.rows}, {"1"})
 
 
 def main():

@@ -1,4 +1,4 @@
-/* Who exchanges messages with whom: every job up to 40 ranks. */
+/* Who exchanges messages with whom: every job up to 40 ranks. Nodes are made up. */
 #include "helpers.h"
 #include "msgrate/messages.h"
 #include "msgrate/peers.h"
@@ -115,6 +115,142 @@ static void partners_are_in_the_other_half(void **state)
         }
 }
 
+/* ---- peers on other nodes ------------------------------------------------------- */
+
+/* The ranks of each node; the nodes' ranks follow each other. */
+struct nodes {
+    int sizes[RANKS_MAX];
+    int count, ranks, peers;
+    int asked; /* strides that were asked for */
+};
+
+static int node_of(const struct nodes *nodes, int rank)
+{
+    int node = 0;
+    for (; rank >= nodes->sizes[node]; node++)
+        rank -= nodes->sizes[node];
+    return node;
+}
+
+/* Of all peers of all ranks, those on the rank's own node, one by one. */
+static int64_t count_within(const struct nodes *nodes, int stride)
+{
+    int sends[RANKS_MAX], receives[RANKS_MAX];
+    int64_t within = 0;
+    for (int rank = 0; rank < nodes->ranks; rank++) {
+        msgrate_peers_list(rank, nodes->ranks, nodes->peers, stride, sends, receives);
+        for (int i = 0; i < nodes->peers; i++)
+            within += node_of(nodes, sends[i]) == node_of(nodes, rank);
+    }
+    return within;
+}
+
+/* msgrate_within_fn */
+static void add_nodes(void *context, int first, int strides, int64_t *within)
+{
+    struct nodes *const nodes = context;
+    for (int i = 0; i < strides; i++) {
+        within[i] = 0;
+        for (int node = 0; node < nodes->count; node++)
+            within[i] += msgrate_peers_within(nodes->sizes[node], nodes->ranks,
+                                              nodes->peers, first + i);
+    }
+    nodes->asked += strides;
+}
+
+/* Nodes of one size, but for the last one; `size` 0: of random sizes. */
+static struct nodes make_nodes(int ranks, int size, int peers, struct random *random)
+{
+    struct nodes nodes = {.ranks = ranks, .peers = peers};
+    for (int left = ranks; left > 0; left -= nodes.sizes[nodes.count++]) {
+        const int wanted =
+            size > 0 ? size : 1 + (int)random_below(random, (size_t)ranks);
+        nodes.sizes[nodes.count] = wanted < left ? wanted : left;
+    }
+    return nodes;
+}
+
+/* Against all strides up to the number of ranks, the peers counted one by one. */
+static void assert_best(struct nodes *nodes)
+{
+    int best = 0;
+    int64_t least = INT64_MAX;
+    for (int stride = 1; stride < nodes->ranks; stride++) {
+        if (!msgrate_peers_distinct(nodes->ranks, nodes->peers, stride))
+            continue;
+        const int64_t within = count_within(nodes, stride);
+        int64_t found;
+        add_nodes(nodes, stride, 1, &found);
+        assert_int_equal(found, within);
+        if (within < least) {
+            least = within;
+            best = stride;
+        }
+    }
+    assert_int_equal(
+        msgrate_peers_stride(nodes->ranks, nodes->peers, add_nodes, nodes), best);
+}
+
+static void strides_put_peers_on_other_nodes(void **state)
+{
+    (void)state;
+    struct random random = random_from(1);
+    for (int ranks = 2; ranks <= RANKS_MAX; ranks += ranks < 20 ? 1 : 5)
+        for (int peers = 1; peers < ranks; peers += peers < 7 ? 1 : 5)
+            for (int size = 0; size <= ranks; size += size < 5 ? 1 : 4) {
+                struct nodes nodes = make_nodes(ranks, size, peers, &random);
+                assert_best(&nodes);
+            }
+}
+
+/* Known by hand. */
+static void examples_of_strides(void **state)
+{
+    (void)state;
+    static const struct {
+        int ranks, size, peers, stride;
+        int64_t within;
+    } cases[] = {
+        {16, 2, 6, 2, 0},   /* eight nodes of two: every other rank */
+        {8, 4, 1, 4, 0},    /* two nodes: one peer, straight across */
+        {8, 4, 2, 3, 4},    /* ... two peers can't be; 3 and 5 apart is farthest */
+        {32, 8, 2, 8, 0},   /* four nodes: the next one on either side */
+        {7, 1, 6, 1, 0},    /* a rank a node */
+        {7, 7, 6, 1, 42},   /* one node */
+        {7, 4, 6, 1, 18},   /* all others are peers, whatever the stride */
+    };
+    struct random random = random_from(1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nodes nodes = make_nodes(cases[i].ranks, cases[i].size,
+                                        cases[i].peers, &random);
+        const int stride = msgrate_peers_stride(nodes.ranks, nodes.peers, add_nodes,
+                                                &nodes);
+        assert_int_equal(stride, cases[i].stride);
+        assert_int_equal(count_within(&nodes, stride), cases[i].within);
+    }
+}
+
+/* A million ranks on nodes of 64: one look at the first strides is enough. */
+static void add_equal_nodes(void *context, int first, int strides, int64_t *within)
+{
+    struct nodes *const nodes = context;
+    for (int i = 0; i < strides; i++)
+        within[i] = nodes->count * msgrate_peers_within(nodes->sizes[0], nodes->ranks,
+                                                        nodes->peers, first + i);
+    nodes->asked += strides;
+}
+
+static void the_search_ends_early_on_many_ranks(void **state)
+{
+    (void)state;
+    struct nodes nodes = {
+        .sizes = {64}, .count = 1 << 14, .ranks = 1 << 20, .peers = 6};
+    assert_int_equal(msgrate_peers_stride(nodes.ranks, nodes.peers, add_equal_nodes,
+                                          &nodes),
+                     64);
+    assert_in_range(nodes.asked, 64, 1024);
+}
+
 /* A message that is of another iteration, sender, receiver or place is found,
    and so is one wrong byte. */
 static void wrong_messages_are_counted(void **state)
@@ -149,6 +285,9 @@ int main(void)
         cmocka_unit_test(distinct_is_what_the_lists_show),
         cmocka_unit_test(lists_mirror_each_other),
         cmocka_unit_test(partners_are_in_the_other_half),
+        cmocka_unit_test(strides_put_peers_on_other_nodes),
+        cmocka_unit_test(examples_of_strides),
+        cmocka_unit_test(the_search_ends_early_on_many_ranks),
         cmocka_unit_test(wrong_messages_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
