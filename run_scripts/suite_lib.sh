@@ -210,10 +210,13 @@ launch_line() {
     # shellcheck disable=SC2086  # words
     set -- $launcher_words
     set +f
+    # As many as a host gets ranks: without a number hydra deals the ranks out one by
+    # one, and with Open MPI the first host would get them all.
+    slots=${ranks_per_node:-$(((ranks + nodes - 1) / nodes))}
     case $kind in
     hydra)
         set -- "$@" -np "$launch_ranks"
-        [ -z "$per_node" ] || set -- "$@" -ppn "$per_node"
+        [ -z "$per_node$hosts" ] || set -- "$@" -ppn "${per_node:-$slots}"
         [ -z "$hosts" ] || set -- "$@" -hosts "$hosts"
         [ -z "$bind" ] || set -- "$@" -bind-to "$bind"
         ;;
@@ -224,8 +227,6 @@ launch_line() {
         fi
         set -- "$@" -np "$launch_ranks"
         [ -z "$per_node" ] || set -- "$@" --map-by "ppr:$per_node:node"
-        # As many slots as a host gets ranks: the first one would get them all.
-        slots=${ranks_per_node:-$(((ranks + nodes - 1) / nodes))}
         [ -z "$hosts" ] || set -- "$@" --host "$(printf '%s\n' "$hosts" |
             sed "s/,/:$slots,/g; s/\$/:$slots/")"
         [ -z "$bind" ] || set -- "$@" --bind-to "$bind"

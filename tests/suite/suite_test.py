@@ -357,6 +357,8 @@ class Plan(Folders):
         # Ranks are spread over the hosts, however many a host could have.
         self.assertEqual(self.launch("orterun", "--ranks=7", "--hosts=a,b"),
                          f"orterun {allow}-np 7 --host a:4,b:4")
+        self.assertEqual(self.launch("mpirun", "--ranks=7", "--hosts=a,b"),
+                         "mpirun -np 7 -ppn 4 -hosts a,b")
         self.assertEqual(self.launch("mpirun", "--ranks=3"), "mpirun -np 3")
         self.assertEqual(self.launch("srun", "--ranks=3"),
                          "srun --kill-on-bad-exit=1 --ntasks=3")
