@@ -4,8 +4,13 @@
 #include "common/mpi_check.h"
 #include "common/quiet.h"
 
+#include <stdbool.h>
+
 /* Synchronisations that are checked. */
 enum { ROUNDS = 20 };
+
+/* Of the ranks that one tells it comes, where all wait for all: log2 of any number. */
+enum { STEPS_MAX = 31 };
 
 /* How late a rank comes: long against what letting others out too early takes. */
 #define LATE_S 300e-6
@@ -29,50 +34,72 @@ static void synchronise(const struct syncbench_kind *kind,
     kind->leave(team);
 }
 
-/* The ranks that this one waits for, as a list of their own or, for everyone, all
-   of them. */
-struct awaited {
-    const struct syncbench_kind *kind;
-    const struct syncbench_team *team;
-    int ranks;
+/* Who comes late. In every second round one rank does: who waits for some of the
+   others only, as for those of its node, is let out before it. In the rounds between
+   about half of the ranks do, others each time, by a multiplicative hash (Knuth, The Art
+   of Computer Programming, vol. 3, 2nd ed., 6.4), so that every rank, on however many,
+   has to wait for a late one in some round. */
+static bool is_late(int rank, int ranks, int round)
+{
+    const uint64_t hash = (uint64_t)(rank + 1) * (uint64_t)round *
+                          UINT64_C(0x9e3779b97f4a7c15);
+    return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
+}
+
+/* Whom this rank tells that it comes, and whose word it must find: so many of
+   each. */
+struct witnesses {
+    int count;
+    const int *told, *awaited;
 };
 
-static int awaited_count(const struct awaited *awaited)
+/* Where all wait for all: those 1, 2, 4 ... ranks above this one and as far below,
+   since with all ranks the check would take P * P messages. Returns how many. */
+static int spread(int rank, int ranks, int *told, int *awaited)
 {
-    return awaited->kind->set == SYNCBENCH_EVERYONE
-               ? awaited->ranks
-               : awaited->team->images.count;
+    int count = 0;
+    for (int64_t distance = 1; distance < ranks; distance *= 2) {
+        told[count] = (int)((rank + distance) % ranks);
+        awaited[count++] = (int)((rank - distance + ranks) % ranks);
+    }
+    return count;
 }
 
-static int awaited_rank(const struct awaited *awaited, int i)
-{
-    return awaited->kind->set == SYNCBENCH_EVERYONE
-               ? i
-               : awaited->team->images.ranks[i];
-}
-
-/* Every rank leaves the number of the round in its place at each rank that waits for
-   it, where it is before the rank goes in; who comes out must find it. */
-static int64_t check_waiting(const struct awaited *awaited,
-                             struct syncbench_team *team, int rank)
+/* Every rank leaves the number of the round in its place at each rank that it tells,
+   where it is before the rank goes in; who comes out must find it. */
+static int64_t count_early(const struct syncbench_kind *kind,
+                           struct syncbench_team *team, int rank, int ranks,
+                           const struct witnesses *witnesses)
 {
     struct bc_coarray entered; /* by each rank: the last round */
     int64_t wrong = 0;
-    bc_coarray_create(&entered, MPI_COMM_WORLD, awaited->ranks);
+    bc_coarray_create(&entered, MPI_COMM_WORLD, ranks);
     for (int round = 1; round <= ROUNDS; round++) {
         const double number = round;
-        if (rank == round % awaited->ranks)
+        if (is_late(rank, ranks, round))
             come_late();
-        for (int i = 0; i < awaited_count(awaited); i++)
-            bc_coarray_put(&entered, awaited_rank(awaited, i), rank, &number, 1);
+        for (int i = 0; i < witnesses->count; i++)
+            bc_coarray_put(&entered, witnesses->told[i], rank, &number, 1);
         bc_sync_memory(&entered);
-        synchronise(awaited->kind, team);
+        synchronise(kind, team);
         bc_sync_memory(&entered);
-        for (int i = 0; i < awaited_count(awaited); i++)
-            wrong += entered.values[awaited_rank(awaited, i)] < number;
+        for (int i = 0; i < witnesses->count; i++)
+            wrong += entered.values[witnesses->awaited[i]] < number;
     }
     bc_coarray_destroy(&entered);
     return wrong;
+}
+
+static int64_t check_waiting(const struct syncbench_kind *kind,
+                             struct syncbench_team *team, int rank, int ranks)
+{
+    int told[STEPS_MAX], awaited[STEPS_MAX];
+    struct witnesses witnesses = {team->images.count, team->images.ranks,
+                                  team->images.ranks};
+    if (kind->set == SYNCBENCH_EVERYONE)
+        witnesses = (struct witnesses){spread(rank, ranks, told, awaited), told,
+                                       awaited};
+    return count_early(kind, team, rank, ranks, &witnesses);
 }
 
 /* A count on rank 0 that every rank reads, and writes one more after a while: right
@@ -111,7 +138,7 @@ int64_t syncbench_check(const struct syncbench_kind *kind,
     if (kind->set == SYNCBENCH_TURNS)
         wrong = check_turns(kind, team, rank, ranks);
     else
-        wrong = check_waiting(&(struct awaited){kind, team, ranks}, team, rank);
+        wrong = check_waiting(kind, team, rank, ranks);
     bc_quiet_reduce(&wrong, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     return sum;
 }

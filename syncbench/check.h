@@ -9,11 +9,13 @@
 #include <stdint.h>
 
 /*
- * Synchronises a number of times, each time with another rank that comes late, and
+ * Synchronises 20 times, each time with other ranks that come 0.3 ms late, and
  * returns how often it went wrong on any rank (on rank 0): a rank was let out
  * before one that it waits for had come in, or, where ranks take turns, two were
  * in at once and a count that they keep together came out wrong. Nothing can go
- * wrong where nobody is waited for. Collective over MPI_COMM_WORLD.
+ * wrong where nobody is waited for. Where all wait for all, a rank looks at log2(P) of
+ * the others, and each synchronisation takes it as many puts. Collective over
+ * MPI_COMM_WORLD.
  */
 int64_t syncbench_check(const struct syncbench_kind *kind,
                         struct syncbench_team *team);

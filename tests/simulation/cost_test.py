@@ -10,6 +10,9 @@ rank's messages are those it sends and those it receives; the largest rank's mus
 grow no faster than log2(P) from the fewest ranks to the most, and by no more than
 one word a rank the bytes that rank 0's program itself has allocated.
 
+syncbench checks without being asked whether an allreduce of no bytes synchronises: the
+messages of that, too, must grow no faster than log2(P), of the largest rank.
+
 With --sync=window the start-up finds the shared clock and each sample has its starts'
 agreements. There cables are so slow that a pair of ranks exchanges the fewest messages
 that it may, however far it is, and every start is missed: all samples that may be are
@@ -197,6 +200,23 @@ def grows_too_fast(program, fewest, most):
     return bool(wrong)
 
 
+def check_grows_too_fast(simulator, sizes):
+    """Whether the messages that find out if an allreduce of no bytes synchronises grow
+    faster than log2(P), or aren't there."""
+    most = []
+    for ranks in sizes:
+        job = simulator.run(Torus(ranks), "syncbench/syncbench",
+                            ["--types=allreduce 0 bytes", "--inner=1", "--warmup=0",
+                             "--samples=1"])
+        most.append(max(totals(job, "check", 0)))
+        print(f"syncbench's check {ranks:11} {most[-1]:8}", flush=True)
+    allowed = SLACK * math.log2(sizes[-1]) / math.log2(sizes[0])
+    if 0 < most[-1] <= allowed * most[0]:
+        return False
+    print(f"WRONG: messages of syncbench's check from {sizes[0]} to {sizes[-1]} ranks")
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
@@ -215,6 +235,8 @@ def main():
           "job bytes  begin    at end   at most    others seconds")
     everything = arguments.full or arguments.only
     sizes = arguments.sizes or (SIZES if everything else SIZES[:2])
+    if not arguments.only or arguments.only in "syncbench's check":
+        wrong |= check_grows_too_fast(simulator, sizes)
     ran = 0
     for program, added in CASES if everything else SHARE:
         name = " ".join([program.split("/")[1], *(word.replace("--sync=", "")

@@ -132,7 +132,7 @@ void *simulation_irecv(void *result, const char *call)
 __attribute__((destructor)) static void report(void)
 {
     static const char *const names[] = {"operation", "harness", "job", "begin",
-                                        "end", "library"};
+                                        "end", "check", "library"};
     const char *const path = getenv("SIMULATION_COUNTS");
     FILE *const file = path != NULL ? fopen(path, "w") : NULL;
     if (file == NULL)

@@ -7,6 +7,7 @@
 #include "common/global_clock.h"
 #include "common/run.h"
 #include "common/sampling.h"
+#include "syncbench/check.h"
 #include "tests/simulation/messages.h"
 
 #include <mpi.h>
@@ -86,8 +87,33 @@ int __wrap_MPI_Barrier(MPI_Comm comm)
 
 WRAP(bc_job_describe, SIMULATION_JOB, (struct bc_job *job), (job))
 
+/* Of syncbench: other programs have none, where this reference stays undefined. */
+#pragma weak __real_syncbench_check
+int64_t __real_syncbench_check(const struct syncbench_kind *kind,
+                               struct syncbench_team *team);
+int64_t __wrap_syncbench_check(const struct syncbench_kind *kind,
+                               struct syncbench_team *team);
+int64_t __wrap_syncbench_check(const struct syncbench_kind *kind,
+                               struct syncbench_team *team)
+{
+    const enum simulation_phase before = enter(SIMULATION_CHECK);
+    const int64_t wrong = __real_syncbench_check(kind, team);
+    leave(before);
+    return wrong;
+}
+
 /* The library makes communicators in its own way: SMPI by messages of rank 0 to
    all. */
+int __real_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made);
+int __wrap_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made);
+int __wrap_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
+{
+    const enum simulation_phase before = enter(SIMULATION_LIBRARY);
+    const int error = __real_MPI_Comm_dup(comm, made);
+    leave(before);
+    return error;
+}
+
 int __real_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 int __wrap_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 int __wrap_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
