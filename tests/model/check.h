@@ -33,6 +33,14 @@ static inline void check_close(const char *what, double is, double should_be, do
         printf("%-4s %-28s %10.4f  should be %10.4f +- %.4f\n", close ? "ok" : "FAIL", what, is, should_be, tolerance);
 }
 
+static inline void check_at_least(const char *what, double is, double smallest)
+{
+    const bool enough = is >= smallest;
+    check_failures += !enough;
+    if (check_prints)
+        printf("%-4s %-28s %10.4f  should be at least %10.4f\n", enough ? "ok" : "FAIL", what, is, smallest);
+}
+
 static inline void check_equal(const char *what, long is, long should_be)
 {
     const bool equal = is == should_be;

@@ -9,6 +9,7 @@ const struct operation_traits operation_traits[OPERATION_KINDS] = {
 #include "p2p.def"
 #define ONE_SIDED(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED},
 #define ONE_SIDED_REQUEST(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED},
+#define ATOMIC(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED},
 #define SYNCHRONISATION(Name, name, ...) [OPERATION_##Name] = {name, CLASS_SYNCHRONISATION},
 #define LOCK(Name, name) [OPERATION_##Name] = {name, CLASS_SYNCHRONISATION},
 #include "rma.def"

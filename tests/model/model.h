@@ -42,10 +42,18 @@
  *           operations are complete, where leaving it out could deadlock or break an epoch, that is all but the flushes;
  *           what it takes longer than MODEL_SYNC_US + w is in x. Those with a request have, besides, its wait, which
  *           is a message's.
+ * Where data moves an atomic operation of one element (Fetch_and_op, Compare_and_swap) takes place when it is complete,
+ * not when it is posted: the synchronisation makes it, after T, and then spends its own time. So what a program decides
+ * by its result, and what another process sees of it, happens in modelled time, as in a lock that is made of them: what
+ * was posted at t is seen at t + T. The next one-sided operation on the same window and target makes those before it,
+ * to keep their order, and then they are as early as that. Those of MPI_INT64_T on a window of MPI_Win_allocate are
+ * made in memory that the processes share, if all have some in common; others are the real ones, for which some
+ * libraries need the target in a call of MPI's, where it isn't while it spends its own modelled time.
+ *
  *   lock    gets the real lock; its own time is from when the lock was free, at t or later: when the process that had
  *           it exclusively before gave it up in modelled time. D + x doesn't have the waiting for that, real_us does;
  *   unlock  gives up the lock in modelled time when it returns;
- *   MPI_Win_sync takes nothing, and the real one is called where data moves only.
+ *   MPI_Win_sync takes nothing, and the real one is called only where data moves in memory that isn't shared.
  *
  * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and unlock one after
  * the other, and an acquisition costs their sum, with their x's. The real lock changes hands meanwhile, from the
@@ -125,6 +133,7 @@ enum operation_kind {
 #include "p2p.def"
 #define ONE_SIDED(Name, ...) OPERATION_##Name,
 #define ONE_SIDED_REQUEST(Name, ...) OPERATION_##Name,
+#define ATOMIC(Name, ...) OPERATION_##Name,
 #define SYNCHRONISATION(Name, ...) OPERATION_##Name,
 #define LOCK(Name, ...) OPERATION_##Name,
 #include "rma.def"

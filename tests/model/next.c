@@ -31,6 +31,7 @@ __attribute__((constructor)) static void find_next_definitions(void)
 #include "p2p.def"
 #define ONE_SIDED(Name, ...) FIND_NEXT(Name)
 #define ONE_SIDED_REQUEST(Name, ...) FIND_NEXT(Name)
+#define ATOMIC(Name, ...) FIND_NEXT(Name)
 #define SYNCHRONISATION(Name, ...) FIND_NEXT(Name)
 #define LOCK(Name, ...) FIND_NEXT(Name)
 #include "rma.def"

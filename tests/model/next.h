@@ -29,6 +29,8 @@
     X(Sendrecv_replace)   \
     X(Cancel)             \
     X(Win_free)           \
+    X(Win_allocate)       \
+    X(Win_allocate_shared) \
     X(Win_sync)           \
     X(Request_free)       \
     X(Request_get_status)
@@ -46,6 +48,7 @@ struct next_mpi {
 #include "p2p.def"
 #define ONE_SIDED(Name, ...) NEXT_MEMBER(Name)
 #define ONE_SIDED_REQUEST(Name, ...) NEXT_MEMBER(Name)
+#define ATOMIC(Name, ...) NEXT_MEMBER(Name)
 #define SYNCHRONISATION(Name, ...) NEXT_MEMBER(Name)
 #define LOCK(Name, ...) NEXT_MEMBER(Name)
 #include "rma.def"

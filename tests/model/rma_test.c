@@ -5,6 +5,7 @@
  *   right       does every operation deliver through every synchronisation?
  *   wrong N     the same, but the first byte of every N-th operation is wrong
  *   untouched   no data moves
+ *   effect      does an atomic operation take place at another rank when its T is over? Needs MODEL_DATA=1
  *   contend     do ranks that contend for an exclusive lock have its holders' costs one after the other? Also needs
  *               MODEL_REPORT
  */
@@ -359,6 +360,66 @@ static double measure_call(void (*before)(void), void (*call)(void), void (*afte
     return measure_middle(times, ITERATIONS) - clock_cost_us;
 }
 
+static void swap_number(int64_t number)
+{
+    int64_t before;
+    MPI_Fetch_and_op(&number, &before, MPI_INT64_T, peer, 0, MPI_REPLACE, win);
+    flush();
+}
+
+static void compare_number(int64_t number)
+{
+    const int64_t expected = number - 1;
+    int64_t before;
+    MPI_Compare_and_swap(&number, &expected, &before, MPI_INT64_T, peer, 0, win);
+    flush();
+}
+
+/* Rank 0 writes numbers at rank 1, which sees when they come: both are on one machine, so there is one clock. */
+static void test_effect(const char *name, void (*write)(int64_t number))
+{
+    enum { NUMBERS = 200 };
+    static double begun[NUMBERS];
+    static double ended[NUMBERS];
+    static double unseen[NUMBERS]; /* the last reading of the clock before it was not there */
+    static double seen[NUMBERS];   /* the one before it was there */
+    const volatile int64_t *const number = (const volatile int64_t *)(void *)exposed;
+    memset(exposed, 0, BYTES);
+    MPI_Barrier(MPI_COMM_WORLD);
+    lock_all();
+    for (int i = 0; i < NUMBERS; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) {
+            measure_work(5); /* rank 1 looks already */
+            begun[i] = check_now_us();
+            write(i + 1);
+            ended[i] = check_now_us();
+            continue;
+        }
+        int ignored;
+        seen[i] = check_now_us();
+        do {
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored, MPI_STATUS_IGNORE);
+            unseen[i] = seen[i];
+            seen[i] = check_now_us();
+        } while (*number <= i);
+    }
+    unlock_all();
+    MPI_Bcast(seen, NUMBERS, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+    MPI_Bcast(unseen, NUMBERS, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+    if (rank != 0)
+        return;
+    for (int i = 0; i < NUMBERS; i++) {
+        seen[i] -= begun[i];
+        unseen[i] = ended[i] - unseen[i];
+    }
+    char what[64];
+    (void)snprintf(what, sizeof what, "%s: seen after", name);
+    check_at_least(what, measure_middle(seen, NUMBERS), latency_us);
+    (void)snprintf(what, sizeof what, "%s: seen before the end", name);
+    check_at_least(what, measure_middle(unseen, NUMBERS), sync_us / 2);
+}
+
 /* Both ranks have rank 0's lock in turn, for the same. */
 static void test_contention(const char *path)
 {
@@ -486,6 +547,14 @@ int main(int argc, char **argv)
     MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &exposed, &win);
     if (strcmp(argv[1], "cost") == 0) {
         test_costs(path);
+        return check_end();
+    }
+    if (strcmp(argv[1], "effect") == 0) {
+        test_effect("fetch_and_op", swap_number);
+        test_effect("compare_and_swap", compare_number);
+        MPI_Group_free(&peers);
+        MPI_Win_free(&win);
+        MPI_Finalize();
         return check_end();
     }
     if (strcmp(argv[1], "contend") == 0) {

@@ -219,6 +219,10 @@ rma_cost)
     rma_costs 20 2 1 1 MODEL_GAP_US=5
     rma_costs 10 1 0 0 MODEL_FRACTION=0.5
     ;;
+rma_effect)
+    timed_job 2 "$model" MODEL_RMA=1 MODEL_DATA=1 MODEL_LATENCY_US=20 MODEL_SYNC_US=20 "$build/model_rma_test" effect ||
+        exit 1
+    ;;
 rma_contention)
     for setting in "MODEL_LATENCY_US=20 MODEL_SYNC_US=20" "MODEL_LATENCY_US=40 MODEL_SYNC_US=20 MODEL_WAIT_US=5" \
         "MODEL_LATENCY_US=20 MODEL_SYNC_US=30 MODEL_DATA=1"; do

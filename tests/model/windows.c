@@ -1,6 +1,7 @@
 #include "windows.h"
 #include "buffers.h"
 #include "locks.h"
+#include "next.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,6 +14,8 @@ enum { WINDOWS_MAX = 256 };
 struct outstanding {
     _Atomic int64_t autonomous_end_ns;
     _Atomic int64_t host_ns;
+    unsigned char *memory; /* of the target, if it is shared; or NULL */
+    int unit_bytes;
     bool locked_exclusively;
     _Atomic int64_t *held_until_ns; /* see lock_held_until */
 };
@@ -24,12 +27,19 @@ struct damage {
     void *copy;
 };
 
+struct postponed {
+    struct postponed *next;
+    struct atomic atomic;
+};
+
 struct window {
     atomic_bool used;
     MPI_Win win;
+    bool shared;
     int targets;
     struct outstanding *outstanding;
     struct damage *damage;
+    struct postponed *postponed; /* the first one first */
 };
 
 static struct window windows[WINDOWS_MAX];
@@ -49,6 +59,14 @@ static struct window *search(MPI_Win win)
     return NULL;
 }
 
+static bool is_shared(MPI_Win win)
+{
+    int *flavor;
+    int known;
+    PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, (void *)&flavor, &known);
+    return known && *flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
 static struct window *add(MPI_Win win)
 {
     for (int i = 0; i < WINDOWS_MAX; i++) {
@@ -59,7 +77,9 @@ static struct window *add(MPI_Win win)
         PMPI_Win_get_group(win, &group);
         PMPI_Group_size(group, &window->targets);
         window->win = win;
+        window->shared = is_shared(win);
         window->damage = NULL;
+        window->postponed = NULL;
         window->outstanding = calloc((size_t)window->targets, sizeof *window->outstanding);
         if (window->outstanding == NULL)
             model_abort("out of memory for a window");
@@ -68,7 +88,11 @@ static struct window *add(MPI_Win win)
         for (int target = 0; target < window->targets; target++) {
             int world_rank;
             PMPI_Group_translate_ranks(group, 1, &target, world, &world_rank);
-            window->outstanding[target].held_until_ns = lock_held_until(world_rank);
+            struct outstanding *outstanding = &window->outstanding[target];
+            outstanding->held_until_ns = lock_held_until(world_rank);
+            MPI_Aint bytes;
+            if (window->shared)
+                PMPI_Win_shared_query(win, target, &bytes, &outstanding->unit_bytes, (void *)&outstanding->memory);
         }
         PMPI_Group_free(&world);
         PMPI_Group_free(&group);
@@ -90,6 +114,11 @@ struct window *window_of(MPI_Win win)
     atomic_store_explicit(&last_used, window, memory_order_release);
     (void)pthread_mutex_unlock(&changing);
     return window;
+}
+
+bool window_is_shared(const struct window *window)
+{
+    return window->shared;
 }
 
 void window_forget(MPI_Win win)
@@ -152,6 +181,72 @@ bool window_unlock(struct window *window, int target, int64_t end_ns)
     if (outstanding->locked_exclusively)
         atomic_store(outstanding->held_until_ns, end_ns);
     return true;
+}
+
+void window_remember_atomic(struct window *window, const struct atomic *atomic)
+{
+    struct postponed *postponed = malloc(sizeof *postponed);
+    if (postponed == NULL)
+        model_abort("out of memory for an atomic operation");
+    *postponed = (struct postponed){NULL, *atomic};
+    (void)pthread_mutex_lock(&changing);
+    struct postponed **link = &window->postponed;
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = postponed;
+    (void)pthread_mutex_unlock(&changing);
+}
+
+/* In shared memory; false if it isn't one that is known here. */
+static bool make_atomic(const struct atomic *atomic, const struct outstanding *outstanding)
+{
+    if (outstanding->memory == NULL || atomic->datatype != MPI_INT64_T)
+        return false;
+    _Atomic int64_t *place = (void *)(outstanding->memory + atomic->displacement * outstanding->unit_bytes);
+    int64_t *result = atomic->result;
+    if (atomic->compare != NULL) {
+        *result = *(const int64_t *)atomic->compare;
+        atomic_compare_exchange_strong(place, result, *(const int64_t *)atomic->origin);
+    } else if (atomic->op == MPI_REPLACE) {
+        *result = atomic_exchange(place, *(const int64_t *)atomic->origin);
+    } else if (atomic->op == MPI_SUM) {
+        *result = atomic_fetch_add(place, *(const int64_t *)atomic->origin);
+    } else if (atomic->op == MPI_NO_OP) {
+        *result = atomic_load(place);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void do_atomic(const struct atomic *atomic, const struct window *window)
+{
+    if (make_atomic(atomic, &window->outstanding[atomic->target]))
+        return;
+    MPI_Win win = window->win;
+    const int error = atomic->compare != NULL
+                          ? next.Compare_and_swap(atomic->origin, atomic->compare, atomic->result, atomic->datatype,
+                                                  atomic->target, atomic->displacement, win)
+                          : next.Fetch_and_op(atomic->origin, atomic->result, atomic->datatype, atomic->target,
+                                              atomic->displacement, atomic->op, win);
+    if (error != MPI_SUCCESS)
+        model_abort("an atomic operation failed");
+}
+
+void window_do_atomics(struct window *window, int target)
+{
+    (void)pthread_mutex_lock(&changing);
+    for (struct postponed **link = &window->postponed; *link != NULL;) {
+        struct postponed *postponed = *link;
+        if (target != EVERY_TARGET && target != postponed->atomic.target) {
+            link = &postponed->next;
+            continue;
+        }
+        do_atomic(&postponed->atomic, window);
+        *link = postponed->next;
+        free(postponed);
+    }
+    (void)pthread_mutex_unlock(&changing);
 }
 
 void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy)

@@ -13,6 +13,9 @@ struct window;
 /* The record of this window, made if new: its first use allocates. */
 struct window *window_of(MPI_Win win);
 
+/* Whether its memory is shared among all processes (MPI_WIN_FLAVOR_SHARED). */
+bool window_is_shared(const struct window *window);
+
 /* The record isn't needed any more; there need not be one. */
 void window_forget(MPI_Win win);
 
@@ -28,6 +31,21 @@ int64_t window_lock(struct window *window, int target, bool exclusively, int64_t
 
 /* The lock of target will be given up in modelled time at end_ns: whether the real one may be given up before. */
 bool window_unlock(struct window *window, int target, int64_t end_ns);
+
+/* An atomic operation that is still to be made. */
+struct atomic {
+    const void *origin;
+    const void *compare; /* NULL: it is a Fetch_and_op, and has op */
+    void *result;
+    MPI_Datatype datatype;
+    MPI_Op op;
+    int target;
+    MPI_Aint displacement;
+};
+
+/* At the next window_do_atomics of target it will be made, after those remembered before. */
+void window_remember_atomic(struct window *window, const struct atomic *atomic);
+void window_do_atomics(struct window *window, int target);
 
 /* At the next window_do_damage of target: *wrong_byte is made wrong unless NULL, and copy is freed. */
 void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy);
