@@ -44,6 +44,7 @@ DEFECTS = [
     Defect("small_window", ["create"], 2, [WRONG], [MPICH]),
     Defect("neighbor_order", ["1", "1", "2"], 2, [WRONG], [MPICH]),
     Defect("allreduce_nothing", [], 2, [WRONG], [MPICH, OPENMPI]),
+    Defect("compare_and_swap", [], 2, [CRASHES], [OPENMPI]),
     Defect("waitall_fails", [], 2, [HANGS], []),
     Defect("waitall_fails", ["multiple"], 2, [HANGS], [OPENMPI]),
     Defect("flush_nobody", [], 2, [CRASHES], [OPENMPI]),
