@@ -61,6 +61,10 @@ static inline int operation_received(const struct operation *operation, int erro
     return error;
 }
 
+/* An operation has a request that was handed out while another one of it was in flight, see requests.h: asks MPI what
+   that means, and ends or follows them accordingly. */
+void operation_posted_again(const struct operation *operation, MPI_Request request);
+
 /* The same for a non-blocking one: from now on it is in flight, unless it is complete already. */
 static inline int operation_posted(struct operation *operation, int error, MPI_Request request)
 {
@@ -71,10 +75,15 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
         return error;
     }
     operation->posted = true;
+    if (!operation->receives)
+        operation->posted_ticks = ticks_now();
     monitor_lock();
-    if (!request_add(request, operation))
+    const enum request_added added = request_add(request, operation);
+    if (added == REQUEST_WITHOUT_ROOM)
         operation_untracked(operation);
     monitor_unlock();
+    if (__builtin_expect(added == REQUEST_REPEATED, 0))
+        operation_posted_again(operation, request);
     return error;
 }
 

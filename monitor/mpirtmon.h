@@ -40,8 +40,9 @@
  *          synchronisation of a one-sided operation: fence, flush (local ones,
  *          too), unlock, complete or the freeing of the window. Where MPI says by
  *          the request that a non-blocking operation is complete already (one
- *          request for all such), the call that started it. Else one that nothing
- *          has waited for has no end, whatever the network did.
+ *          request for all such, known from the start, or when MPI hands out again
+ *          a request that nothing has waited for), the call that started it. Else
+ *          one that nothing has waited for has no end, whatever the network did.
  *
  * The proposal takes a collective to be a function of point-to-point messages,
  * and its start and end to be those of the first and the last of these. They
@@ -69,8 +70,9 @@
  * when the snapshot ends, it does not count as completed, has no time, and
  * what it receives is not in the bytes. So `calls` less `completed` are those
  * in flight at the end, cancelled, failed, freed with MPI_Request_free before
- * anyone knew that they were complete, or not followed for want of room (of
- * which the report warns; 65,536 requests fit).
+ * anyone knew that they were complete, or not followed: for want of room (65,536
+ * requests fit), or since a call around the monitor (PMPI_Wait) completed them.
+ * Of these the report warns.
  *
  * Bytes are those a process sends and those it receives, each at its end, in
  * messages; of a one-sided operation those moved, at its origin, where both

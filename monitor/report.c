@@ -146,8 +146,8 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
     const MPIX_Monitor *const asked = &snapshot->asked;
     if (rows->untracked > 0)
         bc_output_remark(output, "warning",
-                         "the end of %lld operations could not be followed, for want of room: they count as calls, "
-                         "but not as completed",
+                         "the end of %lld operations could not be followed, for want of room or since a call around "
+                         "the monitor (PMPI_) completed them: they count as calls, but not as completed",
                          (long long)rows->untracked);
     if (rows->untold > 0)
         bc_output_remark(output, "warning",

@@ -2,12 +2,11 @@
 
 #include "handles.h"
 
-/* An operation in flight. The first of a queue is also in its place's list, and knows the last. */
+/* An operation in flight. The first of a queue is also in its place's list. */
 struct node {
     uint64_t key;
     struct operation operation;
     int32_t next;       /* in the queue; or the next free node; NONE at the end */
-    int32_t last;       /* of the queue */
     int32_t next_queue; /* in the list of the place */
 };
 
@@ -42,11 +41,11 @@ static int32_t node_of(uint64_t key, const struct operation *operation)
 {
     const int32_t node = node_take();
     if (node != NONE)
-        nodes[node] = (struct node){.key = key, .operation = *operation, .last = node};
+        nodes[node] = (struct node){.key = key, .operation = *operation};
     return node;
 }
 
-enum { COMPLETE_MAX = 3 };
+enum { COMPLETE_MAX = 4 };
 static uint64_t complete[COMPLETE_MAX];
 static int complete_count;
 
@@ -57,6 +56,25 @@ static void learn(MPI_Request first, MPI_Request second)
         complete[complete_count++] = request_key(first);
     PMPI_Wait(&first, MPI_STATUS_IGNORE);
     PMPI_Wait(&second, MPI_STATUS_IGNORE);
+}
+
+/* Sends to this process itself: Open MPI over UCX has one request for all sends that are complete, and another one for
+   those to MPI_PROC_NULL. On a communicator of their own, where they meet no message of the program's. */
+static void learn_from_sends(void)
+{
+    MPI_Comm comm;
+    MPI_Request receives[2], sends[2];
+    char received[2];
+    const char sent = 0;
+    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &comm);
+    for (int i = 0; i < 2; i++)
+        PMPI_Irecv(&received[i], 1, MPI_BYTE, 0, 0, comm, &receives[i]);
+    for (int i = 0; i < 2; i++)
+        PMPI_Isend(&sent, 1, MPI_BYTE, 0, 0, comm, &sends[i]);
+    learn(sends[0], sends[1]);
+    for (int i = 0; i < 2; i++)
+        PMPI_Wait(&receives[i], MPI_STATUS_IGNORE);
+    PMPI_Comm_free(&comm);
 }
 
 void requests_start(void)
@@ -72,6 +90,7 @@ void requests_start(void)
     for (int i = 0; i < 2; i++)
         PMPI_Ibarrier(MPI_COMM_SELF, &requests[i]);
     learn(requests[0], requests[1]);
+    learn_from_sends();
 }
 
 bool request_is_complete(MPI_Request request)
@@ -82,21 +101,36 @@ bool request_is_complete(MPI_Request request)
     return false;
 }
 
-bool request_add(MPI_Request request, const struct operation *operation)
+/* Those that were handed out again while one of their operations was in flight. Where there are more, each is found
+   again when that happens again. */
+enum { REPEATED_MAX = 16 };
+static uint64_t repeated[REPEATED_MAX];
+static int repeated_count;
+
+static bool was_repeated(uint64_t key)
+{
+    for (int i = 0; i < repeated_count; i++)
+        if (repeated[i] == key)
+            return true;
+    return false;
+}
+
+enum request_added request_add(MPI_Request request, const struct operation *operation)
 {
     const uint64_t key = request_key(request);
+    if (was_repeated(key))
+        return REQUEST_REPEATED;
+    int32_t *const link = find_queue(key);
+    if (*link != NONE) {
+        if (repeated_count < REPEATED_MAX)
+            repeated[repeated_count++] = key;
+        return REQUEST_REPEATED;
+    }
     const int32_t node = node_of(key, operation);
     if (node == NONE)
-        return false;
-    int32_t *const link = find_queue(key);
-    if (*link == NONE) {
-        *link = node;
-    } else {
-        struct node *const first = &nodes[*link];
-        nodes[first->last].next = node;
-        first->last = node;
-    }
-    return true;
+        return REQUEST_WITHOUT_ROOM;
+    *link = node;
+    return REQUEST_ADDED;
 }
 
 bool request_take(MPI_Request request, struct operation *operation)
@@ -110,7 +144,6 @@ bool request_take(MPI_Request request, struct operation *operation)
     if (next == NONE) {
         *link = nodes[node].next_queue;
     } else {
-        nodes[next].last = nodes[node].last;
         nodes[next].next_queue = nodes[node].next_queue;
         *link = next;
     }
@@ -131,7 +164,6 @@ void request_put_back(MPI_Request request, const struct operation *operation)
     const int32_t first = *link;
     if (first != NONE) {
         nodes[node].next = first;
-        nodes[node].last = nodes[first].last;
         nodes[node].next_queue = nodes[first].next_queue;
     }
     *link = node;

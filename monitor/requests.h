@@ -3,7 +3,11 @@
  *
  * Libraries give one and the same request to all operations that are complete when their call returns (MPICH and Open
  * MPI do). Those that are known to be such end there, since by their request nobody could tell which one of them a
- * wait is for. In case there are others, a request is a queue of operations: waiting for it ends the oldest one.
+ * wait is for. Some are known from the start. Others show when MPI hands out a request again of which an operation is
+ * in flight: either its operations share it, being complete, or nobody saw the end of that one (a call that went
+ * around the monitor). Only MPI can tell, and is asked from then on whenever it hands out this request.
+ *
+ * So a request has one operation, but for a moment in which another thread has taken that out: a request is a queue.
  *
  * A fixed number of operations can be in flight. All functions are local and want the monitor's lock.
  */
@@ -18,15 +22,21 @@
 
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 
-/* Finds the requests of operations that are complete at once, by a few of them to nobody. Once, when MPI is
-   initialised; calls MPI. */
+/* Finds the requests of operations that are complete at once, by a few of them to nobody and to this process itself.
+   Once, when MPI is initialised; calls MPI. */
 void requests_start(void);
 
 /* Whether this is one of them. Any thread may ask, without the lock. */
 bool request_is_complete(MPI_Request request);
 
-/* Puts an operation behind the others of its request; false if there is no room. */
-bool request_add(MPI_Request request, const struct operation *operation);
+enum request_added {
+    REQUEST_ADDED,
+    REQUEST_WITHOUT_ROOM,
+    REQUEST_REPEATED, /* handed out while an operation of it was in flight, now or once before: not added */
+};
+
+/* Adds an operation that was given this request. */
+enum request_added request_add(MPI_Request request, const struct operation *operation);
 
 /* Takes the oldest operation of a request out. False if there is none: no operation of ours. */
 bool request_take(MPI_Request request, struct operation *operation);

@@ -53,6 +53,7 @@ static void begin(struct operation *operation, enum operation_kind kind, int com
     operation->kind = (uint8_t)kind;
     operation->receives = receives;
     operation->posted = false;
+    operation->posted_ticks = 0;
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
@@ -85,9 +86,15 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
     return snapshot->epoch <= operation->epoch;
 }
 
+/* What measuring added to this one's time. */
+static uint64_t own_ticks_of(const struct operation *operation)
+{
+    return own_ticks[operation->posted] + (operation->posted_ticks != 0 ? own_ticks[false] : 0);
+}
+
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, uint64_t end_ticks)
 {
-    const uint64_t least = first->start_ticks + own_ticks[first->posted];
+    const uint64_t least = first->start_ticks + own_ticks_of(first);
     const uint64_t longest = end_ticks > least ? end_ticks - least : 0;
     for (int i = 0; i < active_count; i++) {
         struct snapshot *const snapshot = active[i];
@@ -123,6 +130,14 @@ void operation_end(const struct operation *operation, uint64_t end_ticks, int64_
     monitor_lock();
     operation_ended(operation, end_ticks, received_bytes);
     monitor_unlock();
+}
+
+void operation_ended_when_posted(const struct operation *operation)
+{
+    struct operation call = *operation;
+    call.posted = false;
+    call.posted_ticks = 0;
+    operation_ended(&call, operation->posted_ticks, 0);
 }
 
 void operation_untracked(const struct operation *operation)

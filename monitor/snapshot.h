@@ -59,7 +59,7 @@ struct snapshot {
 
     /* Counted. */
     struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by their index */
-    int64_t untracked; /* operations of which the end could not be followed, for want of room */
+    int64_t untracked; /* operations of which the end could not be followed */
     int64_t untold;    /* one-sided operations that may have timed out or not, for want of room */
     int64_t unknown;   /* windows and persistent requests without room; set at the end */
 
@@ -85,6 +85,8 @@ struct operation {
     uint8_t kind;         /* enum operation_kind */
     bool receives;        /* messages: the status of its end says how much */
     bool posted;          /* its end is another call's */
+    uint64_t posted_ticks; /* the return of the call that started it, of what is not complete then and may share its
+                              request; else 0. A receive can't share one: the status of its end is its own */
 };
 
 _Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
@@ -106,7 +108,10 @@ void operation_begin_at(struct operation *operation, enum operation_kind kind, i
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 void operation_ended(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 
-/* The same for `count` operations of which only the first is known in full: the others started after it, all
+/* It was complete when the call that started it returned, at its posted_ticks. Wants the lock. */
+void operation_ended_when_posted(const struct operation *operation);
+
+/* The same as operation_ended for `count` operations of which only the first is known in full: the others started after it, all
    together by offset_ticks. Wants the lock. */
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, uint64_t end_ticks);
 

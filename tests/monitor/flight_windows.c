@@ -109,7 +109,8 @@ static void other_window(void)
     MPI_Win_flush_all(win);
 }
 
-/* An operation with a request is its own: the flush doesn't end it, its wait does. */
+/* An operation with a request is its own: the flush doesn't end it, its wait does. Those that are complete when they are
+   posted share a request in some libraries, and end there. */
 static void with_request(void)
 {
     struct watch watch;
@@ -118,9 +119,10 @@ static void with_request(void)
     MPI_Request requests[2];
     for (int i = 0; i < 2; i++)
         MPI_Rput(buffer, 10, MPI_BYTE, 1, 0, 10, MPI_BYTE, win, &requests[i]);
+    const bool at_once = requests[0] == requests[1];
     MPI_Win_flush(1, win);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    expect(&watch, PTTOPT, "one", "MPI_Rput", of_puts(2, 1, 20));
+    expect(&watch, PTTOPT, "one", "MPI_Rput", of_puts(2, at_once ? 2 : 1, 20));
     watch_end(&watch);
     MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }

@@ -1,0 +1,174 @@
+/*
+ * Requests that MPI hands out again while an operation of theirs seems to be in flight: since complete operations share
+ * them, or since nobody saw the operation's end. On 2 ranks; rank 0 is watched, rank 1 is the other end.
+ *
+ * usage: monitor_requests_test [multiple]
+ *   multiple   at MPI_THREAD_MULTIPLE, where the monitor goes another way
+ */
+#include "expect.h"
+#include "shared_sends.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PAUSE_MS = 60, SENDS = 4, PARTS = 3 };
+#define PAUSE_US (PAUSE_MS * 1e3)
+
+static MPI_Comm one, two;
+static char buffer[64];
+
+static void pause_here(void)
+{
+    const struct timespec duration = {.tv_nsec = PAUSE_MS * 1000000L};
+    (void)nanosleep(&duration, NULL);
+}
+
+static void send_bytes(int bytes, MPI_Comm comm)
+{
+    PMPI_Send(buffer, bytes, MPI_BYTE, partner, TAG, comm);
+}
+
+static void receive_bytes(MPI_Comm comm)
+{
+    PMPI_Recv(buffer, sizeof buffer, MPI_BYTE, partner, TAG, comm, MPI_STATUS_IGNORE);
+}
+
+/* The row of an operation on a communicator, which must be there. */
+static MPIX_Monitor_row row_of(const struct watch *watch, const char *comm, const char *operation)
+{
+    MPIX_Monitor_row found = {.calls = 0};
+    int count = 0;
+    MPIX_Monitor_row *const rows = rows_of(&watch->request, &count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(rows[i].comm, comm) == 0 && strcmp(rows[i].operation, operation) == 0)
+            found = rows[i];
+    free(rows);
+    check(found.calls > 0, "the row is there");
+    return found;
+}
+
+static void check_time(const MPIX_Monitor_row *row, double from_us, double below_us)
+{
+    char what[256];
+    (void)snprintf(what, sizeof what, "%s on %s: %g us at most, should be from %g to %g us", row->operation,
+                   row->comm, row->max_us, from_us, below_us);
+    check(row->max_us >= from_us && row->max_us < below_us, what);
+}
+
+/* Sends on two communicators, waited for long after and the last first. Each ends where it is posted. */
+static void shared(const char *what)
+{
+    struct watch watch;
+    test_about(what);
+    if (me == 1) {
+        for (int i = 0; i < SENDS; i++)
+            receive_bytes(i % 2 == 0 ? one : two);
+        return;
+    }
+    MPI_Request requests[SENDS];
+    watch_begin(&watch);
+    for (int i = 0; i < SENDS; i++) {
+        MPI_Isend(buffer, i + 1, MPI_BYTE, partner, TAG, i % 2 == 0 ? one : two, &requests[i]);
+        pause_here();
+    }
+    check(requests[0] == requests[1], "the sends share a request");
+    for (int i = SENDS - 1; i >= 0; i--)
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    expect(&watch, PTTOPT, "one", "MPI_Isend", completed_messages(1, 1));
+    expect(&watch, PTTOPT, "one", "MPI_Isend", completed_messages(1, 3));
+    expect(&watch, PTTOPT, "two", "MPI_Isend", completed_messages(1, 2));
+    expect(&watch, PTTOPT, "two", "MPI_Isend", completed_messages(1, 4));
+    watch_end(&watch);
+    const MPIX_Monitor_row rows[] = {row_of(&watch, "one", "MPI_Isend"), row_of(&watch, "two", "MPI_Isend")};
+    for (int i = 0; i < 2; i++)
+        check_time(&rows[i], 0, PAUSE_US / 2);
+}
+
+/* Sends that are complete before they are waited for, but not when they are posted; the end of the first one is not seen,
+   and its request is handed out again. The others end when they are waited for. */
+static void unseen_send(void)
+{
+    struct watch watch;
+    test_about("the end of a send that nobody saw");
+    if (me == 1) {
+        for (int i = 0; i < PARTS; i++) {
+            pause_here();
+            receive_bytes(i == 0 ? one : two);
+        }
+        return;
+    }
+    watch_begin(&watch);
+    for (int i = 0; i < PARTS; i++) {
+        MPI_Request request;
+        MPI_Issend(buffer, 8, MPI_BYTE, partner, TAG, i == 0 ? one : two, &request);
+        if (i == 0)
+            PMPI_Wait(&request, MPI_STATUS_IGNORE);
+        else
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    expect(&watch, PTTOPT, "one", "MPI_Issend", in_flight(completed_messages(1, 8)));
+    expect(&watch, PTTOPT, "two", "MPI_Issend", completed_messages(PARTS - 1, 8));
+    watch_end(&watch);
+    const MPIX_Monitor_row row = row_of(&watch, "two", "MPI_Issend");
+    check_time(&row, PAUSE_US / 2, 1e9);
+    check(row.total_s * 1e6 >= PAUSE_US * (PARTS - 1) / 2, "all of them took as long");
+}
+
+/* The same of receives: the bytes of the later ones are theirs. */
+static void unseen_receive(void)
+{
+    struct watch watch;
+    test_about("the end of a receive that nobody saw");
+    if (me == 1) {
+        for (int i = 0; i < PARTS; i++)
+            send_bytes(10 * (i + 1), i == 0 ? one : two);
+        return;
+    }
+    watch_begin(&watch);
+    for (int i = 0; i < PARTS; i++) {
+        MPI_Request request;
+        MPI_Irecv(buffer, sizeof buffer, MPI_BYTE, partner, TAG, i == 0 ? one : two, &request);
+        if (i == 0)
+            PMPI_Wait(&request, MPI_STATUS_IGNORE);
+        else
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    expect(&watch, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 1});
+    expect(&watch, PTTOPT, "two", "MPI_Irecv", completed_calls(PARTS - 1, 20 + 30));
+    watch_end(&watch);
+}
+
+int main(int argc, char **argv)
+{
+    const bool multiple = argc > 1 && strcmp(argv[1], "multiple") == 0;
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    test_begin();
+    if (multiple && provided != MPI_THREAD_MULTIPLE)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    one = make_named("one");
+    two = make_named("two");
+
+    unseen_send();
+    meet();
+    unseen_receive();
+    meet();
+    if (me == 0)
+        shared_sends_begin();
+    shared("sends that share a request which nobody knows");
+    meet();
+    shared("sends that share a request, once more");
+    meet();
+    if (me == 0)
+        shared_sends_end();
+    unseen_send();
+    meet();
+
+    MPI_Comm_free(&one);
+    MPI_Comm_free(&two);
+    const int status = test_end();
+    MPI_Finalize();
+    return status;
+}
