@@ -6,10 +6,10 @@
 /* Operations of one kind on one target that began in the same epoch. */
 struct group {
     int window, target;
-    struct operation first;
-    int64_t count;         /* of those held together, the first among them */
-    uint64_t offset_ticks; /* the sum of their starts less the first's */
-    int32_t singles;       /* those with a start each, of which the first may not be one */
+    struct operation first; /* of those held together the one that started first */
+    int64_t count;          /* of those held together */
+    uint64_t offset_ticks;  /* the sum of their starts less the first's */
+    int32_t singles;        /* those with a start each, of which the first may not be one */
     int32_t next_in_place;
     int32_t next, previous; /* in the window's list, or in an ending's */
 };
@@ -175,6 +175,11 @@ static void add_together(struct group *group, const struct operation *operation)
 {
     if (group->count == 0)
         group->first = *operation;
+    /* Of two threads the one that started first may be the second to come here. */
+    if (operation->start_ticks < group->first.start_ticks) {
+        group->offset_ticks += (uint64_t)group->count * (group->first.start_ticks - operation->start_ticks);
+        group->first = *operation;
+    }
     group->count++;
     group->offset_ticks += operation->start_ticks - group->first.start_ticks;
 }

@@ -2,7 +2,7 @@
  * Windows, and the one-sided operations in flight on them, which a synchronisation ends, all of a target or all.
  *
  * Operations of one kind on one target are held together as a number and the sum of their starts, so a million puts
- * take no more room than one. Only where timeouts are counted each has its own start, as long as there is room.
+ * take no more room than one. Threads may add them in another order than they began in. Only where timeouts are counted each has its own start, as long as there is room.
  *
  * All functions are local and take the monitor's lock but where they say otherwise.
  */

@@ -1,0 +1,142 @@
+/*
+ * The times of one-sided operations, whose starts and ends are given by hand. No call of MPI is made.
+ */
+#include "helpers.h"
+
+#include "monitor/windows.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- stand-ins for the other modules ------------------------------------------------------------------------- */
+
+struct handle_map communicator_numbers;
+
+int communicator_index(MPI_Comm comm)
+{
+    (void)comm;
+    return OTHER_COMMUNICATORS;
+}
+
+void communicator_hold(int communicator)
+{
+    (void)communicator;
+}
+
+void communicator_release(int communicator)
+{
+    (void)communicator;
+}
+
+void communicators_tidy(void)
+{
+}
+
+void requests_clear(void)
+{
+}
+
+void services_read(struct services *services)
+{
+    (void)services;
+}
+
+bool ticks_are_tsc;
+
+double ticks_ns(void)
+{
+    return 1.0;
+}
+
+/* ---- puts ---------------------------------------------------------------------------------------------------- */
+
+enum { STARTS = 4, TARGET = 3, END = 10000 };
+
+static const uint64_t starts[STARTS] = {1000, 1700, 4000, 4001};
+
+/* Any value will do for a handle. */
+static const MPI_Win win = MPI_WIN_NULL;
+
+static struct snapshot *snapshot;
+
+static int set_up(void **state)
+{
+    (void)state;
+    const MPIX_Monitor asked = {.profile = 1, .pttopt = 1};
+    monitor_lock_needed = false;
+    window_created(win, MPI_COMM_NULL);
+    return snapshot_start(&asked, NULL, &snapshot) != MPIX_MONITOR_SUCCESS;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    snapshot_stop(snapshot);
+    snapshot_free(snapshot);
+    return 0;
+}
+
+static struct operation put_at(uint64_t start_ticks)
+{
+    return (struct operation){.start_ticks = start_ticks,
+                              .epoch = snapshot->epoch,
+                              .communicator = OTHER_COMMUNICATORS,
+                              .kind = OPERATION_Put,
+                              .posted = true};
+}
+
+static struct count *count_of_puts(void)
+{
+    return &snapshot->communicators[OTHER_COMMUNICATORS].operation[OPERATION_Put];
+}
+
+/* Adds puts in this order of their starts, ends them together and compares. */
+static void puts_in_order(const int order[STARTS])
+{
+    uint64_t total = 0;
+    *count_of_puts() = (struct count){0};
+    for (int i = 0; i < STARTS; i++) {
+        const struct operation put = put_at(starts[order[i]]);
+        window_add(win, TARGET, &put);
+        total += END - starts[i];
+    }
+    ending_end(window_take(win, TARGET), END);
+    assert_int_equal(count_of_puts()->completed, STARTS);
+    assert_int_equal(count_of_puts()->total_ticks, total);
+    assert_int_equal(count_of_puts()->max_ticks, END - starts[0]);
+}
+
+static void swap(int *a, int *b)
+{
+    const int kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* All orders that begin with the first `fixed` of this one. */
+static void puts_in_all_orders(int order[STARTS], int fixed)
+{
+    if (fixed == STARTS)
+        puts_in_order(order);
+    for (int i = fixed; i < STARTS; i++) {
+        swap(&order[fixed], &order[i]);
+        puts_in_all_orders(order, fixed + 1);
+        swap(&order[fixed], &order[i]);
+    }
+}
+
+/* Each thread reads the clock, puts, and adds its put: in any order. */
+static void threads_add_in_any_order(void **state)
+{
+    (void)state;
+    int order[STARTS] = {0, 1, 2, 3};
+    puts_in_all_orders(order, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(threads_add_in_any_order, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("monitor's windows", tests, NULL, NULL);
+}
