@@ -2,7 +2,8 @@
  * What libmpirtmon adds to a call of MPI, while no snapshot is active (off) and in one that monitors everything (on).
  *
  * Method: in one process, which talks to itself, loops of the calls through the monitor's wrappers (MPI_Isend) and of
- * the same calls directly (PMPI_Isend) are timed in turn; each pair gives a difference, so that what drifts cancels.
+ * the same calls directly (PMPI_Isend) are timed in turn, see overhead_take; each round gives a difference, so that what
+ * drifts cancels.
  */
 #include "common/mpi_check.h"
 #include "common/run.h"
@@ -12,8 +13,8 @@
 /* A run with defaults ends within this, start-up included. */
 #define RUN_BUDGET_S 20.0
 
-/* Both loops of a round together take about this long: long against the clock, and seldom interrupted. */
-#define LOOP_NS 20000.0
+/* A monitored and a direct loop together take about this long: long against the clock, and seldom interrupted. */
+#define PAIR_NS 20000.0
 #define REPETITIONS_MAX 65536
 
 /* What counts as a timeout in the snapshot: nothing, but it is looked for. */
@@ -32,27 +33,22 @@ struct round {
     int64_t repetitions;
 };
 
-/* Both loops in turn, each after one repetition that isn't timed. Puts are in flight until something completes them. */
-static void take_in_turn(void *context, double *values)
+static void take_round(void *context, double *values)
 {
     const struct round *const round = context;
-    (void)round->call->monitored(round->bench, 1);
-    values[0] = (double)round->call->monitored(round->bench, round->repetitions) / (double)round->repetitions;
-    (void)round->call->direct(round->bench, 1);
-    values[1] = (double)round->call->direct(round->bench, round->repetitions) / (double)round->repetitions;
-    BC_MPI(MPI_Win_flush_all(round->bench->window));
+    overhead_take(round->bench, round->call, round->repetitions, values);
 }
 
-static double both_ns(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions)
+static double pair_ns(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions)
 {
-    const int64_t monitored_ns = call->monitored(bench, repetitions);
-    return (double)(monitored_ns + call->direct(bench, repetitions));
+    const int64_t monitored_ns = overhead_loop(bench, call->monitored, repetitions);
+    return (double)(monitored_ns + overhead_loop(bench, call->direct, repetitions));
 }
 
 /* Twice, since once it may have been disturbed. */
 static bool is_long(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions)
 {
-    return both_ns(bench, call, repetitions) >= LOOP_NS && both_ns(bench, call, repetitions) >= LOOP_NS;
+    return pair_ns(bench, call, repetitions) >= PAIR_NS && pair_ns(bench, call, repetitions) >= PAIR_NS;
 }
 
 static int64_t enough_repetitions(struct overhead_bench *bench, const struct overhead_call *call)
@@ -81,7 +77,7 @@ static bool measure(struct bc_run *run, struct bc_sampler *sampler, struct round
     round->repetitions = enough_repetitions(round->bench, round->call);
     const struct bc_source source = {
         .quantities = 2,
-        .take = take_in_turn,
+        .take = take_round,
         .context = round,
         .clock_ns = run->own_clock.read_ns / (double)round->repetitions,
     };

@@ -53,3 +53,24 @@ void overhead_bench_destroy(struct overhead_bench *bench)
     BC_MPI(MPI_Win_unlock_all(bench->window));
     BC_MPI(MPI_Win_free(&bench->window));
 }
+
+int64_t overhead_loop(struct overhead_bench *bench, overhead_loop_fn *loop, int64_t repetitions)
+{
+    (void)loop(bench, 1);
+    const int64_t took_ns = loop(bench, repetitions);
+    BC_MPI(MPI_Win_flush_all(bench->window));
+    return took_ns;
+}
+
+void overhead_take(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions,
+                   double values[2])
+{
+    int64_t monitored_ns, direct_ns;
+    (void)overhead_loop(bench, call->monitored, repetitions);
+    monitored_ns = overhead_loop(bench, call->monitored, repetitions);
+    direct_ns = overhead_loop(bench, call->direct, repetitions);
+    direct_ns += overhead_loop(bench, call->direct, repetitions);
+    monitored_ns += overhead_loop(bench, call->monitored, repetitions);
+    values[0] = (double)monitored_ns / (2.0 * (double)repetitions);
+    values[1] = (double)direct_ns / (2.0 * (double)repetitions);
+}

@@ -33,6 +33,20 @@ struct overhead_call {
     overhead_loop_fn *monitored, *direct;
 };
 
+/* Times a loop, after one repetition that isn't timed; returns ns. What it leaves in flight, puts, is completed before
+   this returns, outside of the timing. */
+int64_t overhead_loop(struct overhead_bench *bench, overhead_loop_fn *loop, int64_t repetitions);
+
+/*
+ * Times both loops of a call in turn; stores the ns of a repetition, monitored in values[0] and direct in values[1].
+ *
+ * The order is monitored, direct, direct, monitored, after a monitored loop that doesn't count. So the two that make a
+ * value have the same mean position, and each kind follows once its own kind and once the other: what drifts, what falls
+ * on the first loop and what a loop leaves to the next one are no part of the difference.
+ */
+void overhead_take(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions,
+                   double values[2]);
+
 extern const struct overhead_call overhead_calls[];
 extern const int overhead_calls_count;
 

@@ -1,0 +1,142 @@
+/*
+ * The order in which monitor_overhead times its loops, with loops that take a time as it is set here: whatever a loop
+ * pays for its place among the others, the difference is what the monitor adds. On 1 rank.
+ */
+#include "helpers.h"
+
+#include "monitor/overhead_calls.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+enum { REPETITIONS = 100, DIRECT_NS = 50, ADDED_NS = 7, EXTRA_NS = 1000 };
+
+static struct overhead_bench bench;
+
+/* ---- loops, which are one after the other ---------------------------------------------------------------------- */
+
+enum kind { NO_LOOP, MONITORED, DIRECT };
+
+/* What comes on top of a loop's own time for each repetition, in ns. */
+static int64_t (*extra_ns)(enum kind kind);
+
+static int place;              /* of the loop in its round, from 0 on */
+static enum kind before;       /* the kind of the loop before it in the round */
+static int64_t puts_in_flight; /* when the loop starts */
+
+static int64_t run_loop(enum kind kind, int64_t repetitions)
+{
+    if (repetitions == 1)
+        return DIRECT_NS; /* not timed: it belongs to the loop behind it */
+    const int64_t each_ns = DIRECT_NS + (kind == MONITORED ? ADDED_NS : 0) + extra_ns(kind);
+    place++;
+    before = kind;
+    puts_in_flight += repetitions;
+    return repetitions * each_ns;
+}
+
+static int64_t monitored(struct overhead_bench *unused, int64_t repetitions)
+{
+    (void)unused;
+    return run_loop(MONITORED, repetitions);
+}
+
+static int64_t direct(struct overhead_bench *unused, int64_t repetitions)
+{
+    (void)unused;
+    return run_loop(DIRECT, repetitions);
+}
+
+/* Completes the puts. */
+int MPI_Win_flush_all(MPI_Win win)
+{
+    puts_in_flight = 0;
+    return PMPI_Win_flush_all(win);
+}
+
+/* A round starts after something else. */
+static void assert_added(int64_t (*extra)(enum kind kind))
+{
+    static const struct overhead_call call = {"MPI_Put", monitored, direct};
+    double values[2];
+    extra_ns = extra;
+    place = 0;
+    before = NO_LOOP;
+    puts_in_flight = 0;
+    overhead_take(&bench, &call, REPETITIONS, values);
+    assert_near(values[0] - values[1], ADDED_NS, 1e-9);
+    assert_true(values[1] >= DIRECT_NS);
+}
+
+/* ---- what falls on a loop -------------------------------------------------------------------------------------- */
+
+static int64_t nothing(enum kind kind)
+{
+    (void)kind;
+    return 0;
+}
+
+static int64_t later_ones(enum kind kind)
+{
+    (void)kind;
+    return (int64_t)place * EXTRA_NS;
+}
+
+static int64_t first_one(enum kind kind)
+{
+    (void)kind;
+    return place == 0 ? EXTRA_NS : 0;
+}
+
+static int64_t every_second_one(enum kind kind)
+{
+    (void)kind;
+    return place % 2 != 0 ? EXTRA_NS : 0;
+}
+
+static int64_t after_a_monitored_one(enum kind kind)
+{
+    (void)kind;
+    return before == MONITORED ? EXTRA_NS : 0;
+}
+
+static int64_t after_another_kind(enum kind kind)
+{
+    return before != NO_LOOP && before != kind ? EXTRA_NS : 0;
+}
+
+static int64_t while_puts_are_in_flight(enum kind kind)
+{
+    return kind == DIRECT && puts_in_flight > 0 ? EXTRA_NS : 0;
+}
+
+static void what_a_loop_pays_for_its_place_cancels(void **state)
+{
+    (void)state;
+    assert_added(nothing);
+    assert_added(later_ones);
+    assert_added(first_one);
+    assert_added(every_second_one);
+    assert_added(after_a_monitored_one);
+    assert_added(after_another_kind);
+}
+
+static void puts_are_complete_before_the_next_loop(void **state)
+{
+    (void)state;
+    assert_added(while_puts_are_in_flight);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    overhead_bench_create(&bench);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_loop_pays_for_its_place_cancels),
+        cmocka_unit_test(puts_are_complete_before_the_next_loop),
+    };
+    const int failures = cmocka_run_group_tests_name("turns of monitor_overhead", tests, NULL, NULL);
+    overhead_bench_destroy(&bench);
+    MPI_Finalize();
+    return failures;
+}
