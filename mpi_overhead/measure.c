@@ -22,6 +22,11 @@
 /* How a row's time is shared between finding the knee and measuring there. */
 #define POINTS_SHARE 0.4
 
+/* With -b RATIO the search ends without a knee once the work alone takes this many times
+   what it took where a knee was due: --thresh times the shortest iteration. base_t has
+   then risen with the work, which happens where --bthresh is large. */
+#define BEYOND_KNEE_MAX 32.0
+
 /* The overhead need not be known better than this: the clock can't tell. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
@@ -310,10 +315,7 @@ static void measure_by_threshold(struct overhead_bench *bench,
                                  struct overhead_result *result)
 {
     const bool root = bench->run->job.rank == 0;
-    /* Loops run in full, however many iterations they have; their number needs a limit,
-       since with a high base threshold base_t rises with the work. */
-    const double deadline_s =
-        bc_elapsed_s() + fmin(seconds, bench->run->settings.max_time_s);
+    const double deadline_s = bc_elapsed_s() + seconds;
     struct overhead_round round = {
         .exchange = exchange,
         .units = 1,
@@ -326,9 +328,10 @@ static void measure_by_threshold(struct overhead_bench *bench,
         .deadline_s = INFINITY,
         .least_rounds = 1,
     };
-    double base_sum_ns = 0.0;
+    double base_sum_ns = 0.0, shortest_ns = INFINITY;
     int base_count = 0;
     bool on_plateau = true;
+    result->in_time = true;
     result->iterations = round.iterations;
     while (agree_on_round(&round)) {
         bc_sampler_run(bench->sampler, &source, &plan);
@@ -347,17 +350,19 @@ static void measure_by_threshold(struct overhead_bench *bench,
             result->base_ns = base_sum_ns / ++base_count;
         }
         say_point(bench, round.units, result->iter_ns, result->base_ns);
-        result->knee = result->iter_ns >
-                       bench->parameters->threshold * result->base_ns;
+        const double threshold = bench->parameters->threshold;
+        shortest_ns = fmin(shortest_ns, result->iter_ns);
+        result->knee = result->iter_ns > threshold * result->base_ns;
+        result->in_time = result->knee || bc_elapsed_s() < deadline_s;
         round.units *= 2; /* 1, 2, 4 ..., as specified */
-        if (result->knee || bc_elapsed_s() >= deadline_s)
+        if (result->knee || !result->in_time ||
+            result->work_ns > BEYOND_KNEE_MAX * threshold * shortest_ns)
             round.iterations = 0;
     }
     bc_run_dump(bench->run, "iter", &result->iter_ns, 1);
     bc_run_dump(bench->run, "work", &result->work_ns, 1);
     const struct overhead_value none = {NAN, NAN, NAN};
     result->samples = 1;
-    result->in_time = true;
     result->transfer_ns = result->overhead_ns = none;
     if (result->knee)
         result->overhead_ns.value = result->iter_ns - result->work_ns;

@@ -36,13 +36,14 @@ struct overhead_result {
     double iter_ns, work_ns, base_ns;
     struct overhead_value overhead_ns, transfer_ns, available_pct;
     size_t samples;
-    bool knee;    /* the knee was found before the time was up */
-    bool in_time; /* the precision was reached before the time was up */
+    bool knee;    /* the knee was found */
+    bool in_time; /* -b auto: the precision was reached before the time was up; -b
+                     NUMBER: the search ended by itself, with or without a knee */
 };
 
-/* Measures within so many seconds (significant on rank 0), by the fit of a
-   plateau and a line to all points (-b auto), or with the thresholds of the
-   specification (-b NUMBER). Collective over MPI_COMM_WORLD. */
+/* Measures within so many seconds (significant on rank 0; INFINITY: as long as it
+   takes), by the fit of a plateau and a line to all points (-b auto), or with the
+   thresholds of the specification (-b NUMBER). Collective over MPI_COMM_WORLD. */
 void overhead_measure(struct overhead_bench *bench,
                       struct overhead_exchange *exchange, double seconds,
                       struct overhead_result *result);

@@ -166,12 +166,32 @@ static const char *status_of(const struct overhead_result *result,
     return result->in_time ? "ok" : "budget";
 }
 
-/* A number of iterations runs in full, as --samples does. */
+/* A number of iterations runs in full, as --samples does; so does the specification's
+   search, whose iterations are a number. */
 static double row_seconds(const struct bc_run *run, int64_t rows_left)
 {
-    if (parameters.iterations > 0 && !bc_option_given(&run->options, "max-time"))
+    const bool counted =
+        parameters.iterations > 0 || parameters.base_threshold > 0.0;
+    if (counted && !bc_option_given(&run->options, "max-time"))
         return INFINITY;
     return bc_run_row_seconds(run, rows_left);
+}
+
+/* Says what would find the knee that was not found in the row that comes next. */
+static void tell_no_knee(const struct bc_run *run,
+                         const struct overhead_result *result)
+{
+    const long long row = (long long)run->rows + 1;
+    if (parameters.base_threshold > 0.0 && result->in_time)
+        bc_output_remark(run->output, "note",
+                         "row %lld: base_t rose with the work, so that no iteration "
+                         "took --thresh times as long: lower --bthresh or --thresh",
+                         row);
+    else
+        bc_output_remark(run->output, "note",
+                         "row %lld: no amount of work got beyond the transfer in "
+                         "its time: --max-time gives it more",
+                         row);
 }
 
 /* Measures one row for one pair, that of the measuring rank at place `pair` in the order
@@ -191,10 +211,7 @@ static bool measure_row(struct overhead_bench *bench,
                     MPI_COMM_WORLD);
     const char *const status = status_of(&result, wrong);
     if (strcmp(status, "no-knee") == 0)
-        bc_output_remark(bench->run->output, "note",
-                         "row %lld: no amount of work got beyond the transfer in "
-                         "its time: --max-time gives it more",
-                         (long long)bench->run->rows + 1);
+        tell_no_knee(bench->run, &result);
     struct bc_row row;
     fill_row(&row, bench->run, exchange, bc_node_order_rank(bench->by_node, pair),
              &result, status);

@@ -101,11 +101,32 @@ class Rows(unittest.TestCase):
 
     def test_no_knee_ends(self):
         """With a base threshold that the average never leaves behind."""
-        for more in ("-i1000", "--samples=7"):
+        for more in ([], ["--samples=7"]):
             start_s = time.monotonic()
-            row, = rows_of("-b", "50", "-t", "20", more)
-            self.assertEqual(row["status"], "no-knee")
+            done = run_raw(OPTIONS.launcher, 2,
+                           [OPTIONS.program, "-b", "50", "-t", "20", "-i", "100",
+                            *more])
+            row, = read_tsv(done.stdout)
+            self.assertEqual((row["status"], row["overhead"]), ("no-knee", "NA"))
+            self.assertRegex(done.stdout, "# note: base_t .* lower --bthresh")
             self.assertLess(time.monotonic() - start_s, 30)
+
+    def test_search_of_the_specification_runs_in_full(self):
+        """About 20 amounts of work, each 100 messages of 1 ms: 2 s and more."""
+        model = {"LD_PRELOAD": OPTIONS.model, "MODEL_P2P": 1,
+                 "MODEL_LATENCY_US": 1000}
+        for more, status in (([], "ok"), (["-i", "100"], "ok"),
+                             (["--max-time=0.3"], "no-knee")):
+            done = run_raw(OPTIONS.launcher, 2, [
+                OPTIONS.program, "-b", "1.02", "-m", "64K", *more], model)
+            row, = read_tsv(done.stdout)
+            with self.subTest(more=more):
+                self.assertEqual((row["status"], row["iterations"]),
+                                 (status, "100"))
+                self.assertEqual("--max-time gives it more" in done.stdout,
+                                 status == "no-knee")
+                found = number(row["iter_t"]) > 1.5 * number(row["base_t"])
+                self.assertEqual(found, status == "ok")
 
     def test_samples(self):
         """Of loops without and with work, with and without messages; by the
