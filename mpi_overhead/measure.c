@@ -49,13 +49,40 @@ static bool agree_on_round(struct overhead_round *round)
     return round->iterations > 0;
 }
 
+/* With --verbose, the specification's figure 1 as a table: the times for each amount of
+   work. The same loops are taken with and without --verbose, and lines are written
+   between loops only. */
 static void say_point(const struct overhead_bench *bench, uint64_t units,
-                      double iter_ns, double base_ns)
+                      const struct knee_point *point, double base_ns)
 {
     if (bench->parameters->verbose)
         bc_output_remark(bench->run->output, "verbose",
-                         "%-10llu %-12.3f %-12.3f", (unsigned long long)units,
-                         iter_ns * 1e-3, base_ns * 1e-3);
+                         "%-12llu %-12.3f %-12.3f %.3f",
+                         (unsigned long long)units, point->iter_ns * 1e-3,
+                         point->work_ns * 1e-3, base_ns * 1e-3);
+}
+
+/* The line before the table, and its head. `iterations` are those of a loop; 0: as
+   many as take LOOP_NS. */
+static void say_table_head(const struct overhead_bench *bench, int64_t iterations)
+{
+    if (!bench->parameters->verbose)
+        return;
+    struct bc_output *const output = bench->run->output;
+    if (bench->parameters->base_threshold > 0.0)
+        bc_output_remark(output, "verbose", "Using %lld iterations per work value",
+                         (long long)iterations);
+    else if (iterations > 0)
+        bc_output_remark(output, "verbose",
+                         "Using %lld iterations per work value, in each of up to "
+                         "%d loops", (long long)iterations, POINT_ROUNDS);
+    else
+        bc_output_remark(output, "verbose",
+                         "Using as many iterations per work value as take %g uS, "
+                         "in each of up to %d loops", LOOP_NS * 1e-3,
+                         POINT_ROUNDS);
+    bc_output_remark(output, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t",
+                     "work_t", "base_t");
 }
 
 static void set_availability(struct overhead_result *result,
@@ -174,6 +201,9 @@ static bool find_points(struct overhead_bench *bench,
     const int64_t bytes = round->exchange->bytes;
     const double deadline_s = bc_elapsed_s() + seconds;
     *points = (struct points){.count = 0};
+    say_table_head(bench, fixed_iterations(bench, bytes) > 0
+                              ? iterations_for(bench, bytes, 0.0)
+                              : 0);
     round->units = 0;
     round->iterations = 1;
     double iteration_ns = take_point(bench, round, 1, deadline_s).iter_ns;
@@ -192,7 +222,7 @@ static bool find_points(struct overhead_bench *bench,
         points->units[points->count++] = round->units;
         const double base_ns = points->points[0].iter_ns;
         iteration_ns = point.iter_ns;
-        say_point(bench, round->units, iteration_ns, base_ns);
+        say_point(bench, round->units, &point, base_ns);
         beyond = iteration_ns > bench->parameters->threshold * base_ns &&
                  points->count > 1;
         const bool ends = beyond || points->count == KNEE_POINTS_MAX ||
@@ -333,6 +363,7 @@ static void measure_by_threshold(struct overhead_bench *bench,
     bool on_plateau = true;
     result->in_time = true;
     result->iterations = round.iterations;
+    say_table_head(bench, round.iterations);
     while (agree_on_round(&round)) {
         bc_sampler_run(bench->sampler, &source, &plan);
         if (!root)
@@ -349,7 +380,9 @@ static void measure_by_threshold(struct overhead_bench *bench,
             base_sum_ns += result->iter_ns;
             result->base_ns = base_sum_ns / ++base_count;
         }
-        say_point(bench, round.units, result->iter_ns, result->base_ns);
+        const struct knee_point point = {.work_ns = result->work_ns,
+                                         .iter_ns = result->iter_ns};
+        say_point(bench, round.units, &point, result->base_ns);
         const double threshold = bench->parameters->threshold;
         shortest_ns = fmin(shortest_ns, result->iter_ns);
         result->knee = result->iter_ns > threshold * result->base_ns;

@@ -130,14 +130,19 @@ static void fill_row(struct bc_row *row, const struct bc_run *run,
 
 /* What the specification's program says before it starts. */
 static void tell_start(const struct bc_run *run,
-                       const struct overhead_exchange *exchange)
+                       const struct overhead_exchange *exchange, int pair)
 {
     if (!parameters.verbose)
         return;
     struct bc_output *const output = run->output;
     bc_output_remark(output, "verbose", "Calculating %s overhead",
                      exchange->direction == OVERHEAD_SEND ? "send" : "receive");
-    if (parameters.iterations == 0)
+    if (parameters.all_pairs)
+        bc_output_remark(output, "verbose", "Pair is %d", pair);
+    if (parameters.iterations > 0)
+        bc_output_remark(output, "verbose", "Number of iterations is %lld",
+                         (long long)parameters.iterations);
+    else
         bc_output_remark(output, "verbose",
                          "Iterations are being calculated automatically");
     bc_output_remark(output, "verbose", "Message size is %lld bytes",
@@ -150,10 +155,12 @@ static void tell_start(const struct bc_run *run,
                          "Base time comparison threshold is %f (%.1f%%)",
                          parameters.base_threshold,
                          100.0 * (parameters.base_threshold - 1));
-    bc_output_remark(output, "verbose", "Timing resolution is %.2f uS",
+    else
+        bc_output_remark(output, "verbose",
+                         "Base time comparison threshold is found by a fit to "
+                         "all points; base_t is the first iter_t");
+    bc_output_remark(output, "verbose", "Timing resolution is %.3f uS",
                      run->max_clock.resolution_ns * 1e-3);
-    bc_output_remark(output, "verbose", "%-10s %-12s %-12s", "work", "iter_t",
-                     "base_t");
 }
 
 static const char *status_of(const struct overhead_result *result,
@@ -204,7 +211,8 @@ static bool measure_row(struct overhead_bench *bench,
     exchange->reports = bench->by_node->place == pair;
     exchange->wrong = 0;
     overhead_prepare_data(exchange);
-    tell_start(bench->run, exchange);
+    const int pair_rank = bc_node_order_rank(bench->by_node, pair);
+    tell_start(bench->run, exchange, pair_rank);
     overhead_measure(bench, exchange, row_seconds(bench->run, rows_left), &result);
     int64_t wrong = 0;
     bc_quiet_reduce(&exchange->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
@@ -213,8 +221,7 @@ static bool measure_row(struct overhead_bench *bench,
     if (strcmp(status, "no-knee") == 0)
         tell_no_knee(bench->run, &result);
     struct bc_row row;
-    fill_row(&row, bench->run, exchange, bc_node_order_rank(bench->by_node, pair),
-             &result, status);
+    fill_row(&row, bench->run, exchange, pair_rank, &result, status);
     return bc_run_row(bench->run, &row);
 }
 

@@ -11,6 +11,7 @@ import argparse
 import os
 import statistics
 import sys
+import typing
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from bounds import Bounds  # noqa: E402
@@ -20,26 +21,38 @@ from mpi_run import Launcher, number, run_on_model  # noqa: E402
 OVERHEAD_SHARE, OVERHEAD_US = 0.03, 0.05
 TRANSFER_SHARE, TRANSFER_US = 0.02, 0.1
 
-# A case: MODEL_POST_US, MODEL_WAIT_US, direction. The smallest overhead is the
-# hardest, so both directions of it are among the few of the quick run.
-ALL_CASES = [(post_us, wait_us, direction) for post_us in (1, 2, 5, 10)
-             for wait_us in (0, 4) for direction in ("send", "recv")]
-QUICK_CASES = [(1, 0, "send"), (1, 0, "recv"), (2, 4, "recv"),
-               (5, 0, "send"), (10, 0, "recv"), (10, 4, "send")]
+
+
+class Case(typing.NamedTuple):
+    post_us: int  # MODEL_POST_US
+    wait_us: int  # MODEL_WAIT_US
+    direction: str
+    verbose: bool = False
+
+
+# What is written with --verbose must not show in the figures.
+VERBOSE_CASES = [Case(1, 0, "send", verbose=True), Case(5, 4, "recv", verbose=True)]
+# The smallest overhead is the hardest, so both directions of it are among the few of
+# the quick run.
+ALL_CASES = [Case(post_us, wait_us, direction) for post_us in (1, 2, 5, 10)
+             for wait_us in (0, 4) for direction in ("send", "recv")] + VERBOSE_CASES
+QUICK_CASES = [Case(1, 0, "send"), Case(1, 0, "recv"), Case(2, 4, "recv"),
+               Case(5, 0, "send"), Case(10, 0, "recv"),
+               Case(10, 4, "send")] + VERBOSE_CASES
 
 
 def measure(case, options):
     """One launch: what was found less the truth, for both quantities, and the
     truths."""
-    post_us, wait_us, direction = case
-    latency_us = 10 * post_us
-    model = {"MODEL_P2P": 1, "MODEL_FRACTION": 1, "MODEL_POST_US": post_us,
-             "MODEL_WAIT_US": wait_us, "MODEL_LATENCY_US": latency_us}
-    program = [options.program] + (["--recv"] if direction == "recv" else [])
+    latency_us = 10 * case.post_us
+    model = {"MODEL_P2P": 1, "MODEL_FRACTION": 1, "MODEL_POST_US": case.post_us,
+             "MODEL_WAIT_US": case.wait_us, "MODEL_LATENCY_US": latency_us}
+    program = ([options.program] + (["--recv"] if case.direction == "recv" else []) +
+               (["--verbose"] if case.verbose else []))
     _, rows, truths = run_on_model(options.launcher, 2, program, model,
                                    options.model)
     # Receiving, there are tokens of no bytes, too.
-    message = ("irecv" if direction == "recv" else "isend", rows[0]["msgsize"])
+    message = ("irecv" if case.direction == "recv" else "isend", rows[0]["msgsize"])
     truth, = (row for row in truths
               if (row["operation"], row["bytes"]) == message)
     overhead_us = number(truth["host_us"]) + number(truth["extra_us"])
@@ -59,7 +72,8 @@ def run_case(case, options):
                                          OVERHEAD_US) and
             abs(transfer) <= wider * max(TRANSFER_SHARE * transfer_us,
                                          TRANSFER_US))
-    print(f"{case[2]} o={case[0]} us w={case[1]} us: overhead "
+    print(f"{case.direction} o={case.post_us} us w={case.wait_us} us"
+          f"{', verbose' if case.verbose else ''}: overhead "
           f"{overhead_us:.3f} us, error {overhead:+.3f} us "
           f"({overhead / overhead_us:+.1%}); transfer {transfer_us:.3f} us, "
           f"error {transfer:+.3f} us{'' if good else '  TOO FAR'}", flush=True)

@@ -5,6 +5,7 @@ options, data checks."""
 import argparse
 import collections
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -148,16 +149,6 @@ class Rows(unittest.TestCase):
             ratio = number(row["iter_t"]) / number(row["base_t"])
             self.assertGreater(ratio, threshold)
 
-    def test_verbose(self):
-        done = run_raw(OPTIONS.launcher, 2,
-                       [OPTIONS.program, "-v", "-b", "1.02", "-m", "8"])
-        for text in ("Calculating send overhead", "Message size is 8 bytes",
-                     "Iterations are being calculated automatically",
-                     "Overhead comparison threshold is 1.500000 (50.0%)",
-                     "Base time comparison threshold is 1.020000 (2.0%)",
-                     "Timing resolution is", "mpi_overhead: done"):
-            self.assertIn("# verbose: " + text, done.stdout)
-
     def test_no_header(self):
         done = run_raw(OPTIONS.launcher, 2,
                        [OPTIONS.program, "-n", "--max-time=0.05"])
@@ -176,6 +167,115 @@ class Rows(unittest.TestCase):
         self.assertEqual([row["pair"] for row in rows], ["0", "1"])
         rows = rows_of("--max-time=0.1", ranks=4)
         self.assertEqual([row["pair"] for row in rows], ["0"])
+
+
+class Verbose(unittest.TestCase):
+    """-v: what the specification's program says, and its figure 1 as a table."""
+
+    # Of a message of 1000 bytes; a token takes nothing.
+    TRANSFER_US = 100.0
+    MODEL = {"MODEL_P2P": 1, "MODEL_PER_BYTE_NS": TRANSFER_US}
+
+    def measure(self, *arguments, ranks=2):
+        """What was said before each row, its table (tuples of work, iter_t, work_t,
+        base_t), and the rows."""
+        done = run_raw(OPTIONS.launcher, ranks, [
+            OPTIONS.program, "--verbose", *arguments],
+                       {"LD_PRELOAD": OPTIONS.model, **self.MODEL})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("# verbose: mpi_overhead: done\n", done.stdout)
+        parts = done.stdout.split("# verbose: Calculating ")[1:]
+        said = [["Calculating " + part.splitlines()[0]] + re.findall(
+            "(?m)^# verbose: ([A-Z].*)$", part) for part in parts]
+        head = r"(?m)^# verbose: work +iter_t +work_t +base_t$"
+        tables = [re.findall(r"(?m)^# verbose: (\d+) +([\d.]+) +([\d.]+) +([\d.]+)$",
+                             re.split(head, part)[1]) for part in parts]
+        rows = read_tsv(done.stdout)
+        self.assertEqual(len(parts), len(rows))
+        return said, [[tuple(map(float, line)) for line in table]
+                      for table in tables], rows
+
+    def check_table(self, table, threshold):
+        """The work doubles until iter_t, which is a transfer as long as the work fits,
+        is beyond the threshold. work_t has no transfer in it, and in the end all the
+        work."""
+        works, iters, alone, bases = zip(*table)
+        raised = [work for work in works if work > 0]
+        self.assertEqual(raised, [raised[0] * 2 ** i for i in range(len(raised))])
+        beyond = [iter_t > threshold * base_t for _, iter_t, _, base_t in table]
+        self.assertEqual(beyond, (len(table) - 1) * [False] + [True])
+        self.assertGreaterEqual(min(iters), self.TRANSFER_US)
+        self.assertLess(alone[0], self.TRANSFER_US / 2)
+        self.assertGreater(alone[-1], 0.9 * (iters[-1] - self.TRANSFER_US / 2))
+
+    def test_threshold_of_the_specification(self):
+        for more, direction, iterations in (
+                ([], "send", "Iterations are being calculated automatically"),
+                (["-r", "-i", "200"], "receive", "Number of iterations is 200")):
+            (said,), (table,), (row,) = self.measure("-b", "1.05", "-m", "1000", *more)
+            self.assertEqual(said[:5], [
+                f"Calculating {direction} overhead", iterations,
+                "Message size is 1000 bytes",
+                "Overhead comparison threshold is 1.500000 (50.0%)",
+                "Base time comparison threshold is 1.050000 (5.0%)"])
+            self.assertRegex(said[5], r"^Timing resolution is \d+\.\d{3} uS$")
+            self.assertEqual(said[6:], [
+                f"Using {row['iterations']} iterations per work value"])
+            self.check_table(table, 1.5)
+            self.assertEqual(table[0][0], 1)
+            # base_t is the average of iter_t until that is beyond the base threshold.
+            averaged = []
+            for _, iter_t, _, _ in table:
+                if averaged and iter_t > 1.05 * statistics.mean(averaged):
+                    break
+                averaged.append(iter_t)
+            for i, (_, _, _, base_t) in enumerate(table):
+                self.assertAlmostEqual(
+                    base_t, statistics.mean(averaged[:i + 1]), delta=0.0011)
+            # The last line is the result.
+            self.assertEqual(table[-1][1:], tuple(
+                number(row[name]) for name in ("iter_t", "work_t", "base_t")))
+
+    def test_fit(self):
+        for more, using in (
+                ([], "Using as many iterations per work value as take 20 uS"),
+                (["-i", "500"], "Using 20 iterations per work value")):
+            said, tables, rows = self.measure("--both", "-m", "1000,2000", *more)
+            self.assertEqual([lines[0] for lines in said],
+                             2 * ["Calculating send overhead",
+                                  "Calculating receive overhead"])
+            self.assertEqual([lines[2] for lines in said],
+                             [f"Message size is {row['msgsize']} bytes"
+                              for row in rows])
+            for lines, table in zip(said, tables):
+                self.assertIn("threshold is found", lines[4])
+                self.assertTrue(lines[6].startswith(using), lines[6])
+                self.check_table(table, 1.5)
+                self.assertEqual(table[0][0], 0)
+                self.assertEqual({base_t for _, _, _, base_t in table},
+                                 {table[0][1]})
+
+    def test_all_pairs(self):
+        said, tables, _ = self.measure("--all-pairs", "-m", "1000", "-b", "1.05",
+                                       "-i", "50", ranks=4)
+        self.assertEqual([lines[1] for lines in said], ["Pair is 0", "Pair is 1"])
+        self.assertEqual(len(tables), 2)
+
+    def test_nothing_more_is_timed(self):
+        """With and without -v the same loops run: for each amount of work 50 messages, a
+        barrier after each and before the loop, and as many barriers without
+        messages."""
+        others = []
+        for more in ([], ["-v"]):
+            _, _, truths = run_on_model(
+                OPTIONS.launcher, 2,
+                [OPTIONS.program, "-b", "1.05", "-i", "50", "-m", "1000", *more],
+                {**self.MODEL, "MODEL_SYNC_COLL": 1}, OPTIONS.model)
+            counts = {row["operation"]: int(row["operations"]) for row in truths}
+            amounts, rest = divmod(counts["isend"], 50)
+            self.assertEqual(rest, 0)
+            others.append(counts["barrier"] - 2 * 51 * amounts)
+        self.assertEqual(others[0], others[1])
 
 
 class Token(unittest.TestCase):
