@@ -90,6 +90,8 @@ static void set_availability(struct overhead_result *result,
 {
     const struct overhead_value *const o = &result->overhead_ns;
     const struct overhead_value *const t = transfer_ns;
+    result->available_base_pct =
+        result->base_ns > 0.0 ? 100.0 * (1.0 - o->value / result->base_ns) : NAN;
     result->available_pct = (struct overhead_value){NAN, NAN, NAN};
     /* A share of what was not seen, or maybe not, says nothing. */
     if (t->value <= 0.0)

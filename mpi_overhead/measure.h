@@ -35,6 +35,7 @@ struct overhead_result {
     int64_t iterations;     /* at the amount of work that gave the overhead */
     double iter_ns, work_ns, base_ns;
     struct overhead_value overhead_ns, transfer_ns, available_pct;
+    double available_base_pct; /* over base_ns, as specified; NAN without an overhead */
     size_t samples;
     bool knee;    /* the knee was found */
     bool in_time; /* -b auto: the precision was reached before the time was up; -b

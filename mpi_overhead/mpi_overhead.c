@@ -42,9 +42,10 @@ static const struct bc_column columns[] = {
     {"overhead", BC_LESS, 3},       {"base_t", BC_INFO, 3},
     {"avail(%)", BC_INFO, 1},       {"overhead_lo_us", BC_INFO, 3},
     {"overhead_hi_us", BC_INFO, 3}, {"transfer_us", BC_LESS, 3},
-    {"transfer_lo_us", BC_INFO, 3}, {"transfer_hi_us", BC_INFO, 3},
-    {"avail_lo_pct", BC_INFO, 1},   {"avail_hi_pct", BC_INFO, 1},
-    {"samples", BC_INFO, 0},        {"status", BC_INFO, 0},
+    {"avail_base_pct", BC_INFO, 1}, {"transfer_lo_us", BC_INFO, 3},
+    {"transfer_hi_us", BC_INFO, 3}, {"avail_lo_pct", BC_INFO, 1},
+    {"avail_hi_pct", BC_INFO, 1},   {"samples", BC_INFO, 0},
+    {"status", BC_INFO, 0},
 };
 
 static struct overhead_parameters parameters;
@@ -122,6 +123,7 @@ static void fill_row(struct bc_row *row, const struct bc_run *run,
     set_us(row, "transfer_lo_us", result->transfer_ns.lo);
     set_us(row, "transfer_hi_us", result->transfer_ns.hi);
     bc_row_real(row, "avail(%)", result->available_pct.value);
+    bc_row_real(row, "avail_base_pct", result->available_base_pct);
     bc_row_real(row, "avail_lo_pct", result->available_pct.lo);
     bc_row_real(row, "avail_hi_pct", result->available_pct.hi);
     bc_row_integer(row, "samples", (int64_t)result->samples);

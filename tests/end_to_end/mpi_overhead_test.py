@@ -17,8 +17,8 @@ from mpi_run import (  # noqa: E402
     Launcher, UsageTest, number, read_tsv, run, run_on_model, run_raw)
 
 COLUMNS = """direction pair msgsize iterations iter_t work_t overhead base_t
-    avail(%) overhead_lo_us overhead_hi_us transfer_us transfer_lo_us
-    transfer_hi_us avail_lo_pct avail_hi_pct samples status""".split()
+    avail(%) overhead_lo_us overhead_hi_us transfer_us avail_base_pct
+    transfer_lo_us transfer_hi_us avail_lo_pct avail_hi_pct samples status""".split()
 
 OPTIONS = None
 
@@ -74,14 +74,23 @@ class Rows(unittest.TestCase):
             self.assertAlmostEqual(number(row["iter_t"]) -
                                    number(row["work_t"]),
                                    number(row["overhead"]), delta=0.5)
+            self.check_share(row, "avail(%)", "transfer_us")
+            self.check_share(row, "avail_base_pct", "base_t")
+
+    def check_share(self, row, available, whole):
+        """The availability is 100 (1 - overhead / whole), as exactly as three decimals
+        of both allow."""
+        overhead, whole = number(row["overhead"]), number(row[whole])
+        rounding = 0.05 + 0.0005 * (1 + abs(overhead) / whole) / whole * 100
+        self.assertAlmostEqual(number(row[available]), 100 * (1 - overhead / whole),
+                               delta=1.01 * rounding)
 
     def test_threshold_of_the_specification(self):
         for size, iterations in (("8", "1000"), ("64K", "100"), ("8M", "10")):
             row, = rows_of("-b", "1.05", "-m", size)
             self.assertEqual(row["iterations"], iterations)
-            share = number(row["overhead"]) / number(row["base_t"])
-            self.assertAlmostEqual(number(row["avail(%)"]), 100 * (1 - share),
-                                   delta=max(1.0, abs(share)))
+            self.check_share(row, "avail(%)", "base_t")
+            self.assertEqual(row["avail_base_pct"], row["avail(%)"])
         row, = rows_of("-b", "1.05", "-i", "50", "-r")
         self.assertEqual((row["iterations"], row["direction"]),
                          ("50", "recv"))
@@ -105,7 +114,7 @@ class Rows(unittest.TestCase):
         for more in ([], ["--samples=7"]):
             start_s = time.monotonic()
             done = run_raw(OPTIONS.launcher, 2,
-                           [OPTIONS.program, "-b", "50", "-t", "20", "-i", "100",
+                           [OPTIONS.program, "-b", "50", "-t", "20", "-i", "1000",
                             *more])
             row, = read_tsv(done.stdout)
             self.assertEqual((row["status"], row["overhead"]), ("no-knee", "NA"))
@@ -159,7 +168,8 @@ class Rows(unittest.TestCase):
         done = run_raw(OPTIONS.launcher, 2,
                        [OPTIONS.program, "-m", "8,64M", "--max-time=0.01"])
         row = read_tsv(done.stdout)[1]
-        self.assertEqual((row["status"], row["overhead"]), ("no-knee", "NA"))
+        self.assertEqual((row["status"], row["overhead"], row["avail_base_pct"]),
+                         ("no-knee", "NA", "NA"))
         self.assertIn("# note: row 2: no amount of work", done.stdout)
 
     def test_all_pairs(self):
@@ -197,8 +207,8 @@ class Verbose(unittest.TestCase):
 
     def check_table(self, table, threshold):
         """The work doubles until iter_t, which is a transfer as long as the work fits,
-        is beyond the threshold. work_t has no transfer in it, and in the end all the
-        work."""
+        is beyond the threshold. work_t has no transfer in it. Returns the share of the
+        last iter_t that is work."""
         works, iters, alone, bases = zip(*table)
         raised = [work for work in works if work > 0]
         self.assertEqual(raised, [raised[0] * 2 ** i for i in range(len(raised))])
@@ -206,7 +216,7 @@ class Verbose(unittest.TestCase):
         self.assertEqual(beyond, (len(table) - 1) * [False] + [True])
         self.assertGreaterEqual(min(iters), self.TRANSFER_US)
         self.assertLess(alone[0], self.TRANSFER_US / 2)
-        self.assertGreater(alone[-1], 0.9 * (iters[-1] - self.TRANSFER_US / 2))
+        return alone[-1] / iters[-1]
 
     def test_threshold_of_the_specification(self):
         for more, direction, iterations in (
@@ -221,7 +231,7 @@ class Verbose(unittest.TestCase):
             self.assertRegex(said[5], r"^Timing resolution is \d+\.\d{3} uS$")
             self.assertEqual(said[6:], [
                 f"Using {row['iterations']} iterations per work value"])
-            self.check_table(table, 1.5)
+            self.assertGreater(self.check_table(table, 1.5), 0.8)
             self.assertEqual(table[0][0], 1)
             # base_t is the average of iter_t until that is beyond the base threshold.
             averaged = []
@@ -247,10 +257,12 @@ class Verbose(unittest.TestCase):
             self.assertEqual([lines[2] for lines in said],
                              [f"Message size is {row['msgsize']} bytes"
                               for row in rows])
+            # A disturbance may pass for the knee in one of them.
+            self.assertGreater(statistics.median(
+                self.check_table(table, 1.5) for table in tables), 0.8)
             for lines, table in zip(said, tables):
                 self.assertIn("threshold is found", lines[4])
                 self.assertTrue(lines[6].startswith(using), lines[6])
-                self.check_table(table, 1.5)
                 self.assertEqual(table[0][0], 0)
                 self.assertEqual({base_t for _, _, _, base_t in table},
                                  {table[0][1]})
