@@ -6,6 +6,7 @@
 #include "report.h"
 #include "rows.h"
 #include "snapshot.h"
+#include "warnings.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@ struct place {
     struct snapshot *snapshot; /* NULL when it has ended, or is being ended */
     int64_t ended;             /* the number of its end, when that is over */
     struct rows rows;          /* then */
+    struct warnings warnings;  /* and what there is to say about them */
 };
 
 static struct place places[PLACES_MAX];
@@ -51,6 +53,20 @@ static struct place *make_place(void)
     return oldest;
 }
 
+/* Without a report nobody who doesn't ask is told that the handle asks for nothing: a line on stderr, once a job. */
+static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
+{
+    static bool said;
+    struct warnings warnings = {.count = 0};
+    warn_of_handle(handle, &warnings);
+    if (warnings.count == 0 || __atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        return;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        (void)fprintf(stderr, "mpirtmon: warning: %s\n", warnings.warning[0].text);
+}
+
 INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
 {
     if (request == NULL || handle == NULL || handle->large_bytes < 0 || !(handle->timeout_us >= 0) ||
@@ -76,6 +92,8 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
         snapshot_free(snapshot);
         return MPIX_MONITOR_ERR_LIMIT;
     }
+    if (f == NULL)
+        say_if_nothing_is_monitored(handle);
     return MPIX_MONITOR_SUCCESS;
 }
 
@@ -124,6 +142,7 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
     (void)pthread_mutex_lock(&places_lock);
     struct place *const place = find_place(snapshot->serial);
     place->rows = rows;
+    warnings_of_snapshot(snapshot, &rows, &place->warnings);
     place->ended = ++last_end;
     (void)pthread_mutex_unlock(&places_lock);
     snapshot_free(snapshot);
@@ -131,22 +150,44 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
     return error;
 }
 
+/* The place of a snapshot that has ended. The caller has the lock. */
+static int find_ended(const MPIX_Monitor_request *request, const struct place **place)
+{
+    *place = find_place(request->serial);
+    if (*place == NULL)
+        return MPIX_MONITOR_ERR_REQUEST;
+    return (*place)->ended == 0 ? MPIX_MONITOR_ERR_ACTIVE : MPIX_MONITOR_SUCCESS;
+}
+
 INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows, int capacity,
                                 int *count)
 {
     if (request == NULL || count == NULL || capacity < 0 || (rows == NULL && capacity > 0))
         return MPIX_MONITOR_ERR_ARGUMENT;
-    int error = MPIX_MONITOR_SUCCESS;
     (void)pthread_mutex_lock(&places_lock);
-    const struct place *const place = find_place(request->serial);
-    if (place == NULL) {
-        error = MPIX_MONITOR_ERR_REQUEST;
-    } else if (place->ended == 0) {
-        error = MPIX_MONITOR_ERR_ACTIVE;
-    } else {
+    const struct place *place;
+    const int error = find_ended(request, &place);
+    if (error == MPIX_MONITOR_SUCCESS) {
         *count = place->rows.count;
         for (int i = 0; i < place->rows.count && i < capacity; i++)
             rows[i] = place->rows.rows[i].row;
+    }
+    (void)pthread_mutex_unlock(&places_lock);
+    return error;
+}
+
+INTERPOSED int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request, MPIX_Monitor_warning *warnings,
+                                         int capacity, int *count)
+{
+    if (request == NULL || count == NULL || capacity < 0 || (warnings == NULL && capacity > 0))
+        return MPIX_MONITOR_ERR_ARGUMENT;
+    (void)pthread_mutex_lock(&places_lock);
+    const struct place *place;
+    const int error = find_ended(request, &place);
+    if (error == MPIX_MONITOR_SUCCESS) {
+        *count = place->warnings.count;
+        for (int i = 0; i < place->warnings.count && i < capacity; i++)
+            warnings[i] = place->warnings.warning[i];
     }
     (void)pthread_mutex_unlock(&places_lock);
     return error;

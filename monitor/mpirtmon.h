@@ -72,7 +72,7 @@
  * in flight at the end, cancelled, failed, freed with MPI_Request_free before
  * anyone knew that they were complete, or not followed: for want of room (65,536
  * requests fit), or since a call around the monitor (PMPI_Wait) completed them.
- * Of these the report warns.
+ * Of these a warning says how many.
  *
  * Bytes are those a process sends and those it receives, each at its end, in
  * messages; of a one-sided operation those moved, at its origin, where both
@@ -88,7 +88,12 @@
  * Other software services (8.3.3): times in user and system mode, context
  * switches and page faults of the whole process, not only for MPI, and the
  * performance variables (MPI_T) of the MPI library that count without being
- * bound to an object. What can't be collected is warned about in the report.
+ * bound to an object. What can't be collected is warned about.
+ *
+ * Warnings say what the rows can't: that a handle asks for nothing, what could
+ * not be followed or collected. They are in the report, and
+ * MPIX_Get_monitor_warnings copies them, so that programs without a report have
+ * them, too.
  *
  * The form of the report, which the proposal leaves to the implementor, is that
  * of this collection: tab-separated rows, see the README. Its numbers are of an
@@ -117,7 +122,7 @@ enum {
     MPIX_MONITOR_ERR_ARGUMENT, /* a NULL pointer; large_bytes or timeout_us negative
                                   or not a number; a negative capacity */
     MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize; not from
-                                  MPIX_Get_monitor */
+                                  MPIX_Get_monitor and MPIX_Get_monitor_warnings */
     MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows
                                   are no longer kept */
     MPIX_MONITOR_ERR_ENDED,    /* it has ended already */
@@ -136,7 +141,8 @@ enum {
  * default, and again after MPIX_End_monitor.
  */
 typedef struct MPIX_Monitor {
-    int profile; /* monitor at all: without it the rest means nothing */
+    int profile; /* monitor at all: without it the rest means nothing, and it means
+                    nothing without one of the six flags below: both warn */
     int other;   /* other software services: what lies under MPI */
     int pttopt;  /* point-to-point: times, counts, bytes by function */
     int coll;    /* collective operations: the same */
@@ -165,7 +171,8 @@ typedef struct MPIX_Monitor_request {
  * Starts a snapshot. Local. `handle` must stay until the end. `f` is where the
  * report goes: NULL on all ranks or on none of MPI_COMM_WORLD; only rank 0's is
  * written, and it must be open until the end. A rank where this fails must not
- * leave the others alone in the collective end.
+ * leave the others alone in the collective end. Without an f, a handle with which
+ * nothing is monitored is said to be so on rank 0's stderr, once a job.
  */
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle,
                        FILE *f);
@@ -211,6 +218,31 @@ typedef struct MPIX_Monitor_row {
  */
 int MPIX_Get_monitor(const MPIX_Monitor_request *request,
                      MPIX_Monitor_row *rows, int capacity, int *count);
+
+/* What a warning is about. */
+enum {
+    MPIX_MONITOR_WARNING_OFF = 1,   /* flags are on, but profile is not: no rows */
+    MPIX_MONITOR_WARNING_NOTHING,   /* profile is on, but no other flag: no rows */
+    MPIX_MONITOR_WARNING_UNTRACKED, /* operations count as calls, not as completed */
+    MPIX_MONITOR_WARNING_UNTOLD,    /* one-sided operations may be timeouts */
+    MPIX_MONITOR_WARNING_UNKNOWN,   /* windows or persistent requests found no room */
+    MPIX_MONITOR_WARNING_UNPLACED,  /* operations count for no communicator of theirs */
+    MPIX_MONITOR_WARNING_SERVICES   /* other: what can't be collected, and why */
+};
+
+typedef struct MPIX_Monitor_warning {
+    int code;
+    char text[256]; /* one line, as in the report */
+} MPIX_Monitor_warning;
+
+/*
+ * Copies the warnings of a snapshot that has ended, at most one of each code: on
+ * rank 0 those of the report if there was one, which are about all ranks, else
+ * this rank's own. Like MPIX_Get_monitor in all else.
+ */
+int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request,
+                              MPIX_Monitor_warning *warnings, int capacity,
+                              int *count);
 
 /* One line of text for an error code. Never NULL. Local. */
 const char *MPIX_Monitor_error_string(int code);

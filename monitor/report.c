@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "flags.h"
+#include "warnings.h"
 
 #include "common/job.h"
 #include "common/metadata.h"
@@ -144,29 +145,12 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
 static void write_remarks(struct bc_output *output, const struct snapshot *snapshot, const struct rows *rows)
 {
     const MPIX_Monitor *const asked = &snapshot->asked;
-    if (rows->untracked > 0)
-        bc_output_remark(output, "warning",
-                         "the end of %lld operations could not be followed, for want of room or since a call around "
-                         "the monitor (PMPI_) completed them: they count as calls, but not as completed",
-                         (long long)rows->untracked);
-    if (rows->untold > 0)
-        bc_output_remark(output, "warning",
-                         "whether %lld one-sided operations took longer than the timeout could not be told, for "
-                         "want of room: they are not in the timeouts",
-                         (long long)rows->untold);
-    if (rows->unknown > 0)
-        bc_output_remark(output, "warning",
-                         "%lld windows or persistent requests found no room: their operations can't be followed",
-                         (long long)rows->unknown);
-    if (rows->unplaced > 0)
-        bc_output_remark(output, "warning",
-                         "%lld operations are on communicators (of which %d fit), windows or messages that found no "
-                         "room: they count for '%s'",
-                         (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
+    struct warnings warnings;
+    warnings_of_snapshot(snapshot, rows, &warnings);
+    for (int i = 0; i < warnings.count; i++)
+        bc_output_remark(output, "warning", "%s", warnings.warning[i].text);
     if (!asked->profile)
         return;
-    if (asked->other && snapshot->services.warning != NULL)
-        bc_output_remark(output, "warning", "%s", snapshot->services.warning);
     if (asked->other)
         bc_output_remark(output, "note", "other services count for the whole process, not only for MPI");
     if (asked->coll || asked->comm)

@@ -288,6 +288,29 @@ void watch_begin(struct watch *watch)
                                            .traffic = 1, .large_bytes = LARGE_BYTES});
 }
 
+unsigned warnings_of(const MPIX_Monitor_request *request)
+{
+    enum { CAPACITY = 32 };
+    MPIX_Monitor_warning warnings[CAPACITY];
+    unsigned codes = 0;
+    int count = 0;
+    check_equal("MPIX_Get_monitor_warnings", MPIX_Get_monitor_warnings(request, warnings, CAPACITY, &count),
+                MPIX_MONITOR_SUCCESS);
+    for (int i = 0; i < count; i++) {
+        const char *const text = warnings[i].text;
+        check(text[0] != '\0' && strlen(text) < sizeof warnings->text - 1 && strchr(text, '\n') == NULL,
+              "a warning is a line of text, not cut");
+        check((codes & 1u << warnings[i].code) == 0, "of each code there is one warning");
+        codes |= 1u << warnings[i].code;
+    }
+    return codes;
+}
+
+void expect_warning(struct watch *watch, int code)
+{
+    watch->warnings |= 1u << code;
+}
+
 void watch_end(struct watch *watch)
 {
     const MPIX_Monitor defaults = MPIX_MONITOR_DEFAULTS;
@@ -297,6 +320,7 @@ void watch_end(struct watch *watch)
     int count = 0;
     MPIX_Monitor_row *const rows = rows_of(&watch->request, &count);
     compare_rows(watch, rows, count);
+    check_equal("the warnings, a bit each,", warnings_of(&watch->request), watch->warnings);
     free(rows);
     free(watch->expected.rows);
     watch->expected = (struct expected_rows){0};

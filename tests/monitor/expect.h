@@ -42,6 +42,7 @@ struct watch {
     MPIX_Monitor asked, handle;
     MPIX_Monitor_request request;
     struct expected_rows expected;
+    unsigned warnings; /* bit 1 << code of those that are expected */
 };
 
 /* Failures of this process so far. */
@@ -67,11 +68,17 @@ void watch_begin_with(struct watch *watch, MPIX_Monitor asked);
 /* Adds to what is expected. Before or after the start. */
 void expect(struct watch *watch, enum kind kind, const char *comm, const char *operation, struct amounts amounts);
 
+/* This warning, too; of others there is none. */
+void expect_warning(struct watch *watch, int code);
+
 /* Ends it and compares. Local. */
 void watch_end(struct watch *watch);
 
 /* The rows of a snapshot that has ended, to be freed. */
 MPIX_Monitor_row *rows_of(const MPIX_Monitor_request *request, int *count);
+
+/* Its warnings, bit 1 << code each. */
+unsigned warnings_of(const MPIX_Monitor_request *request);
 
 /* Amounts of operations that are all complete: so many of no message, of sent messages of the same size, and those
    that also receive. */

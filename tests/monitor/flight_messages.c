@@ -322,6 +322,7 @@ static void too_many(void)
     }
     expect(&watch, PTTOPT, "one", "MPI_Irecv",
            (struct amounts){.calls = (int64_t)2 * POSTED, .completed = ALL_FOLLOWED, .bytes = ALL_FOLLOWED});
+    expect_warning(&watch, MPIX_MONITOR_WARNING_UNTRACKED);
     watch_end(&watch);
     free(requests);
 }

@@ -7,23 +7,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What each snapshot asks for. `large` is how many of the sends are large for it. */
 static const struct question {
     MPIX_Monitor asked;
     int large;
     int64_t large_bytes;
+    int warning; /* 0: none */
 } questions[] = {
-    {{.profile = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1, .large_bytes = 1}, 4, 132081},
-    {{.profile = 1, .pttopt = 1, .large_bytes = 10}, 4, 132081},
-    {{.profile = 1, .coll = 1}, 0, 0},
-    {{.profile = 1, .comm = 1}, 0, 0},
-    {{.profile = 1, .msgsize = 1, .large_bytes = 1000}, 3, 132071},
-    {{.profile = 1, .msgsize = 1, .large_bytes = 1001}, 2, 131071},
-    {{.profile = 1, .msgsize = 1, .large_bytes = 0}, 1, 65536}, /* the default: 64 KiB */
-    {{.profile = 1, .traffic = 1, .large_bytes = 100000}, 0, 0},
-    {{.profile = 1}, 0, 0},
-    {{.pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1}, 0, 0},
+    {{.profile = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1, .large_bytes = 1}, 4, 132081, 0},
+    {{.profile = 1, .pttopt = 1, .large_bytes = 10}, 4, 132081, 0},
+    {{.profile = 1, .coll = 1}, 0, 0, 0},
+    {{.profile = 1, .comm = 1}, 0, 0, 0},
+    {{.profile = 1, .msgsize = 1, .large_bytes = 1000}, 3, 132071, 0},
+    {{.profile = 1, .msgsize = 1, .large_bytes = 1001}, 2, 131071, 0},
+    {{.profile = 1, .msgsize = 1, .large_bytes = 0}, 1, 65536, 0}, /* the default: 64 KiB */
+    {{.profile = 1, .traffic = 1, .large_bytes = 100000}, 0, 0, 0},
+    {{.profile = 1}, 0, 0, MPIX_MONITOR_WARNING_NOTHING},
+    {{.profile = 1, .per_rank = 1, .large_bytes = 10, .timeout_us = 1}, 0, 0, MPIX_MONITOR_WARNING_NOTHING},
+    {{.pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1}, 0, 0, MPIX_MONITOR_WARNING_OFF},
+    {{.other = 1}, 0, 0, MPIX_MONITOR_WARNING_OFF},
+    {{.per_rank = 1}, 0, 0, 0},
 };
 
 enum { QUESTIONS = sizeof questions / sizeof *questions, SENDS = 4 };
@@ -48,12 +53,15 @@ static void ask(int first, int count)
     MPI_Barrier(two);
     for (int k = 0; k < QUESTIONS; k++) {
         const int i = (k * 3 + 1) % QUESTIONS; /* each once */
+        _Static_assert(QUESTIONS % 3 != 0, "each once");
         if (i < first || i >= first + count)
             continue;
         const struct question *const question = &questions[i];
         char what[64];
         (void)snprintf(what, sizeof what, "question %d of %d", i, count);
         test_about(what);
+        if (question->warning != 0)
+            expect_warning(&watches[i], question->warning);
         if (question->asked.profile) {
             if (me == 0)
                 expect(&watches[i], PTTOPT, "one", "MPI_Send",
@@ -149,8 +157,90 @@ static void times(void)
     free(rows);
 }
 
+/* What a program writes to stderr between the two. */
+static int stderr_to_file(FILE *file)
+{
+    (void)fflush(stderr);
+    const int usual = dup(STDERR_FILENO);
+    (void)dup2(fileno(file), STDERR_FILENO);
+    return usual;
+}
+
+static void stderr_again(int usual)
+{
+    (void)fflush(stderr);
+    (void)dup2(usual, STDERR_FILENO);
+    (void)close(usual);
+}
+
+/* Snapshots without a report: a handle that asks for nothing is said to, once, by rank 0. The first one of them all. */
+static void said_once(void)
+{
+    static const MPIX_Monitor asked[] = {{.per_rank = 1}, {.profile = 1, .coll = 1}, {.coll = 1}, {.profile = 1},
+                                         {.coll = 1}};
+    static const char start[] = "mpirtmon: warning: nothing is monitored: the handle's profile is 0";
+    char text[1024] = "";
+    FILE *const file = tmpfile();
+    test_about("what stderr says of handles that ask for nothing");
+    if (!check(file != NULL, "a file is there"))
+        return;
+    const int usual = stderr_to_file(file);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        MPIX_Monitor handle = asked[i];
+        MPIX_Monitor_request request;
+        MPIX_Start_monitor(&request, &handle, NULL);
+        MPIX_End_monitor(&request, &handle);
+    }
+    stderr_again(usual);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    (void)fclose(file);
+    const char *const end = strchr(text, '\n');
+    if (me == 0)
+        check(strncmp(text, start, sizeof start - 1) == 0 && end != NULL && end[1] == '\0', text);
+    else
+        check(text[0] == '\0', text);
+}
+
+/* Warnings go as far as there is room for them. */
+static void copied_warnings(void)
+{
+    MPIX_Monitor handle = {.pttopt = 1};
+    MPIX_Monitor_request request;
+    MPIX_Monitor_warning warnings[2];
+    int count = -5;
+    test_about("warnings that are copied");
+    MPIX_Start_monitor(&request, &handle, NULL);
+    MPIX_End_monitor(&request, &handle);
+    memset(warnings, 0, sizeof warnings);
+    MPIX_Get_monitor_warnings(&request, NULL, 0, &count);
+    check_equal("warnings", count, 1);
+    MPIX_Get_monitor_warnings(&request, warnings, 2, &count);
+    check_equal("warnings", count, 1);
+    check_equal("the first one's code", warnings[0].code, MPIX_MONITOR_WARNING_OFF);
+    check_equal("what there is no second one of", warnings[1].code, 0);
+}
+
+/* What the MPI library doesn't count is warned of: then the operating system's services are all that there is. */
+static void missing_services(void)
+{
+    enum { OF_SYSTEM = 6 };
+    MPIX_Monitor handle = {.profile = 1, .other = 1};
+    MPIX_Monitor_request request;
+    int count = 0;
+    test_about("services that the library doesn't count");
+    MPIX_Start_monitor(&request, &handle, NULL);
+    MPIX_End_monitor(&request, &handle);
+    MPIX_Get_monitor(&request, NULL, 0, &count);
+    check_equal("the warnings, a bit each,", warnings_of(&request),
+                count == OF_SYSTEM ? 1u << MPIX_MONITOR_WARNING_SERVICES : 0);
+}
+
 void fly_snapshots(void)
 {
+    said_once();
+    copied_warnings();
+    missing_services();
     ask(0, QUESTIONS);
     for (int i = 0; i < QUESTIONS; i++)
         ask(i, 1);
@@ -185,6 +275,7 @@ static void wrong_arguments(void)
     MPIX_Monitor handle = MPIX_MONITOR_DEFAULTS;
     MPIX_Monitor_request request = {.serial = 0};
     MPIX_Monitor_row row;
+    MPIX_Monitor_warning warning;
     int count = -5;
     test_about("wrong arguments");
     expect_code("start without a request", MPIX_Start_monitor(NULL, &handle, NULL), MPIX_MONITOR_ERR_ARGUMENT);
@@ -202,6 +293,14 @@ static void wrong_arguments(void)
     expect_code("get without rows", MPIX_Get_monitor(&request, NULL, 1, &count), MPIX_MONITOR_ERR_ARGUMENT);
     expect_code("get into a negative number", MPIX_Get_monitor(&request, &row, -1, &count),
                 MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("warnings without a request", MPIX_Get_monitor_warnings(NULL, &warning, 1, &count),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("warnings without a count", MPIX_Get_monitor_warnings(&request, &warning, 1, NULL),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("warnings into nothing", MPIX_Get_monitor_warnings(&request, NULL, 1, &count),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("warnings into a negative number", MPIX_Get_monitor_warnings(&request, &warning, -1, &count),
+                MPIX_MONITOR_ERR_ARGUMENT);
     check_equal("the count", count, -5);
 }
 
@@ -217,11 +316,15 @@ static void wrong_requests(void)
         expect_code("end of what never started", MPIX_End_monitor(&request, &handle), MPIX_MONITOR_ERR_REQUEST);
         expect_code("get of what never started", MPIX_Get_monitor(&request, NULL, 0, &count),
                     MPIX_MONITOR_ERR_REQUEST);
+        expect_code("get of the warnings of what never started",
+                    MPIX_Get_monitor_warnings(&request, NULL, 0, &count), MPIX_MONITOR_ERR_REQUEST);
     }
     MPIX_Start_monitor(&request, &handle, NULL);
     copy = request;
     MPI_Barrier(one);
     expect_code("get of an active one", MPIX_Get_monitor(&request, NULL, 0, &count), MPIX_MONITOR_ERR_ACTIVE);
+    expect_code("get of the warnings of an active one", MPIX_Get_monitor_warnings(&request, NULL, 0, &count),
+                MPIX_MONITOR_ERR_ACTIVE);
     expect_code("end with another handle", MPIX_End_monitor(&request, &other), MPIX_MONITOR_ERR_HANDLE);
     check_equal("the count", count, -5);
     check_equal("what the handle asks for", handle.coll, 1);

@@ -234,6 +234,44 @@ static void remarks_say_what_is_missing(void **state)
     assert_non_null(strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
 }
 
+/* Whether the text has this warning once, or, if it is NULL, none of its kind. */
+static bool has_one_warning(const char *warning)
+{
+    static const char kind[] = "# warning: nothing is monitored";
+    const char *const found = strstr(text, kind);
+    if (warning == NULL || found == NULL)
+        return warning == NULL && found == NULL;
+    return strncmp(found, warning, strlen(warning)) == 0 && strstr(found + 1, kind) == NULL;
+}
+
+/* The report says so, and why. */
+static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
+{
+    (void)state;
+    static const char off[] = "# warning: nothing is monitored: the handle's profile is 0";
+    static const char alone[] = "# warning: nothing is monitored: profile is the handle's only flag";
+    static const struct {
+        MPIX_Monitor asked;
+        const char *warning;
+    } cases[] = {
+        {{.coll = 1, .traffic = 1}, off},     {{.other = 1}, off}, {{.profile = 1, .per_rank = 1}, alone},
+        {{.profile = 1, .msgsize = 1}, NULL}, {{.per_rank = 1}, NULL},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    bool good[CASES];
+    fclose(snapshot.file);
+    for (int i = 0; i < CASES; i++) {
+        struct rows rows;
+        snapshot.asked = cases[i].asked;
+        snapshot.file = fopen(path, "w");
+        const int code = write_report(&rows);
+        rows_free(&rows);
+        good[i] = code == MPIX_MONITOR_SUCCESS && (rank != 0 || has_one_warning(cases[i].warning));
+    }
+    for (int i = 0; i < CASES; i++)
+        assert_true(good[i]);
+}
+
 /* Rank 0's handle decides. */
 static void rows_of_each_rank_follow(void **state)
 {
@@ -322,6 +360,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         REPORT_TEST(report_is_as_the_contract_says),
         REPORT_TEST(remarks_say_what_is_missing),
+        REPORT_TEST(a_handle_that_asks_for_nothing_is_warned_of),
         REPORT_TEST(rows_of_each_rank_follow),
         REPORT_TEST(locale_stays_and_points_are_points),
         REPORT_TEST(lost_reports_are_noticed_by_all),
