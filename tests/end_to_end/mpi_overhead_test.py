@@ -118,7 +118,7 @@ class Rows(unittest.TestCase):
                             *more])
             row, = read_tsv(done.stdout)
             self.assertEqual((row["status"], row["overhead"]), ("no-knee", "NA"))
-            self.assertRegex(done.stdout, "# note: base_t .* lower --bthresh")
+            self.assertRegex(done.stdout, "# note: row 1: base_t .* lower --bthresh")
             self.assertLess(time.monotonic() - start_s, 30)
 
     def test_search_of_the_specification_runs_in_full(self):
