@@ -119,6 +119,7 @@ for argument in "$@"; do
             case $line in
             --launcher=*) ! names_option --launcher "$@" || continue ;;
             --build=*) ! names_option --build "$@" || continue ;;
+            --options=*" --du"*) ! names_option --options "$@" || continue ;;
             esac
             check_resumed "$resumed" "$line"
             set -- "$@" "$line"
@@ -178,11 +179,19 @@ while [ $# -gt 0 ]; do
         *:*) ;;
         *) misused "--options: '$value': use 'NAME: --option ...'" ;;
         esac
+        # Abbreviated, too; syncbench has an --outer.
         case " ${value#*:} " in
         # Without metadata a result doesn't say that it is complete.
-        *" --output"* | *" --no"* | *" --format"*)
+        *" --outp"* | *" --o"[=\ ]* | *" --ou"[=\ ]* | *" --out"[=\ ]* | *" --no"* | \
+            *" --fo"* | *" --f"[=\ ]*)
             misused "--options: '$value': --output, --format, --no-header, --no-metadata and" \
                 "--nohdr are the suite's own"
+            ;;
+        esac
+        # The same by short options; -n is another one in other programs.
+        case "${value%%:*} ${value#*:} " in
+        mpi_overhead*" -n"* | msgrate*" -o"*)
+            misused "--options: '$value': what leaves out the header is the suite's own"
             ;;
         esac
         extra_options="$extra_options$value
@@ -206,8 +215,21 @@ while [ $# -gt 0 ]; do
         needs_count "$option" "$value"
         ranks_per_node=$value
         ;;
-    --hosts) hosts=$value ;;
-    --bind) bind=$value ;;
+    --hosts)
+        # A launcher could take another thing for an option of its own, or of ssh's.
+        case $value in
+        -* | *,-* | *[!][A-Za-z0-9._,:-]*)
+            misused "--hosts: '$value': use names of hosts, separated by commas"
+            ;;
+        esac
+        hosts=$value
+        ;;
+    --bind)
+        case $value in
+        -* | *[[:space:]]*) misused "--bind: '$value': use one word, as the launcher has it" ;;
+        esac
+        bind=$value
+        ;;
     --build)
         build=$(cd "$(as_path "$value")" 2>/dev/null && pwd) ||
             misused "--build: no folder '$value'"

@@ -87,6 +87,10 @@ is_within() {
 # the folder knows: results are passed around.
 check_resumed() {
     case $2 in
+    --options=*" --du"*)
+        misused "--resume: the suite was begun with $(quoted "$2"): a file to write is not" \
+            "taken from a results folder, give it again"
+        ;;
     --benchmarks=?* | --runs=?* | --quick | --options=?* | --limit=?* | --ranks=?* | \
         --ranks-per-node=?* | --hosts=?* | --bind=?*) ;;
     --launcher=*" "*)
