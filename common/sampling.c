@@ -144,7 +144,9 @@ static bool has_warmed_up(struct controller *controller, int rounds)
                 controller->sampler->slowest[i * controller->quantities + q]
                     .value;
         const double median = bc_median(batch, (size_t)rounds);
-        if (median < controller->warmup_medians[q] * (1.0 - WARMUP_FALL))
+        const double before = controller->warmup_medians[q];
+        /* Less the clock's cost, what takes no time is below 0. */
+        if (median < before - WARMUP_FALL * fabs(before))
             falling = true;
         controller->warmup_medians[q] = median;
     }
