@@ -132,7 +132,7 @@ void bc_contention_row(struct bc_contention *contention,
                        const struct bc_job *job, struct bc_output *output,
                        int64_t row)
 {
-    if (job->oversubscribed)
+    if (job->shares_processors)
         return;
     const struct bc_loss loss = bc_contention_look(contention);
     struct bc_located most[] = {

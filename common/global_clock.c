@@ -337,7 +337,7 @@ static void make_trees(struct bc_global_clock *clock, const struct bc_job *job)
     }
     leaders->at_once = job->nodes;
     node->at_once =
-        job->least_processors / 2 > 0 ? job->least_processors / 2 : 1;
+        job->least_allowed_processors / 2 > 0 ? job->least_allowed_processors / 2 : 1;
     node->takes_turns = job->oversubscribed;
     clock->in_node = node->rank > 0;
     clock->shares_processors = job->oversubscribed;

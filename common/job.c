@@ -206,8 +206,8 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
     free(all);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &processors, 1, MPI_INT, MPI_MIN,
                          MPI_COMM_WORLD));
-    if (processors < job->least_processors)
-        job->least_processors = processors;
+    job->least_allowed_processors =
+        processors < job->least_processors ? processors : job->least_processors;
     int exceeded = text.start != NULL;
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &exceeded, 1, MPI_INT, MPI_MAX,
                          MPI_COMM_WORLD));

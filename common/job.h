@@ -15,8 +15,9 @@ struct bc_job {
     int rank, ranks;
     int nodes;                            /* that share memory, as MPI says */
     int least_per_node, most_per_node;    /* ranks on a node */
-    int least_processors; /* that a node's ranks may run on, or whose time control groups
-                             allow them where that is less; at least 1 */
+    int least_processors; /* min over nodes of the processors that the ranks may run on */
+    int least_allowed_processors; /* the same, or whole processors of the control groups'
+                                     quotas where these are fewer; at least 1 */
     bool shares_processors; /* on some node ranks have fewer processors than they are */
     bool oversubscribed; /* so, or a control group's quota allows ranks less than a
                             processor each */

@@ -16,7 +16,8 @@
 struct bc_quota {
     uint64_t device, group; /* of the group's folder: the same for all processes of
                                the system that see the group, by whatever path */
-    double processors;      /* time that it may use a time that passes */
+    double processors;      /* CPU time that the group may use per wall-clock time: 1.5 is
+                               one and a half processors */
     int64_t version;        /* of control groups: 1 or 2 */
 };
 

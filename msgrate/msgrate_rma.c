@@ -83,12 +83,12 @@ static bool validate(struct bc_run *run, struct bc_error *error)
 static void warn_of_threads(const struct bc_run *run)
 {
     const struct bc_job *const job = &run->job;
-    if (threads > 1 && threads * job->most_per_node > job->least_processors)
+    if (threads > 1 && threads * job->most_per_node > job->least_allowed_processors)
         bc_output_remark(run->output, "warning",
                          "%lld threads on each of %d ranks have to share %d "
                          "processors: rates are mostly the scheduler's",
                          (long long)threads, job->most_per_node,
-                         job->least_processors);
+                         job->least_allowed_processors);
 }
 
 static bool is_chosen(const struct msgrate_method *method)

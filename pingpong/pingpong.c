@@ -142,7 +142,7 @@ static void choose_blocks(const struct bc_run *run)
     if (limits->max_blocks > 0)
         return;
     limits->max_blocks = limits->max_ndata;
-    if (run->job.oversubscribed && !parameters.full &&
+    if (run->job.shares_processors && !parameters.full &&
         limits->max_blocks > SHARED_MAX_BLOCKS)
         limits->max_blocks = SHARED_MAX_BLOCKS;
 }

@@ -70,7 +70,7 @@ static int processor_number(int index)
    `first`-th on. Collective. */
 struct finding {
     bool oversubscribed;
-    int least_processors;
+    int least_processors, least_allowed_processors;
     char binding[256];
     char exceeded_quota[256];
     char shared_cores[256];
@@ -98,6 +98,7 @@ static struct finding describe_bound(int first, int count)
     bc_job_describe_by(&job, &made_up);
     if (finding.least_processors == 0)
         finding.least_processors = job.least_processors;
+    finding.least_allowed_processors = job.least_allowed_processors;
     finding.oversubscribed = job.oversubscribed;
     if (job.binding != NULL)
         snprintf(finding.binding, sizeof finding.binding, "%s", job.binding);
@@ -284,7 +285,8 @@ static void ranks_share_a_quota(void **state)
     snprintf(text, sizeof text, "the control group's quota of %.1f processors (cpu.max) is for %d ranks",
              ranks - 0.5, ranks);
     assert_true(too_little.oversubscribed);
-    assert_int_equal(too_little.least_processors,
+    assert_int_equal(too_little.least_processors, processors);
+    assert_int_equal(too_little.least_allowed_processors,
                      ranks - 1 < processors ? ranks - 1 : processors);
     assert_string_equal(too_little.exceeded_quota, rank == 0 ? text : "");
     assert_int_equal(enough.oversubscribed, ranks > processors);
@@ -301,7 +303,8 @@ static void each_rank_has_a_quota(void **state)
     assert_int_equal(enough.oversubscribed, ranks > processors);
     assert_string_equal(enough.exceeded_quota, "");
     assert_true(too_little.oversubscribed);
-    assert_int_equal(too_little.least_processors,
+    assert_int_equal(too_little.least_processors, processors);
+    assert_int_equal(too_little.least_allowed_processors,
                      (int)(0.75 * ranks) < processors ? (int)(0.75 * ranks) : processors);
     assert_string_equal(too_little.exceeded_quota,
                         rank == 0 ? "the control group's quota of 0.75 processors (cpu.max) is for 1 rank" : "");
