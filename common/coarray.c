@@ -369,7 +369,8 @@ void bc_queue_lock_acquire(struct bc_queue_lock *lock)
 void bc_queue_lock_release(struct bc_queue_lock *lock)
 {
     const int64_t self = lock->rank + 1;
-    int64_t usurper = NOBODY;
+    int64_t usurper = NOBODY; /* the paper's word: the last of those who came while LAST
+                                 said nobody */
     BC_MPI(MPI_Win_sync(lock->window));
     if (look(lock, NEXT) == NOBODY) {
         const int64_t last = swap(lock, MUTEX_HOME, LAST, NOBODY);

@@ -23,8 +23,8 @@ struct bc_cores {
 /* Reads the processors of a folder as /sys/devices/system/cpu is. Local. */
 void bc_cores_read(struct bc_cores *cores, const char *folder);
 
-/* Of a processor set the cores, each as its lowest processor. A processor that nothing is
-   known of counts as a core. Local. */
+/* Sets `found` to the lowest processor of each core that has one in `processors`. A
+   processor whose core isn't known counts as a core. Local. */
 void bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors,
                  cpu_set_t *found);
 

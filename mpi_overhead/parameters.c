@@ -34,8 +34,10 @@ size_t overhead_parameters_table(struct overhead_parameters *parameters,
                  "base_t"},
         {.long_name = "bthresh", .short_name = 'b', .kind = BC_TEXT,
          .value = &p->base_text, .argument = "auto|RATIO",
-         .help = "average base_t over iterations that take up to so many times "
-                 "base_t; auto: find the knee by a fit to all points"},
+         .help = "auto: find the knee by a fit to all points; RATIO: as specified, "
+                 "base_t is the running average of the iterations that take at most "
+                 "RATIO times that, without intervals, and the search runs in full "
+                 "unless --max-time is given"},
         {.long_name = "nohdr", .short_name = 'n', .kind = BC_FLAG,
          .value = &p->no_header, .help = "the same as --no-header"},
         {.long_name = "verbose", .short_name = 'v', .kind = BC_FLAG,

@@ -2,9 +2,9 @@
  * Who exchanges messages with whom. Pure. Ranks are numbered by node here: they are
  * places of common/node_order.h, so that those of a node follow each other.
  *
- * A rank's peers are so many ranks below it and above it, a stride apart, the
+ * A rank's `count` peers are ranks below it and above it, a stride apart, the
  * ranks being a ring: half are below, half above, in ascending order. Where
- * their number is odd, the extra one is above for sending and below for
+ * `count` is odd, the extra one is above for sending and below for
  * receiving, so that one peer makes a ring.
  */
 #ifndef COMMCOST_MSGRATE_PEERS_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Whether `count` peers, `stride` ranks apart, are different ranks in a job of
-   so many, and none is the rank itself. */
+   `ranks`, and none is the rank itself. */
 bool msgrate_peers_distinct(int ranks, int count, int stride);
 
 /* Of all peers of the ranks of a node, how many are on that node. The node has

@@ -46,8 +46,8 @@ static bool is_late(int rank, int ranks, int round)
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
-/* Whom this rank tells that it comes, and whose word it must find: so many of
-   each. */
+/* The ranks that this one notifies, and those whose notification it looks for; `count`
+   of each. */
 struct witnesses {
     int count;
     const int *told, *awaited;

@@ -3,12 +3,13 @@
 
 First with wrappers in the monitor's place that add a known time to each call while a
 snapshot is active: that is how much more a row must find in it than outside of it,
-within 3 % or 5 ns a call. Wrappers that only call must add at most 5 ns a call.
+within 3 % or half a reading of the clock a call, since by readings it is known. Wrappers
+that only call must add at most that half a reading a call.
 
-Then with the monitor. A reading of the clock, timed beside it, is the measure of what
-is little: a call may take half of one while the monitor is off, for then it has nothing
-to time; a non-blocking message and its wait take ten with everything on. One repeat is
-allowed.
+Then with the monitor. Such a reading, timed beside it, is the measure of what is little
+there, too: a call may take half of one while the monitor is off, for then it has
+nothing to time; a non-blocking message and its wait take ten with everything on. One
+repeat is allowed.
 """
 
 import argparse
@@ -23,8 +24,8 @@ from mpi_run import (  # noqa: E402
     Failed, Launcher, number, read_tsv, run_raw)
 
 KNOWN_NS, LAUNCHES = (50, 500), 3
-TARGET, TARGET_NS = 0.03, 5.0
-OFF_READINGS, ON_READINGS = 0.5, 10.0
+TARGET = 0.03
+CALL_READINGS, MESSAGE_READINGS = 0.5, 10.0
 MESSAGES = ("MPI_Isend MPI_Wait", "MPI_Irecv MPI_Wait", "MPI_Start MPI_Wait")
 
 
@@ -66,9 +67,9 @@ def verdict(what, errors, options):
 
 def check_empty(options):
     """Wrappers that only call."""
-    pairs, _, _ = run_known(0, options)
+    pairs, _, reading_ns = run_known(0, options)
     return verdict("nothing", [
-        (abs(added_ns) / (calls * TARGET_NS), f"{name}: {added_ns:.1f} ns")
+        (abs(added_ns) / (calls * CALL_READINGS * reading_ns), f"{name}: {added_ns:.1f} ns")
         for name, calls, *both in pairs for added_ns in both], options)
 
 
@@ -76,14 +77,15 @@ def check_known(about_ns, options):
     """By the medians over launches of each row's error."""
     errors_ns, calls = {}, {}
     for _ in range(LAUNCHES):
-        pairs, known_ns, _ = run_known(about_ns, options)
+        pairs, known_ns, reading_ns = run_known(about_ns, options)
         for name, calls[name], off_ns, on_ns in pairs:
             errors_ns.setdefault(name, []).append(
                 on_ns - off_ns - calls[name] * known_ns)
     medians_ns = {name: statistics.median(errors)
                   for name, errors in errors_ns.items()}
     return verdict(f"{about_ns} ns a call", [
-        (abs(error_ns) / (calls[name] * max(TARGET * about_ns, TARGET_NS)),
+        (abs(error_ns) /
+         (calls[name] * max(TARGET * about_ns, CALL_READINGS * reading_ns)),
          f"{name}: {error_ns:+.1f} ns in {calls[name]} calls")
         for name, error_ns in medians_ns.items()], options)
 
@@ -95,9 +97,9 @@ def check_monitor(options):
         added_ns, calls = number(row["added_ns"]), calls_in(row)
         bound_ns = None
         if row["mode"] == "off":
-            bound_ns = OFF_READINGS * reading_ns * calls
+            bound_ns = CALL_READINGS * reading_ns * calls
         elif row["call"] in MESSAGES:
-            bound_ns = ON_READINGS * reading_ns
+            bound_ns = MESSAGE_READINGS * reading_ns
         print(f"{row['call']:36s} {row['mode']:4s} {added_ns:7.1f} ns",
               "" if bound_ns is None else f"of {bound_ns:.1f}", flush=True)
         if bound_ns is not None:
