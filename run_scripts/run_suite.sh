@@ -215,21 +215,8 @@ while [ $# -gt 0 ]; do
         needs_count "$option" "$value"
         ranks_per_node=$value
         ;;
-    --hosts)
-        # A launcher could take another thing for an option of its own, or of ssh's.
-        case $value in
-        -* | *,-* | *[!][A-Za-z0-9._,:-]*)
-            misused "--hosts: '$value': use names of hosts, separated by commas"
-            ;;
-        esac
-        hosts=$value
-        ;;
-    --bind)
-        case $value in
-        -* | *[[:space:]]*) misused "--bind: '$value': use one word, as the launcher has it" ;;
-        esac
-        bind=$value
-        ;;
+    --hosts) hosts=$value ;;
+    --bind) bind=$value ;;
     --build)
         build=$(cd "$(as_path "$value")" 2>/dev/null && pwd) ||
             misused "--build: no folder '$value'"

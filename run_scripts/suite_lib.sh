@@ -91,6 +91,10 @@ check_resumed() {
         misused "--resume: the suite was begun with $(quoted "$2"): a file to write is not" \
             "taken from a results folder, give it again"
         ;;
+    # A launcher, or its ssh, could take such a name for an option of its own.
+    --hosts=-* | --hosts=*,-* | --hosts=*[!][A-Za-z0-9._,:-]*)
+        misused "--resume: '$1/suite/options' has a line that names no hosts: '$2'"
+        ;;
     --benchmarks=?* | --runs=?* | --quick | --options=?* | --limit=?* | --ranks=?* | \
         --ranks-per-node=?* | --hosts=?* | --bind=?*) ;;
     --launcher=*" "*)

@@ -253,6 +253,10 @@ class Resumed(Trapped):
                         f"{build}--launcher=env {self.results}/suite/mpirun {{ranks}}\n",
                         f"--launcher=orterun\n--build={self.results}/programs\n",
                         f"--launcher=orterun\n--build={link}/suite/../programs\n",
+                        f"{build}--hosts=a,-oProxyCommand={self.results}/programs/pingpong\n",
+                        f"{build}--hosts=-x\n", f"{build}--hosts=a b\n",
+                        f"{build}--options=halo: --rows=1 --dump-samples={self.trap.file}\n",
+                        f"{build}--options=halo: --du {self.trap.file}\n",
                         f"{build}--output={self.folder}/elsewhere\n", f"{build}--resume={self.kept}\n",
                         f"{build}--\n", f"{build}-v\n", f"{build}\n", f"{build}halo\n"):
             with self.subTest(options=options):
