@@ -82,8 +82,9 @@ static void time_is_linear_in_units(void **state)
     assert_true(is_linear() || is_linear());
 }
 
-/* When nothing interrupts it: the quickest quarter's longest. */
-static bool takes_what_was_asked_for(double wanted_ns)
+/* What this much work takes over what was asked for, when nothing interrupts it: the
+   quickest quarter's longest. */
+static double share_taken(double wanted_ns)
 {
     enum { ROUNDS = 401 };
     double times_ns[ROUNDS];
@@ -93,11 +94,22 @@ static bool takes_what_was_asked_for(double wanted_ns)
     for (int round = 0; round < ROUNDS; round++)
         times_ns[round] = time_work_ns(units) - clock_ns;
     bc_sort(times_ns, ROUNDS);
-    const double took_ns = bc_quantile(times_ns, ROUNDS, 0.25);
-    if (fabs(took_ns / wanted_ns - 1.0) <= 0.02)
+    return bc_quantile(times_ns, ROUNDS, 0.25) / wanted_ns;
+}
+
+/* Within 2 %, by the median of several calibrations: the processor's rate may change
+   between one of them and its rounds. */
+static bool takes_what_was_asked_for(double wanted_ns)
+{
+    enum { CALIBRATIONS = 5 };
+    double shares[CALIBRATIONS];
+    for (int i = 0; i < CALIBRATIONS; i++)
+        shares[i] = share_taken(wanted_ns);
+    const double share = bc_median(shares, CALIBRATIONS);
+    if (fabs(share - 1.0) <= 0.02)
         return true;
     print_error("%.1f us of work take %.2f us\n", wanted_ns * 1e-3,
-                took_ns * 1e-3);
+                share * wanted_ns * 1e-3);
     return false;
 }
 
