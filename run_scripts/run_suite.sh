@@ -182,8 +182,8 @@ while [ $# -gt 0 ]; do
         # Abbreviated, too; syncbench has an --outer.
         case " ${value#*:} " in
         # Without metadata a result doesn't say that it is complete.
-        *" --outp"* | *" --o"[=\ ]* | *" --ou"[=\ ]* | *" --out"[=\ ]* | *" --no"* | \
-            *" --fo"* | *" --f"[=\ ]*)
+        *" --outp"* | *" --o"[=\ ]* | *" --ou"[=\ ]* | *" --out"[=\ ]* | *" --no-h"* | \
+            *" --no-m"* | *" --noh"* | *" --fo"* | *" --f"[=\ ]*)
             misused "--options: '$value': --output, --format, --no-header, --no-metadata and" \
                 "--nohdr are the suite's own"
             ;;
