@@ -3,7 +3,6 @@
 #include "common/large_count.h"
 #include "common/mpi_check.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
     (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
 _Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "a transfer has a count of MPI's");
 
-#define MUTEX_HOME 0 /* the rank whose window is locked, and that has a queue's end */
+#define MUTEX_HOME 0 /* the rank whose window is locked */
 
 /* ---- windows ------------------------------------------------------------------ */
 
@@ -279,110 +278,4 @@ void bc_mutex_lock(struct bc_mutex *mutex)
 void bc_mutex_unlock(struct bc_mutex *mutex)
 {
     BC_MPI(MPI_Win_unlock(MUTEX_HOME, mutex->window));
-}
-
-/* ---- mutual exclusion by a queue ------------------------------------------------ */
-
-/* What each rank's part of the window has, a cache line apart: what one rank waits at
-   isn't disturbed by what others do. Ranks are counted from 1, so that none is 0, which
-   the window begins with. */
-#define NOBODY 0
-enum {
-    NEXT = 0,    /* who comes after this rank in the queue */
-    GRANTED = 8, /* 1: the one before has handed over */
-    LAST = 16,   /* at MUTEX_HOME: who is last in the queue */
-    QUEUE_VALUES = 24
-};
-
-void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm)
-{
-    double *values;
-    BC_MPI(MPI_Comm_rank(comm, &lock->rank));
-    BC_MPI(MPI_Comm_dup(comm, &lock->comm));
-    BC_MPI(MPI_Comm_set_errhandler(lock->comm, MPI_ERRORS_RETURN));
-    lock->window = allocate_window(comm, QUEUE_VALUES, &values);
-    lock->own = (void *)values;
-    require_unified_model(lock->window);
-    /* No rank ever locks this window alone. */
-    BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, lock->window));
-    BC_MPI(MPI_Win_sync(lock->window));
-    BC_MPI(MPI_Barrier(lock->comm));
-}
-
-void bc_queue_lock_destroy(struct bc_queue_lock *lock)
-{
-    BC_MPI(MPI_Win_unlock_all(lock->window));
-    BC_MPI(MPI_Win_free(&lock->window));
-    BC_MPI(MPI_Comm_free(&lock->comm));
-}
-
-/* Writes a value at a rank, and returns the one before. */
-static int64_t swap(const struct bc_queue_lock *lock, int rank, int place,
-                    int64_t value)
-{
-    int64_t before;
-    BC_MPI(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, rank, place,
-                            MPI_REPLACE, lock->window));
-    BC_MPI(MPI_Win_flush(rank, lock->window));
-    return before;
-}
-
-/* What is in this rank's memory: MPI_Win_sync orders it. */
-static int64_t look(const struct bc_queue_lock *lock, int place)
-{
-    return atomic_load_explicit(&lock->own[place], memory_order_relaxed);
-}
-
-/* Waits until another rank has written here, takes the value out and returns it. The
-   memory is read by itself, which costs no one else anything; but where the network
-   doesn't write by itself this rank has to be in MPI calls, as the probe is. */
-static int64_t await(const struct bc_queue_lock *lock, int place)
-{
-    int64_t value;
-    int ignored;
-    while ((value = look(lock, place)) == 0) {
-        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->comm, &ignored,
-                          MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Win_sync(lock->window));
-    }
-    atomic_store_explicit(&lock->own[place], 0, memory_order_relaxed);
-    BC_MPI(MPI_Win_sync(lock->window));
-    return value;
-}
-
-void bc_queue_lock_acquire(struct bc_queue_lock *lock)
-{
-    const int64_t self = lock->rank + 1;
-    const int64_t before = swap(lock, MUTEX_HOME, LAST, self);
-    if (before == NOBODY) {
-        BC_MPI(MPI_Win_sync(lock->window));
-        return;
-    }
-    swap(lock, (int)before - 1, NEXT, self);
-    await(lock, GRANTED);
-}
-
-/* The paper's release without compare-and-swap (its algorithm 6): that may not be mixed
-   with another operation on the same place unless a window's accumulate_ops said so,
-   which has no value for it (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1
-   (tests/mpi_defects/compare_and_swap.c). */
-void bc_queue_lock_release(struct bc_queue_lock *lock)
-{
-    const int64_t self = lock->rank + 1;
-    int64_t usurper = NOBODY; /* the paper's word: the last of those who came while LAST
-                                 said nobody */
-    BC_MPI(MPI_Win_sync(lock->window));
-    if (look(lock, NEXT) == NOBODY) {
-        const int64_t last = swap(lock, MUTEX_HOME, LAST, NOBODY);
-        if (last == self)
-            return;
-        /* Others have come, whose queue is put back. Who came in between found nobody
-           and holds the lock, and they wait for the last of these. */
-        usurper = swap(lock, MUTEX_HOME, LAST, last);
-    }
-    const int64_t next = await(lock, NEXT);
-    if (usurper == NOBODY)
-        swap(lock, (int)next - 1, GRANTED, 1);
-    else
-        swap(lock, (int)usurper - 1, NEXT, next);
 }

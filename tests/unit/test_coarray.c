@@ -13,7 +13,7 @@
  * With more ranks than processors every wait in an MPI library that polls costs
  * a turn of the scheduler's or several: a barrier of 8 ranks on 2 processors
  * takes 40 ms under MPICH, and making a window 400 ms. So most tests share one
- * coarray and one lock of either kind, they repeat as often as there is time, and where they
+ * coarray and one mutex, they repeat as often as there is time, and where they
  * wait for each other outside of what they test, they sleep.
  */
 #include "helpers.h"
@@ -119,16 +119,14 @@ static enum {
     LIBRARY, /* as it is */
     LATE,    /* transfers at the flush, locks at the first transfer or unlock */
     RECORD,  /* no transfers at all */
-    BROKEN,  /* atomic operations don't reach other ranks: each has values of its own */
 } mode;
 
 struct transfer {
-    enum { PUT, GET, FETCH } kind;
+    bool put;
     const void *origin;
     void *destination;
     int count;
     MPI_Datatype type;
-    MPI_Op op;
     int target;
     MPI_Aint displacement;
     MPI_Win window;
@@ -146,23 +144,16 @@ static struct {
 
 static int make(const struct transfer *t)
 {
-    switch (t->kind) {
-    case PUT:
+    if (t->put)
         return PMPI_Put(t->origin, t->count, t->type, t->target,
                         t->displacement, t->count, t->type, t->window);
-    case GET:
-        return PMPI_Get(t->destination, t->count, t->type, t->target,
-                        t->displacement, t->count, t->type, t->window);
-    case FETCH:
-    default:
-        return PMPI_Fetch_and_op(t->origin, t->destination, t->type, t->target,
-                                 t->displacement, t->op, t->window);
-    }
+    return PMPI_Get(t->destination, t->count, t->type, t->target,
+                    t->displacement, t->count, t->type, t->window);
 }
 
 static int begin(const struct transfer *transfer)
 {
-    if (mode == LIBRARY || mode == BROKEN)
+    if (mode == LIBRARY)
         return make(transfer);
     if (transfer_count == TRANSFERS_MAX)
         bc_abort("more transfers than the late MPI holds");
@@ -210,7 +201,7 @@ int MPI_Put(const void *origin, int count, MPI_Datatype type, int target,
     (void)target_count;
     (void)target_type;
     return begin(&(struct transfer){
-        .kind = PUT,
+        .put = true,
         .origin = origin,
         .count = count,
         .type = type,
@@ -227,32 +218,9 @@ int MPI_Get(void *destination, int count, MPI_Datatype type, int target,
     (void)target_count;
     (void)target_type;
     return begin(&(struct transfer){
-        .kind = GET,
         .destination = destination,
         .count = count,
         .type = type,
-        .target = target,
-        .displacement = displacement,
-        .window = window,
-    });
-}
-
-int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type,
-                     int target, MPI_Aint displacement, MPI_Op op,
-                     MPI_Win window)
-{
-    if (mode == BROKEN) {
-        static int64_t alone[PAGE_VALUES]; /* by displacement */
-        memcpy(result, &alone[displacement], sizeof *alone);
-        memcpy(&alone[displacement], origin, sizeof *alone);
-        return MPI_SUCCESS;
-    }
-    return begin(&(struct transfer){
-        .kind = FETCH,
-        .origin = origin,
-        .destination = result,
-        .type = type,
-        .op = op,
         .target = target,
         .displacement = displacement,
         .window = window,
@@ -316,13 +284,6 @@ static int be_late(void **state)
     return 0;
 }
 
-static int be_broken(void **state)
-{
-    (void)state;
-    mode = BROKEN;
-    return 0;
-}
-
 static int be_library(void **state)
 {
     (void)state;
@@ -368,14 +329,7 @@ static int64_t count_differences(const double *a, const double *b, int64_t count
 /* ---- what most tests use -------------------------------------------------------- */
 
 static struct bc_coarray world; /* of all ranks */
-
-/* Both kinds of mutual exclusion. */
-struct locks {
-    struct bc_mutex mutex;
-    struct bc_queue_lock queue_lock;
-};
-
-static struct locks locks;
+static struct bc_mutex mutex;
 
 /* Gives the first values of this rank's part, when no test uses them any more:
    what tests before have put is gone. Collective. */
@@ -630,8 +584,7 @@ static void huge_transfers_go_in_pieces(void **state)
             next = next == huge ? 0 : -1;
         const uintptr_t start =
             (uintptr_t)(i < puts ? t->origin : t->destination);
-        right = right && t->kind == (i < puts ? PUT : GET) &&
-                t->displacement == 7 + next &&
+        right = right && t->put == (i < puts) && t->displacement == 7 + next &&
                 start == (uintptr_t)values + (uintptr_t)next * sizeof(double) &&
                 t->target == (i < puts ? ranks - 1 : 0) && t->count > 0 &&
                 t->count <= INT32_MAX / (int)sizeof(double) &&
@@ -724,22 +677,10 @@ static void creation_synchronises(void **state)
 }
 
 /* The even or the odd ranks, counted backwards, with what is theirs. */
-static void create_locks(struct locks *made, MPI_Comm comm)
-{
-    bc_mutex_create(&made->mutex, comm);
-    bc_queue_lock_create(&made->queue_lock, comm);
-}
-
-static void destroy_locks(struct locks *made)
-{
-    bc_queue_lock_destroy(&made->queue_lock);
-    bc_mutex_destroy(&made->mutex);
-}
-
 struct half {
     int self, size;
     struct bc_coarray coarray;
-    struct locks locks;
+    struct bc_mutex mutex;
 };
 
 /* One half after the other: Open MPI before 5.0 mixes up the windows that ranks
@@ -754,7 +695,7 @@ static void create_half(struct half *half)
     for (int creating = 0; creating < 2; creating++) {
         if (rank % 2 == creating) {
             bc_coarray_create(&half->coarray, comm, 1);
-            create_locks(&half->locks, comm);
+            bc_mutex_create(&half->mutex, comm);
         }
         meet();
     }
@@ -763,7 +704,7 @@ static void create_half(struct half *half)
 
 static void destroy_half(struct half *half)
 {
-    destroy_locks(&half->locks);
+    bc_mutex_destroy(&half->mutex);
     bc_coarray_destroy(&half->coarray);
 }
 
@@ -1174,34 +1115,6 @@ static void messages_of_others_do_not_match(void **state)
 
 /* ---- mutual exclusion ------------------------------------------------------------------ */
 
-/* A test's state: by which kind. */
-struct exclusion {
-    void (*acquire)(struct locks *of), (*release)(struct locks *of);
-};
-
-static void lock_mutex(struct locks *of)
-{
-    bc_mutex_lock(&of->mutex);
-}
-
-static void unlock_mutex(struct locks *of)
-{
-    bc_mutex_unlock(&of->mutex);
-}
-
-static void acquire_queue_lock(struct locks *of)
-{
-    bc_queue_lock_acquire(&of->queue_lock);
-}
-
-static void release_queue_lock(struct locks *of)
-{
-    bc_queue_lock_release(&of->queue_lock);
-}
-
-static struct exclusion by_mutex = {lock_mutex, unlock_mutex};
-static struct exclusion by_queue = {acquire_queue_lock, release_queue_lock};
-
 /* A counter on rank 0 of the coarray that only exclusion leaves right. */
 static void count_up(const struct bc_coarray *counter, bool linger)
 {
@@ -1240,13 +1153,13 @@ static bool lingers(int repetition)
 
 static void counter_in_a_coarray_is_exact(void **state)
 {
-    const struct exclusion *const by = *state;
+    (void)state;
     const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
     clear_world(1, 0.0);
     for (int i = 0; i < times; i++) {
-        by->acquire(&locks);
+        bc_mutex_lock(&mutex);
         count_up(&world, lingers(i));
-        by->release(&locks);
+        bc_mutex_unlock(&mutex);
     }
     meet();
     bc_sync_all(&world);
@@ -1254,26 +1167,20 @@ static void counter_in_a_coarray_is_exact(void **state)
         assert_near(world.values[0], (double)times * ranks, 0.0);
 }
 
-/* Collective. */
-static void start_counting_outside(void)
+static void counter_outside_of_mpi_is_exact(void **state)
 {
+    (void)state;
+    const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
     if (rank == 0) {
         atomic_store(&shared->holders, 0);
         atomic_store(&shared->overlaps, 0);
         atomic_store(&shared->total, 0);
     }
     meet();
-}
-
-static void counter_outside_of_mpi_is_exact(void **state)
-{
-    const struct exclusion *const by = *state;
-    const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
-    start_counting_outside();
     for (int i = 0; i < times; i++) {
-        by->acquire(&locks);
+        bc_mutex_lock(&mutex);
         count_up_outside(lingers(i));
-        by->release(&locks);
+        bc_mutex_unlock(&mutex);
     }
     meet();
     const int overlaps = atomic_load(&shared->overlaps);
@@ -1283,41 +1190,24 @@ static void counter_outside_of_mpi_is_exact(void **state)
     assert_int_equal(total, (long)times * ranks);
 }
 
-/* Where everybody finds nobody in the queue holders are seen to overlap, as the test
-   above would. */
-static void broken_queue_is_found(void **state)
-{
-    const struct exclusion *const by = *state;
-    start_counting_outside();
-    for (int i = 0; i < LOCKS_MOST && atomic_load(&shared->overlaps) == 0; i++) {
-        by->acquire(&locks);
-        count_up_outside(true);
-        by->release(&locks);
-    }
-    meet();
-    const int overlaps = atomic_load(&shared->overlaps);
-    meet();
-    assert_true(overlaps > 0);
-}
-
 /* The lock is held before any access to a window, and not only at one. Each rank
    holds it in turn, and the next one asks for it. */
 static void lock_waits_for_the_holder(void **state)
 {
-    const struct exclusion *const by = *state;
+    (void)state;
     int early = 0;
     for (int holder = 0; holder < ranks; holder++) {
         turn++;
         if (rank == holder)
-            by->acquire(&locks);
+            bc_mutex_lock(&mutex);
         meet();
         if (rank == holder) {
             dawdle(20);
-            by->release(&locks);
+            bc_mutex_unlock(&mutex);
         } else if (rank == (holder + 1) % ranks) {
-            by->acquire(&locks);
+            bc_mutex_lock(&mutex);
             early += !has_come(holder);
-            by->release(&locks);
+            bc_mutex_unlock(&mutex);
         }
         meet();
     }
@@ -1325,26 +1215,26 @@ static void lock_waits_for_the_holder(void **state)
 }
 
 /* Exclusion inside of each half, none between the two. */
-static void locks_of_other_communicators(void **state)
+static void mutex_of_other_communicators(void **state)
 {
-    const struct exclusion *const by = *state;
+    (void)state;
     const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
     struct half half;
     create_half(&half);
     for (int i = 0; i < times; i++) {
-        by->acquire(&half.locks);
+        bc_mutex_lock(&half.mutex);
         count_up(&half.coarray, lingers(i));
-        by->release(&half.locks);
+        bc_mutex_unlock(&half.mutex);
     }
     meet();
     bc_sync_all(&half.coarray);
     const double total = half.coarray.values[0];
     /* One of either half holds its own at once. */
     if (half.self == half.size - 1)
-        by->acquire(&half.locks);
+        bc_mutex_lock(&half.mutex);
     meet();
     if (half.self == half.size - 1)
-        by->release(&half.locks);
+        bc_mutex_unlock(&half.mutex);
     const bool first = half.self == 0;
     const double expected = (double)times * half.size;
     destroy_half(&half);
@@ -1352,24 +1242,24 @@ static void locks_of_other_communicators(void **state)
         assert_near(total, expected, 0.0);
 }
 
-/* Two locks of the same ranks have nothing to do with each other. */
-static void locks_are_independent(void **state)
+/* Two mutexes of the same ranks have nothing to do with each other. */
+static void mutexes_are_independent(void **state)
 {
-    const struct exclusion *const by = *state;
-    struct locks another;
-    create_locks(&another, MPI_COMM_WORLD);
+    (void)state;
+    struct bc_mutex another;
+    bc_mutex_create(&another, MPI_COMM_WORLD);
     for (int i = 0; i < 3; i++) {
         if (rank == 0)
-            by->acquire(&locks);
+            bc_mutex_lock(&mutex);
         if (rank == ranks - 1)
-            by->acquire(&another);
+            bc_mutex_lock(&another);
         meet();
         if (rank == 0)
-            by->release(&locks);
+            bc_mutex_unlock(&mutex);
         if (rank == ranks - 1)
-            by->release(&another);
+            bc_mutex_unlock(&another);
     }
-    destroy_locks(&another);
+    bc_mutex_destroy(&another);
 }
 
 /* ---------------------------------------------------------------------------------------- */
@@ -1386,14 +1276,14 @@ static int create_world(void **state)
         if (needed[i] > count)
             count = needed[i];
     bc_coarray_create(&world, MPI_COMM_WORLD, count);
-    create_locks(&locks, MPI_COMM_WORLD);
+    bc_mutex_create(&mutex, MPI_COMM_WORLD);
     return 0;
 }
 
 static int destroy_world(void **state)
 {
     (void)state;
-    destroy_locks(&locks);
+    bc_mutex_destroy(&mutex);
     bc_coarray_destroy(&world);
     return 0;
 }
@@ -1403,13 +1293,6 @@ static int destroy_world(void **state)
     {                                                                          \
         #test ", late", (test), be_late, be_library, NULL                      \
     }
-
-/* A test of either kind of mutual exclusion, and again under the late MPI. */
-#define exclusion_tests(test)                                                  \
-    {#test, (test), NULL, NULL, &by_mutex},                                    \
-        {#test ", late", (test), be_late, be_library, &by_mutex},              \
-        {#test ", queue", (test), NULL, NULL, &by_queue},                      \
-        {#test ", queue, late", (test), be_late, be_library, &by_queue}
 
 int main(int argc, char **argv)
 {
@@ -1457,13 +1340,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(unequal_numbers_match_in_order),
         cmocka_unit_test(random_sets_match_in_order),
         cmocka_unit_test(messages_of_others_do_not_match),
-        exclusion_tests(counter_in_a_coarray_is_exact),
-        exclusion_tests(counter_outside_of_mpi_is_exact),
-        exclusion_tests(lock_waits_for_the_holder),
-        exclusion_tests(locks_of_other_communicators),
-        {"locks_are_independent", locks_are_independent, NULL, NULL, &by_mutex},
-        {"locks_are_independent, queue", locks_are_independent, NULL, NULL, &by_queue},
-        {"broken_queue_is_found", broken_queue_is_found, be_broken, be_library, &by_queue},
+        cmocka_unit_test(counter_in_a_coarray_is_exact),
+        late_test(counter_in_a_coarray_is_exact),
+        cmocka_unit_test(counter_outside_of_mpi_is_exact),
+        late_test(counter_outside_of_mpi_is_exact),
+        cmocka_unit_test(lock_waits_for_the_holder),
+        late_test(lock_waits_for_the_holder),
+        cmocka_unit_test(mutex_of_other_communicators),
+        late_test(mutex_of_other_communicators),
+        cmocka_unit_test(mutexes_are_independent),
     };
     int failures = cmocka_run_group_tests_name("coarray", tests, create_world,
                                                destroy_world);
