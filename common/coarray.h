@@ -25,7 +25,9 @@
  * Coarrays and mutexes of communicators that have no rank in common must not be
  * created at the same time under Open MPI before 5.0: on one node it mixes up
  * their windows, or creates none (tests/mpi_defects/windows_at_once.c). One after
- * the other is right, with a barrier of all ranks in between.
+ * the other is right, with a barrier of all ranks in between. And its
+ * MPI_Compare_and_swap crashes there (tests/mpi_defects/compare_and_swap.c), so
+ * nothing here uses it.
  *
  * An error of MPI's ends the job.
  */

@@ -56,11 +56,12 @@ static bool has(const struct bc_quotas *quotas, const struct bc_quota *quota)
 static void add_quota(const char *folder, int version, void *context)
 {
     struct bc_quotas *const quotas = context;
-    int64_t quota_us, period_us;
+    int64_t quota_us = 0, period_us = 0;
     struct stat status;
-    if (!(version == 1 ? read_version_1 : read_version_2)(folder, &quota_us,
-                                                          &period_us) ||
-        quota_us <= 0 || period_us <= 0 || stat(folder, &status) != 0)
+    const bool known = version == 1
+                           ? read_version_1(folder, &quota_us, &period_us)
+                           : read_version_2(folder, &quota_us, &period_us);
+    if (!known || quota_us <= 0 || period_us <= 0 || stat(folder, &status) != 0)
         return;
     const struct bc_quota quota = {
         .device = status.st_dev,
