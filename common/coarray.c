@@ -3,6 +3,7 @@
 #include "common/large_count.h"
 #include "common/mpi_check.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
     (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
 _Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "a transfer has a count of MPI's");
 
-#define MUTEX_HOME 0 /* the rank whose window is locked */
+#define MUTEX_HOME 0 /* the rank whose window is locked, and that has a queue's end */
 
 /* ---- windows ------------------------------------------------------------------ */
 
@@ -278,4 +279,153 @@ void bc_mutex_lock(struct bc_mutex *mutex)
 void bc_mutex_unlock(struct bc_mutex *mutex)
 {
     BC_MPI(MPI_Win_unlock(MUTEX_HOME, mutex->window));
+}
+
+/* ---- mutual exclusion by a queue ------------------------------------------------ */
+
+/* What each rank's part of the window has, a cache line apart: what one rank waits at
+   isn't disturbed by what others do.
+
+   The part begins with zeros and is only ever swapped or added to. It may be loaded while
+   another rank does that, but not stored to: a library may write a value twice (4.1.4 of
+   Open MPI does, by the C library's copy of eight bytes), and a zero in between is lost. So
+   nothing is cleared, and what is old is told from what is new by its turn. */
+#define NOBODY 0
+enum {
+    NEXT = 0,    /* an entry: this rank's turn, and who comes after it in the queue */
+    GRANTED = 8, /* how often others have handed over to this rank */
+    LAST = 16,   /* an entry, at MUTEX_HOME: who is last in the queue, in which turn of its */
+    QUEUE_VALUES = 24
+};
+
+/* Ranks are counted from 1, so that none is nobody. */
+static int64_t make_entry(uint32_t turn, int rank)
+{
+    return (int64_t)((uint64_t)turn << 32 | ((uint32_t)rank + 1));
+}
+
+static uint32_t turn_of(int64_t entry)
+{
+    return (uint32_t)((uint64_t)entry >> 32);
+}
+
+static int rank_of(int64_t entry)
+{
+    return (int)((uint32_t)entry - 1);
+}
+
+void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm)
+{
+    double *values;
+    lock->turn = 0;
+    lock->waits = 0;
+    BC_MPI(MPI_Comm_rank(comm, &lock->rank));
+    BC_MPI(MPI_Comm_dup(comm, &lock->comm));
+    BC_MPI(MPI_Comm_set_errhandler(lock->comm, MPI_ERRORS_RETURN));
+    lock->window = allocate_window(comm, QUEUE_VALUES, &values);
+    lock->own = (void *)values;
+    require_unified_model(lock->window);
+    /* No rank ever locks this window alone. */
+    BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, lock->window));
+    BC_MPI(MPI_Win_sync(lock->window));
+    BC_MPI(MPI_Barrier(lock->comm));
+}
+
+void bc_queue_lock_destroy(struct bc_queue_lock *lock)
+{
+    BC_MPI(MPI_Win_unlock_all(lock->window));
+    BC_MPI(MPI_Win_free(&lock->window));
+    BC_MPI(MPI_Comm_free(&lock->comm));
+}
+
+/* Changes a value at a rank, and returns the one before. */
+static int64_t change(const struct bc_queue_lock *lock, int rank, int place,
+                      int64_t value, MPI_Op how)
+{
+    int64_t before;
+    BC_MPI(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, rank, place, how,
+                            lock->window));
+    BC_MPI(MPI_Win_flush(rank, lock->window));
+    return before;
+}
+
+static int64_t swap_last(const struct bc_queue_lock *lock, int64_t entry)
+{
+    return change(lock, MUTEX_HOME, LAST, entry, MPI_REPLACE);
+}
+
+/* Tells the one that an entry is of who comes after it. */
+static void tell_next(const struct bc_queue_lock *lock, int64_t entry, int next)
+{
+    change(lock, rank_of(entry), NEXT, make_entry(turn_of(entry), next),
+           MPI_REPLACE);
+}
+
+/* What is in this rank's memory: MPI_Win_sync orders it. */
+static int64_t look(const struct bc_queue_lock *lock, int place)
+{
+    return atomic_load_explicit(&lock->own[place], memory_order_relaxed);
+}
+
+/* Whether it is known who comes after this rank. */
+static bool has_next(const struct bc_queue_lock *lock)
+{
+    return turn_of(look(lock, NEXT)) == lock->turn;
+}
+
+static bool is_granted(const struct bc_queue_lock *lock)
+{
+    return look(lock, GRANTED) == lock->waits;
+}
+
+/* Waits for what another rank writes here. The memory is read by itself, which costs no
+   one else anything; but where the network doesn't write by itself this rank has to be in
+   MPI calls, as the probe is. */
+static void await(const struct bc_queue_lock *lock,
+                  bool (*has_come)(const struct bc_queue_lock *))
+{
+    int ignored;
+    while (!has_come(lock)) {
+        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->comm, &ignored,
+                          MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Win_sync(lock->window));
+    }
+}
+
+void bc_queue_lock_acquire(struct bc_queue_lock *lock)
+{
+    lock->turn++;
+    const int64_t before = swap_last(lock, make_entry(lock->turn, lock->rank));
+    if (before == NOBODY) {
+        BC_MPI(MPI_Win_sync(lock->window));
+        return;
+    }
+    lock->waits++;
+    tell_next(lock, before, lock->rank);
+    await(lock, is_granted);
+}
+
+/* The paper's release without compare-and-swap (its algorithm 6): that may not be mixed
+   with another operation on the same place unless a window's accumulate_ops said so,
+   which has no value for it (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1
+   (tests/mpi_defects/compare_and_swap.c). */
+void bc_queue_lock_release(struct bc_queue_lock *lock)
+{
+    int64_t usurper = NOBODY; /* the paper's word: the last of those who came while LAST
+                                 said nobody */
+    BC_MPI(MPI_Win_sync(lock->window));
+    if (!has_next(lock)) {
+        const int64_t last = swap_last(lock, NOBODY);
+        if (last == make_entry(lock->turn, lock->rank))
+            return;
+        /* Others have come, whose queue is put back. Who came in between found nobody
+           and holds the lock, and they wait for the last of these. */
+        usurper = swap_last(lock, last);
+    }
+    await(lock, has_next);
+    const int next = rank_of(look(lock, NEXT));
+    if (usurper == NOBODY)
+        change(lock, next, GRANTED, 1, MPI_SUM);
+    else
+        tell_next(lock, usurper, next);
 }

@@ -9,7 +9,8 @@
  *   sync images(list)     bc_sync_images
  *   sync memory           bc_sync_memory
  *   lock, unlock          bc_mutex_lock, bc_mutex_unlock
- *   critical              bc_mutex_lock, bc_mutex_unlock on one of its own
+ *   critical              bc_queue_lock_acquire, bc_queue_lock_release on one of its
+ *                         own
  *
  * Images are ranks, counted from 0. Data is double precision; displacements,
  * counts and strides are in doubles. A put or get is only started: what was put
@@ -22,7 +23,7 @@
  * Where the network can't serve a put, a get or a lock by itself, the rank that
  * it goes to does, and only while it is in an MPI call.
  *
- * Coarrays and mutexes of communicators that have no rank in common must not be
+ * Coarrays, mutexes and queue locks of communicators that have no rank in common must not be
  * created at the same time under Open MPI before 5.0: on one node it mixes up
  * their windows, or creates none (tests/mpi_defects/windows_at_once.c). One after
  * the other is right, with a barrier of all ranks in between. And its
@@ -143,5 +144,31 @@ void bc_mutex_destroy(struct bc_mutex *mutex);
    bc_sync_memory before the unlock. */
 void bc_mutex_lock(struct bc_mutex *mutex);
 void bc_mutex_unlock(struct bc_mutex *mutex);
+
+/* Mutual exclusion among the ranks of a communicator by atomic operations on windows:
+   those who wait form a queue whose end rank 0 keeps, and each waits at its own memory
+   until the one before it in the queue hands over (the "MCS lock" with swap only: J. M.
+   Mellor-Crummey and M. L. Scott, "Algorithms for scalable synchronization on
+   shared-memory multiprocessors", ACM Transactions on Computer Systems 9(1), 1991). An
+   acquisition that finds nobody takes one swap and its release another one, both at
+   rank 0; one that has to wait takes two, and is handed over by one. First come, first
+   served, unless one comes while a release finds out whether it is the last. */
+struct bc_queue_lock {
+    MPI_Comm comm;        /* a duplicate; probed for the sake of progress */
+    MPI_Win window;       /* in a passive epoch for all ranks, all its life */
+    _Atomic int64_t *own; /* this rank's part */
+    int rank;
+    uint32_t turn; /* of this rank's acquisitions, counted from 1 */
+    int64_t waits; /* how many of them had to wait */
+};
+
+/* Collective. Ends the job if the MPI library has no unified memory model. */
+void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm);
+void bc_queue_lock_destroy(struct bc_queue_lock *lock);
+
+/* As bc_mutex_lock and bc_mutex_unlock. A rank that waits makes MPI calls meanwhile, so
+   that it serves what others need of it. */
+void bc_queue_lock_acquire(struct bc_queue_lock *lock);
+void bc_queue_lock_release(struct bc_queue_lock *lock);
 
 #endif

@@ -33,12 +33,12 @@ static void unlock(struct syncbench_team *team)
 
 static void enter_critical(struct syncbench_team *team)
 {
-    bc_mutex_lock(team->critical);
+    bc_queue_lock_acquire(team->critical);
 }
 
 static void leave_critical(struct syncbench_team *team)
 {
-    bc_mutex_unlock(team->critical);
+    bc_queue_lock_release(team->critical);
 }
 
 /* ---- MPI's own ---------------------------------------------------------------- */

@@ -53,7 +53,8 @@ struct bench {
     struct bc_run *run;
     struct bc_sampler *sampler;
     struct bc_coarray coarray;
-    struct bc_mutex lock, critical;
+    struct bc_mutex lock;
+    struct bc_queue_lock critical;
     struct bc_node_order by_node;
     int dims[BC_GRID_DIMENSIONS];
     int *order;      /* of the ranks in random rings */
@@ -149,7 +150,7 @@ static void prepare(struct bench *bench)
     bench->sampler = bc_sampler_create(MPI_COMM_WORLD);
     bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
     bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
-    bc_mutex_create(&bench->critical, MPI_COMM_WORLD);
+    bc_queue_lock_create(&bench->critical, MPI_COMM_WORLD);
     bc_node_order_create(&bench->by_node, &bench->run->job);
     BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
     bench->order = allocate_ranks(ranks);
@@ -169,7 +170,7 @@ static void clean_up(struct bench *bench)
     free(bench->neighbours);
     free(bench->order);
     bc_node_order_destroy(&bench->by_node);
-    bc_mutex_destroy(&bench->critical);
+    bc_queue_lock_destroy(&bench->critical);
     bc_mutex_destroy(&bench->lock);
     bc_coarray_destroy(&bench->coarray);
     bc_sampler_destroy(bench->sampler);

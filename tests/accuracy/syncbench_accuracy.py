@@ -29,9 +29,18 @@ PARTS = {
     "PSCW": ["win_post", "win_start", "win_complete", "win_wait"],
     "pairwise": ["win_flush_all", "isend"],
     "lock": ["win_lock", "get", "win_flush", "win_unlock"],
+    "critical": ["fetch_and_op", "win_flush"] * 2,
 }
 
-BYTES = {"allreduce": "1", "get": "8"}  # of others: none
+# In an acquisition of the queue lock a rank that finds nobody makes two swaps, one when it
+# enters and one when it leaves. With two ranks that contend without a pause, from one handing
+# over to the next: the one that was handed the lock leaves before the other one can have
+# come back; that finds nobody, swaps to leave, finds that the first one has come back, swaps
+# to put it back, and hands over, which it has to wait for all of. That is four swaps for two
+# acquisitions. What a swap returns decides what comes next, so data has to move.
+QUEUE = "critical"
+
+BYTES = {"allreduce": "1", "get": "8", "fetch_and_op": "8"}  # of others: none
 
 
 def true_us(row, truths):
@@ -43,7 +52,7 @@ def true_us(row, truths):
         truth, = (truth for truth in truths if truth["operation"] == name and
                   truth["bytes"] in (size, "NA"))
         total += number(truth["duration_us"])
-        if name != "get":  # its wait is the flush's
+        if name not in ("get", "fetch_and_op"):  # their wait is the flush's
             total += number(truth["extra_us"])
         if name == "isend":
             posted, = (truth for truth in truths
@@ -58,11 +67,13 @@ def measure(case, options):
     model = {"MODEL_SYNC_COLL": 1, "MODEL_BARRIER_US": duration_us,
              "MODEL_DURATION_US": duration_us, "MODEL_P2P": 1, "MODEL_RMA": 1,
              "MODEL_LATENCY_US": duration_us, "MODEL_SYNC_US": duration_us}
-    _, rows, truths = run_on_model(
-        options.launcher, 2,
-        [options.program, f"--types={types}", "--max-time=0.3",
-         f"--sync={options.sync}"],
-        model, options.model)
+    arguments = [f"--types={types}", "--max-time=0.3", f"--sync={options.sync}"]
+    if types == QUEUE:
+        model["MODEL_DATA"] = 1
+        arguments.append("--delay=0")
+    _, rows, truths = run_on_model(options.launcher, 2,
+                                   [options.program, *arguments], model,
+                                   options.model)
     return [(number(row["sync_us"]), true_us(row, truths)) for row in rows]
 
 
@@ -94,7 +105,7 @@ def main():
     options.bounds = Bounds()
     cases = [(types, duration_us) for duration_us in (2, 10, 100)
              for types in PARTS if options.full or types in
-             ("MPI barrier", "sync all", "pairwise", "fence", "lock")]
+             ("MPI barrier", "sync all", "pairwise", "fence", "lock", QUEUE)]
     worst = 0.0
     for case in cases:
         error = run_case(case, options)

@@ -190,7 +190,7 @@ class Check(Checked):
                                 ("allreduce", "allreduce 1 byte"),
                                 ("fence", "fence"), ("pscw", "PSCW"),
                                 ("images", "pairwise"),
-                                ("lock", "lock,critical")):
+                                ("lock", "lock"), ("atomics", "critical")):
             with self.subTest(function=function):
                 self.check(2, "FAIL", [f"--types={types}"] + QUICK,
                            {"LD_PRELOAD": OPTIONS.lazy, "LAZY": function})
@@ -211,7 +211,7 @@ class Many(Checked):
 
     def test_right(self):
         """Neighbours of rings and grids."""
-        self.check(8, "ok", ["--types=random,ring,3D grid,pairwise,lock",
+        self.check(8, "ok", ["--types=random,ring,3D grid,pairwise,lock,critical",
                              "--max-neighbours=4", "--samples=1", "--inner=1",
                              "--warmup=0"])
 

@@ -34,7 +34,8 @@ def wire_us(size_bytes):
 
 class Cluster:
     """Hosts, one rank on each, with cables of cable_us, LATENCY_US unless it is set,
-    and BYTES_PER_US."""
+    and BYTES_PER_US. What a rank's atomic operation has for the rank itself is a
+    message, too, by a cable without latency."""
 
     def __init__(self, name, hosts, topology, parameters):
         self.name, self.hosts = f"{name} of {hosts}", hosts
@@ -47,6 +48,7 @@ class Cluster:
 <platform version="4.1">
 <cluster id="cluster" prefix="node-" suffix="" radical="0-{self.hosts - 1}"
  speed="1Gf" bw="{BYTES_PER_US}MBps" lat="{self.cable_us}us" sharing_policy="SPLITDUPLEX"
+ loopback_bw="{BYTES_PER_US}MBps" loopback_lat="0us"
  topology="{self.topology}" topo_parameters="{self.parameters}"/>
 </platform>
 """

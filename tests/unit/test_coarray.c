@@ -13,7 +13,7 @@
  * With more ranks than processors every wait in an MPI library that polls costs
  * a turn of the scheduler's or several: a barrier of 8 ranks on 2 processors
  * takes 40 ms under MPICH, and making a window 400 ms. So most tests share one
- * coarray and one mutex, they repeat as often as there is time, and where they
+ * coarray and one lock of either kind, they repeat as often as there is time, and where they
  * wait for each other outside of what they test, they sleep.
  */
 #include "helpers.h"
@@ -44,6 +44,7 @@ struct page {
     atomic_int late[RANKS_MAX];             /* the last turn this rank slept in */
     atomic_int calls[RANKS_MAX][RANKS_MAX]; /* syncs begun, by whom, with whom */
     atomic_int holders, overlaps;
+    atomic_int swapping; /* 1: a rank is, in the MPI that writes twice */
     atomic_long total; /* loaded and stored: no atomic addition */
 };
 
@@ -119,14 +120,17 @@ static enum {
     LIBRARY, /* as it is */
     LATE,    /* transfers at the flush, locks at the first transfer or unlock */
     RECORD,  /* no transfers at all */
+    BROKEN,  /* atomic operations don't reach other ranks: each has values of its own */
+    TWICE,   /* what a swap writes it writes again a while later, before any other one */
 } mode;
 
 struct transfer {
-    bool put;
+    enum { PUT, GET, FETCH } kind;
     const void *origin;
     void *destination;
     int count;
     MPI_Datatype type;
+    MPI_Op op;
     int target;
     MPI_Aint displacement;
     MPI_Win window;
@@ -144,16 +148,23 @@ static struct {
 
 static int make(const struct transfer *t)
 {
-    if (t->put)
+    switch (t->kind) {
+    case PUT:
         return PMPI_Put(t->origin, t->count, t->type, t->target,
                         t->displacement, t->count, t->type, t->window);
-    return PMPI_Get(t->destination, t->count, t->type, t->target,
-                    t->displacement, t->count, t->type, t->window);
+    case GET:
+        return PMPI_Get(t->destination, t->count, t->type, t->target,
+                        t->displacement, t->count, t->type, t->window);
+    case FETCH:
+    default:
+        return PMPI_Fetch_and_op(t->origin, t->destination, t->type, t->target,
+                                 t->displacement, t->op, t->window);
+    }
 }
 
 static int begin(const struct transfer *transfer)
 {
-    if (mode == LIBRARY)
+    if (mode == LIBRARY || mode == BROKEN || mode == TWICE)
         return make(transfer);
     if (transfer_count == TRANSFERS_MAX)
         bc_abort("more transfers than the late MPI holds");
@@ -201,7 +212,7 @@ int MPI_Put(const void *origin, int count, MPI_Datatype type, int target,
     (void)target_count;
     (void)target_type;
     return begin(&(struct transfer){
-        .put = true,
+        .kind = PUT,
         .origin = origin,
         .count = count,
         .type = type,
@@ -218,6 +229,7 @@ int MPI_Get(void *destination, int count, MPI_Datatype type, int target,
     (void)target_count;
     (void)target_type;
     return begin(&(struct transfer){
+        .kind = GET,
         .destination = destination,
         .count = count,
         .type = type,
@@ -225,6 +237,50 @@ int MPI_Get(void *destination, int count, MPI_Datatype type, int target,
         .displacement = displacement,
         .window = window,
     });
+}
+
+/* Who waits for its turn serves the others meanwhile. */
+static void swap_twice(const struct transfer *t)
+{
+    int ignored;
+    while (atomic_exchange(&shared->swapping, 1) != 0)
+        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored,
+                          MPI_STATUS_IGNORE));
+    BC_MPI(make(t));
+    BC_MPI(PMPI_Win_flush(t->target, t->window));
+    if (t->op == MPI_REPLACE && t->target != rank) {
+        sleep_us(200);
+        BC_MPI(PMPI_Accumulate(t->origin, 1, t->type, t->target, t->displacement,
+                               1, t->type, MPI_REPLACE, t->window));
+        BC_MPI(PMPI_Win_flush(t->target, t->window));
+    }
+    atomic_store(&shared->swapping, 0);
+}
+
+int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type,
+                     int target, MPI_Aint displacement, MPI_Op op,
+                     MPI_Win window)
+{
+    if (mode == BROKEN) {
+        static int64_t alone[PAGE_VALUES]; /* by displacement */
+        memcpy(result, &alone[displacement], sizeof *alone);
+        memcpy(&alone[displacement], origin, sizeof *alone);
+        return MPI_SUCCESS;
+    }
+    const struct transfer transfer = {
+        .kind = FETCH,
+        .origin = origin,
+        .destination = result,
+        .type = type,
+        .op = op,
+        .target = target,
+        .displacement = displacement,
+        .window = window,
+    };
+    if (mode != TWICE)
+        return begin(&transfer);
+    swap_twice(&transfer);
+    return MPI_SUCCESS;
 }
 
 int MPI_Win_flush(int target, MPI_Win window)
@@ -284,6 +340,20 @@ static int be_late(void **state)
     return 0;
 }
 
+static int be_broken(void **state)
+{
+    (void)state;
+    mode = BROKEN;
+    return 0;
+}
+
+static int write_twice(void **state)
+{
+    (void)state;
+    mode = TWICE;
+    return 0;
+}
+
 static int be_library(void **state)
 {
     (void)state;
@@ -329,7 +399,14 @@ static int64_t count_differences(const double *a, const double *b, int64_t count
 /* ---- what most tests use -------------------------------------------------------- */
 
 static struct bc_coarray world; /* of all ranks */
-static struct bc_mutex mutex;
+
+/* Both kinds of mutual exclusion. */
+struct locks {
+    struct bc_mutex mutex;
+    struct bc_queue_lock queue_lock;
+};
+
+static struct locks locks;
 
 /* Gives the first values of this rank's part, when no test uses them any more:
    what tests before have put is gone. Collective. */
@@ -584,7 +661,8 @@ static void huge_transfers_go_in_pieces(void **state)
             next = next == huge ? 0 : -1;
         const uintptr_t start =
             (uintptr_t)(i < puts ? t->origin : t->destination);
-        right = right && t->put == (i < puts) && t->displacement == 7 + next &&
+        right = right && t->kind == (i < puts ? PUT : GET) &&
+                t->displacement == 7 + next &&
                 start == (uintptr_t)values + (uintptr_t)next * sizeof(double) &&
                 t->target == (i < puts ? ranks - 1 : 0) && t->count > 0 &&
                 t->count <= INT32_MAX / (int)sizeof(double) &&
@@ -677,10 +755,22 @@ static void creation_synchronises(void **state)
 }
 
 /* The even or the odd ranks, counted backwards, with what is theirs. */
+static void create_locks(struct locks *made, MPI_Comm comm)
+{
+    bc_mutex_create(&made->mutex, comm);
+    bc_queue_lock_create(&made->queue_lock, comm);
+}
+
+static void destroy_locks(struct locks *made)
+{
+    bc_queue_lock_destroy(&made->queue_lock);
+    bc_mutex_destroy(&made->mutex);
+}
+
 struct half {
     int self, size;
     struct bc_coarray coarray;
-    struct bc_mutex mutex;
+    struct locks locks;
 };
 
 /* One half after the other: Open MPI before 5.0 mixes up the windows that ranks
@@ -695,7 +785,7 @@ static void create_half(struct half *half)
     for (int creating = 0; creating < 2; creating++) {
         if (rank % 2 == creating) {
             bc_coarray_create(&half->coarray, comm, 1);
-            bc_mutex_create(&half->mutex, comm);
+            create_locks(&half->locks, comm);
         }
         meet();
     }
@@ -704,7 +794,7 @@ static void create_half(struct half *half)
 
 static void destroy_half(struct half *half)
 {
-    bc_mutex_destroy(&half->mutex);
+    destroy_locks(&half->locks);
     bc_coarray_destroy(&half->coarray);
 }
 
@@ -1115,6 +1205,34 @@ static void messages_of_others_do_not_match(void **state)
 
 /* ---- mutual exclusion ------------------------------------------------------------------ */
 
+/* A test's state: by which kind. */
+struct exclusion {
+    void (*acquire)(struct locks *of), (*release)(struct locks *of);
+};
+
+static void lock_mutex(struct locks *of)
+{
+    bc_mutex_lock(&of->mutex);
+}
+
+static void unlock_mutex(struct locks *of)
+{
+    bc_mutex_unlock(&of->mutex);
+}
+
+static void acquire_queue_lock(struct locks *of)
+{
+    bc_queue_lock_acquire(&of->queue_lock);
+}
+
+static void release_queue_lock(struct locks *of)
+{
+    bc_queue_lock_release(&of->queue_lock);
+}
+
+static struct exclusion by_mutex = {lock_mutex, unlock_mutex};
+static struct exclusion by_queue = {acquire_queue_lock, release_queue_lock};
+
 /* A counter on rank 0 of the coarray that only exclusion leaves right. */
 static void count_up(const struct bc_coarray *counter, bool linger)
 {
@@ -1153,13 +1271,13 @@ static bool lingers(int repetition)
 
 static void counter_in_a_coarray_is_exact(void **state)
 {
-    (void)state;
+    const struct exclusion *const by = *state;
     const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
     clear_world(1, 0.0);
     for (int i = 0; i < times; i++) {
-        bc_mutex_lock(&mutex);
+        by->acquire(&locks);
         count_up(&world, lingers(i));
-        bc_mutex_unlock(&mutex);
+        by->release(&locks);
     }
     meet();
     bc_sync_all(&world);
@@ -1167,20 +1285,26 @@ static void counter_in_a_coarray_is_exact(void **state)
         assert_near(world.values[0], (double)times * ranks, 0.0);
 }
 
-static void counter_outside_of_mpi_is_exact(void **state)
+/* Collective. */
+static void start_counting_outside(void)
 {
-    (void)state;
-    const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
     if (rank == 0) {
         atomic_store(&shared->holders, 0);
         atomic_store(&shared->overlaps, 0);
         atomic_store(&shared->total, 0);
     }
     meet();
+}
+
+static void counter_outside_of_mpi_is_exact(void **state)
+{
+    const struct exclusion *const by = *state;
+    const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
+    start_counting_outside();
     for (int i = 0; i < times; i++) {
-        bc_mutex_lock(&mutex);
+        by->acquire(&locks);
         count_up_outside(lingers(i));
-        bc_mutex_unlock(&mutex);
+        by->release(&locks);
     }
     meet();
     const int overlaps = atomic_load(&shared->overlaps);
@@ -1190,24 +1314,41 @@ static void counter_outside_of_mpi_is_exact(void **state)
     assert_int_equal(total, (long)times * ranks);
 }
 
+/* Where everybody finds nobody in the queue holders are seen to overlap, as the test
+   above would. */
+static void broken_queue_is_found(void **state)
+{
+    const struct exclusion *const by = *state;
+    start_counting_outside();
+    for (int i = 0; i < LOCKS_MOST && atomic_load(&shared->overlaps) == 0; i++) {
+        by->acquire(&locks);
+        count_up_outside(true);
+        by->release(&locks);
+    }
+    meet();
+    const int overlaps = atomic_load(&shared->overlaps);
+    meet();
+    assert_true(overlaps > 0);
+}
+
 /* The lock is held before any access to a window, and not only at one. Each rank
    holds it in turn, and the next one asks for it. */
 static void lock_waits_for_the_holder(void **state)
 {
-    (void)state;
+    const struct exclusion *const by = *state;
     int early = 0;
     for (int holder = 0; holder < ranks; holder++) {
         turn++;
         if (rank == holder)
-            bc_mutex_lock(&mutex);
+            by->acquire(&locks);
         meet();
         if (rank == holder) {
             dawdle(20);
-            bc_mutex_unlock(&mutex);
+            by->release(&locks);
         } else if (rank == (holder + 1) % ranks) {
-            bc_mutex_lock(&mutex);
+            by->acquire(&locks);
             early += !has_come(holder);
-            bc_mutex_unlock(&mutex);
+            by->release(&locks);
         }
         meet();
     }
@@ -1215,26 +1356,26 @@ static void lock_waits_for_the_holder(void **state)
 }
 
 /* Exclusion inside of each half, none between the two. */
-static void mutex_of_other_communicators(void **state)
+static void locks_of_other_communicators(void **state)
 {
-    (void)state;
+    const struct exclusion *const by = *state;
     const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
     struct half half;
     create_half(&half);
     for (int i = 0; i < times; i++) {
-        bc_mutex_lock(&half.mutex);
+        by->acquire(&half.locks);
         count_up(&half.coarray, lingers(i));
-        bc_mutex_unlock(&half.mutex);
+        by->release(&half.locks);
     }
     meet();
     bc_sync_all(&half.coarray);
     const double total = half.coarray.values[0];
     /* One of either half holds its own at once. */
     if (half.self == half.size - 1)
-        bc_mutex_lock(&half.mutex);
+        by->acquire(&half.locks);
     meet();
     if (half.self == half.size - 1)
-        bc_mutex_unlock(&half.mutex);
+        by->release(&half.locks);
     const bool first = half.self == 0;
     const double expected = (double)times * half.size;
     destroy_half(&half);
@@ -1242,24 +1383,24 @@ static void mutex_of_other_communicators(void **state)
         assert_near(total, expected, 0.0);
 }
 
-/* Two mutexes of the same ranks have nothing to do with each other. */
-static void mutexes_are_independent(void **state)
+/* Two locks of the same ranks have nothing to do with each other. */
+static void locks_are_independent(void **state)
 {
-    (void)state;
-    struct bc_mutex another;
-    bc_mutex_create(&another, MPI_COMM_WORLD);
+    const struct exclusion *const by = *state;
+    struct locks another;
+    create_locks(&another, MPI_COMM_WORLD);
     for (int i = 0; i < 3; i++) {
         if (rank == 0)
-            bc_mutex_lock(&mutex);
+            by->acquire(&locks);
         if (rank == ranks - 1)
-            bc_mutex_lock(&another);
+            by->acquire(&another);
         meet();
         if (rank == 0)
-            bc_mutex_unlock(&mutex);
+            by->release(&locks);
         if (rank == ranks - 1)
-            bc_mutex_unlock(&another);
+            by->release(&another);
     }
-    bc_mutex_destroy(&another);
+    destroy_locks(&another);
 }
 
 /* ---------------------------------------------------------------------------------------- */
@@ -1276,14 +1417,14 @@ static int create_world(void **state)
         if (needed[i] > count)
             count = needed[i];
     bc_coarray_create(&world, MPI_COMM_WORLD, count);
-    bc_mutex_create(&mutex, MPI_COMM_WORLD);
+    create_locks(&locks, MPI_COMM_WORLD);
     return 0;
 }
 
 static int destroy_world(void **state)
 {
     (void)state;
-    bc_mutex_destroy(&mutex);
+    destroy_locks(&locks);
     bc_coarray_destroy(&world);
     return 0;
 }
@@ -1293,6 +1434,13 @@ static int destroy_world(void **state)
     {                                                                          \
         #test ", late", (test), be_late, be_library, NULL                      \
     }
+
+/* A test of either kind of mutual exclusion, and again under the late MPI. */
+#define exclusion_tests(test)                                                  \
+    {#test, (test), NULL, NULL, &by_mutex},                                    \
+        {#test ", late", (test), be_late, be_library, &by_mutex},              \
+        {#test ", queue", (test), NULL, NULL, &by_queue},                      \
+        {#test ", queue, late", (test), be_late, be_library, &by_queue}
 
 int main(int argc, char **argv)
 {
@@ -1340,15 +1488,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(unequal_numbers_match_in_order),
         cmocka_unit_test(random_sets_match_in_order),
         cmocka_unit_test(messages_of_others_do_not_match),
-        cmocka_unit_test(counter_in_a_coarray_is_exact),
-        late_test(counter_in_a_coarray_is_exact),
-        cmocka_unit_test(counter_outside_of_mpi_is_exact),
-        late_test(counter_outside_of_mpi_is_exact),
-        cmocka_unit_test(lock_waits_for_the_holder),
-        late_test(lock_waits_for_the_holder),
-        cmocka_unit_test(mutex_of_other_communicators),
-        late_test(mutex_of_other_communicators),
-        cmocka_unit_test(mutexes_are_independent),
+        exclusion_tests(counter_in_a_coarray_is_exact),
+        exclusion_tests(counter_outside_of_mpi_is_exact),
+        exclusion_tests(lock_waits_for_the_holder),
+        exclusion_tests(locks_of_other_communicators),
+        {"locks_are_independent", locks_are_independent, NULL, NULL, &by_mutex},
+        {"locks_are_independent, queue", locks_are_independent, NULL, NULL, &by_queue},
+        {"counter_outside_of_mpi_is_exact, queue, twice", counter_outside_of_mpi_is_exact,
+         write_twice, be_library, &by_queue},
+        {"broken_queue_is_found", broken_queue_is_found, be_broken, be_library, &by_queue},
     };
     int failures = cmocka_run_group_tests_name("coarray", tests, create_world,
                                                destroy_world);
