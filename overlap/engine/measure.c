@@ -177,22 +177,33 @@ static double percent_of(double part, double whole)
     return fmin(100.0, fmax(0.0, 100.0 * part / whole));
 }
 
+/* What the rounds at the answer say of its work. */
+struct verdict {
+    bool too_long;   /* the operation took longer with it than the search allows */
+    bool sure;       /* ... and that is no chance: the work doesn't fit */
+    double fits_ns;  /* the work that should have fitted: less by the excess */
+    double least_ns; /* ... by the most that the excess may be */
+};
+
 /*
  * The interval: from the most work that fitted, less what it may have been too
  * much, to the least that did not, both over the reference time at the end of
  * its own interval that is farther away; and never narrower than what one
- * reading of the clock is worth. It exists only where both trials and the
- * reference have intervals.
+ * reading of the clock is worth. Where the operation took too long with the
+ * answer's work it reaches down to what that leaves. It exists only where both
+ * trials and the reference have intervals.
  */
 static void set_interval(const struct overlap_bench *bench,
                          const struct overlap_search *search,
+                         const struct verdict *verdict,
                          struct overlap_result *result)
 {
     const double clock_ns = bench->run->max_clock.read_ns;
     const struct bc_interval *const reference = &result->reference.interval;
     const double knee_ns = answer_ns(bench, search);
-    const double lo_ns =
-        fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
+    double lo_ns = fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
+    if (verdict->too_long)
+        lo_ns = fmin(lo_ns, verdict->least_ns);
     const double hi_ns = fmax(search->exceeds_ns, knee_ns);
     if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure ||
         isnan(reference->lo)) {
@@ -241,18 +252,33 @@ static void take_answer(struct overlap_bench *bench,
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
 }
 
-/* By how much the answer's work is too much after all: if the operation took
-   significantly longer with it, and by more than the search's tolerance. */
-static double answer_excess_ns(const struct overlap_bench *bench,
-                               const struct overlap_search *search,
-                               const struct bc_samples *samples,
-                               double work_ns)
+static struct verdict judge_answer(const struct overlap_bench *bench,
+                                   const struct overlap_search *search,
+                                   const struct bc_samples *samples,
+                                   double work_ns)
 {
     const struct bc_summary excess = overlap_summarize_excess(
         samples, bench->run->settings.confidence_pct / 100.0);
-    const double tolerance_ns = overlap_search_tolerance(search, work_ns);
-    const bool sure = isnan(excess.interval.lo) || excess.interval.lo > 0.0;
-    return sure && excess.value > tolerance_ns ? excess.value : 0.0;
+    const bool too_long =
+        excess.value > overlap_search_tolerance(search, work_ns);
+    return (struct verdict){
+        .too_long = too_long,
+        .sure = too_long &&
+                (isnan(excess.interval.lo) || excess.interval.lo > 0.0),
+        .fits_ns = fmax(0.0, work_ns - excess.value),
+        .least_ns = work_ns - fmax(excess.value, excess.interval.hi),
+    };
+}
+
+/* No row is about work that was seen not to fit, but about what should have
+   fitted instead, with which nothing was measured. */
+static void report_less(const struct verdict *verdict,
+                        struct overlap_result *result)
+{
+    const size_t rounds = result->work.count;
+    result->work = result->total = (struct bc_summary){
+        rounds, NAN, NAN, {NAN, NAN}, NAN, NAN};
+    result->work.value = verdict->fits_ns;
 }
 
 static void dump_answer(const struct overlap_bench *bench,
@@ -269,8 +295,8 @@ static void dump_answer(const struct overlap_bench *bench,
 
 /* Measures at the answer. Where the machine has changed since the search, and
    the work no longer fits, less of it is measured, as often as there is time.
-   Collective; the rest of the excess is on rank 0. */
-static double measure_answer(struct overlap_bench *bench,
+   Collective; the verdict, of the last of them, is on rank 0. */
+static struct verdict measure_answer(struct overlap_bench *bench,
                              struct overlap_round *round,
                              const struct overlap_search *search,
                              double seconds, struct overlap_result *result)
@@ -281,7 +307,7 @@ static double measure_answer(struct overlap_bench *bench,
         overlap_round_source(round, bench->run->settings.check);
     const double start_s = bc_elapsed_s();
     double work_ns = answer_ns(bench, search);
-    double excess_ns = 0.0;
+    struct verdict verdict = {0};
     for (int attempt = 1;; attempt++) {
         uint64_t order[2] = {bc_work_units(&bench->rate, work_ns), 0};
         bc_quiet_bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -296,17 +322,17 @@ static double measure_answer(struct overlap_bench *bench,
         if (root) {
             take_answer(bench, samples, result);
             if (overlap_is_robust(bench))
-                excess_ns = answer_excess_ns(bench, search, samples,
-                                             result->work.value);
-            order[1] = excess_ns > 0.0 && attempt < ATTEMPTS &&
+                verdict = judge_answer(bench, search, samples,
+                                       result->work.value);
+            order[1] = verdict.sure && attempt < ATTEMPTS &&
                        bc_elapsed_s() - start_s < seconds;
-            work_ns = fmax(0.0, result->work.value - excess_ns);
+            work_ns = verdict.fits_ns;
         }
         bc_quiet_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         if (!order[1]) {
             if (root)
                 dump_answer(bench, samples);
-            return excess_ns;
+            return verdict;
         }
     }
 }
@@ -385,14 +411,16 @@ void overlap_measure(struct overlap_bench *bench,
     int rushed = overlap_is_robust(bench) && search.trials == 1 &&
                  left_s < round_seconds(&reference);
     bc_quiet_bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    double excess_ns = 0.0; /* of the answer's work */
+    struct verdict verdict = {0};
     if (rushed)
         take_answer_from_trial(bench, &search, result);
     else
-        excess_ns = measure_answer(bench, &round, &search, fmax(0.0, left_s),
-                                   result);
+        verdict = measure_answer(bench, &round, &search, fmax(0.0, left_s),
+                                 result);
     if (bench->run->job.rank != 0)
         return;
+    if (verdict.sure)
+        report_less(&verdict, result);
 
     result->reference_sd_ns = result->reference.sd;
     if (!overlap_is_robust(bench)) {
@@ -404,11 +432,9 @@ void overlap_measure(struct overlap_bench *bench,
     result->overlap_pct =
         result->reference.count < 2
             ? NAN
-            : percent_of(result->work.value - excess_ns, result->reference.value);
-    set_interval(bench, &search, result);
-    result->in_time =
-        is_complete(bench, &search, result, seconds) &&
-        (excess_ns == 0.0 || isinf(seconds));
+            : percent_of(result->work.value, result->reference.value);
+    set_interval(bench, &search, &verdict, result);
+    result->in_time = is_complete(bench, &search, result, seconds);
     tell_phases(bench, operation->shape.elements, &reference, &search);
 }
 

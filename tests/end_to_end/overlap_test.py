@@ -3,6 +3,7 @@
 environment variables, the data checks, the defaults, signals."""
 
 import argparse
+import math
 import os
 import re
 import signal
@@ -633,6 +634,84 @@ class Growth(unittest.TestCase):
             if mistakes >= 3 and once >= 3:
                 return
         self.fail(f"the model was not late enough: {mistakes} {once}")
+
+
+class Answer(unittest.TestCase):
+    """No row is about work that was seen not to fit, however restless the operation is
+    and however few the samples are."""
+
+    def measure(self, duration_us, fraction, seconds, seed):
+        """The row of an operation, many of which are late by a tenth, the samples behind
+        it by quantity in us, and the search's floor in us."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "samples")
+            done = run_raw(OPTIONS.launcher, 2, [
+                program("iallreduce"), "--data-driven", "--max-num-elts=1",
+                f"--max-time={seconds}", "--dump-samples=" + path],
+                           {"LD_PRELOAD": OPTIONS.model,
+                            "MODEL_DURATION_US": duration_us,
+                            "MODEL_FRACTION": fraction, "MODEL_LATE_SHARE": 0.4,
+                            "MODEL_LATE_US": duration_us / 10, "MODEL_SEED": seed})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            samples = {}
+            for sample in read_tsv(read_if_there(path)):
+                samples.setdefault(sample["quantity"], []).append(
+                    float(sample["value_ns"]) / 1000)
+        row, = read_tsv(done.stdout)
+        clock_ns = float(re.search(r"(?m)^# clock_cost_ns: ([\d.]+)$",
+                                   done.stdout).group(1))
+        return row, samples, max(3e-3 * clock_ns, 0.005 * duration_us / 4)
+
+    @staticmethod
+    def lower_end(values):
+        """Of the interval of the median at 95 % from order statistics."""
+        values, below = sorted(values), 0
+        end = None
+        for i in range((len(values) + 1) // 2):
+            below += math.comb(len(values), i)
+            if 1 - 2 * below / 2 ** len(values) < 0.95:
+                break
+            end = values[i]
+        return end
+
+    def check(self, row, samples, floor_us):
+        """Whether the operation took too long with the work that was measured last."""
+        if "work" not in samples:  # no time but for a single trial
+            return False
+        work_us = statistics.median(samples["work"])
+        excesses = [total - reference for total, reference in
+                    zip(samples["total"], samples["reference"])]
+        excess_us = statistics.median(excesses)
+        end_us = self.lower_end(excesses)
+        if row["total_us"] == "NA":
+            self.assertTrue(end_us is None or end_us > 0.0, row)
+            self.assertAlmostEqual(number(row["work_us"]), max(0, work_us - excess_us), delta=0.1)
+            self.assertEqual(row["status"], "budget")
+        else:
+            self.assertAlmostEqual(number(row["work_us"]), max(0, work_us), delta=0.1)
+        self.assertAlmostEqual(
+            number(row["overlap_pct"]),
+            min(100, 100 * number(row["work_us"]) / number(row["ref_us"])), delta=0.02)
+        # The reference of the tolerance was measured before.
+        if excess_us <= 1.2 * max(0.005 * work_us, floor_us):
+            return False
+        if end_us is None or end_us > 0.0:
+            self.assertEqual(row["total_us"], "NA", row)
+        if row["overlap_lo_pct"] != "NA":
+            self.assertLessEqual(
+                number(row["overlap_lo_pct"]),
+                max(0, 100 * (work_us - excess_us) / number(row["ref_us"])) + 0.02)
+        return True
+
+    def test_restless_operations(self):
+        too_long = 0
+        for duration_us, fraction, seconds in ((400, 0.5, 0.3), (1000, 0.5, 0.3),
+                                               (4000, 0.75, 0.3)):
+            for seed in range(8):
+                with self.subTest(duration_us=duration_us, seed=seed):
+                    too_long += self.check(
+                        *self.measure(duration_us, fraction, seconds, seed))
+        self.assertGreaterEqual(too_long, 3)
 
 
 class Signals(unittest.TestCase):
