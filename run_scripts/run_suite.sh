@@ -500,6 +500,12 @@ start_of() {
     sed 's/^.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
 }
 
+# in_session PROCESS: the numbers of the processes, zombies left out, whose session this
+# one began. Open MPI's ranks have process groups of their own, but the session stays.
+in_session() {
+    sed -n "s/^\([0-9]*\) (.*) [^Z] [0-9]* [0-9]* $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null
+}
+
 # end_group PROCESS: ends a launch with all that it started, within a few seconds.
 end_group() {
     trap '' HUP INT TERM USR1
@@ -514,6 +520,13 @@ end_group() {
     done
     kill "$killer" 2>/dev/null || :
     kill -KILL "-$1" 2>/dev/null || :
+    # The launcher may have gone before its ranks have.
+    tries=50
+    while [ -n "$(in_session "$1")" ] && [ "$tries" -gt 0 ]; do
+        [ "$tries" -gt 20 ] || in_session "$1" | xargs kill -KILL 2>/dev/null || :
+        sleep 0.1
+        tries=$((tries - 1))
+    done
 }
 
 # A suite that was killed leaves its launch behind, which would disturb this one.
