@@ -518,7 +518,7 @@ end_group() {
         sleep 0.1
         tries=$((tries - 1))
     done
-    kill "$killer" 2>/dev/null || :
+    kill -KILL "$killer" 2>/dev/null || : # it ignores what this script ignores
     kill -KILL "-$1" 2>/dev/null || :
     # The launcher may have gone before its ranks have.
     tries=50
