@@ -13,8 +13,7 @@
 /* Lets the ranks that have a part in a batch begin. */
 static void release(const struct bc_batch *batch)
 {
-    const MPI_Comm players =
-        batch->players != NULL ? *batch->players : MPI_COMM_WORLD;
+    const MPI_Comm players = batch->players != NULL ? *batch->players : MPI_COMM_WORLD;
     if (players != MPI_COMM_NULL)
         bc_quiet_release(players);
 }
@@ -25,8 +24,7 @@ static int64_t repetitions_of(const struct bc_run *run, double ns)
 {
     const double batch_ns = fmax(BATCH_NS, BATCH_CLOCKS * run->max_clock.read_ns);
     const double repetitions = ceil(batch_ns / fmax(ns, 1.0));
-    return repetitions > BATCH_REPETITIONS_MAX ? BATCH_REPETITIONS_MAX
-                                               : (int64_t)repetitions;
+    return repetitions > BATCH_REPETITIONS_MAX ? BATCH_REPETITIONS_MAX : (int64_t)repetitions;
 }
 
 /* The slowest rank's time of a repetition in a batch of so many, the quicker one of
@@ -37,8 +35,7 @@ static double repetition_ns(const struct bc_batch *batch, int64_t repetitions)
     for (int i = 0; i < 2; i++) {
         release(batch);
         double mine = batch->repeat(batch->context, repetitions);
-        bc_quiet_allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX,
-                           MPI_COMM_WORLD);
+        bc_quiet_allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         ns = fmin(ns, mine / (double)repetitions);
     }
     return ns;
@@ -46,8 +43,7 @@ static double repetition_ns(const struct bc_batch *batch, int64_t repetitions)
 
 /* The repetitions that make a batch long against the clock, tried with ever more of
    them until they are. Collective; the same on every rank. */
-static int64_t batch_length(const struct bc_run *run,
-                            const struct bc_batch *batch)
+static int64_t batch_length(const struct bc_run *run, const struct bc_batch *batch)
 {
     int64_t tried = 1;
     for (;;) {
@@ -81,8 +77,7 @@ static void take_batch(void *context, double *values)
     values[0] = ns == BC_NO_PART ? -INFINITY : ns / (double)round->repetitions;
 }
 
-static struct bc_source source_of(const struct bc_run *run,
-                                  struct round *round)
+static struct bc_source source_of(const struct bc_run *run, struct round *round)
 {
     return (struct bc_source){
         .quantities = 1,
@@ -90,8 +85,8 @@ static struct bc_source source_of(const struct bc_run *run,
         .context = round,
         .starts = bc_start_window_starts(round->batch->window),
         .repetitions = round->repetitions,
-        .clock_ns = round->batch->clock_readings *
-                    run->own_clock.read_ns / (double)round->repetitions,
+        .clock_ns =
+            round->batch->clock_readings * run->own_clock.read_ns / (double)round->repetitions,
     };
 }
 
@@ -102,15 +97,12 @@ static struct bc_source source_of(const struct bc_run *run,
  * second of two counts, as the first may have waited for a processor. On rank 0
  * *seconds becomes what is left of it, 0 if that is too little for a round.
  */
-static int64_t shared_batch_length(const struct bc_run *run,
-                                   struct bc_sampler *sampler,
-                                   const struct bc_batch *batch,
-                                   double *seconds)
+static int64_t shared_batch_length(const struct bc_run *run, struct bc_sampler *sampler,
+                                   const struct bc_batch *batch, double *seconds)
 {
     struct round round = {batch, 1, false};
     const struct bc_source source = source_of(run, &round);
-    const struct bc_plan one_round = {
-        .min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
+    const struct bc_plan one_round = {.min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
     int64_t agreed[2] = {0, 1}; /* repetitions, whether to take another */
     for (int i = 0; i < 2 && agreed[1] != 0; i++) {
         const double start_s = bc_elapsed_s();
@@ -120,8 +112,7 @@ static int64_t shared_batch_length(const struct bc_run *run,
             *seconds -= round_s;
             if (*seconds < round_s)
                 *seconds = 0.0;
-            agreed[0] = repetitions_of(
-                run, bc_sampler_samples(sampler)->values[0][0]);
+            agreed[0] = repetitions_of(run, bc_sampler_samples(sampler)->values[0][0]);
             agreed[1] = agreed[0] == 1 && *seconds > 0.0;
             if (agreed[0] == 1 && *seconds == 0.0)
                 agreed[0] = 0;
@@ -132,8 +123,7 @@ static int64_t shared_batch_length(const struct bc_run *run,
 }
 
 void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                      const struct bc_batch *batch, double seconds,
-                      struct bc_batch_result *result)
+                      const struct bc_batch *batch, double seconds, struct bc_batch_result *result)
 {
     const double start_s = bc_elapsed_s();
     struct round round = {batch, batch->repetitions, false};
@@ -150,24 +140,20 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
         round.leads_in = true;
         const struct bc_source batches = source_of(run, &round);
         const struct bc_source singles = source_of(run, &one);
-        result->in_time =
-            bc_sample_with_singles(run, sampler, &batches, &singles, false,
-                                   left_s, &result->repetition);
+        result->in_time = bc_sample_with_singles(run, sampler, &batches, &singles, false, left_s,
+                                                 &result->repetition);
     } else if (round.repetitions == 1) {
         const struct bc_source source = source_of(run, &round);
-        result->in_time = bc_run_sample(run, sampler, &source, left_s,
-                                        &result->repetition);
+        result->in_time = bc_run_sample(run, sampler, &source, left_s, &result->repetition);
     } else {
         round.repetitions = 1;
         result->in_time = run->settings.samples == 1;
         if (run->job.rank == 0)
-            result->repetition =
-                bc_run_summarize(run, bc_sampler_samples(sampler), 0);
+            result->repetition = bc_run_summarize(run, bc_sampler_samples(sampler), 0);
     }
     const struct bc_samples *const samples = bc_sampler_samples(sampler);
     for (size_t i = 0; i < samples->count; i++)
-        result->total_s +=
-            samples->values[0][i] * (double)round.repetitions * 1e-9;
+        result->total_s += samples->values[0][i] * (double)round.repetitions * 1e-9;
     result->repetitions = (int64_t)samples->count * round.repetitions;
     result->slowest_rank = bc_sampler_slowest_rank(sampler);
     bc_run_dump(run, batch->quantity, samples->values[0], samples->count);

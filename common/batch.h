@@ -25,13 +25,13 @@ struct bc_batch {
        bc_start_window_time said of quantity 0. */
     double (*repeat)(void *context, int64_t repetitions);
     void *context;
-    int64_t repetitions;   /* in a batch; 0: enough for the clock */
-    double clock_readings; /* pairs of readings in a batch; each rank's own cost of
-                              them comes off */
-    const char *quantity;  /* its name in --dump-samples */
-    const MPI_Comm *players; /* the ranks that the barrier before a batch releases;
-                                MPI_COMM_NULL on a rank that has no part and need
-                                not wait. NULL: all of MPI_COMM_WORLD */
+    int64_t repetitions;            /* in a batch; 0: enough for the clock */
+    double clock_readings;          /* pairs of readings in a batch; each rank's own cost of
+                                       them comes off */
+    const char *quantity;           /* its name in --dump-samples */
+    const MPI_Comm *players;        /* the ranks that the barrier before a batch releases;
+                                       MPI_COMM_NULL on a rank that has no part and need
+                                       not wait. NULL: all of MPI_COMM_WORLD */
     struct bc_start_window *window; /* starts a batch, after the repetition that isn't
                                        timed, instead of a barrier before that; or
                                        NULL */
@@ -41,10 +41,10 @@ struct bc_batch_result {
     struct bc_summary repetition; /* ns, the slowest rank's; the clock's cost is
                                      off; p99 and max are of single repetitions
                                      (common/singles.h); on rank 0 */
-    int64_t repetitions; /* in all samples, which those single ones are not; on
-                            rank 0, as all that follow */
-    double total_s;      /* that they took */
-    bool in_time;        /* the precision was reached before the time was up */
+    int64_t repetitions;          /* in all samples, which those single ones are not; on
+                                     rank 0, as all that follow */
+    double total_s;               /* that they took */
+    bool in_time;                 /* the precision was reached before the time was up */
     int slowest_rank;
 };
 
@@ -54,7 +54,6 @@ struct bc_batch_result {
    needs is the only sample if it used up the time. At least one rank must have a
    part. Collective over MPI_COMM_WORLD, which must be the sampler's. */
 void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                      const struct bc_batch *batch, double seconds,
-                      struct bc_batch_result *result);
+                      const struct bc_batch *batch, double seconds, struct bc_batch_result *result);
 
 #endif

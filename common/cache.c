@@ -16,12 +16,10 @@ static size_t llc_bytes_from_hwloc(void)
     if (hwloc_topology_init(&topology) != 0)
         return 0;
     if (hwloc_topology_load(topology) == 0) {
-        const hwloc_obj_type_t levels[] = {
-            HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
-            HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE};
+        const hwloc_obj_type_t levels[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+                                           HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE};
         for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-            const hwloc_obj_t cache =
-                hwloc_get_obj_by_type(topology, levels[i], 0);
+            const hwloc_obj_t cache = hwloc_get_obj_by_type(topology, levels[i], 0);
             if (cache != NULL && cache->attr->cache.size > bytes)
                 bytes = (size_t)cache->attr->cache.size;
         }
@@ -35,8 +33,8 @@ static size_t llc_bytes_from_sysconf(void)
 {
     size_t bytes = 0;
 #ifdef _SC_LEVEL3_CACHE_SIZE
-    const int levels[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
-                          _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE};
+    const int levels[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
+                          _SC_LEVEL4_CACHE_SIZE};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         const long size = sysconf(levels[i]);
         if (size > 0 && (size_t)size > bytes)

@@ -87,10 +87,9 @@ static bool select_tsc(void)
     do
         tsc_stamp(&last_ticks, &last_ns);
     while (last_ns - first_ns < 20000000);
-    tsc_ns_per_tick =
-        (uint64_t)((double)(last_ns - first_ns) /
-                       (double)(last_ticks - first_ticks) * 4294967296.0 +
-                   0.5);
+    tsc_ns_per_tick = (uint64_t)((double)(last_ns - first_ns) / (double)(last_ticks - first_ticks) *
+                                     4294967296.0 +
+                                 0.5);
     tsc_origin = first_ticks;
     bc_clock_read = read_tsc;
     return true;

@@ -24,8 +24,7 @@ static int64_t delay_of(const struct bc_passage *passage)
 }
 
 /* By how much the delay grows in a nanosecond from one to a later one. */
-static double slope_between(const struct bc_passage *first,
-                            const struct bc_passage *second)
+static double slope_between(const struct bc_passage *first, const struct bc_passage *second)
 {
     const int64_t rise_ns = delay_of(second) - delay_of(first);
     const int64_t run_ns = second->sent_ns - first->sent_ns;
@@ -45,27 +44,23 @@ static size_t find_corners(struct bc_passage *passages, size_t count)
                 continue;
             corners--;
         }
-        while (corners >= 2 &&
-               slope_between(&passages[corners - 2], &passages[corners - 1]) >=
-                   slope_between(&passages[corners - 1], &next))
+        while (corners >= 2 && slope_between(&passages[corners - 2], &passages[corners - 1]) >=
+                                   slope_between(&passages[corners - 1], &next))
             corners--;
         passages[corners++] = next;
     }
     return corners;
 }
 
-void bc_edge_find(struct bc_passage *passages, size_t count,
-                  struct bc_edge *edge)
+void bc_edge_find(struct bc_passage *passages, size_t count, struct bc_edge *edge)
 {
     size_t first = 0, end = find_corners(passages, count), least = 0;
     for (size_t i = 1; i < end; i++)
         if (delay_of(&passages[i]) < delay_of(&passages[least]))
             least = i;
-    while (first < least && slope_between(&passages[first],
-                                          &passages[first + 1]) < -BC_DRIFT_MAX)
+    while (first < least && slope_between(&passages[first], &passages[first + 1]) < -BC_DRIFT_MAX)
         first++;
-    while (end > least + 1 &&
-           slope_between(&passages[end - 2], &passages[end - 1]) > BC_DRIFT_MAX)
+    while (end > least + 1 && slope_between(&passages[end - 2], &passages[end - 1]) > BC_DRIFT_MAX)
         end--;
     while (end - first > BC_EDGE_MAX)
         if (least - first > end - 1 - least)
@@ -73,8 +68,7 @@ void bc_edge_find(struct bc_passage *passages, size_t count,
         else
             end--;
     edge->count = (int64_t)(end - first);
-    memcpy(edge->passages, passages + first,
-           (end - first) * sizeof *passages);
+    memcpy(edge->passages, passages + first, (end - first) * sizeof *passages);
 }
 
 /* ---- lines ---------------------------------------------------------------- */
@@ -95,10 +89,8 @@ struct support {
 
 static struct frame frame_of(const struct bc_exchange *exchanges, size_t count)
 {
-    const struct bc_passage *const newest =
-        &exchanges[count - 1].there.passages[0];
-    return (struct frame){exchanges, count, newest->arrived_ns,
-                          delay_of(newest)};
+    const struct bc_passage *const newest = &exchanges[count - 1].there.passages[0];
+    return (struct frame){exchanges, count, newest->arrived_ns, delay_of(newest)};
 }
 
 static void rest(struct support *support, double time_ns, double height_ns)
@@ -108,21 +100,18 @@ static void rest(struct support *support, double time_ns, double height_ns)
 }
 
 /* Lowers both supports to an exchange, for a drift of the other clock. */
-static void rest_on(const struct frame *frame,
-                    const struct bc_exchange *exchange, double drift,
+static void rest_on(const struct frame *frame, const struct bc_exchange *exchange, double drift,
                     struct support *there, struct support *back)
 {
     for (int64_t i = 0; i < exchange->there.count; i++) {
         const struct bc_passage *const p = &exchange->there.passages[i];
         const double time_ns = (double)(p->arrived_ns - frame->at_ns);
-        rest(there, time_ns,
-             (double)(delay_of(p) - frame->ahead_ns) - drift * time_ns);
+        rest(there, time_ns, (double)(delay_of(p) - frame->ahead_ns) - drift * time_ns);
     }
     for (int64_t i = 0; i < exchange->back.count; i++) {
         const struct bc_passage *const p = &exchange->back.passages[i];
         const double time_ns = (double)(p->sent_ns - frame->at_ns);
-        rest(back, time_ns,
-             (double)(delay_of(p) + frame->ahead_ns) + drift * time_ns);
+        rest(back, time_ns, (double)(delay_of(p) + frame->ahead_ns) + drift * time_ns);
     }
 }
 
@@ -172,13 +161,11 @@ struct lone_exchange {
     double room_ns, ahead_ns;
 };
 
-static struct lone_exchange look_at(const struct frame *frame, size_t i,
-                                    double drift)
+static struct lone_exchange look_at(const struct frame *frame, size_t i, double drift)
 {
     struct supports s = {{INFINITY, 0.0}, {INFINITY, 0.0}};
     rest_on(frame, &frame->exchanges[i], drift, &s.there, &s.back);
-    return (struct lone_exchange){
-        room_of(&s), (s.there.height_ns - s.back.height_ns) / 2.0};
+    return (struct lone_exchange){room_of(&s), (s.there.height_ns - s.back.height_ns) / 2.0};
 }
 
 static double least_room(const struct frame *frame, double drift)
@@ -200,8 +187,7 @@ struct good_exchanges {
     size_t count;
 };
 
-static void find_good(const struct frame *frame, double drift,
-                      struct good_exchanges *good)
+static void find_good(const struct frame *frame, double drift, struct good_exchanges *good)
 {
     const double least_ns = least_room(frame, drift);
     good->count = 0;
@@ -209,8 +195,7 @@ static void find_good(const struct frame *frame, double drift,
         const struct lone_exchange lone = look_at(frame, i, drift);
         if (lone.room_ns > least_ns + tolerated(least_ns))
             continue;
-        const int64_t at_ns =
-            frame->exchanges[i].there.passages[0].arrived_ns;
+        const int64_t at_ns = frame->exchanges[i].there.passages[0].arrived_ns;
         good->time_ns[good->count] = (double)(at_ns - frame->at_ns);
         good->ahead_ns[good->count++] = lone.ahead_ns;
     }
@@ -221,15 +206,13 @@ static void find_good(const struct frame *frame, double drift,
 static double more_drift(const struct good_exchanges *good)
 {
     double slopes[BC_EXCHANGES_MAX * BC_EXCHANGES_MAX / 2];
-    const double span_ns =
-        good->time_ns[good->count - 1] - good->time_ns[0];
+    const double span_ns = good->time_ns[good->count - 1] - good->time_ns[0];
     size_t count = 0;
     for (size_t i = 0; i < good->count; i++)
         for (size_t j = i + 1; j < good->count; j++) {
             const double apart_ns = good->time_ns[j] - good->time_ns[i];
             if (apart_ns >= fmax(CLOSE_NS, span_ns / 2.0))
-                slopes[count++] =
-                    (good->ahead_ns[j] - good->ahead_ns[i]) / apart_ns;
+                slopes[count++] = (good->ahead_ns[j] - good->ahead_ns[i]) / apart_ns;
         }
     return count > 0 ? bc_median(slopes, count) : 0.0;
 }
@@ -251,35 +234,30 @@ static double scatter_about(const struct good_exchanges *good, double ahead_ns)
 
 /* What the drift may be off by: to go by the scatter of good exchanges, or if they tell
    nothing of it, what leaves about as much room. */
-static double drift_error(const struct frame *frame,
-                          const struct good_exchanges *good, double scatter_ns)
+static double drift_error(const struct frame *frame, const struct good_exchanges *good,
+                          double scatter_ns)
 {
-    const double span_ns =
-        good->time_ns[good->count - 1] - good->time_ns[0];
+    const double span_ns = good->time_ns[good->count - 1] - good->time_ns[0];
     if (span_ns > CLOSE_NS)
         return 2.0 * scatter_ns / span_ns;
     return (grows_up_to(frame, -CLOSE_NS) - grows_up_to(frame, CLOSE_NS)) / 2.0;
 }
 
 /* No exchange can be off by more than half of its own room. */
-static double newest_bound(const struct frame *frame, double drift,
-                           double ahead_ns)
+static double newest_bound(const struct frame *frame, double drift, double ahead_ns)
 {
     double bound_ns = INFINITY;
     for (size_t i = frame->count; i-- > 0;) {
-        const int64_t at_ns =
-            frame->exchanges[i].there.passages[0].arrived_ns;
+        const int64_t at_ns = frame->exchanges[i].there.passages[0].arrived_ns;
         if ((double)(frame->at_ns - at_ns) > CLOSE_NS)
             break;
         const struct lone_exchange lone = look_at(frame, i, drift);
-        bound_ns = fmin(bound_ns, lone.room_ns / 2.0 +
-                                      fabs(lone.ahead_ns - ahead_ns));
+        bound_ns = fmin(bound_ns, lone.room_ns / 2.0 + fabs(lone.ahead_ns - ahead_ns));
     }
     return fmax(0.0, bound_ns);
 }
 
-struct bc_clock_line bc_clock_line_fit(const struct bc_exchange *exchanges,
-                                       size_t count,
+struct bc_clock_line bc_clock_line_fit(const struct bc_exchange *exchanges, size_t count,
                                        struct bc_line_quality *quality)
 {
     const struct frame frame = frame_of(exchanges, count);
@@ -293,14 +271,12 @@ struct bc_clock_line bc_clock_line_fit(const struct bc_exchange *exchanges,
     const struct supports s = supports_of(&frame, drift);
     quality->room_ns = room_of(&s);
     quality->growth = drift_error(&frame, &good, scatter_ns);
-    quality->error_ns =
-        scatter_ns - quality->growth * good.time_ns[good.count - 1];
+    quality->error_ns = scatter_ns - quality->growth * good.time_ns[good.count - 1];
     quality->bound_ns = newest_bound(&frame, drift, ahead_ns);
     return (struct bc_clock_line){frame.at_ns, frame.ahead_ns, ahead_ns, drift};
 }
 
-size_t bc_clock_line_straight(const struct bc_exchange *exchanges, size_t count,
-                              size_t least)
+size_t bc_clock_line_straight(const struct bc_exchange *exchanges, size_t count, size_t least)
 {
     for (; count > least; count--, exchanges++) {
         const struct frame frame = frame_of(exchanges, count);
@@ -331,22 +307,18 @@ bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count)
 /* What is to be added to ahead_ns. */
 static double beyond(const struct bc_clock_line *line, int64_t other_ns)
 {
-    return line->more_ns +
-           line->drift * (double)(other_ns - line->at_ns);
+    return line->more_ns + line->drift * (double)(other_ns - line->at_ns);
 }
 
-int64_t bc_clock_line_reference(const struct bc_clock_line *line,
-                                int64_t other_ns)
+int64_t bc_clock_line_reference(const struct bc_clock_line *line, int64_t other_ns)
 {
     return other_ns - line->ahead_ns - llround(beyond(line, other_ns));
 }
 
-int64_t bc_clock_line_other(const struct bc_clock_line *line,
-                            int64_t reference_ns)
+int64_t bc_clock_line_other(const struct bc_clock_line *line, int64_t reference_ns)
 {
     const int64_t since_ns = reference_ns + line->ahead_ns - line->at_ns;
-    return line->at_ns + llround(((double)since_ns + line->more_ns) /
-                                 (1.0 - line->drift));
+    return line->at_ns + llround(((double)since_ns + line->more_ns) / (1.0 - line->drift));
 }
 
 struct bc_clock_line bc_clock_line_chain(const struct bc_clock_line *far,

@@ -58,8 +58,7 @@ struct bc_edge {
    their lower convex hull at which a line with a clock's slope can rest. Of more than
    BC_EDGE_MAX corners those are taken that are nearest to the least delay. Works in
    place on `passages`. */
-void bc_edge_find(struct bc_passage *passages, size_t count,
-                  struct bc_edge *edge);
+void bc_edge_find(struct bc_passage *passages, size_t count, struct bc_edge *edge);
 
 /* Messages that were exchanged within a short time. */
 struct bc_exchange {
@@ -70,7 +69,7 @@ struct bc_exchange {
    than the reference's at other_ns = `at_ns`, and `drift` a nanosecond more from
    there on. */
 struct bc_clock_line {
-    int64_t at_ns;      /* on the other clock */
+    int64_t at_ns; /* on the other clock */
     int64_t ahead_ns;
     double more_ns;
     double drift;
@@ -90,14 +89,12 @@ struct bc_line_quality {
 /* The line of so many exchanges, 1 to BC_EXCHANGES_MAX, in the order in which they
    were made. */
 #define BC_EXCHANGES_MAX 96
-struct bc_clock_line bc_clock_line_fit(const struct bc_exchange *exchanges,
-                                       size_t count,
+struct bc_clock_line bc_clock_line_fit(const struct bc_exchange *exchanges, size_t count,
                                        struct bc_line_quality *quality);
 
 /* How many of the newest exchanges lie on one line: less than all if the clocks'
    rates changed in the meantime. At least the newest `least` (at least 1). */
-size_t bc_clock_line_straight(const struct bc_exchange *exchanges, size_t count,
-                              size_t least);
+size_t bc_clock_line_straight(const struct bc_exchange *exchanges, size_t count, size_t least);
 
 /* False if some message would have arrived before it was sent if both clocks were
    one. */
@@ -105,10 +102,8 @@ bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count);
 
 /* The reference's time when the other clock shows other_ns, and what the latter shows
    at the former's. */
-int64_t bc_clock_line_reference(const struct bc_clock_line *line,
-                                int64_t other_ns);
-int64_t bc_clock_line_other(const struct bc_clock_line *line,
-                            int64_t reference_ns);
+int64_t bc_clock_line_reference(const struct bc_clock_line *line, int64_t other_ns);
+int64_t bc_clock_line_other(const struct bc_clock_line *line, int64_t reference_ns);
 
 /* The line from `far`'s reference to `near`'s other clock, where near's reference is
    far's other clock. */

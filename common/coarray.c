@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 /* Values in one transfer, at most: 1 GiB, whose bytes an int still counts. */
-#define TRANSFER_MAX                                                           \
-    (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
+#define TRANSFER_MAX (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
 _Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "a transfer has a count of MPI's");
 
 #define MUTEX_HOME 0 /* the rank whose window is locked, and that has a queue's end */
@@ -33,8 +32,8 @@ static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
 {
     const MPI_Aint bytes = bc_window_bytes(count);
     MPI_Win window;
-    BC_MPI(MPI_Win_allocate(bytes, (int)sizeof(double), MPI_INFO_NULL, comm,
-                            (void *)values, &window));
+    BC_MPI(
+        MPI_Win_allocate(bytes, (int)sizeof(double), MPI_INFO_NULL, comm, (void *)values, &window));
     BC_MPI(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));
     memset(*values, 0, (size_t)bytes);
     return window;
@@ -47,9 +46,8 @@ static void require_unified_model(MPI_Win window)
 {
     int *model;
     int known;
-    if (MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known) ==
-            MPI_SUCCESS &&
-        known && *model != MPI_WIN_UNIFIED)
+    if (MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known) == MPI_SUCCESS && known &&
+        *model != MPI_WIN_UNIFIED)
         bc_abort("this MPI library lacks the unified memory model that "
                  "coarrays need");
 }
@@ -78,13 +76,11 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
 
 /* ---- sections ----------------------------------------------------------------- */
 
-static MPI_Datatype strided(int64_t blocks, int64_t block_values,
-                            int64_t stride_values)
+static MPI_Datatype strided(int64_t blocks, int64_t block_values, int64_t stride_values)
 {
     const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
     MPI_Datatype type;
-    if (bc_is_count(blocks) && bc_is_count(block_values) &&
-        bc_is_count(stride_values)) {
+    if (bc_is_count(blocks) && bc_is_count(block_values) && bc_is_count(stride_values)) {
         BC_MPI(MPI_Type_vector(bc_as_count(blocks), bc_as_count(block_values),
                                bc_as_count(stride_values), MPI_DOUBLE, &type));
         return type;
@@ -95,27 +91,25 @@ static MPI_Datatype strided(int64_t blocks, int64_t block_values,
     return type;
 }
 
-void bc_section_create(struct bc_section *section, int64_t blocks,
-                       int64_t block_values, int64_t stride_values)
+void bc_section_create(struct bc_section *section, int64_t blocks, int64_t block_values,
+                       int64_t stride_values)
 {
     if (blocks < 0 || block_values < 0 || stride_values < 0)
-        bc_abort("no section can have %lld blocks of %lld values, %lld apart",
-                 (long long)blocks, (long long)block_values,
-                 (long long)stride_values);
+        bc_abort("no section can have %lld blocks of %lld values, %lld apart", (long long)blocks,
+                 (long long)block_values, (long long)stride_values);
     section->type = strided(blocks, block_values, stride_values);
     BC_MPI(MPI_Type_commit(&section->type));
 }
 
-void bc_section_create_box(struct bc_section *section, int directions,
-                           const int64_t *array, const int64_t *extent)
+void bc_section_create_box(struct bc_section *section, int directions, const int64_t *array,
+                           const int64_t *extent)
 {
     static const int64_t origin[BC_DIRECTIONS_MAX];
     for (int d = 0; d < directions; d++)
         if (extent[d] < 1 || extent[d] > array[d])
-            bc_abort("no section can have %lld of %lld values",
-                     (long long)extent[d], (long long)array[d]);
-    section->type =
-        bc_type_box(directions, array, extent, origin, MPI_DOUBLE);
+            bc_abort("no section can have %lld of %lld values", (long long)extent[d],
+                     (long long)array[d]);
+    section->type = bc_type_box(directions, array, extent, origin, MPI_DOUBLE);
 }
 
 void bc_section_destroy(struct bc_section *section)
@@ -130,13 +124,12 @@ static int next_piece(int64_t count)
     return (int)(count < TRANSFER_MAX ? count : TRANSFER_MAX);
 }
 
-void bc_coarray_put(const struct bc_coarray *coarray, int target,
-                    int64_t displacement, const double *source, int64_t count)
+void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
+                    const double *source, int64_t count)
 {
     while (count > 0) {
         const int piece = next_piece(count);
-        BC_MPI(MPI_Put(source, piece, MPI_DOUBLE, target,
-                       (MPI_Aint)displacement, piece, MPI_DOUBLE,
+        BC_MPI(MPI_Put(source, piece, MPI_DOUBLE, target, (MPI_Aint)displacement, piece, MPI_DOUBLE,
                        coarray->window));
         source += piece;
         displacement += piece;
@@ -144,34 +137,31 @@ void bc_coarray_put(const struct bc_coarray *coarray, int target,
     }
 }
 
-void bc_coarray_get(const struct bc_coarray *coarray, int target,
-                    int64_t displacement, double *destination, int64_t count)
+void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
+                    double *destination, int64_t count)
 {
     while (count > 0) {
         const int piece = next_piece(count);
-        BC_MPI(MPI_Get(destination, piece, MPI_DOUBLE, target,
-                       (MPI_Aint)displacement, piece, MPI_DOUBLE,
-                       coarray->window));
+        BC_MPI(MPI_Get(destination, piece, MPI_DOUBLE, target, (MPI_Aint)displacement, piece,
+                       MPI_DOUBLE, coarray->window));
         destination += piece;
         displacement += piece;
         count -= piece;
     }
 }
 
-void bc_coarray_put_section(const struct bc_coarray *coarray, int target,
-                            int64_t displacement, const double *source,
-                            const struct bc_section *section)
+void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
+                            const double *source, const struct bc_section *section)
 {
-    BC_MPI(MPI_Put(source, 1, section->type, target, (MPI_Aint)displacement, 1,
-                   section->type, coarray->window));
+    BC_MPI(MPI_Put(source, 1, section->type, target, (MPI_Aint)displacement, 1, section->type,
+                   coarray->window));
 }
 
-void bc_coarray_get_section(const struct bc_coarray *coarray, int target,
-                            int64_t displacement, double *destination,
-                            const struct bc_section *section)
+void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
+                            double *destination, const struct bc_section *section)
 {
-    BC_MPI(MPI_Get(destination, 1, section->type, target,
-                   (MPI_Aint)displacement, 1, section->type, coarray->window));
+    BC_MPI(MPI_Get(destination, 1, section->type, target, (MPI_Aint)displacement, 1, section->type,
+                   coarray->window));
 }
 
 /* ---- synchronisation ---------------------------------------------------------- */
@@ -210,8 +200,8 @@ static bool has(const struct bc_images *images, int rank)
     return false;
 }
 
-void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray,
-                      const int *ranks, int count)
+void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
+                      int count)
 {
     const size_t room = (size_t)count + 1; /* none of nothing is not NULL */
     int self;
@@ -271,8 +261,7 @@ void bc_mutex_destroy(struct bc_mutex *mutex)
 void bc_mutex_lock(struct bc_mutex *mutex)
 {
     BC_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MUTEX_HOME, 0, mutex->window));
-    BC_MPI(MPI_Get(&mutex->token, 1, MPI_DOUBLE, MUTEX_HOME, 0, 1, MPI_DOUBLE,
-                   mutex->window));
+    BC_MPI(MPI_Get(&mutex->token, 1, MPI_DOUBLE, MUTEX_HOME, 0, 1, MPI_DOUBLE, mutex->window));
     BC_MPI(MPI_Win_flush(MUTEX_HOME, mutex->window));
 }
 
@@ -339,12 +328,11 @@ void bc_queue_lock_destroy(struct bc_queue_lock *lock)
 }
 
 /* Changes a value at a rank, and returns the one before. */
-static int64_t change(const struct bc_queue_lock *lock, int rank, int place,
-                      int64_t value, MPI_Op how)
+static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int64_t value,
+                      MPI_Op how)
 {
     int64_t before;
-    BC_MPI(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, rank, place, how,
-                            lock->window));
+    BC_MPI(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, rank, place, how, lock->window));
     BC_MPI(MPI_Win_flush(rank, lock->window));
     return before;
 }
@@ -357,8 +345,7 @@ static int64_t swap_last(const struct bc_queue_lock *lock, int64_t entry)
 /* Tells the one that an entry is of who comes after it. */
 static void tell_next(const struct bc_queue_lock *lock, int64_t entry, int next)
 {
-    change(lock, rank_of(entry), NEXT, make_entry(turn_of(entry), next),
-           MPI_REPLACE);
+    change(lock, rank_of(entry), NEXT, make_entry(turn_of(entry), next), MPI_REPLACE);
 }
 
 /* What is in this rank's memory: MPI_Win_sync orders it. */
@@ -381,13 +368,11 @@ static bool is_granted(const struct bc_queue_lock *lock)
 /* Waits for what another rank writes here. The memory is read by itself, which costs no
    one else anything; but where the network doesn't write by itself this rank has to be in
    MPI calls, as the probe is. */
-static void await(const struct bc_queue_lock *lock,
-                  bool (*has_come)(const struct bc_queue_lock *))
+static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struct bc_queue_lock *))
 {
     int ignored;
     while (!has_come(lock)) {
-        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->comm, &ignored,
-                          MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->comm, &ignored, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Win_sync(lock->window));
     }
 }

@@ -69,15 +69,15 @@ struct bc_section {
 /* Local. No argument may be negative, or it ends the job; a stride below the
    block's length makes blocks overlap, which MPI forbids at the end that is
    written. */
-void bc_section_create(struct bc_section *section, int64_t blocks,
-                       int64_t block_values, int64_t stride_values);
+void bc_section_create(struct bc_section *section, int64_t blocks, int64_t block_values,
+                       int64_t stride_values);
 /* A section of the same kind: a box of `extent` values in each direction that lies
    in an array of `array` values in each, the last direction contiguous. It starts
    at the box's first value. Local; no extent may be below 1 or above the array's,
    or it ends the job, as it does with no directions or more than
    BC_DIRECTIONS_MAX. */
-void bc_section_create_box(struct bc_section *section, int directions,
-                           const int64_t *array, const int64_t *extent);
+void bc_section_create_box(struct bc_section *section, int directions, const int64_t *array,
+                           const int64_t *extent);
 /* Local; once what was started with it is complete. */
 void bc_section_destroy(struct bc_section *section);
 
@@ -85,19 +85,17 @@ void bc_section_destroy(struct bc_section *section);
    of `target`, or from there; `target` may be this rank. Local. What is copied
    must lie inside the part, which is not checked. No values, no transfer; more
    than 1 GiB goes in several. */
-void bc_coarray_put(const struct bc_coarray *coarray, int target,
-                    int64_t displacement, const double *source, int64_t count);
-void bc_coarray_get(const struct bc_coarray *coarray, int target,
-                    int64_t displacement, double *destination, int64_t count);
+void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
+                    const double *source, int64_t count);
+void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
+                    double *destination, int64_t count);
 
 /* The same for a section, whose gaps are the same at both ends and are left as
    they are. */
-void bc_coarray_put_section(const struct bc_coarray *coarray, int target,
-                            int64_t displacement, const double *source,
-                            const struct bc_section *section);
-void bc_coarray_get_section(const struct bc_coarray *coarray, int target,
-                            int64_t displacement, double *destination,
-                            const struct bc_section *section);
+void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
+                            const double *source, const struct bc_section *section);
+void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
+                            double *destination, const struct bc_section *section);
 
 /* Sync memory: completes this rank's outstanding transfers and waits for nobody.
    Local. */
@@ -118,8 +116,8 @@ struct bc_images {
 
 /* Copies the list, of ranks of the coarray's communicator. Local; `ranks` may be
    NULL if there are none. */
-void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray,
-                      const int *ranks, int count);
+void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
+                      int count);
 void bc_images_destroy(struct bc_images *images);
 
 /* Sync images: completes this rank's outstanding transfers, and returns when each

@@ -32,8 +32,7 @@ static int64_t read_waited_ns(int schedstat)
 {
     char text[128];
     int64_t numbers[2]; /* ns on a processor, ns waited */
-    const ssize_t length =
-        schedstat < 0 ? -1 : pread(schedstat, text, sizeof text - 1, 0);
+    const ssize_t length = schedstat < 0 ? -1 : pread(schedstat, text, sizeof text - 1, 0);
     if (length <= 0)
         return -1;
     text[length] = '\0';
@@ -52,8 +51,8 @@ bool bc_ticks_parse(struct bc_ticks *ticks, const char *line)
     int64_t of[COUNT];
     if (strncmp(line, "cpu ", 4) != 0 || !parse_numbers(line + 4, of, COUNT))
         return false;
-    *ticks = (struct bc_ticks){of[STEAL], of[USER] + of[NICE] + of[SYSTEM] +
-                                              of[IRQ] + of[SOFTIRQ] + of[STEAL]};
+    *ticks = (struct bc_ticks){of[STEAL], of[USER] + of[NICE] + of[SYSTEM] + of[IRQ] + of[SOFTIRQ] +
+                                              of[STEAL]};
     return true;
 }
 
@@ -72,12 +71,10 @@ static struct bc_ticks read_ticks(void)
 
 /* ---- a rank ------------------------------------------------------------------ */
 
-void bc_contention_begin(struct bc_contention *contention,
-                         const char *schedstat)
+void bc_contention_begin(struct bc_contention *contention, const char *schedstat)
 {
     *contention = (struct bc_contention){
-        .schedstat = open(schedstat != NULL ? schedstat
-                                            : "/proc/thread-self/schedstat",
+        .schedstat = open(schedstat != NULL ? schedstat : "/proc/thread-self/schedstat",
                           O_RDONLY | O_CLOEXEC),
         .ticks = read_ticks(),
     };
@@ -94,8 +91,7 @@ struct bc_loss bc_loss_of(double seconds, double waited_s, int64_t switches)
     if (share > BC_WAITED_SHARE_MUCH ||
         (share > BC_WAITED_SHARE_MAX && waited_s >= BC_WAITED_S_MIN))
         loss.waited_share = share < 1.0 ? share : 1.0;
-    if (waited_s < 0.0 && switches >= BC_SWITCHES_MIN &&
-        rate > BC_SWITCHES_PER_S_MAX)
+    if (waited_s < 0.0 && switches >= BC_SWITCHES_MIN && rate > BC_SWITCHES_PER_S_MAX)
         loss.switches_per_s = rate;
     return loss;
 }
@@ -107,30 +103,26 @@ struct bc_loss bc_contention_look(struct bc_contention *contention)
     contention->switches = read_switches();
     contention->looked_s = bc_elapsed_s();
     const bool known = contention->waited_ns >= 0 && before.waited_ns >= 0;
-    return bc_loss_of(
-        contention->looked_s - before.looked_s,
-        known ? (double)(contention->waited_ns - before.waited_ns) * 1e-9 : -1.0,
-        contention->switches - before.switches);
+    return bc_loss_of(contention->looked_s - before.looked_s,
+                      known ? (double)(contention->waited_ns - before.waited_ns) * 1e-9 : -1.0,
+                      contention->switches - before.switches);
 }
 
 /* ---- all ranks ----------------------------------------------------------------- */
 
 /* The greatest of each of the values and where it is, on rank 0. Collective. */
-static void find_greatest(struct bc_located *places, int count,
-                          const struct bc_job *job)
+static void find_greatest(struct bc_located *places, int count, const struct bc_job *job)
 {
     struct bc_located mine[2];
     for (int i = 0; i < count; i++) {
         places[i].rank = job->rank;
         mine[i] = places[i];
     }
-    bc_quiet_reduce(mine, places, count, MPI_DOUBLE_INT, MPI_MAXLOC, 0,
-                    MPI_COMM_WORLD);
+    bc_quiet_reduce(mine, places, count, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
 }
 
-void bc_contention_row(struct bc_contention *contention,
-                       const struct bc_job *job, struct bc_output *output,
-                       int64_t row)
+void bc_contention_row(struct bc_contention *contention, const struct bc_job *job,
+                       struct bc_output *output, int64_t row)
 {
     if (job->shares_processors)
         return;
@@ -154,8 +146,8 @@ void bc_contention_row(struct bc_contention *contention,
                          row, most[1].rank, most[1].value);
 }
 
-void bc_contention_end(struct bc_contention *contention,
-                       const struct bc_job *job, struct bc_output *output)
+void bc_contention_end(struct bc_contention *contention, const struct bc_job *job,
+                       struct bc_output *output)
 {
     if (contention->schedstat >= 0)
         close(contention->schedstat);

@@ -48,7 +48,7 @@ struct bc_ticks {
 };
 
 struct bc_contention {
-    int schedstat; /* a file, or -1 where the kernel doesn't say */
+    int schedstat;               /* a file, or -1 where the kernel doesn't say */
     int64_t waited_ns, switches; /* until the last look */
     double looked_s;             /* when that was, on bc_elapsed_s() */
     struct bc_ticks ticks;       /* at the beginning */
@@ -67,8 +67,7 @@ struct bc_loss bc_loss_of(double seconds, double waited_s, int64_t switches);
 
 /* Begins to count for the calling thread. `schedstat` is the file's path; NULL: the
    kernel's. Local. */
-void bc_contention_begin(struct bc_contention *contention,
-                         const char *schedstat);
+void bc_contention_begin(struct bc_contention *contention, const char *schedstat);
 
 /* What was lost since the last look, or the beginning. Local. */
 struct bc_loss bc_contention_look(struct bc_contention *contention);
@@ -76,14 +75,13 @@ struct bc_loss bc_contention_look(struct bc_contention *contention);
 /* Warns on rank 0 if some rank lost too much since the last row, naming the rank that
    lost most. To be called before row number `row` is written, by the thread that began.
    Collective over MPI_COMM_WORLD: one reduction of two words. */
-void bc_contention_row(struct bc_contention *contention,
-                       const struct bc_job *job, struct bc_output *output,
-                       int64_t row);
+void bc_contention_row(struct bc_contention *contention, const struct bc_job *job,
+                       struct bc_output *output, int64_t row);
 
 /* Warns on rank 0 if the host of some node took too much of its processors' time since
    the beginning, and closes the file. Collective over MPI_COMM_WORLD. */
-void bc_contention_end(struct bc_contention *contention,
-                       const struct bc_job *job, struct bc_output *output);
+void bc_contention_end(struct bc_contention *contention, const struct bc_job *job,
+                       struct bc_output *output);
 
 /* Reads the first line of /proc/stat; false if it is none. Local. */
 bool bc_ticks_parse(struct bc_ticks *ticks, const char *line);

@@ -39,8 +39,8 @@ static bool has_controller(const char *controllers, const char *controller)
 }
 
 /* Visits a group and those above it, where its hierarchy is mounted at `top`. */
-static void visit_upwards(const char *top, const char *group, int version,
-                          bc_group_fn *look, void *context)
+static void visit_upwards(const char *top, const char *group, int version, bc_group_fn *look,
+                          void *context)
 {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s%s", top, group) >= (int)sizeof path)
@@ -56,19 +56,19 @@ static void visit_upwards(const char *top, const char *group, int version,
 
 /* The same for a hierarchy that is mounted below `mount` by one of these names. */
 static void visit_mounts(const char *mount, const char *const *names, int count,
-                         const struct membership *membership, int version,
-                         bc_group_fn *look, void *context)
+                         const struct membership *membership, int version, bc_group_fn *look,
+                         void *context)
 {
     for (int i = 0; i < count; i++) {
         char top[PATH_MAX];
-        if (snprintf(top, sizeof top, "%s%s%s", mount, names[i][0] != '\0' ? "/" : "",
-                     names[i]) < (int)sizeof top)
+        if (snprintf(top, sizeof top, "%s%s%s", mount, names[i][0] != '\0' ? "/" : "", names[i]) <
+            (int)sizeof top)
             visit_upwards(top, membership->group, version, look, context);
     }
 }
 
-void bc_groups_visit(const char *membership, const char *mount,
-                     const char *controller, bc_group_fn *look, void *context)
+void bc_groups_visit(const char *membership, const char *mount, const char *controller,
+                     bc_group_fn *look, void *context)
 {
     char line[PATH_MAX];
     FILE *const file = fopen(membership, "r");
@@ -83,8 +83,7 @@ void bc_groups_visit(const char *membership, const char *mount,
         if (in.controllers[0] == '\0')
             visit_mounts(mount, version_2, 2, &in, 2, look, context);
         else if (has_controller(in.controllers, controller))
-            visit_mounts(mount, version_1,
-                         strcmp(controller, in.controllers) == 0 ? 1 : 2, &in, 1,
+            visit_mounts(mount, version_1, strcmp(controller, in.controllers) == 0 ? 1 : 2, &in, 1,
                          look, context);
     }
     fclose(file);

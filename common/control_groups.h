@@ -20,7 +20,7 @@ typedef void bc_group_fn(const char *folder, int version, void *context);
 /* Calls `look` for each group that limits what a controller ("memory", "cpu") controls: those
    that the file `membership` names, as /proc/self/cgroup does, and all above them, from the
    innermost outwards, where the hierarchies are mounted as below /sys/fs/cgroup. */
-void bc_groups_visit(const char *membership, const char *mount,
-                     const char *controller, bc_group_fn *look, void *context);
+void bc_groups_visit(const char *membership, const char *mount, const char *controller,
+                     bc_group_fn *look, void *context);
 
 #endif

@@ -13,12 +13,10 @@ static int read_core(const char *folder, int processor)
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};
     char path[PATH_MAX];
     int64_t first;
-    if (snprintf(path, sizeof path, "%s/cpu%d/topology", folder, processor) >=
-        (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/cpu%d/topology", folder, processor) >= (int)sizeof path)
         return -1;
     for (int i = 0; i < 2; i++)
-        if (bc_system_number(path, names[i], "", &first) && first >= 0 &&
-            first < CPU_SETSIZE)
+        if (bc_system_number(path, names[i], "", &first) && first >= 0 && first < CPU_SETSIZE)
             return (int)first;
     return -1;
 }
@@ -36,8 +34,7 @@ void bc_cores_read(struct bc_cores *cores, const char *folder)
     cores->count = CPU_COUNT(&found);
 }
 
-void bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors,
-                 cpu_set_t *found)
+void bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors, cpu_set_t *found)
 {
     CPU_ZERO(found);
     for (int processor = 0; processor < CPU_SETSIZE; processor++)

@@ -25,7 +25,6 @@ void bc_cores_read(struct bc_cores *cores, const char *folder);
 
 /* Sets `found` to the lowest processor of each core that has one in `processors`. A
    processor whose core isn't known counts as a core. Local. */
-void bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors,
-                 cpu_set_t *found);
+void bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors, cpu_set_t *found);
 
 #endif

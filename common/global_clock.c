@@ -45,7 +45,7 @@ enum { TAG_READY, TAG_STAMP, TAG_EDGE, TAG_LINE };
 struct tree {
     MPI_Comm comm; /* MPI_COMM_NULL on a rank that isn't in it */
     int rank, size;
-    int at_once;   /* pairs that may measure at a time */
+    int at_once;      /* pairs that may measure at a time */
     bool takes_turns; /* and wait for each other, asleep */
 };
 
@@ -58,14 +58,14 @@ struct knowledge {
 struct bc_global_clock {
     struct tree leaders, node;
     bool shares_processors, every_rank;
-    bool in_node;  /* this rank is compared with one of its node */
-    bool one_clock; /* ... whose clock it seems to read */
+    bool in_node;                                   /* this rank is compared with one of its node */
+    bool one_clock;                                 /* ... whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
     size_t straight; /* so many of the newest are what the line goes through */
     size_t count;
     struct knowledge own;   /* of the rank that this one is compared with */
     struct knowledge known; /* of rank 0 */
-    double reading_ns; /* what it costs */
+    double reading_ns;      /* what it costs */
     double took_s;
     struct bc_passage *passages; /* of one run */
 };
@@ -93,27 +93,23 @@ static void wait_for(const struct bc_global_clock *clock, MPI_Request *request)
     }
 }
 
-static void send(const struct tree *tree, const void *data, size_t bytes,
-                 int peer, int tag)
+static void send(const struct tree *tree, const void *data, size_t bytes, int peer, int tag)
 {
     BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm));
 }
 
-static void receive(const struct bc_global_clock *clock,
-                    const struct tree *tree, void *data, size_t bytes, int peer,
-                    int tag)
+static void receive(const struct bc_global_clock *clock, const struct tree *tree, void *data,
+                    size_t bytes, int peer, int tag)
 {
     MPI_Request request;
-    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm,
-                      &request));
+    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm, &request));
     wait_for(clock, &request);
 }
 
 static void expect_stamp(const struct tree *tree, struct stamp *stamp, int peer,
                          MPI_Request *request)
 {
-    BC_MPI(PMPI_Irecv(stamp, (int)sizeof *stamp, MPI_BYTE, peer, TAG_STAMP,
-                      tree->comm, request));
+    BC_MPI(PMPI_Irecv(stamp, (int)sizeof *stamp, MPI_BYTE, peer, TAG_STAMP, tree->comm, request));
 }
 
 static void send_stamp(const struct tree *tree, bool more, int peer)
@@ -127,9 +123,8 @@ static void send_stamp(const struct tree *tree, bool more, int peer)
 
 /* Sends stamps to and fro, with the same calls in the same order on both ranks: a
    receive is waiting when its message comes. Returns how many passages were seen. */
-static size_t run_to_and_fro(struct bc_global_clock *clock,
-                             const struct tree *tree, int peer, bool begins,
-                             double seconds)
+static size_t run_to_and_fro(struct bc_global_clock *clock, const struct tree *tree, int peer,
+                             bool begins, double seconds)
 {
     const double end_s = bc_elapsed_s() + seconds;
     struct stamp came;
@@ -141,13 +136,11 @@ static size_t run_to_and_fro(struct bc_global_clock *clock,
     for (size_t count = 0;;) {
         wait_for(clock, &request);
         const int64_t arrived_ns = bc_now_ns();
-        clock->passages[count++] =
-            (struct bc_passage){came.sent_ns, arrived_ns};
+        clock->passages[count++] = (struct bc_passage){came.sent_ns, arrived_ns};
         if (begins && !more)
             return count;
         if (begins)
-            more = count < ROUNDS_MAX - 1 &&
-                   (count < ROUNDS_MIN || bc_elapsed_s() < end_s);
+            more = count < ROUNDS_MAX - 1 && (count < ROUNDS_MIN || bc_elapsed_s() < end_s);
         else
             more = came.more != 0;
         if (begins || more)
@@ -171,12 +164,11 @@ static void make_room(struct bc_global_clock *clock)
 }
 
 /* One run; whoever is compared with the other one learns both edges. */
-static void exchange(struct bc_global_clock *clock, const struct tree *tree,
-                     int peer, bool is_reference, bool begins, double seconds)
+static void exchange(struct bc_global_clock *clock, const struct tree *tree, int peer,
+                     bool is_reference, bool begins, double seconds)
 {
     struct bc_edge edge;
-    const size_t count =
-        run_to_and_fro(clock, tree, peer, begins, seconds);
+    const size_t count = run_to_and_fro(clock, tree, peer, begins, seconds);
     bc_edge_find(clock->passages, count, &edge);
     if (is_reference) {
         send(tree, &edge, sizeof edge, peer, TAG_EDGE);
@@ -187,8 +179,8 @@ static void exchange(struct bc_global_clock *clock, const struct tree *tree,
     receive(clock, tree, &new->back, sizeof new->back, peer, TAG_EDGE);
 }
 
-static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
-                         int peer, bool is_reference, double seconds)
+static void measure_pair(struct bc_global_clock *clock, const struct tree *tree, int peer,
+                         bool is_reference, double seconds)
 {
     char ready = 0;
     if (is_reference) {
@@ -202,8 +194,7 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
     for (int run = 0; run < RUNS; run++) {
         if (clock->shares_processors && (run % 2 == 0) == is_reference)
             bc_sleep_ns(NAP_NS);
-        exchange(clock, tree, peer, is_reference,
-                 (run % 2 == 0) == is_reference, seconds / RUNS);
+        exchange(clock, tree, peer, is_reference, (run % 2 == 0) == is_reference, seconds / RUNS);
     }
 }
 
@@ -225,8 +216,8 @@ static int turns(const struct tree *tree)
 }
 
 /* Of the pairs first, first + 1 ..., as many as may measure at a time. */
-static void take_turn(struct bc_global_clock *clock, const struct tree *tree,
-                      int step, int first, double seconds)
+static void take_turn(struct bc_global_clock *clock, const struct tree *tree, int step, int first,
+                      double seconds)
 {
     int end = pairs_of_step(tree, step);
     if (end - first > tree->at_once)
@@ -239,16 +230,14 @@ static void take_turn(struct bc_global_clock *clock, const struct tree *tree,
         bc_quiet_barrier(tree->comm);
 }
 
-static void measure_tree(struct bc_global_clock *clock, const struct tree *tree,
-                         double seconds)
+static void measure_tree(struct bc_global_clock *clock, const struct tree *tree, double seconds)
 {
     if (tree->comm == MPI_COMM_NULL)
         return;
     if (tree->takes_turns)
         bc_quiet_barrier(tree->comm);
     for (int step = 1; step < tree->size; step *= 2)
-        for (int first = 0; first < pairs_of_step(tree, step);
-             first += tree->at_once)
+        for (int first = 0; first < pairs_of_step(tree, step); first += tree->at_once)
             take_turn(clock, tree, step, first, seconds);
 }
 
@@ -263,18 +252,17 @@ static void measure_all(struct bc_global_clock *clock, double pair_s)
 /* The line to the rank that this one is compared with, and what is known of it. */
 static struct knowledge own_knowledge(struct bc_global_clock *clock)
 {
-    clock->one_clock = clock->in_node && !clock->every_rank &&
-                       bc_may_be_one_clock(clock->exchanges, clock->count);
+    clock->one_clock =
+        clock->in_node && !clock->every_rank && bc_may_be_one_clock(clock->exchanges, clock->count);
     if (clock->count == 0 || clock->one_clock)
         return (struct knowledge){{.at_ns = bc_now_ns()}, 0.0, 0.0, 0.0};
     /* Those before, which a disturbance may have bent, are kept all the same: with
        later ones they may be straight. */
-    clock->straight = bc_clock_line_straight(clock->exchanges, clock->count,
-                                             EXCHANGES_LEAST);
+    clock->straight = bc_clock_line_straight(clock->exchanges, clock->count, EXCHANGES_LEAST);
     struct bc_line_quality quality;
-    struct knowledge own = {.line = bc_clock_line_fit(
-                                clock->exchanges + clock->count - clock->straight,
-                                clock->straight, &quality)};
+    struct knowledge own = {.line =
+                                bc_clock_line_fit(clock->exchanges + clock->count - clock->straight,
+                                                  clock->straight, &quality)};
     /* Each stamp was taken somewhere within a reading of the clock, and an offset is half
        the difference of two passages, which have two stamps each. */
     own.error_ns = quality.error_ns + clock->reading_ns;
@@ -302,11 +290,9 @@ static void hand_down(struct bc_global_clock *clock, const struct tree *tree)
     struct knowledge above;
     for (int step = 1; step < tree->size; step *= 2) {
         if (tree->rank < pairs_of_step(tree, step)) {
-            send(tree, &clock->known, sizeof clock->known, tree->rank + step,
-                 TAG_LINE);
+            send(tree, &clock->known, sizeof clock->known, tree->rank + step, TAG_LINE);
         } else if (tree->rank >= step && tree->rank < 2 * step) {
-            receive(clock, tree, &above, sizeof above, tree->rank - step,
-                    TAG_LINE);
+            receive(clock, tree, &above, sizeof above, tree->rank - step, TAG_LINE);
             learn(clock, &above);
         }
     }
@@ -329,23 +315,22 @@ static void make_trees(struct bc_global_clock *clock, const struct bc_job *job)
     BC_MPI(MPI_Comm_dup(job->node_comm, &node->comm));
     BC_MPI(MPI_Comm_rank(node->comm, &node->rank));
     BC_MPI(MPI_Comm_size(node->comm, &node->size));
-    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, node->rank == 0 ? 0 : MPI_UNDEFINED,
-                          job->rank, &leaders->comm));
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, node->rank == 0 ? 0 : MPI_UNDEFINED, job->rank,
+                          &leaders->comm));
     if (leaders->comm != MPI_COMM_NULL) {
         BC_MPI(MPI_Comm_rank(leaders->comm, &leaders->rank));
         BC_MPI(MPI_Comm_size(leaders->comm, &leaders->size));
     }
     leaders->at_once = job->nodes;
-    node->at_once =
-        job->least_allowed_processors / 2 > 0 ? job->least_allowed_processors / 2 : 1;
+    node->at_once = job->least_allowed_processors / 2 > 0 ? job->least_allowed_processors / 2 : 1;
     node->takes_turns = job->oversubscribed;
     clock->in_node = node->rank > 0;
     clock->shares_processors = job->oversubscribed;
 }
 
 /* The same on every rank, but need not be. */
-static double pair_seconds(const struct bc_global_clock *clock,
-                           const struct bc_job *job, double seconds)
+static double pair_seconds(const struct bc_global_clock *clock, const struct bc_job *job,
+                           double seconds)
 {
     double all = turns(&clock->node);
     for (int nodes = 1; nodes < job->nodes; nodes *= 2)
@@ -368,13 +353,12 @@ static bool measures_again(const struct bc_global_clock *clock, double end_s)
         return false;
     int flags[2] = {clock->known.error_ns > CROWDED_ERROR_NS,
                     bc_elapsed_s() > end_s}; /* is off, has no time */
-    bc_quiet_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX,
-                       MPI_COMM_WORLD);
+    bc_quiet_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return flags[0] != 0 && flags[1] == 0;
 }
 
-struct bc_global_clock *bc_global_clock_create(const struct bc_job *job,
-                                               double seconds, bool every_rank)
+struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
+                                               bool every_rank)
 {
     const double start_s = bc_elapsed_s();
     struct bc_global_clock *const clock = calloc(1, sizeof *clock);
@@ -389,8 +373,7 @@ struct bc_global_clock *bc_global_clock_create(const struct bc_job *job,
     const double pair_s = pair_seconds(clock, job, seconds);
     measure_all(clock, pair_s);
     const double measuring_s = bc_elapsed_s() - start_s;
-    const double measurements =
-        clock->shares_processors ? CROWDED_MEASUREMENTS : 1.0;
+    const double measurements = clock->shares_processors ? CROWDED_MEASUREMENTS : 1.0;
     sleep_until(start_s + seconds - measurements * measuring_s);
     do {
         measure_all(clock, pair_s);
@@ -408,31 +391,25 @@ void bc_global_clock_update(struct bc_global_clock *clock)
     clock->took_s = bc_elapsed_s() - start_s;
 }
 
-const struct bc_clock_line *bc_global_clock_line(
-    const struct bc_global_clock *clock)
+const struct bc_clock_line *bc_global_clock_line(const struct bc_global_clock *clock)
 {
     return &clock->known.line;
 }
 
-double bc_global_clock_error_ns(const struct bc_global_clock *clock,
-                                int64_t now_ns)
+double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns)
 {
     const double since_ns = (double)(now_ns - clock->known.line.at_ns);
     return clock->known.error_ns + clock->known.growth * since_ns;
 }
 
-struct bc_global_clock_report bc_global_clock_report(
-    const struct bc_global_clock *clock)
+struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock)
 {
-    double most[] = {clock->known.error_ns, clock->known.growth,
-                     clock->known.bound_ns, clock->took_s};
+    double most[] = {clock->known.error_ns, clock->known.growth, clock->known.bound_ns,
+                     clock->took_s};
     int shared = clock->one_clock && clock->count > 0;
-    bc_quiet_allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX,
-                       MPI_COMM_WORLD);
-    bc_quiet_allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_SUM,
-                       MPI_COMM_WORLD);
-    return (struct bc_global_clock_report){most[0], most[1], most[2], most[3],
-                                           shared};
+    bc_quiet_allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    bc_quiet_allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return (struct bc_global_clock_report){most[0], most[1], most[2], most[3], shared};
 }
 
 void bc_global_clock_destroy(struct bc_global_clock *clock)

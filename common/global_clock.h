@@ -35,14 +35,14 @@ struct bc_global_clock;
 
 /* What is known of the clock; the worst of all ranks. */
 struct bc_global_clock_report {
-    double error_ns;  /* by how much it is off on a rank right after it was measured,
-                         as far as measurements that ought to agree tell */
-    double growth;    /* ... and how much more for each nanosecond that passes */
-    double bound_ns;  /* by how much it can be off at most right after, even if messages
-                         take no time at all one way: half the way's round trips; 0 for
-                         ranks that are believed to read one clock */
-    double took_s;    /* the last measurement */
-    int shared;       /* ranks that read the clock of the one they were compared with */
+    double error_ns; /* by how much it is off on a rank right after it was measured,
+                        as far as measurements that ought to agree tell */
+    double growth;   /* ... and how much more for each nanosecond that passes */
+    double bound_ns; /* by how much it can be off at most right after, even if messages
+                        take no time at all one way: half the way's round trips; 0 for
+                        ranks that are believed to read one clock */
+    double took_s;   /* the last measurement */
+    int shared;      /* ranks that read the clock of the one they were compared with */
 };
 
 /*
@@ -53,8 +53,8 @@ struct bc_global_clock_report {
  * it must outlive; the same arguments on all ranks. The clock must have been selected,
  * and stay.
  */
-struct bc_global_clock *bc_global_clock_create(const struct bc_job *job,
-                                               double seconds, bool every_rank);
+struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
+                                               bool every_rank);
 
 /* Measures again, in some milliseconds a step of the tree, and goes by all that was
    measured so far, as long as rates stayed the same. Collective. */
@@ -62,17 +62,14 @@ void bc_global_clock_update(struct bc_global_clock *clock);
 
 /* From this rank's clock (the line's other one) to the global one (its reference);
    until the next update. Local. */
-const struct bc_clock_line *bc_global_clock_line(
-    const struct bc_global_clock *clock);
+const struct bc_clock_line *bc_global_clock_line(const struct bc_global_clock *clock);
 
 /* By how much that line is off when this rank's clock shows now_ns, as far as that
    can be seen. Local. */
-double bc_global_clock_error_ns(const struct bc_global_clock *clock,
-                                int64_t now_ns);
+double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns);
 
 /* Collective; the same on every rank. */
-struct bc_global_clock_report bc_global_clock_report(
-    const struct bc_global_clock *clock);
+struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock);
 
 /* Collective. */
 void bc_global_clock_destroy(struct bc_global_clock *clock);

@@ -2,8 +2,7 @@
 
 #include <stddef.h>
 
-void bc_grid_neighbours(const int dims[BC_GRID_DIMENSIONS], int rank,
-                        int neighbours[BC_GRID_SIDES])
+void bc_grid_neighbours(const int dims[BC_GRID_DIMENSIONS], int rank, int neighbours[BC_GRID_SIDES])
 {
     int stride = 1; /* in ranks, from a coordinate to the next */
     for (int d = BC_GRID_DIMENSIONS - 1; d >= 0; d--) {

@@ -29,9 +29,9 @@ static int last_of(const struct progression *p)
    after the one before; or one host, or a part of the ranks of one. */
 struct bc_host_run {
     char prefix[MPI_MAX_PROCESSOR_NAME], suffix[MPI_MAX_PROCESSOR_NAME];
-    int digits;       /* of the first number, leading zeros too; 0: no number */
-    long long number; /* the first */
-    long long hosts;  /* how many */
+    int digits;               /* of the first number, leading zeros too; 0: no number */
+    long long number;         /* the first */
+    long long hosts;          /* how many */
     struct progression ranks; /* the first host's */
     int shift;
     bool part;      /* the host has other runs, too */
@@ -53,8 +53,7 @@ static struct progression leading(const int *ranks, size_t count)
     return (struct progression){ranks[0], end > 1 ? step : 1, (int)end};
 }
 
-static int format_progression(const struct progression *p, char *text,
-                              size_t size)
+static int format_progression(const struct progression *p, char *text, size_t size)
 {
     if (p->count == 1)
         return snprintf(text, size, "%d", p->first);
@@ -90,8 +89,7 @@ static void split_name(struct bc_host_run *run, const char *name)
     while (end > 0 && !isdigit((unsigned char)name[end - 1]))
         end--;
     size_t start = end;
-    while (start > 0 && end - start < DIGITS_MAX &&
-           isdigit((unsigned char)name[start - 1]))
+    while (start > 0 && end - start < DIGITS_MAX && isdigit((unsigned char)name[start - 1]))
         start--;
     run->digits = (int)(end - start);
     if (run->digits == 0)
@@ -101,29 +99,24 @@ static void split_name(struct bc_host_run *run, const char *name)
     snprintf(run->suffix, sizeof run->suffix, "%s", name + end);
 }
 
-static bool is_next_name(const struct bc_host_run *run,
-                         const struct bc_host_run *next)
+static bool is_next_name(const struct bc_host_run *run, const struct bc_host_run *next)
 {
     /* How many digits the number has that would follow. */
     const int digits = snprintf(NULL, 0, "%0*lld", run->digits, next->number);
-    return run->digits > 0 && digits == next->digits &&
-           next->number == run->number + run->hosts &&
-           strcmp(run->prefix, next->prefix) == 0 &&
-           strcmp(run->suffix, next->suffix) == 0;
+    return run->digits > 0 && digits == next->digits && next->number == run->number + run->hosts &&
+           strcmp(run->prefix, next->prefix) == 0 && strcmp(run->suffix, next->suffix) == 0;
 }
 
 /* Takes the next run into this one, if it goes on as this one does. */
 static bool extend(struct bc_host_run *run, const struct bc_host_run *next)
 {
     if (run->part || next->part || !is_next_name(run, next) ||
-        run->ranks.count != next->ranks.count ||
-        run->ranks.step != next->ranks.step)
+        run->ranks.count != next->ranks.count || run->ranks.step != next->ranks.step)
         return false;
     const long long before = /* the first rank of this run's last host */
         run->ranks.first + (run->hosts - 1) * run->shift;
     const int shift = (int)(next->ranks.first - before);
-    if ((run->hosts > 1 && run->shift != shift) ||
-        (next->hosts > 1 && next->shift != shift))
+    if ((run->hosts > 1 && run->shift != shift) || (next->hosts > 1 && next->shift != shift))
         return false;
     run->shift = shift;
     run->hosts += next->hosts;
@@ -136,16 +129,14 @@ static void append_run(struct bc_hosts *hosts, const struct bc_host_run *run)
         return;
     if (hosts->count == hosts->capacity) {
         hosts->capacity = 2 * hosts->capacity + 1;
-        hosts->runs =
-            realloc(hosts->runs, hosts->capacity * sizeof *hosts->runs);
+        hosts->runs = realloc(hosts->runs, hosts->capacity * sizeof *hosts->runs);
         if (hosts->runs == NULL)
             bc_abort("no memory for the names of %zu hosts", hosts->capacity);
     }
     hosts->runs[hosts->count++] = *run;
 }
 
-void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks,
-                  size_t count)
+void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, size_t count)
 {
     struct bc_host_run run;
     memset(&run, 0, sizeof run);
@@ -188,8 +179,7 @@ static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
     more.runs = malloc((size_t)bytes);
     if (more.runs == NULL)
         bc_abort("no memory for the names of %zu hosts", more.count);
-    BC_MPI(MPI_Recv(more.runs, bytes, MPI_BYTE, rank, 0, comm,
-                    MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(more.runs, bytes, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE));
     bc_hosts_append(hosts, &more);
     free(more.runs);
 }
@@ -213,15 +203,13 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
 
 /* ---- the text ---------------------------------------------------------------- */
 
-static void append_number(struct bc_text *text, const struct bc_host_run *run,
-                          long long index)
+static void append_number(struct bc_text *text, const struct bc_host_run *run, long long index)
 {
     if (run->digits > 0)
         bc_text_append(text, "%0*lld", run->digits, run->number + index);
 }
 
-static void append_progression(struct bc_text *text,
-                               const struct progression *ranks)
+static void append_progression(struct bc_text *text, const struct progression *ranks)
 {
     char range[64];
     format_progression(ranks, range, sizeof range);
@@ -236,8 +224,7 @@ static void list_hosts(struct bc_text *text, const struct bc_host_run *run)
         if (run->continues) {
             bc_text_append(text, ",");
         } else {
-            bc_text_append(text, "%s%s", text->length > 0 ? "; " : "",
-                           run->prefix);
+            bc_text_append(text, "%s%s", text->length > 0 ? "; " : "", run->prefix);
             append_number(text, run, i);
             bc_text_append(text, "%s: ", run->suffix);
         }

@@ -34,8 +34,7 @@ struct bc_hosts {
 };
 
 /* Appends a host that has these ranks, ascending and at least one. Local. */
-void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks,
-                  size_t count);
+void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, size_t count);
 
 /* Appends all of `more`. Local. */
 void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more);

@@ -27,13 +27,12 @@ static void *allocate(size_t count, size_t size)
 
 static void number_nodes(struct bc_job *job, MPI_Comm *leaders)
 {
-    BC_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, job->rank,
-                               MPI_INFO_NULL, &job->node_comm));
+    BC_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, job->rank, MPI_INFO_NULL,
+                               &job->node_comm));
     int node_rank, node_size;
     BC_MPI(MPI_Comm_rank(job->node_comm, &node_rank));
     BC_MPI(MPI_Comm_size(job->node_comm, &node_size));
-    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, node_rank == 0 ? 0 : MPI_UNDEFINED,
-                          job->rank, leaders));
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, node_rank == 0 ? 0 : MPI_UNDEFINED, job->rank, leaders));
     int numbers[2] = {0, 0}; /* this node's number, how many there are */
     if (node_rank == 0) {
         BC_MPI(MPI_Comm_rank(*leaders, &numbers[0]));
@@ -42,10 +41,8 @@ static void number_nodes(struct bc_job *job, MPI_Comm *leaders)
     BC_MPI(MPI_Bcast(numbers, 2, MPI_INT, 0, job->node_comm));
     job->node = numbers[0];
     job->nodes = numbers[1];
-    BC_MPI(MPI_Allreduce(&node_size, &job->least_per_node, 1, MPI_INT, MPI_MIN,
-                         MPI_COMM_WORLD));
-    BC_MPI(MPI_Allreduce(&node_size, &job->most_per_node, 1, MPI_INT, MPI_MAX,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(&node_size, &job->least_per_node, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(&node_size, &job->most_per_node, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
 }
 
 /* The names of the nodes and their ranks, on rank 0. */
@@ -55,8 +52,7 @@ static void gather_hosts(struct bc_job *job, MPI_Comm leaders)
     BC_MPI(MPI_Comm_size(job->node_comm, &node_size));
     const bool leader = leaders != MPI_COMM_NULL;
     int *const ranks = leader ? allocate((size_t)node_size, sizeof *ranks) : NULL;
-    BC_MPI(MPI_Gather(&job->rank, 1, MPI_INT, ranks, 1, MPI_INT, 0,
-                      job->node_comm));
+    BC_MPI(MPI_Gather(&job->rank, 1, MPI_INT, ranks, 1, MPI_INT, 0, job->node_comm));
     if (leader) {
         char name[MPI_MAX_PROCESSOR_NAME] = "";
         int length;
@@ -77,8 +73,7 @@ static void gather_hosts(struct bc_job *job, MPI_Comm leaders)
    the cases that launchers produce, which are all ranks and those that have none but a
    rank's. Sets has_to[i] for each rank of the first such group, and what they have in
    all; false if there is none. */
-static bool find_sharing(const cpu_set_t *sets, int count, bool *has_to,
-                         cpu_set_t *between_them)
+static bool find_sharing(const cpu_set_t *sets, int count, bool *has_to, cpu_set_t *between_them)
 {
     cpu_set_t all;
     CPU_ZERO(&all);
@@ -119,8 +114,7 @@ static void append_processors(struct bc_text *text, const cpu_set_t *mask)
 }
 
 /* "each rank: 0-1", or each rank's processors; `world` holds their ranks. */
-static char *describe_binding(const cpu_set_t *masks, const int *world,
-                              int count)
+static char *describe_binding(const cpu_set_t *masks, const int *world, int count)
 {
     struct bc_text text = {0};
     bool same = true;
@@ -184,10 +178,8 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
     BC_MPI(MPI_Comm_size(job->node_comm, &node_size));
     struct bc_quotas own;
     bc_quotas_read(&own, system->groups_of_process, system->groups_mount);
-    struct bc_quotas *const all =
-        node_rank == 0 ? allocate((size_t)node_size, sizeof *all) : NULL;
-    BC_MPI(MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0,
-                      job->node_comm));
+    struct bc_quotas *const all = node_rank == 0 ? allocate((size_t)node_size, sizeof *all) : NULL;
+    BC_MPI(MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, job->node_comm));
     int processors = INT32_MAX;
     struct bc_text text = {0};
     if (node_rank == 0) {
@@ -195,22 +187,19 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
         if (finding.processors < INT32_MAX)
             processors = finding.processors < 1.0 ? 1 : (int)finding.processors;
         if (finding.ranks > 0)
-            bc_text_append(&text,
-                           "the control group's quota of %.4g processor%s (%s) is "
-                           "for %d rank%s",
-                           finding.exceeded.processors,
-                           finding.exceeded.processors == 1.0 ? "" : "s",
-                           bc_quota_file(&finding.exceeded), finding.ranks,
-                           finding.ranks == 1 ? "" : "s");
+            bc_text_append(
+                &text,
+                "the control group's quota of %.4g processor%s (%s) is "
+                "for %d rank%s",
+                finding.exceeded.processors, finding.exceeded.processors == 1.0 ? "" : "s",
+                bc_quota_file(&finding.exceeded), finding.ranks, finding.ranks == 1 ? "" : "s");
     }
     free(all);
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &processors, 1, MPI_INT, MPI_MIN,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &processors, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     job->least_allowed_processors =
         processors < job->least_processors ? processors : job->least_processors;
     int exceeded = text.start != NULL;
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &exceeded, 1, MPI_INT, MPI_MAX,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &exceeded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     job->oversubscribed = job->shares_processors || exceeded != 0;
     job->exceeded_quota = text_of_nodes(job, text.start);
 }
@@ -220,20 +209,19 @@ struct placement {
     int count;        /* of ranks */
     const int *world; /* their ranks in MPI_COMM_WORLD */
     const cpu_set_t *masks;
-    const int *last;  /* the processor that each ran on just now; -1: not known */
+    const int *last; /* the processor that each ran on just now; -1: not known */
 };
 
 /* Two ranks of a node that aren't bound apart and just ran on one core. */
-static bool find_neighbours(const struct placement *placement,
-                            const struct bc_cores *cores, int *a, int *b)
+static bool find_neighbours(const struct placement *placement, const struct bc_cores *cores, int *a,
+                            int *b)
 {
     int rank_on[CPU_SETSIZE]; /* of a core; -1: none so far */
     for (int core = 0; core < CPU_SETSIZE; core++)
         rank_on[core] = -1;
     for (int i = 0; i < placement->count; i++) {
         const int processor = placement->last[i];
-        const int core =
-            processor >= 0 && processor < CPU_SETSIZE ? cores->of[processor] : -1;
+        const int core = processor >= 0 && processor < CPU_SETSIZE ? cores->of[processor] : -1;
         if (core < 0)
             continue;
         if (rank_on[core] >= 0 && placement->last[rank_on[core]] != processor) {
@@ -260,8 +248,8 @@ static char *describe_sharing_of_cores(const struct placement *placement,
     int a, b;
     for (size_t i = 0; i < count; i++)
         bc_cores_of(cores, &placement->masks[i], &sets[i]);
-    if (cores->count > 0 && !find_sharing(placement->masks, placement->count, has_to,
-                                          &between_them)) {
+    if (cores->count > 0 &&
+        !find_sharing(placement->masks, placement->count, has_to, &between_them)) {
         if (find_sharing(sets, placement->count, has_to, &between_them)) {
             size_t sharing = 0;
             for (size_t i = 0; i < count; i++)
@@ -270,14 +258,13 @@ static char *describe_sharing_of_cores(const struct placement *placement,
             const int number = CPU_COUNT(&between_them);
             bc_text_append(&text, "ranks ");
             append_ranks(&text, ranks, sharing);
-            bc_text_append(&text, " have to share %d core%s", number,
-                           number == 1 ? "" : "s");
+            bc_text_append(&text, " have to share %d core%s", number, number == 1 ? "" : "s");
         } else if (find_neighbours(placement, cores, &a, &b)) {
             bc_text_append(&text,
                            "ranks %d and %d, which are not bound to different cores, ran "
                            "on processors %d and %d of one core when the job began",
-                           placement->world[a], placement->world[b],
-                           placement->last[a], placement->last[b]);
+                           placement->world[a], placement->world[b], placement->last[a],
+                           placement->last[b]);
         }
     }
     free(has_to);
@@ -291,22 +278,18 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
     cpu_set_t mask;
     CPU_ZERO(&mask);
     const int known = sched_getaffinity(0, sizeof mask, &mask) == 0;
-    const int processor =
-        system->last_processor >= 0 ? system->last_processor : sched_getcpu();
+    const int processor = system->last_processor >= 0 ? system->last_processor : sched_getcpu();
     int node_rank, node_size;
     BC_MPI(MPI_Comm_rank(job->node_comm, &node_rank));
     BC_MPI(MPI_Comm_size(job->node_comm, &node_size));
     const bool leader = node_rank == 0;
-    cpu_set_t *const masks =
-        leader ? allocate((size_t)node_size, sizeof mask) : NULL;
+    cpu_set_t *const masks = leader ? allocate((size_t)node_size, sizeof mask) : NULL;
     int *const world = leader ? allocate((size_t)node_size, sizeof *world) : NULL;
     int *const last = leader ? allocate((size_t)node_size, sizeof *last) : NULL;
-    BC_MPI(MPI_Gather(&mask, sizeof mask, MPI_BYTE, masks, sizeof mask,
-                      MPI_BYTE, 0, job->node_comm));
-    BC_MPI(MPI_Gather(&job->rank, 1, MPI_INT, world, 1, MPI_INT, 0,
-                      job->node_comm));
-    BC_MPI(MPI_Gather(&processor, 1, MPI_INT, last, 1, MPI_INT, 0,
-                      job->node_comm));
+    BC_MPI(
+        MPI_Gather(&mask, sizeof mask, MPI_BYTE, masks, sizeof mask, MPI_BYTE, 0, job->node_comm));
+    BC_MPI(MPI_Gather(&job->rank, 1, MPI_INT, world, 1, MPI_INT, 0, job->node_comm));
+    BC_MPI(MPI_Gather(&processor, 1, MPI_INT, last, 1, MPI_INT, 0, job->node_comm));
     int processors = INT32_MAX, shared = 0;
     char *shared_cores = NULL;
     if (leader && known) {
@@ -330,8 +313,7 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
     free(masks);
     free(world);
     free(last);
-    BC_MPI(MPI_Allreduce(&processors, &job->least_processors, 1, MPI_INT,
-                         MPI_MIN, MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(&processors, &job->least_processors, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     int any;
     BC_MPI(MPI_Allreduce(&shared, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     job->shares_processors = any != 0;
@@ -382,8 +364,7 @@ static int64_t least_share(const struct bc_job *job, int64_t bytes)
     if (bytes != INT64_MAX)
         bytes /= job->most_per_node;
     int64_t least;
-    BC_MPI(MPI_Allreduce(&bytes, &least, 1, MPI_INT64_T, MPI_MIN,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(&bytes, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD));
     return least;
 }
 

@@ -13,26 +13,26 @@
 /* The same on every rank, but for rank and what is from `node` on. */
 struct bc_job {
     int rank, ranks;
-    int nodes;                            /* that share memory, as MPI says */
-    int least_per_node, most_per_node;    /* ranks on a node */
-    int least_processors; /* min over nodes of the processors that the ranks may run on */
+    int nodes;                         /* that share memory, as MPI says */
+    int least_per_node, most_per_node; /* ranks on a node */
+    int least_processors;         /* min over nodes of the processors that the ranks may run on */
     int least_allowed_processors; /* the same, or whole processors of the control groups'
                                      quotas where these are fewer; at least 1 */
-    bool shares_processors; /* on some node ranks have fewer processors than they are */
-    bool oversubscribed; /* so, or a control group's quota allows ranks less than a
-                            processor each */
-    int node;            /* this rank's node, 0 to nodes - 1, in the order of
-                            their lowest ranks */
-    MPI_Comm node_comm;  /* the ranks of this node */
-    char *hosts;   /* on rank 0: each host with its ranks, as hosts.h writes
-                      them; else NULL */
-    char *binding; /* on rank 0: the processors that its node's ranks may run
-                      on; else NULL */
-    int cores;     /* on rank 0: of its node, online; 0: not known */
-    char *shared_cores; /* on rank 0: which ranks are on hardware threads of one core, in
-                           words, where there are such; else NULL */
-    char *exceeded_quota; /* on rank 0: the quota that allows ranks less than a
-                             processor each, in words, where there is one; else NULL */
+    bool shares_processors;       /* on some node ranks have fewer processors than they are */
+    bool oversubscribed;          /* so, or a control group's quota allows ranks less than a
+                                     processor each */
+    int node;                     /* this rank's node, 0 to nodes - 1, in the order of
+                                     their lowest ranks */
+    MPI_Comm node_comm;           /* the ranks of this node */
+    char *hosts;                  /* on rank 0: each host with its ranks, as hosts.h writes
+                                     them; else NULL */
+    char *binding;                /* on rank 0: the processors that its node's ranks may run
+                                     on; else NULL */
+    int cores;                    /* on rank 0: of its node, online; 0: not known */
+    char *shared_cores;           /* on rank 0: which ranks are on hardware threads of one core, in
+                                     words, where there are such; else NULL */
+    char *exceeded_quota;         /* on rank 0: the quota that allows ranks less than a
+                                     processor each, in words, where there is one; else NULL */
 };
 
 /* Where a system tells about itself; tests have made-up ones. */

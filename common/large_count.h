@@ -48,21 +48,19 @@ struct bc_amount {
 
 /* `elements` of a predefined datatype, none or more; to be destroyed when no
    operation needs it any more. */
-void bc_amount_create(struct bc_amount *amount, int64_t elements,
-                      MPI_Datatype element);
+void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
 /* The same always as one element of a datatype, whose data begins so many bytes
    behind the address that it is used with: where a displacement is too large to
    be passed, or where libraries add up the counts of several blocks. */
-void bc_amount_create_at(struct bc_amount *amount, int64_t elements,
-                         MPI_Datatype element, MPI_Aint displacement_bytes);
+void bc_amount_create_at(struct bc_amount *amount, int64_t elements, MPI_Datatype element,
+                         MPI_Aint displacement_bytes);
 
 void bc_amount_destroy(struct bc_amount *amount);
 
 /* `count` elements, at least one, the starts of two `stride_bytes` apart. The
    caller commits it, or builds on it, and frees it. */
-MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes,
-                            MPI_Datatype element);
+MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element);
 
 #define BC_DIRECTIONS_MAX 7 /* as in Fortran */
 
@@ -70,8 +68,7 @@ MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes,
    direction, the last one contiguous, as MPI_Type_create_subarray has it, but for
    the extent where the array is larger than ints can tell. Committed; the caller
    frees it. Ends the job if there are no directions or more than BC_DIRECTIONS_MAX. */
-MPI_Datatype bc_type_box(int directions, const int64_t *array,
-                         const int64_t *extent, const int64_t *start,
-                         MPI_Datatype element);
+MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
+                         const int64_t *start, MPI_Datatype element);
 
 #endif

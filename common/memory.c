@@ -55,9 +55,7 @@ int64_t bc_memory_available(void)
 {
     int64_t kib;
     const int64_t of_node =
-        bc_system_number("/proc", "meminfo", "MemAvailable:", &kib) ? kib * 1024
-                                                                    : INT64_MAX;
-    const int64_t of_groups =
-        bc_memory_of_groups(BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT);
+        bc_system_number("/proc", "meminfo", "MemAvailable:", &kib) ? kib * 1024 : INT64_MAX;
+    const int64_t of_groups = bc_memory_of_groups(BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT);
     return of_groups < of_node ? of_groups : of_node;
 }

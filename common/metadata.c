@@ -16,8 +16,8 @@
 
 extern char **environ;
 
-void bc_metadata_write_program(struct bc_output *output, const char *benchmark,
-                               int argc, char *const *argv)
+void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
+                               char *const *argv)
 {
     if (output == NULL)
         return;
@@ -68,8 +68,7 @@ static void write_processor(struct bc_output *output)
     char line[256];
     const char *name = NULL;
     FILE *const cpuinfo = fopen("/proc/cpuinfo", "r");
-    while (cpuinfo != NULL && name == NULL &&
-           fgets(line, sizeof line, cpuinfo) != NULL) {
+    while (cpuinfo != NULL && name == NULL && fgets(line, sizeof line, cpuinfo) != NULL) {
         const char *const colon = strchr(line, ':');
         line[strcspn(line, "\n")] = '\0';
         if (colon != NULL && strncmp(line, "model name", 10) == 0)
@@ -99,8 +98,7 @@ static void write_library(struct bc_output *output)
     const char *const device = strstr(text, "MPICH Device:");
     if (device != NULL) {
         const char *const name = device + 13 + strspn(device + 13, " \t");
-        bc_output_meta(output, "mpi_device", "%.*s",
-                       (int)strcspn(name, "\n"), name);
+        bc_output_meta(output, "mpi_device", "%.*s", (int)strcspn(name, "\n"), name);
     }
 }
 
@@ -108,8 +106,12 @@ static void write_library(struct bc_output *output)
 static bool is_of_launcher(const char *variable)
 {
     static const char *const prefixes[] = {
-        "OMPI_MCA_orte_",    "OMPI_MCA_ess_",  "OMPI_MCA_pmix",
-        "OMPI_MCA_initial_", "OMPI_MCA_plm=",  "OMPI_MCA_rmaps=",
+        "OMPI_MCA_orte_",
+        "OMPI_MCA_ess_",
+        "OMPI_MCA_pmix",
+        "OMPI_MCA_initial_",
+        "OMPI_MCA_plm=",
+        "OMPI_MCA_rmaps=",
         "OMPI_MCA_mpi_oversubscribe=",
     };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -122,9 +124,8 @@ static bool is_of_launcher(const char *variable)
 static void write_mpi_variables(struct bc_output *output)
 {
     static const char *const prefixes[] = {
-        "UCX_",     "FI_",    "MPIR_CVAR_", "OMPI_MCA_",  "MPICH_",
-        "PSM2_",    "PSM3_",  "I_MPI_",     "MV2_",       "PMIX_MCA_",
-        "HYDRA_",   "OPAL_",  "UCC_",       "HCOLL_",
+        "UCX_",   "FI_",  "MPIR_CVAR_", "OMPI_MCA_", "MPICH_", "PSM2_", "PSM3_",
+        "I_MPI_", "MV2_", "PMIX_MCA_",  "HYDRA_",    "OPAL_",  "UCC_",  "HCOLL_",
     };
     for (char **variable = environ; *variable != NULL; variable++)
         for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -136,12 +137,10 @@ static void write_mpi_variables(struct bc_output *output)
 static void write_job_id(struct bc_output *output)
 {
     static const char *const variables[] = {
-        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID",
-        "COBALT_JOBID", "FLUX_JOB_ID",
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID", "FLUX_JOB_ID",
     };
     const char *id = NULL;
-    for (size_t i = 0; id == NULL && i < sizeof variables / sizeof *variables;
-         i++)
+    for (size_t i = 0; id == NULL && i < sizeof variables / sizeof *variables; i++)
         id = getenv(variables[i]);
     bc_output_meta(output, "job_id", "%s", id != NULL ? id : "NA");
 }
@@ -150,8 +149,8 @@ static void write_job_id(struct bc_output *output)
    say. */
 static long launched_processes(void)
 {
-    static const char *const variables[] = {
-        "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
+    static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                            "SLURM_STEP_NUM_TASKS"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *const size = getenv(variables[i]);
         if (size != NULL)
@@ -160,25 +159,22 @@ static long launched_processes(void)
     return 0;
 }
 
-void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
-                       int thread_level)
+void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level)
 {
     if (output == NULL)
         return;
     write_library(output);
     write_mpi_variables(output);
-    bc_output_meta(output, "thread_level", "%s",
-                   thread_level_name(thread_level));
+    bc_output_meta(output, "thread_level", "%s", thread_level_name(thread_level));
     bc_output_meta(output, "ranks", "%d", job->ranks);
     bc_output_meta(output, "nodes", "%d", job->nodes);
     if (job->least_per_node == job->most_per_node)
         bc_output_meta(output, "ranks_per_node", "%d", job->most_per_node);
     else
-        bc_output_meta(output, "ranks_per_node", "%d to %d",
-                       job->least_per_node, job->most_per_node);
+        bc_output_meta(output, "ranks_per_node", "%d to %d", job->least_per_node,
+                       job->most_per_node);
     bc_output_meta(output, "hosts", "%s", job->hosts);
-    bc_output_meta(output, "binding", "%s",
-                   job->binding != NULL ? job->binding : "NA");
+    bc_output_meta(output, "binding", "%s", job->binding != NULL ? job->binding : "NA");
     write_processor(output);
     bc_output_meta(output, "processors", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     if (job->cores > 0)
@@ -187,8 +183,8 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
         bc_output_meta(output, "cores", "NA");
     struct utsname kernel;
     if (uname(&kernel) == 0)
-        bc_output_meta(output, "kernel", "%s %s %s", kernel.sysname,
-                       kernel.release, kernel.machine);
+        bc_output_meta(output, "kernel", "%s %s %s", kernel.sysname, kernel.release,
+                       kernel.machine);
     write_job_id(output);
     const long launched = launched_processes();
     if (job->ranks == 1 && launched > 1)

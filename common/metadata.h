@@ -14,12 +14,11 @@
 #define BC_OUTPUT_SCHEMA 2
 
 /* Benchmark, version, commit, date, command line, compiler. */
-void bc_metadata_write_program(struct bc_output *output, const char *benchmark,
-                               int argc, char *const *argv);
+void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
+                               char *const *argv);
 
 /* MPI library and its variables, ranks, nodes, hosts, binding, processor,
    kernel, job id; and the warning about oversubscription. Calls MPI. */
-void bc_metadata_write(struct bc_output *output, const struct bc_job *job,
-                       int thread_level);
+void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level);
 
 #endif

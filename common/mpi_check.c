@@ -33,8 +33,8 @@ void bc_mpi_failed(const char *call, int code, const char *file, int line)
     char text[MPI_MAX_ERROR_STRING] = "unknown error";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    fprintf(stderr, "commcost: rank %d: %s failed at %s:%d: %s\n", world_rank(),
-            call, file, line, text);
+    fprintf(stderr, "commcost: rank %d: %s failed at %s:%d: %s\n", world_rank(), call, file, line,
+            text);
     end_job();
 }
 

@@ -22,14 +22,13 @@ static bool is_name(const char *word, size_t length, const char *name)
             name++;
         if (i == length || *name == '\0')
             return i == length && *name == '\0';
-        if (tolower((unsigned char)word[i++]) !=
-            tolower((unsigned char)*name++))
+        if (tolower((unsigned char)word[i++]) != tolower((unsigned char)*name++))
             return false;
     }
 }
 
-bool bc_names_choose(const char *option, const char *text, bc_name_fn *name_of,
-                     bool *chosen, int count, struct bc_error *error)
+bool bc_names_choose(const char *option, const char *text, bc_name_fn *name_of, bool *chosen,
+                     int count, struct bc_error *error)
 {
     memset(chosen, 0, (size_t)count * sizeof *chosen);
     for (const char *word = text;; word++) {
@@ -43,9 +42,8 @@ bool bc_names_choose(const char *option, const char *text, bc_name_fn *name_of,
             return bc_error_set(error,
                                 "--%s: '%.*s' is none: use all, or names such "
                                 "as %s,%s",
-                                option,
-                                (int)(length < SHOWN_MAX ? length : SHOWN_MAX),
-                                word, name_of(0), name_of(count - 1));
+                                option, (int)(length < SHOWN_MAX ? length : SHOWN_MAX), word,
+                                name_of(0), name_of(count - 1));
         word += length;
         if (*word == '\0')
             return true;

@@ -17,7 +17,7 @@ typedef const char *bc_name_fn(int i);
  * `count` entries of `chosen` are set. False with the error set, which names
  * --`option`, if a name is none of the table's. Local.
  */
-bool bc_names_choose(const char *option, const char *text, bc_name_fn *name_of,
-                     bool *chosen, int count, struct bc_error *error);
+bool bc_names_choose(const char *option, const char *text, bc_name_fn *name_of, bool *chosen,
+                     int count, struct bc_error *error);
 
 #endif

@@ -76,8 +76,8 @@ int bc_crossing_pct(const struct bc_job *job, const int *partners, int count)
     return whole_pct(all[0], all[1]);
 }
 
-void bc_crossing_note(const struct bc_job *job, struct bc_output *output,
-                      const char *which, int partner)
+void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
+                      int partner)
 {
     if (job->nodes == 1)
         return;

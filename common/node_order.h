@@ -49,7 +49,7 @@ int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
 /* Writes a note of that share: "100 % of the pairs cross nodes", after `which` ("single"
    and a colon, say; "" for all pairs of the program). `partner` is -1 on a rank that has
    none. No note where the job has one node. Collective over MPI_COMM_WORLD. */
-void bc_crossing_note(const struct bc_job *job, struct bc_output *output,
-                      const char *which, int partner);
+void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
+                      int partner);
 
 #endif

@@ -50,9 +50,8 @@ static bool in_range(const struct bc_option *option, double value)
 }
 
 /* Sets the error that `name` was given `text`: what is wrong, what would do. */
-static bool value_error(const struct bc_option *option, const char *name,
-                        const char *text, const char *wrong,
-                        struct bc_error *error)
+static bool value_error(const struct bc_option *option, const char *name, const char *text,
+                        const char *wrong, struct bc_error *error)
 {
     char use[128] = "";
     if (option->range_hint != NULL)
@@ -60,13 +59,12 @@ static bool value_error(const struct bc_option *option, const char *name,
     else if (option->kind == BC_CHOICE)
         snprintf(use, sizeof use, ": use one of %s", option->choices);
     else if (!option->unbounded)
-        snprintf(use, sizeof use, ": use %.15g to %.15g", option->min,
-                 option->max);
+        snprintf(use, sizeof use, ": use %.15g to %.15g", option->min, option->max);
     return bc_error_set(error, "%s: '%.80s' is %s%s", name, text, wrong, use);
 }
 
-static bool range_error(const struct bc_option *option, const char *name,
-                        const char *text, struct bc_error *error)
+static bool range_error(const struct bc_option *option, const char *name, const char *text,
+                        struct bc_error *error)
 {
     return value_error(option, name, text, "out of range", error);
 }
@@ -94,8 +92,8 @@ static void choice_text(const char *choices, int index, char *text, size_t size)
 
 /* Takes `text` as the option's value. `name` is what the user wrote it to: the
    option or the variable. */
-static bool set_value(struct bc_option *option, const char *name,
-                      const char *text, struct bc_error *error)
+static bool set_value(struct bc_option *option, const char *name, const char *text,
+                      struct bc_error *error)
 {
     int64_t whole;
     double real;
@@ -141,8 +139,7 @@ static bool set_value(struct bc_option *option, const char *name,
     case BC_CHOICE: {
         const int index = choice_index(option->choices, text);
         if (index < 0)
-            return value_error(option, name, text, "none of the choices",
-                               error);
+            return value_error(option, name, text, "none of the choices", error);
         *(int *)option->value = index;
         return true;
     }
@@ -153,14 +150,13 @@ static bool set_value(struct bc_option *option, const char *name,
     return value_error(option, name, text, kind_mismatch(option->kind), error);
 }
 
-static void format_sizes(const struct bc_size_list *list, char *text,
-                         size_t size)
+static void format_sizes(const struct bc_size_list *list, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < list->count && used + 24 < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%" PRId64,
-                                 i > 0 ? "," : "", list->values[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, i > 0 ? "," : "",
+                                 list->values[i]);
 }
 
 /* As people write it where that is exact, else to the last bit. */
@@ -206,9 +202,8 @@ static bool is_named_zero(const struct bc_option *option)
 {
     if (option->zero == NULL)
         return false;
-    return option->kind == BC_REAL || option->kind == BC_PERCENT
-               ? *(double *)option->value == 0.0
-               : *(int64_t *)option->value == 0;
+    return option->kind == BC_REAL || option->kind == BC_PERCENT ? *(double *)option->value == 0.0
+                                                                 : *(int64_t *)option->value == 0;
 }
 
 /* Of a value as text, or more. */
@@ -244,8 +239,7 @@ char *bc_option_text(const struct bc_option *option)
 
 /* ---- the environment --------------------------------------------------- */
 
-static bool read_variables(struct bc_option *option, bc_lookup_fn *lookup,
-                           struct bc_error *error)
+static bool read_variables(struct bc_option *option, bc_lookup_fn *lookup, struct bc_error *error)
 {
     const char *name = option->variables;
     while (name != NULL && *name != '\0') {
@@ -276,13 +270,11 @@ struct getopt_tables {
     char *short_options;
 };
 
-static bool make_getopt_tables(const struct bc_options *options,
-                               struct getopt_tables *tables)
+static bool make_getopt_tables(const struct bc_options *options, struct getopt_tables *tables)
 {
     /* Every row may have an alias; one more entry ends the table. A short
        option takes up to two characters after the leading "+:". */
-    tables->long_options =
-        calloc(2 * options->count + 1, sizeof *tables->long_options);
+    tables->long_options = calloc(2 * options->count + 1, sizeof *tables->long_options);
     tables->short_options = calloc(2 * options->count + 3, 1);
     if (tables->long_options == NULL || tables->short_options == NULL)
         return false;
@@ -298,8 +290,7 @@ static bool make_getopt_tables(const struct bc_options *options,
                 continue;
             *entry++ = (struct option){
                 .name = names[i],
-                .has_arg = option->kind == BC_FLAG ? optional_argument
-                                                   : required_argument,
+                .has_arg = option->kind == BC_FLAG ? optional_argument : required_argument,
                 .val = LONG_OPTION_BASE + (int)row,
             };
         }
@@ -320,16 +311,15 @@ static struct bc_option *find_short(const struct bc_options *options, int name)
     return NULL;
 }
 
-static bool read_arguments(struct bc_options *options,
-                           const struct getopt_tables *tables, int argc,
+static bool read_arguments(struct bc_options *options, const struct getopt_tables *tables, int argc,
                            char *const *argv, struct bc_error *error)
 {
     optind = 0; /* glibc: start afresh, also in the middle of a word */
     opterr = 0;
     for (;;) {
         const int word = optind > 0 ? optind : 1;
-        const int found = getopt_long(argc, argv, tables->short_options,
-                                      tables->long_options, NULL);
+        const int found =
+            getopt_long(argc, argv, tables->short_options, tables->long_options, NULL);
         if (found == -1)
             break;
         /* The name without its value, for errors. */
@@ -337,14 +327,14 @@ static bool read_arguments(struct bc_options *options,
         const char *const given = word < argc ? argv[word] : "";
         snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
         if (found == '?')
-            return bc_error_set(error, "%s: no such option (or several that "
-                                       "start so): see --help",
+            return bc_error_set(error,
+                                "%s: no such option (or several that "
+                                "start so): see --help",
                                 name);
-        struct bc_option *const option =
-            found >= LONG_OPTION_BASE
-                ? &options->rows[found - LONG_OPTION_BASE]
-            : found == ':' ? NULL
-                           : find_short(options, found);
+        struct bc_option *const option = found >= LONG_OPTION_BASE
+                                             ? &options->rows[found - LONG_OPTION_BASE]
+                                         : found == ':' ? NULL
+                                                        : find_short(options, found);
         if (option == NULL)
             return bc_error_set(error, "%s: needs a value: see --help", name);
         if (option->short_name == found && given[1] != '-')
@@ -356,22 +346,20 @@ static bool read_arguments(struct bc_options *options,
         option->source = BC_FROM_ARGUMENT;
     }
     if (optind < argc)
-        return bc_error_set(error, "'%.80s': not an option: see --help",
-                            argv[optind]);
+        return bc_error_set(error, "'%.80s': not an option: see --help", argv[optind]);
     return true;
 }
 
-bool bc_options_parse(struct bc_options *options, int argc, char *const *argv,
-                      bc_lookup_fn *lookup, struct bc_error *error)
+bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, bc_lookup_fn *lookup,
+                      struct bc_error *error)
 {
     for (size_t row = 0; row < options->count; row++)
         if (!read_variables(&options->rows[row], lookup, error))
             return false;
     struct getopt_tables tables;
-    const bool good =
-        make_getopt_tables(options, &tables)
-            ? read_arguments(options, &tables, argc, argv, error)
-            : bc_error_set(error, "no memory for the options");
+    const bool good = make_getopt_tables(options, &tables)
+                          ? read_arguments(options, &tables, argc, argv, error)
+                          : bc_error_set(error, "no memory for the options");
     free(tables.long_options);
     free(tables.short_options);
     return good;
@@ -379,8 +367,7 @@ bool bc_options_parse(struct bc_options *options, int argc, char *const *argv,
 
 /* ---- looking at a table ------------------------------------------------- */
 
-const struct bc_option *bc_options_find(const struct bc_options *options,
-                                        const char *long_name)
+const struct bc_option *bc_options_find(const struct bc_options *options, const char *long_name)
 {
     for (size_t row = 0; row < options->count; row++)
         if (strcmp(options->rows[row].long_name, long_name) == 0)
@@ -433,8 +420,7 @@ static void print_option(FILE *stream, const struct bc_option *option)
     print_wrapped(stream, option->help);
     char value[256];
     bc_option_format(option, value, sizeof value);
-    const bool says_nothing =
-        option->kind == BC_FLAG ? !*(bool *)option->value : value[0] == '\0';
+    const bool says_nothing = option->kind == BC_FLAG ? !*(bool *)option->value : value[0] == '\0';
     if (!says_nothing)
         fprintf(stream, "          default: %s\n", value);
     if (option->variables != NULL)
@@ -475,9 +461,8 @@ char *bc_options_encode(const struct bc_options *options)
     for (size_t row = 0; row < options->count; row++) {
         const struct bc_option *const option = &options->rows[row];
         format_value(option, value, size);
-        used += (size_t)snprintf(text + used, size - used, ROW_FORMAT "%s",
-                                 strlen(value), (int)option->source,
-                                 is_missing(option), value);
+        used += (size_t)snprintf(text + used, size - used, ROW_FORMAT "%s", strlen(value),
+                                 (int)option->source, is_missing(option), value);
     }
     free(value);
     return text;
@@ -507,8 +492,7 @@ static bool take_value(struct bc_option *option, char *text, bool missing)
 
 /* A number from 0 to `max` and the space behind it, from *text, which is moved
    on. */
-static bool take_number(const char **text, unsigned long max,
-                        unsigned long *number)
+static bool take_number(const char **text, unsigned long max, unsigned long *number)
 {
     char *end;
     if (**text < '0' || **text > '9')
@@ -526,8 +510,8 @@ bool bc_options_decode(struct bc_options *options, const char *text)
         struct bc_option *const option = &options->rows[row];
         unsigned long length, source, missing;
         if (!take_number(&text, SIZE_MAX / 2, &length) ||
-            !take_number(&text, BC_FROM_ARGUMENT, &source) ||
-            !take_number(&text, 1, &missing) || strlen(text) < length)
+            !take_number(&text, BC_FROM_ARGUMENT, &source) || !take_number(&text, 1, &missing) ||
+            strlen(text) < length)
             return false;
         char *const value = malloc(length + 1);
         if (value == NULL)

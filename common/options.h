@@ -33,29 +33,29 @@ enum bc_option_source { BC_FROM_DEFAULT, BC_FROM_ENVIRONMENT, BC_FROM_ARGUMENT }
 
 struct bc_option {
     const char *long_name;
-    const char *alias;   /* a second long name, or NULL */
-    char short_name;     /* or 0 */
+    const char *alias; /* a second long name, or NULL */
+    char short_name;   /* or 0 */
     enum bc_option_kind kind;
-    void *value;         /* holds the default until parsed; see the kinds */
+    void *value;          /* holds the default until parsed; see the kinds */
     const char *argument; /* how --help calls the value: "N"; NULL for flags */
     const char *help;
-    const char *variables; /* environment variables, separated by spaces, the
-                              first one that is set counts; or NULL */
-    const char *choices;   /* BC_CHOICE: words separated by "|" */
-    bool unbounded;      /* numbers: true if min and max don't apply */
-    double min, max;     /* numbers: the least and greatest value taken */
-    const char *zero;    /* numbers: how the default 0 is called, which can't be
-                            given; NULL: 0 */
+    const char *variables;  /* environment variables, separated by spaces, the
+                               first one that is set counts; or NULL */
+    const char *choices;    /* BC_CHOICE: words separated by "|" */
+    bool unbounded;         /* numbers: true if min and max don't apply */
+    double min, max;        /* numbers: the least and greatest value taken */
+    const char *zero;       /* numbers: how the default 0 is called, which can't be
+                               given; NULL: 0 */
     const char *range_hint; /* what would do, for errors; NULL: made from min
                                and max */
-    bool internal; /* not a parameter of the measurement (--help, --output):
-                      left out of the metadata */
+    bool internal;          /* not a parameter of the measurement (--help, --output):
+                               left out of the metadata */
 
     /* Set by parsing. */
     enum bc_option_source source;
     const char *variable; /* the one that set it, with its length */
     size_t variable_length;
-    char *owned;          /* storage of a text that came by broadcast */
+    char *owned; /* storage of a text that came by broadcast */
 };
 
 struct bc_options {
@@ -81,12 +81,11 @@ typedef const char *bc_lookup_fn(const char *name);
 /* Reads the environment, then the command line, which beats it. False, with
    the error set, on the first thing that is wrong; values that were set until
    then stay. argv[0] is skipped. */
-bool bc_options_parse(struct bc_options *options, int argc, char *const *argv,
-                      bc_lookup_fn *lookup, struct bc_error *error);
+bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, bc_lookup_fn *lookup,
+                      struct bc_error *error);
 
 /* The row with this long name; the name must be in the table. */
-const struct bc_option *bc_options_find(const struct bc_options *options,
-                                        const char *long_name);
+const struct bc_option *bc_options_find(const struct bc_options *options, const char *long_name);
 
 /* True if the option was given on the command line or in the environment. */
 bool bc_option_given(const struct bc_options *options, const char *long_name);

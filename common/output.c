@@ -25,18 +25,15 @@ struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
 {
     struct bc_output *const output = malloc(sizeof *output);
     if (output != NULL)
-        *output = (struct bc_output){.stream = stream,
-                                     .style = *style,
-                                     .borrowed = true,
-                                     .table = table};
+        *output =
+            (struct bc_output){.stream = stream, .style = *style, .borrowed = true, .table = table};
     return output;
 }
 
 struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
                                  const struct bc_table *table)
 {
-    struct bc_output *const output =
-        bc_output_attach(stdout, style, table);
+    struct bc_output *const output = bc_output_attach(stdout, style, table);
     if (output == NULL)
         return NULL;
     /* Whatever a library has chosen: numbers have a decimal point. */
@@ -68,8 +65,7 @@ static int flush_stream(FILE *stream)
 static bool went_away(FILE *stream)
 {
     struct stat status;
-    return fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) &&
-           status.st_nlink == 0;
+    return fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
 }
 
 int bc_stream_problem(FILE *stream)
@@ -81,8 +77,8 @@ int bc_stream_problem(FILE *stream)
 /* The first problem counts. */
 static void flush(struct bc_output *output)
 {
-    const int problem = output->borrowed ? flush_stream(output->stream)
-                                         : bc_stream_problem(output->stream);
+    const int problem =
+        output->borrowed ? flush_stream(output->stream) : bc_stream_problem(output->stream);
     if (output->lost == 0)
         output->lost = problem;
 }
@@ -94,8 +90,7 @@ static bool has_metadata(const struct bc_output *output)
 
 /* A text of one line, freed by the caller. NULL without memory; the output is lost
    then. */
-static char *make_text(struct bc_output *output, const char *format,
-                       va_list arguments)
+static char *make_text(struct bc_output *output, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -111,8 +106,7 @@ static char *make_text(struct bc_output *output, const char *format,
     return text;
 }
 
-void bc_output_meta(struct bc_output *output, const char *key,
-                    const char *format, ...)
+void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
 {
     if (output == NULL || !has_metadata(output))
         return;
@@ -126,8 +120,7 @@ void bc_output_meta(struct bc_output *output, const char *key,
     free(text);
 }
 
-void bc_output_remark(struct bc_output *output, const char *word,
-                      const char *format, ...)
+void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
 {
     if (output == NULL)
         return;
@@ -149,8 +142,7 @@ void bc_output_remark(struct bc_output *output, const char *word,
 /* One line of cells. In a table a column is as wide as its name, and at least
    wide enough for usual numbers, the first one for names such as
    "ireduce_scatter_block"; longer cells push the rest to the right. */
-static void write_cells(struct bc_output *output,
-                        const char *(*cell)(const void *, size_t),
+static void write_cells(struct bc_output *output, const char *(*cell)(const void *, size_t),
                         const void *source)
 {
     enum { FIRST_WIDTH = 21, LEAST_WIDTH = 9 };
@@ -162,9 +154,8 @@ static void write_cells(struct bc_output *output,
         } else {
             const int name_width = (int)strlen(output->table->columns[i].name);
             const int least_width = i == 0 ? FIRST_WIDTH : LEAST_WIDTH;
-            fprintf(output->stream, "%*s%s",
-                    name_width > least_width ? name_width : least_width, text,
-                    last ? "\n" : "  ");
+            fprintf(output->stream, "%*s%s", name_width > least_width ? name_width : least_width,
+                    text, last ? "\n" : "  ");
         }
     }
     flush(output);
@@ -188,8 +179,7 @@ static void write_roles(struct bc_output *output)
     fputs("# columns:", output->stream);
     for (size_t i = 0; i < output->table->count; i++) {
         const struct bc_column *const column = &output->table->columns[i];
-        fprintf(output->stream, " %s=%s", column->name,
-                bc_role_names[column->role]);
+        fprintf(output->stream, " %s=%s", column->name, bc_role_names[column->role]);
     }
     fputc('\n', output->stream);
 }
@@ -234,8 +224,7 @@ void bc_row_text(struct bc_row *row, const char *name, const char *text)
 
 void bc_row_integer(struct bc_row *row, const char *name, int64_t value)
 {
-    snprintf(row->cells[find_column(row, name)], BC_CELL_LENGTH, "%" PRId64,
-             value);
+    snprintf(row->cells[find_column(row, name)], BC_CELL_LENGTH, "%" PRId64, value);
 }
 
 void bc_row_real(struct bc_row *row, const char *name, double value)
@@ -247,8 +236,7 @@ void bc_row_real(struct bc_row *row, const char *name, double value)
         return;
     }
     const int decimals = row->table->columns[column].decimals;
-    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e",
-             decimals, value);
+    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e", decimals, value);
     /* A tiny negative number that rounds to nothing is not "-0.00". */
     if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
         memmove(cell, cell + 1, strlen(cell));

@@ -69,17 +69,15 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
                                    const struct bc_table *table);
 
-/* Writes `# key: value`, with metadata only. Control characters in the value become spaces, and bytes
-   that are not UTF-8 question marks, so that any value leaves the format whole. */
-void bc_output_meta(struct bc_output *output, const char *key,
-                    const char *format, ...)
+/* Writes `# key: value`, with metadata only. Control characters in the value become spaces, and
+   bytes that are not UTF-8 question marks, so that any value leaves the format whole. */
+void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Writes `# WORD: text`; the word is note, warning, verbose or debug. May
    stand anywhere. To stderr as `PROGRAM: WORD: text` if the result is without
    metadata. */
-void bc_output_remark(struct bc_output *output, const char *word,
-                      const char *format, ...)
+void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Writes `# columns:` with each column's name and role (`name=key time_us=less`),

@@ -71,8 +71,7 @@ static bool parse_size_prefix(const char *text, size_t length, int64_t *value)
         return false;
     if (i < length) {
         static const char suffixes[] = "KMG";
-        const char *const suffix =
-            strchr(suffixes, toupper((unsigned char)text[i]));
+        const char *const suffix = strchr(suffixes, toupper((unsigned char)text[i]));
         if (suffix == NULL || i + 1 != length)
             return false;
         const int shift = 10 * (int)(suffix - suffixes + 1);
@@ -93,8 +92,8 @@ bool bc_parse_boolean(const char *text, bool *value)
 {
     if (text == NULL)
         return false;
-    *value = !(*text == '\0' || strcmp(text, "0") == 0 ||
-               strcasecmp(text, "no") == 0 || strcasecmp(text, "false") == 0);
+    *value = !(*text == '\0' || strcmp(text, "0") == 0 || strcasecmp(text, "no") == 0 ||
+               strcasecmp(text, "false") == 0);
     return true;
 }
 
@@ -107,8 +106,7 @@ static bool append(struct bc_size_list *list, int64_t value)
 }
 
 /* One element of a list, a size or a range, of `length` characters. */
-static bool append_element(struct bc_size_list *list, const char *text,
-                           size_t length)
+static bool append_element(struct bc_size_list *list, const char *text, size_t length)
 {
     const char *const colon = memchr(text, ':', length);
     int64_t first, last;
@@ -116,8 +114,8 @@ static bool append_element(struct bc_size_list *list, const char *text,
         return parse_size_prefix(text, length, &first) && append(list, first);
     const size_t first_length = (size_t)(colon - text);
     if (!parse_size_prefix(text, first_length, &first) ||
-        !parse_size_prefix(colon + 1, length - first_length - 1, &last) ||
-        first < 1 || last < first)
+        !parse_size_prefix(colon + 1, length - first_length - 1, &last) || first < 1 ||
+        last < first)
         return false;
     for (int64_t size = first;; size *= 2) {
         if (!append(list, size))
@@ -131,8 +129,7 @@ bool bc_parse_size_list(const char *text, struct bc_size_list *list)
 {
     if (text == NULL)
         return false;
-    struct bc_size_list parsed = {
-        .values = malloc(LIST_MAX * sizeof *parsed.values)};
+    struct bc_size_list parsed = {.values = malloc(LIST_MAX * sizeof *parsed.values)};
     bool good = parsed.values != NULL;
     while (good) {
         const size_t length = strcspn(text, ",");

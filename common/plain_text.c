@@ -33,16 +33,14 @@ static size_t read_character(const char *text, uint32_t *character)
         *character = *character << 6 | (byte & 0x3fU);
     }
     const bool surrogate = *character >= 0xd800 && *character < 0xe000;
-    return length == 0 || surrogate || *character < least[length] ||
-                   *character > 0x10ffff
-               ? 0
-               : length;
+    return length == 0 || surrogate || *character < least[length] || *character > 0x10ffff ? 0
+                                                                                           : length;
 }
 
 static bool is_control(uint32_t character)
 {
-    return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-           character == 0x2028 || character == 0x2029;
+    return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x2028 ||
+           character == 0x2029;
 }
 
 void bc_make_plain_text(char *text, char control)

@@ -47,8 +47,7 @@ void bc_quiet_barrier(MPI_Comm comm)
     wait_asleep(&request);
 }
 
-void bc_quiet_bcast(void *buffer, int count, MPI_Datatype type, int root,
-                    MPI_Comm comm)
+void bc_quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     if (!sleeping) {
         BC_MPI(MPI_Bcast(buffer, count, type, root, comm));
@@ -59,8 +58,8 @@ void bc_quiet_bcast(void *buffer, int count, MPI_Datatype type, int root,
     wait_asleep(&request);
 }
 
-void bc_quiet_reduce(const void *send, void *receive, int count,
-                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+void bc_quiet_reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                     int root, MPI_Comm comm)
 {
     if (!sleeping) {
         BC_MPI(MPI_Reduce(send, receive, count, type, op, root, comm));
@@ -71,8 +70,8 @@ void bc_quiet_reduce(const void *send, void *receive, int count,
     wait_asleep(&request);
 }
 
-void bc_quiet_allreduce(const void *send, void *receive, int count,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+void bc_quiet_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm)
 {
     if (!sleeping) {
         BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
@@ -105,8 +104,8 @@ void bc_quiet_release(MPI_Comm comm)
     wait_yielding(&request);
 }
 
-void bc_quiet_release_allreduce(const void *send, void *receive, int count,
-                                MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+void bc_quiet_release_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm)
 {
     if (!sleeping) {
         BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));

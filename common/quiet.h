@@ -33,12 +33,11 @@ void bc_quiet_choose(bool sleeps);
    While they sleep these pass by what intercepts MPI calls: it would take them for
    the non-blocking collectives of a program. An error of MPI's ends the job. */
 void bc_quiet_barrier(MPI_Comm comm);
-void bc_quiet_bcast(void *buffer, int count, MPI_Datatype type, int root,
-                    MPI_Comm comm);
-void bc_quiet_reduce(const void *send, void *receive, int count,
-                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
-void bc_quiet_allreduce(const void *send, void *receive, int count,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+void bc_quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+void bc_quiet_reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                     int root, MPI_Comm comm);
+void bc_quiet_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm);
 
 /* A barrier whose ranks leave at once, as far as there are processors for them: in
    oversubscribed jobs those that wait offer their processor to others each time
@@ -46,7 +45,7 @@ void bc_quiet_allreduce(const void *send, void *receive, int count,
 void bc_quiet_release(MPI_Comm comm);
 
 /* An allreduce whose ranks leave so. */
-void bc_quiet_release_allreduce(const void *send, void *receive, int count,
-                                MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+void bc_quiet_release_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm);
 
 #endif

@@ -58,9 +58,8 @@ static void add_quota(const char *folder, int version, void *context)
     struct bc_quotas *const quotas = context;
     int64_t quota_us = 0, period_us = 0;
     struct stat status;
-    const bool known = version == 1
-                           ? read_version_1(folder, &quota_us, &period_us)
-                           : read_version_2(folder, &quota_us, &period_us);
+    const bool known = version == 1 ? read_version_1(folder, &quota_us, &period_us)
+                                    : read_version_2(folder, &quota_us, &period_us);
     if (!known || quota_us <= 0 || period_us <= 0 || stat(folder, &status) != 0)
         return;
     const struct bc_quota quota = {
@@ -73,8 +72,7 @@ static void add_quota(const char *folder, int version, void *context)
         quotas->of[quotas->count++] = quota;
 }
 
-void bc_quotas_read(struct bc_quotas *quotas, const char *membership,
-                    const char *mount)
+void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount)
 {
     memset(quotas, 0, sizeof *quotas); /* all of it is sent */
     bc_groups_visit(membership, mount, "cpu", add_quota, quotas);
@@ -87,8 +85,7 @@ const char *bc_quota_file(const struct bc_quota *quota)
 
 /* ---- judging ---------------------------------------------------------------- */
 
-static int count_sharing(const struct bc_quotas *quotas, int count,
-                         const struct bc_quota *quota)
+static int count_sharing(const struct bc_quotas *quotas, int count, const struct bc_quota *quota)
 {
     int sharing = 0;
     for (int i = 0; i < count; i++)

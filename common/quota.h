@@ -31,13 +31,12 @@ struct bc_quotas {
 
 /* Reads the quotas of the groups that the file `membership` names, as /proc/self/cgroup
    does, where they are mounted as below /sys/fs/cgroup. Local. */
-void bc_quotas_read(struct bc_quotas *quotas, const char *membership,
-                    const char *mount);
+void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount);
 
 /* What quotas mean for ranks of one node. */
 struct bc_quota_finding {
-    double processors; /* whose time all the ranks may use together; INFINITY without
-                          a limit */
+    double processors;        /* whose time all the ranks may use together; INFINITY without
+                                 a limit */
     struct bc_quota exceeded; /* the quota that allows the smallest share of a processor
                                  to each of its ranks, if that is less than one */
     int ranks;                /* that share it; 0: there is none */

@@ -98,8 +98,8 @@ static int compare_ranked(const void *left, const void *right)
 
 /* All values in ascending order; `ties` is the sum of t^3 - t over the groups of t
    equal values. Freed by the caller; NULL without memory. */
-static struct ranked *rank(const double *base, size_t m, const double *other,
-                           size_t n, double *ties)
+static struct ranked *rank(const double *base, size_t m, const double *other, size_t n,
+                           double *ties)
 {
     struct ranked *const all = malloc((m + n) * sizeof *all);
     if (all == NULL)
@@ -111,8 +111,7 @@ static struct ranked *rank(const double *base, size_t m, const double *other,
     qsort(all, m + n, sizeof *all, compare_ranked);
     *ties = 0.0;
     for (size_t begin = 0, end; begin < m + n; begin = end) {
-        for (end = begin + 1;
-             end < m + n && all[end].value <= all[begin].value; end++)
+        for (end = begin + 1; end < m + n && all[end].value <= all[begin].value; end++)
             ;
         for (size_t i = begin; i < end; i++)
             all[i].twice_rank = begin + 1 + end;
@@ -133,8 +132,7 @@ static struct ranked *rank(const double *base, size_t m, const double *other,
  * Permutation and Rank Tests", Statistical Software Newsletter 12 (1986)). A sum
  * of j values is kept less the least it can be, j (j + 1). NAN without memory.
  */
-static double tied_p(const struct ranked *all, size_t m, size_t n,
-                     double distance)
+static double tied_p(const struct ranked *all, size_t m, size_t n, double distance)
 {
     const size_t sums = 2 * m * n + 1;
     double *const ways = calloc((m + 1) * sums, sizeof *ways);
@@ -147,8 +145,7 @@ static double tied_p(const struct ranked *all, size_t m, size_t n,
             double *const to = ways + j * sums;
             /* From the least sum of j - 1 values to that of j are 2 j more. Ties
                can have less, never below the least that j values can sum up to. */
-            const ptrdiff_t step =
-                (ptrdiff_t)all[i].twice_rank - 2 * (ptrdiff_t)j;
+            const ptrdiff_t step = (ptrdiff_t)all[i].twice_rank - 2 * (ptrdiff_t)j;
             const size_t most = sums - 1;
             if (step >= 0) {
                 for (size_t s = 0; s + (size_t)step <= most; s++)
@@ -175,8 +172,7 @@ static double tied_p(const struct ranked *all, size_t m, size_t n,
 static double normal_p(size_t m, size_t n, double ties, double distance)
 {
     const double a = (double)m, b = (double)n, both = a + b;
-    const double variance =
-        a * b / 12.0 * (both + 1.0 - ties / (both * (both - 1.0)));
+    const double variance = a * b / 12.0 * (both + 1.0 - ties / (both * (both - 1.0)));
     if (variance <= 0.0)
         return 1.0;
     return erfc(fmax(0.0, distance / 2.0 - 0.5) / sqrt(2.0 * variance));
@@ -197,8 +193,7 @@ static double untied_p(size_t m, size_t n, double distance)
     return fmin(1.0, 2.0 * far / known.all);
 }
 
-double bc_rank_sum_p(const double *base, size_t base_count,
-                     const double *other, size_t other_count)
+double bc_rank_sum_p(const double *base, size_t base_count, const double *other, size_t other_count)
 {
     const size_t m = base_count, n = other_count;
     if (m == 0 || n == 0 || m > BC_RANK_MAX || n > BC_RANK_MAX)
@@ -211,11 +206,9 @@ double bc_rank_sum_p(const double *base, size_t base_count,
     for (size_t i = 0; i < m + n; i++)
         if (all[i].of_base)
             twice_sum += all[i].twice_rank;
-    const double distance =
-        fabs((double)twice_sum - (double)(m * (m + n + 1)));
+    const double distance = fabs((double)twice_sum - (double)(m * (m + n + 1)));
     double p;
-    const double additions = (double)(m + n) * (double)smaller(m, n) * 2.0 *
-                             (double)m * (double)n;
+    const double additions = (double)(m + n) * (double)smaller(m, n) * 2.0 * (double)m * (double)n;
     if (ties <= 0.0) {
         p = untied_p(m, n, distance);
     } else if (additions > ADDITIONS_MAX) {
@@ -230,16 +223,14 @@ double bc_rank_sum_p(const double *base, size_t base_count,
 
 double bc_rank_sum_least_p(size_t base_count, size_t other_count)
 {
-    const double ways =
-        choose(base_count + other_count, smaller(base_count, other_count));
+    const double ways = choose(base_count + other_count, smaller(base_count, other_count));
     return fmin(1.0, 2.0 / ways);
 }
 
 /* ---- the shift ------------------------------------------------------------------ */
 
-struct bc_shift bc_rank_shift(const double *base, size_t base_count,
-                              const double *other, size_t other_count,
-                              double confidence)
+struct bc_shift bc_rank_shift(const double *base, size_t base_count, const double *other,
+                              size_t other_count, double confidence)
 {
     struct bc_shift shift = {NAN, {NAN, NAN}};
     const size_t m = base_count, n = other_count;
@@ -261,8 +252,7 @@ struct bc_shift bc_rank_shift(const double *base, size_t base_count,
         while (k < m * n / 2 && below <= allowed)
             below += ways[++k];
         if (k > 0)
-            shift.interval = (struct bc_interval){differences[k - 1],
-                                                  differences[m * n - k]};
+            shift.interval = (struct bc_interval){differences[k - 1], differences[m * n - k]};
     }
     free(differences);
     return shift;

@@ -28,8 +28,8 @@
  * there are ties and more than some 70 values on each side, the normal
  * approximation takes its place. NAN if a sample is empty or above BC_RANK_MAX.
  */
-double bc_rank_sum_p(const double *base, size_t base_count,
-                     const double *other, size_t other_count);
+double bc_rank_sum_p(const double *base, size_t base_count, const double *other,
+                     size_t other_count);
 
 /* The least p-value that samples of these sizes can have: all values of one are
    above all of the other. 1 where one is empty. */
@@ -50,9 +50,8 @@ struct bc_shift {
     struct bc_interval interval;
 };
 
-struct bc_shift bc_rank_shift(const double *base, size_t base_count,
-                              const double *other, size_t other_count,
-                              double confidence);
+struct bc_shift bc_rank_shift(const double *base, size_t base_count, const double *other,
+                              size_t other_count, double confidence);
 
 /*
  * p-values corrected for being many: if those below alpha are called changes,

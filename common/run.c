@@ -46,86 +46,135 @@ static void set_defaults(struct bc_settings *settings)
 
 bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
 {
-    *run = (struct bc_run){.benchmark = benchmark,
-                           .budget_s = benchmark->run_budget_s};
+    *run = (struct bc_run){.benchmark = benchmark, .budget_s = benchmark->run_budget_s};
     set_defaults(&run->settings);
     struct bc_settings *const s = &run->settings;
     const struct bc_option common[] = {
-        {.long_name = "help", .short_name = 'h', .kind = BC_FLAG,
-         .value = &s->help, .internal = true,
+        {.long_name = "help",
+         .short_name = 'h',
+         .kind = BC_FLAG,
+         .value = &s->help,
+         .internal = true,
          .help = "print this help and exit"},
-        {.long_name = "version", .kind = BC_FLAG, .value = &s->version,
-         .internal = true, .help = "print the version and exit"},
-        {.long_name = "format", .kind = BC_CHOICE, .value = &s->format,
+        {.long_name = "version",
+         .kind = BC_FLAG,
+         .value = &s->version,
+         .internal = true,
+         .help = "print the version and exit"},
+        {.long_name = "format",
+         .kind = BC_CHOICE,
+         .value = &s->format,
          .choices = "tsv|table",
          .help = "tab-separated values, or columns aligned for reading"},
-        {.long_name = "output", .kind = BC_TEXT, .value = &s->output,
-         .argument = "FILE", .help = "write the result to FILE, not stdout"},
-        {.long_name = "no-header", .kind = BC_FLAG, .value = &s->no_header,
+        {.long_name = "output",
+         .kind = BC_TEXT,
+         .value = &s->output,
+         .argument = "FILE",
+         .help = "write the result to FILE, not stdout"},
+        {.long_name = "no-header",
+         .kind = BC_FLAG,
+         .value = &s->no_header,
          .help = "rows only: no metadata, no header row; notes and warnings go to "
                  "stderr"},
-        {.long_name = "no-metadata", .kind = BC_FLAG, .value = &s->no_metadata,
+        {.long_name = "no-metadata",
+         .kind = BC_FLAG,
+         .value = &s->no_metadata,
          .internal = true,
          .help = "header row and rows only; notes and warnings go to stderr"},
-        {.long_name = "precision", .kind = BC_PERCENT,
-         .value = &s->precision_pct, .argument = "PERCENT", .min = 0.001,
+        {.long_name = "precision",
+         .kind = BC_PERCENT,
+         .value = &s->precision_pct,
+         .argument = "PERCENT",
+         .min = 0.001,
          .max = 100,
          .help = "sample until the interval's half-width is within this "
                  "share of the value"},
-        {.long_name = "confidence", .kind = BC_PERCENT,
-         .value = &s->confidence_pct, .argument = "PERCENT", .min = 50,
-         .max = 99.99, .help = "confidence of the intervals"},
-        {.long_name = "min-samples", .kind = BC_SIZE, .value = &s->min_samples,
-         .argument = "N", .min = 1, .max = 1e9,
+        {.long_name = "confidence",
+         .kind = BC_PERCENT,
+         .value = &s->confidence_pct,
+         .argument = "PERCENT",
+         .min = 50,
+         .max = 99.99,
+         .help = "confidence of the intervals"},
+        {.long_name = "min-samples",
+         .kind = BC_SIZE,
+         .value = &s->min_samples,
+         .argument = "N",
+         .min = 1,
+         .max = 1e9,
          .help = "samples of a row, at least, while there is time"},
-        {.long_name = "max-samples", .kind = BC_SIZE, .value = &s->max_samples,
-         .argument = "N", .min = 1, .max = 1e9,
+        {.long_name = "max-samples",
+         .kind = BC_SIZE,
+         .value = &s->max_samples,
+         .argument = "N",
+         .min = 1,
+         .max = 1e9,
          .help = "samples of a row, at most"},
-        {.long_name = "samples", .kind = BC_SIZE, .value = &s->samples,
-         .argument = "N", .min = 1, .max = 1e9, .zero = "adaptive",
+        {.long_name = "samples",
+         .kind = BC_SIZE,
+         .value = &s->samples,
+         .argument = "N",
+         .min = 1,
+         .max = 1e9,
+         .zero = "adaptive",
          .help = "take exactly N samples, as long as that takes, unless "
                  "--max-time is given too"},
-        {.long_name = "max-time", .kind = BC_REAL, .value = &s->max_time_s,
-         .argument = "SECONDS", .min = 1e-3, .max = 1e6,
+        {.long_name = "max-time",
+         .kind = BC_REAL,
+         .value = &s->max_time_s,
+         .argument = "SECONDS",
+         .min = 1e-3,
+         .max = 1e6,
          .help = "time for a row"},
-        {.long_name = "warmup", .kind = BC_INTEGER, .value = &s->warmup,
-         .argument = "N", .min = -1, .max = 1e9,
+        {.long_name = "warmup",
+         .kind = BC_INTEGER,
+         .value = &s->warmup,
+         .argument = "N",
+         .min = -1,
+         .max = 1e9,
          .help = "operations before sampling; -1: until the median settles"},
-        {.long_name = "timer", .kind = BC_CHOICE, .value = &s->timer,
+        {.long_name = "timer",
+         .kind = BC_CHOICE,
+         .value = &s->timer,
          .choices = "monotonic|tsc|wtime",
          .help = "clock: clock_gettime, the processor's time stamp counter, "
                  "or MPI_Wtime"},
-        {.long_name = "estimator", .kind = BC_CHOICE, .value = &s->estimator,
+        {.long_name = "estimator",
+         .kind = BC_CHOICE,
+         .value = &s->estimator,
          .choices = "median|mean",
          .help = "robust, or mean and standard deviation as the "
                  "specification says"},
-        {.long_name = "check", .kind = BC_FLAG, .value = &s->check,
+        {.long_name = "check",
+         .kind = BC_FLAG,
+         .value = &s->check,
          .help = "verify the data of every operation, outside the timing"},
-        {.long_name = "dump-samples", .kind = BC_TEXT,
-         .value = &s->dump_samples, .argument = "FILE",
+        {.long_name = "dump-samples",
+         .kind = BC_TEXT,
+         .value = &s->dump_samples,
+         .argument = "FILE",
          .help = "write the samples behind every row to FILE, in nanoseconds"},
         /* The last one, since not all have it. */
-        {.long_name = "sync", .kind = BC_CHOICE, .value = &s->sync,
+        {.long_name = "sync",
+         .kind = BC_CHOICE,
+         .value = &s->sync,
          .choices = "barrier|window",
          .help = "what is timed starts when ranks come out of a barrier, and "
                  "the slowest one's time counts; or at a moment that they agree "
                  "on, by a synchronised clock, and the time from first start to "
                  "last end counts"},
     };
-    const size_t common_count = sizeof common / sizeof *common -
-                                (run->benchmark->may_start_together ? 0 : 1);
+    const size_t common_count =
+        sizeof common / sizeof *common - (run->benchmark->may_start_together ? 0 : 1);
     const size_t own_count = run->benchmark->option_count;
     run->options.count = common_count + own_count;
-    run->options.rows =
-        malloc(run->options.count * sizeof *run->options.rows);
+    run->options.rows = malloc(run->options.count * sizeof *run->options.rows);
     if (run->options.rows == NULL)
         return false;
     /* The benchmark's own options come first in --help and metadata. */
     if (own_count > 0)
-        memcpy(run->options.rows, run->benchmark->options,
-               own_count * sizeof *run->options.rows);
-    memcpy(run->options.rows + own_count, common,
-           common_count * sizeof *common);
+        memcpy(run->options.rows, run->benchmark->options, own_count * sizeof *run->options.rows);
+    memcpy(run->options.rows + own_count, common, common_count * sizeof *common);
     run->defaults = bc_options_encode(&run->options);
     if (run->defaults == NULL)
         bc_run_release(run);
@@ -144,25 +193,21 @@ void bc_run_release(struct bc_run *run)
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
     struct bc_settings *const s = &run->settings;
-    if (s->min_samples > s->max_samples &&
-        !bc_option_given(&run->options, "min-samples"))
+    if (s->min_samples > s->max_samples && !bc_option_given(&run->options, "min-samples"))
         s->min_samples = s->max_samples;
     if (s->min_samples > s->max_samples)
         return bc_error_set(error,
                             "--min-samples: %lld is more than --max-samples, "
                             "%lld: lower the one or raise the other",
-                            (long long)s->min_samples,
-                            (long long)s->max_samples);
-    return run->benchmark->validate == NULL ||
-           run->benchmark->validate(run, error);
+                            (long long)s->min_samples, (long long)s->max_samples);
+    return run->benchmark->validate == NULL || run->benchmark->validate(run, error);
 }
 
-bool bc_run_accept(struct bc_run *run, int argc, char *const *argv,
-                   bc_lookup_fn *lookup, struct bc_error *error)
+bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
+                   struct bc_error *error)
 {
     return bc_options_parse(&run->options, argc, argv, lookup, error) &&
-           (run->settings.help || run->settings.version ||
-            validate(run, error));
+           (run->settings.help || run->settings.version || validate(run, error));
 }
 
 static const char *lookup_variable(const char *name)
@@ -177,7 +222,7 @@ static const char *lookup_variable(const char *name)
 static bool prints_before_init(void)
 {
     static const char *const variables[] = {
-        "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
+        "PMI_RANK",     "PMIX_RANK",   "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
         "SLURM_PROCID", "PALS_RANKID",
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -212,8 +257,7 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
     bool help = false, version = false;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         const char usage[] = {'-', run->benchmark->usage_option, '\0'};
-        help = help || strcmp(argv[i], "--help") == 0 ||
-               strcmp(argv[i], "-h") == 0 ||
+        help = help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
                (usage[1] != '\0' && strcmp(argv[i], usage) == 0);
         version = version || strcmp(argv[i], "--version") == 0;
     }
@@ -240,8 +284,7 @@ static void leave(struct bc_run *run, int status)
 
 /* Agrees on whether all is well on rank 0, where `error` holds what is wrong
    if not, and prints that. Collective. */
-static bool agree(const struct bc_run *run, bool good,
-                  const struct bc_error *error)
+static bool agree(const struct bc_run *run, bool good, const struct bc_error *error)
 {
     int all_good = good;
     BC_MPI(MPI_Bcast(&all_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -279,8 +322,7 @@ static bool start_clock(struct bc_run *run)
 {
     struct bc_error error = {""};
     int good = bc_clock_select((enum bc_clock_kind)run->settings.timer);
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     if (!good)
         bc_error_set(&error, "--timer: this machine's time stamp counter is "
                              "not invariant: use monotonic or wtime");
@@ -288,8 +330,7 @@ static bool start_clock(struct bc_run *run)
         return false;
     run->own_clock = bc_clock_measure();
     double cost[2] = {run->own_clock.read_ns, run->own_clock.resolution_ns};
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, cost, 2, MPI_DOUBLE, MPI_MAX,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, cost, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
     run->max_clock = (struct bc_clock_cost){cost[0], cost[1]};
     return true;
 }
@@ -311,8 +352,7 @@ static void write_parameters(struct bc_run *run)
         char *const value = bc_option_text(option);
         if (value == NULL)
             bc_abort("no memory for the metadata");
-        bc_output_meta(run->output, option->long_name, "%s",
-                       value[0] != '\0' ? value : "NA");
+        bc_output_meta(run->output, option->long_name, "%s", value[0] != '\0' ? value : "NA");
         free(value);
     }
     for (size_t i = 0; i < run->options.count; i++) {
@@ -320,10 +360,8 @@ static void write_parameters(struct bc_run *run)
         if (option->source != BC_FROM_ENVIRONMENT)
             continue;
         char variable[128];
-        snprintf(variable, sizeof variable, "%.*s",
-                 (int)option->variable_length, option->variable);
-        bc_output_meta(run->output, "environment", "%s=%s", variable,
-                       lookup_variable(variable));
+        snprintf(variable, sizeof variable, "%.*s", (int)option->variable_length, option->variable);
+        bc_output_meta(run->output, "environment", "%s=%s", variable, lookup_variable(variable));
     }
 }
 
@@ -335,10 +373,8 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     bc_metadata_write_program(run->output, run->benchmark->name, argc, argv);
     bc_metadata_write(run->output, &run->job, run->thread_level);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
-    bc_output_meta(run->output, "clock_cost_ns", "%.1f",
-                   run->max_clock.read_ns);
-    bc_output_meta(run->output, "clock_resolution_ns", "%.1f",
-                   run->max_clock.resolution_ns);
+    bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->max_clock.read_ns);
+    bc_output_meta(run->output, "clock_resolution_ns", "%.1f", run->max_clock.resolution_ns);
     write_parameters(run);
     if (run->window != NULL)
         bc_start_window_describe(run->window, run->output);
@@ -362,12 +398,11 @@ static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
     if (benchmark->threads == NULL)
         return benchmark->thread_level;
     bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
-    return *benchmark->threads > 1 ? MPI_THREAD_MULTIPLE
-                                   : benchmark->thread_level;
+    return *benchmark->threads > 1 ? MPI_THREAD_MULTIPLE : benchmark->thread_level;
 }
 
-bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
-                  int argc, char **argv, int *status)
+bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc, char **argv,
+                  int *status)
 {
     *status = BC_EXIT_FAILED;
     if (!bc_run_prepare(run, benchmark)) {
@@ -381,14 +416,12 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     }
     int provided;
     bc_shared_memory_watch(prints_before_init());
-    MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv),
-                    &provided);
+    MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv), &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);
     bc_quiet_choose(run->job.oversubscribed);
-    BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     run->memory_per_rank = bc_job_memory_per_rank(&run->job);
     run->shared_memory_per_rank = bc_job_shared_memory_per_rank(&run->job);
     const bool usable = read_options(run, argc, argv);
@@ -403,8 +436,7 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     }
     bc_interrupt_watch();
     if (run->settings.sync == BC_SYNC_WINDOW)
-        run->window = bc_start_window_create(&run->job, &run->max_clock,
-                                             FIND_CLOCK_S);
+        run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
     write_head(run, argc, argv);
     /* Nothing is measured that can't be written. */
     if (!agree_on_output(run)) {
@@ -426,8 +458,7 @@ double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left)
         return run->settings.max_time_s;
     if (run->settings.samples > 0)
         return INFINITY;
-    const double left_s =
-        run->budget_s - (bc_elapsed_s() - run->start_s);
+    const double left_s = run->budget_s - (bc_elapsed_s() - run->start_s);
     const double share_s = left_s / (double)(rows_left > 0 ? rows_left : 1);
     return fmax(0.0, fmin(run->settings.max_time_s, share_s));
 }
@@ -458,23 +489,20 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
     };
 }
 
-struct bc_summary bc_run_summarize(const struct bc_run *run,
-                                   const struct bc_samples *samples,
+struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_samples *samples,
                                    int quantity)
 {
-    return bc_samples_summarize(samples, quantity,
-                                (enum bc_estimator)run->settings.estimator,
+    return bc_samples_summarize(samples, quantity, (enum bc_estimator)run->settings.estimator,
                                 run->settings.confidence_pct / 100.0);
 }
 
 struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
-                                              const struct bc_samples *samples,
-                                              int quantity, int subtrahend)
+                                              const struct bc_samples *samples, int quantity,
+                                              int subtrahend)
 {
-    return bc_samples_summarize_difference(
-        samples, quantity, subtrahend,
-        (enum bc_estimator)run->settings.estimator,
-        run->settings.confidence_pct / 100.0);
+    return bc_samples_summarize_difference(samples, quantity, subtrahend,
+                                           (enum bc_estimator)run->settings.estimator,
+                                           run->settings.confidence_pct / 100.0);
 }
 
 /* When quantity 0, or what it has more than another one, is known well enough. */
@@ -498,8 +526,8 @@ static bool is_precise(const struct bc_samples *samples, void *context)
 }
 
 static bool sample(const struct bc_run *run, struct bc_sampler *sampler,
-                   const struct bc_source *source, int subtrahend,
-                   double seconds, struct bc_summary *summary)
+                   const struct bc_source *source, int subtrahend, double seconds,
+                   struct bc_summary *summary)
 {
     struct precision_rule rule = {
         run, subtrahend, {.precision = run->settings.precision_pct / 100.0}};
@@ -515,14 +543,12 @@ static bool sample(const struct bc_run *run, struct bc_sampler *sampler,
 }
 
 bool bc_run_sample(const struct bc_run *run, struct bc_sampler *sampler,
-                   const struct bc_source *source, double seconds,
-                   struct bc_summary *summary)
+                   const struct bc_source *source, double seconds, struct bc_summary *summary)
 {
     return sample(run, sampler, source, -1, seconds, summary);
 }
 
-bool bc_run_sample_difference(const struct bc_run *run,
-                              struct bc_sampler *sampler,
+bool bc_run_sample_difference(const struct bc_run *run, struct bc_sampler *sampler,
                               const struct bc_source *source, double seconds,
                               struct bc_summary *summary)
 {
@@ -556,8 +582,7 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row)
                 strcmp(row->cells[i], "FAIL") == 0)
                 run->failed = true;
     }
-    bc_quiet_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX,
-                       MPI_COMM_WORLD);
+    bc_quiet_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (flags[0] != 0) {
         run->signal = flags[0];
         bc_output_remark(run->output, "warning", "interrupted by %s",
@@ -566,26 +591,23 @@ bool bc_run_row(struct bc_run *run, const struct bc_row *row)
     return flags[0] == 0 && flags[1] == 0;
 }
 
-void bc_run_dump(const struct bc_run *run, const char *quantity,
-                 const double *values, size_t count)
+void bc_run_dump(const struct bc_run *run, const char *quantity, const double *values, size_t count)
 {
     if (run->dump == NULL)
         return;
     for (size_t i = 0; i < count; i++)
-        fprintf(run->dump, "%lld\t%s\t%zu\t%.1f\n", (long long)run->rows + 1,
-                quantity, i + 1, values[i]);
+        fprintf(run->dump, "%lld\t%s\t%zu\t%.1f\n", (long long)run->rows + 1, quantity, i + 1,
+                values[i]);
 }
 
-void bc_row_time(struct bc_row *row, const char *quantity,
-                 const struct bc_summary *summary)
+void bc_row_time(struct bc_row *row, const char *quantity, const struct bc_summary *summary)
 {
     const struct {
         const char *suffix;
         double ns;
     } cells[] = {
-        {"us", summary->value},        {"lo_us", summary->interval.lo},
-        {"hi_us", summary->interval.hi}, {"p99_us", summary->p99},
-        {"max_us", summary->max},
+        {"us", summary->value},   {"lo_us", summary->interval.lo}, {"hi_us", summary->interval.hi},
+        {"p99_us", summary->p99}, {"max_us", summary->max},
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         char name[BC_CELL_LENGTH];

@@ -22,8 +22,9 @@ static bool is_same_file(const char *a, const char *b)
 static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
 {
     return !is_same_file(s->output, s->dump_samples) ||
-           bc_error_set(error, "--dump-samples: '%.200s' is --output, too: use "
-                               "another file",
+           bc_error_set(error,
+                        "--dump-samples: '%.200s' is --output, too: use "
+                        "another file",
                         s->dump_samples);
 }
 
@@ -38,8 +39,9 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
         return false;
     run->dump = fopen(s->dump_samples, "w");
     if (run->dump == NULL)
-        return bc_error_set(error, "--dump-samples: cannot write '%.200s': %s: use a "
-                                   "file that can be written",
+        return bc_error_set(error,
+                            "--dump-samples: cannot write '%.200s': %s: use a "
+                            "file that can be written",
                             s->dump_samples, strerror(errno));
     fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
     /* Again, now that there is a file. */
@@ -66,8 +68,9 @@ bool bc_run_open_files(struct bc_run *run, struct bc_error *error)
     if (good) {
         run->output = bc_output_open(s->output, &style, &run->benchmark->table);
         if (run->output == NULL)
-            good = bc_error_set(error, "--output: cannot write '%.200s': %s: use a "
-                                       "file that can be written",
+            good = bc_error_set(error,
+                                "--output: cannot write '%.200s': %s: use a "
+                                "file that can be written",
                                 s->output, strerror(errno));
     }
     if (!good && run->dump != NULL)
@@ -87,8 +90,8 @@ bool bc_run_files_good(struct bc_run *run)
 /* Says that a file was lost; the path is NULL for stdout. */
 static void report_loss(const struct bc_run *run, const char *path, int problem)
 {
-    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n",
-            run->benchmark->name, path != NULL ? path : "stdout",
+    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n", run->benchmark->name,
+            path != NULL ? path : "stdout",
             problem == ENOENT ? "it was removed" : strerror(problem));
 }
 

@@ -36,9 +36,9 @@ struct bc_sampler {
     int rank, size;
     struct bc_located *local;   /* BATCH_MAX rounds of all quantities */
     struct bc_located *slowest; /* the same, reduced; rank 0 */
-    bool missed[BATCH_MAX];        /* rounds of the batch; rank 0 */
-    struct store kept;             /* rank 0 */
-    struct store dropped;          /* rounds that were missed; rank 0 */
+    bool missed[BATCH_MAX];     /* rounds of the batch; rank 0 */
+    struct store kept;          /* rank 0 */
+    struct store dropped;       /* rounds that were missed; rank 0 */
 };
 
 /* What rank 0 tells the others before each batch. */
@@ -54,7 +54,7 @@ struct controller {
     struct bc_sampler *sampler;
     int quantities;
     double start_s;
-    double round_s; /* what a round costs, barriers and all */
+    double round_s;      /* what a round costs, barriers and all */
     int64_t rounds_done; /* warm-up and samples */
     bool warming;
     int warmup_batches;
@@ -121,10 +121,9 @@ static void make_room(struct store *store, size_t count)
     while (capacity < count)
         capacity *= 2;
     for (int q = 0; q < BC_QUANTITIES_MAX; q++)
-        store->samples.values[q] = grow(store->samples.values[q], capacity,
-                                        sizeof *store->samples.values[q]);
-    store->slowest_rank = grow(store->slowest_rank, capacity,
-                               sizeof *store->slowest_rank);
+        store->samples.values[q] =
+            grow(store->samples.values[q], capacity, sizeof *store->samples.values[q]);
+    store->slowest_rank = grow(store->slowest_rank, capacity, sizeof *store->slowest_rank);
     store->capacity = capacity;
 }
 
@@ -134,15 +133,12 @@ static bool has_warmed_up(struct controller *controller, int rounds)
     const struct bc_plan *const plan = controller->plan;
     const double now_s = bc_elapsed_s();
     if (plan->warmup_rounds >= 0)
-        return controller->rounds_done >= plan->warmup_rounds ||
-               now_s >= plan->deadline_s;
+        return controller->rounds_done >= plan->warmup_rounds || now_s >= plan->deadline_s;
     bool falling = controller->warmup_batches == 0;
     for (int q = 0; q < controller->quantities; q++) {
         double batch[BATCH_MAX];
         for (int i = 0; i < rounds; i++)
-            batch[i] =
-                controller->sampler->slowest[i * controller->quantities + q]
-                    .value;
+            batch[i] = controller->sampler->slowest[i * controller->quantities + q].value;
         const double median = bc_median(batch, (size_t)rounds);
         const double before = controller->warmup_medians[q];
         /* Less the clock's cost, what takes no time is below 0. */
@@ -157,8 +153,8 @@ static bool has_warmed_up(struct controller *controller, int rounds)
 }
 
 /* Puts a round into a store. */
-static void keep_round(struct store *store, int quantities,
-                       const struct bc_located *round, int slowest_of)
+static void keep_round(struct store *store, int quantities, const struct bc_located *round,
+                       int slowest_of)
 {
     const size_t place = store->samples.count;
     make_room(store, place + 1);
@@ -168,18 +164,16 @@ static void keep_round(struct store *store, int quantities,
     store->samples.count++;
 }
 
-static void keep_samples(struct controller *controller, int rounds,
-                         int slowest_of)
+static void keep_samples(struct controller *controller, int rounds, int slowest_of)
 {
     struct bc_sampler *const sampler = controller->sampler;
     const struct bc_located *round = sampler->slowest;
     for (int i = 0; i < rounds; i++, round += controller->quantities) {
         const bool missed = sampler->missed[i];
         const bool drops =
-            missed && (int64_t)sampler->dropped.samples.count <
-                          controller->plan->retakes;
-        keep_round(drops ? &sampler->dropped : &sampler->kept,
-                   controller->quantities, round, slowest_of);
+            missed && (int64_t)sampler->dropped.samples.count < controller->plan->retakes;
+        keep_round(drops ? &sampler->dropped : &sampler->kept, controller->quantities, round,
+                   slowest_of);
         if (controller->starts == NULL)
             continue;
         controller->starts->rounds++;
@@ -201,33 +195,28 @@ static void use_dropped(struct controller *controller, int slowest_of)
     for (size_t i = 0; i < dropped->count; i++) {
         struct bc_located round[BC_QUANTITIES_MAX];
         for (int q = 0; q < controller->quantities; q++)
-            round[q] = (struct bc_located){
-                dropped->values[q][i], sampler->dropped.slowest_rank[i]};
+            round[q] = (struct bc_located){dropped->values[q][i], sampler->dropped.slowest_rank[i]};
         keep_round(&sampler->kept, controller->quantities, round, slowest_of);
     }
     controller->starts->used += (int64_t)dropped->count;
     sampler->dropped.samples.count = 0;
 }
 
-static void take_in_batch(struct controller *controller, int rounds,
-                          int slowest_of)
+static void take_in_batch(struct controller *controller, int rounds, int slowest_of)
 {
     controller->rounds_done += rounds;
-    controller->round_s = (bc_elapsed_s() - controller->start_s) /
-                          (double)controller->rounds_done;
+    controller->round_s = (bc_elapsed_s() - controller->start_s) / (double)controller->rounds_done;
     if (controller->warming) {
         controller->warming = !has_warmed_up(controller, rounds);
         return;
     }
     keep_samples(controller, rounds, slowest_of);
     const struct bc_plan *const plan = controller->plan;
-    const struct bc_samples *const samples =
-        &controller->sampler->kept.samples;
+    const struct bc_samples *const samples = &controller->sampler->kept.samples;
     if (plan->settled != NULL && samples->count >= controller->next_look) {
-        controller->next_look =
-            bc_next_look(samples->count, (size_t)plan->min_rounds);
-        controller->settled = samples->count >= (size_t)plan->min_rounds &&
-                              plan->settled(samples, plan->context);
+        controller->next_look = bc_next_look(samples->count, (size_t)plan->min_rounds);
+        controller->settled =
+            samples->count >= (size_t)plan->min_rounds && plan->settled(samples, plan->context);
     }
 }
 
@@ -235,8 +224,7 @@ static bool time_is_up(const struct controller *controller)
 {
     const struct bc_plan *const plan = controller->plan;
     const struct bc_sampler *const sampler = controller->sampler;
-    const int64_t count = (int64_t)(sampler->kept.samples.count +
-                                    sampler->dropped.samples.count);
+    const int64_t count = (int64_t)(sampler->kept.samples.count + sampler->dropped.samples.count);
     const double now_s = bc_elapsed_s();
     if (count < 1 || now_s < plan->deadline_s)
         return false;
@@ -262,34 +250,29 @@ static struct order next_order(const struct controller *controller)
     const struct bc_plan *const plan = controller->plan;
     const int64_t count = (int64_t)controller->sampler->kept.samples.count;
     if (controller->warming) {
-        const int64_t wanted = plan->warmup_rounds < 0
-                                   ? WARMUP_BATCH
-                                   : plan->warmup_rounds -
-                                         controller->rounds_done;
+        const int64_t wanted =
+            plan->warmup_rounds < 0 ? WARMUP_BATCH : plan->warmup_rounds - controller->rounds_done;
         return (struct order){.rounds = limit_batch(controller, wanted)};
     }
     if (controller->settled)
         return (struct order){.end = BC_END_SETTLED};
     if (count >= plan->max_rounds)
-        return (struct order){.end = plan->min_rounds >= plan->max_rounds
-                                         ? BC_END_SETTLED
-                                         : BC_END_MAX};
+        return (struct order){.end = plan->min_rounds >= plan->max_rounds ? BC_END_SETTLED
+                                                                          : BC_END_MAX};
     if (time_is_up(controller))
         return (struct order){.end = BC_END_TIME};
     int64_t wanted = plan->max_rounds - count;
-    if (plan->settled != NULL &&
-        (int64_t)controller->next_look - count < wanted)
+    if (plan->settled != NULL && (int64_t)controller->next_look - count < wanted)
         wanted = (int64_t)controller->next_look - count;
-    return (struct order){.rounds = limit_batch(controller, wanted),
-                          .counts = 1};
+    return (struct order){.rounds = limit_batch(controller, wanted), .counts = 1};
 }
 
 /* ---- every rank follows -------------------------------------------------- */
 
 /* This rank's end and start, over the repetitions as the value is, and the start as it
    is. A rank without a part in the round has none of them. */
-static void set_reduced(struct bc_located *reduced, double value,
-                        double start_ns, double repetitions, int rank)
+static void set_reduced(struct bc_located *reduced, double value, double start_ns,
+                        double repetitions, int rank)
 {
     const bool has_part = value > -INFINITY;
     const double ends[REDUCED] = {
@@ -298,13 +281,12 @@ static void set_reduced(struct bc_located *reduced, double value,
         [LAST_START] = start_ns,
     };
     for (int i = 0; i < REDUCED; i++)
-        reduced[i] =
-            (struct bc_located){has_part ? ends[i] : -INFINITY, rank};
+        reduced[i] = (struct bc_located){has_part ? ends[i] : -INFINITY, rank};
 }
 
 /* On rank 0: from what was reduced to samples, in place, and which rounds missed. */
-static void join_starts_and_ends(struct bc_sampler *sampler,
-                                 const struct bc_source *source, int rounds)
+static void join_starts_and_ends(struct bc_sampler *sampler, const struct bc_source *source,
+                                 int rounds)
 {
     const struct bc_located *reduced = sampler->slowest;
     struct bc_located *sample = sampler->slowest;
@@ -313,18 +295,16 @@ static void join_starts_and_ends(struct bc_sampler *sampler,
         for (int q = 0; q < source->quantities; q++, reduced += REDUCED) {
             if (reduced[LAST_START].value > source->starts->late_ns)
                 sampler->missed[i] = true;
-            *sample++ = (struct bc_located){
-                reduced[LAST_END].value + reduced[FIRST_START].value,
-                reduced[LAST_END].rank};
+            *sample++ = (struct bc_located){reduced[LAST_END].value + reduced[FIRST_START].value,
+                                            reduced[LAST_END].rank};
         }
     }
 }
 
-static void take_batch_together(struct bc_sampler *sampler,
-                                const struct bc_source *source, int rounds)
+static void take_batch_together(struct bc_sampler *sampler, const struct bc_source *source,
+                                int rounds)
 {
-    const double repetitions =
-        source->repetitions > 0 ? (double)source->repetitions : 1.0;
+    const double repetitions = source->repetitions > 0 ? (double)source->repetitions : 1.0;
     struct bc_located *reduced = sampler->local;
     for (int i = 0; i < rounds; i++) {
         double values[BC_QUANTITIES_MAX];
@@ -335,19 +315,16 @@ static void take_batch_together(struct bc_sampler *sampler,
            last. So each rank takes its own clock's cost off its end, before the last
            end is looked for. */
         for (int q = 0; q < source->quantities; q++, reduced += REDUCED)
-            set_reduced(reduced, values[q] - source->clock_ns,
-                        source->starts->start_ns[q], repetitions,
-                        sampler->rank);
+            set_reduced(reduced, values[q] - source->clock_ns, source->starts->start_ns[q],
+                        repetitions, sampler->rank);
     }
-    bc_quiet_reduce(sampler->local, sampler->slowest,
-                    rounds * source->quantities * REDUCED, MPI_DOUBLE_INT,
-                    MPI_MAXLOC, 0, sampler->comm);
+    bc_quiet_reduce(sampler->local, sampler->slowest, rounds * source->quantities * REDUCED,
+                    MPI_DOUBLE_INT, MPI_MAXLOC, 0, sampler->comm);
     if (sampler->rank == 0)
         join_starts_and_ends(sampler, source, rounds);
 }
 
-static void take_batch(struct bc_sampler *sampler,
-                       const struct bc_source *source, int rounds)
+static void take_batch(struct bc_sampler *sampler, const struct bc_source *source, int rounds)
 {
     if (source->starts != NULL) {
         take_batch_together(sampler, source, rounds);
@@ -359,14 +336,12 @@ static void take_batch(struct bc_sampler *sampler,
     for (int i = 0; i < rounds; i++, next += source->quantities)
         source->take(source->context, next);
     for (int i = 0; i < pairs; i++)
-        sampler->local[i] = (struct bc_located){values[i] - source->clock_ns,
-                                                sampler->rank};
-    bc_quiet_reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT,
-                    MPI_MAXLOC, 0, sampler->comm);
+        sampler->local[i] = (struct bc_located){values[i] - source->clock_ns, sampler->rank};
+    bc_quiet_reduce(sampler->local, sampler->slowest, pairs, MPI_DOUBLE_INT, MPI_MAXLOC, 0,
+                    sampler->comm);
 }
 
-enum bc_end bc_sampler_run(struct bc_sampler *sampler,
-                           const struct bc_source *source,
+enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *source,
                            const struct bc_plan *plan)
 {
     struct controller controller = {
@@ -424,9 +399,9 @@ int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
 
 /* ---- summaries --------------------------------------------------------------- */
 
-struct bc_summary bc_samples_summarize_difference(
-    const struct bc_samples *samples, int quantity, int subtrahend,
-    enum bc_estimator estimator, double confidence)
+struct bc_summary bc_samples_summarize_difference(const struct bc_samples *samples, int quantity,
+                                                  int subtrahend, enum bc_estimator estimator,
+                                                  double confidence)
 {
     double *const values = allocate(samples->count + 1, sizeof *values);
     for (size_t i = 0; i < samples->count; i++) {
@@ -434,17 +409,13 @@ struct bc_summary bc_samples_summarize_difference(
         if (subtrahend >= 0)
             values[i] -= samples->values[subtrahend][i];
     }
-    const struct bc_summary summary =
-        bc_summarize(values, samples->count, estimator, confidence);
+    const struct bc_summary summary = bc_summarize(values, samples->count, estimator, confidence);
     free(values);
     return summary;
 }
 
-struct bc_summary bc_samples_summarize(const struct bc_samples *samples,
-                                       int quantity,
-                                       enum bc_estimator estimator,
-                                       double confidence)
+struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
+                                       enum bc_estimator estimator, double confidence)
 {
-    return bc_samples_summarize_difference(samples, quantity, -1, estimator,
-                                           confidence);
+    return bc_samples_summarize_difference(samples, quantity, -1, estimator, confidence);
 }

@@ -37,7 +37,7 @@ struct bc_starts {
     double start_ns[BC_QUANTITIES_MAX]; /* set by `take`: this rank's, from the
                                            agreed moment on, on the same clock as
                                            the values, in ns as they */
-    double late_ns; /* later than this is late; on rank 0 */
+    double late_ns;                     /* later than this is late; on rank 0 */
 
     /* Counted on rank 0, warm-up left out. */
     int64_t rounds, missed;
@@ -51,13 +51,13 @@ struct bc_source {
        quantity, usually in nanoseconds. */
     void (*take)(void *context, double *values);
     void *context;
-    int slowest_of; /* the quantity that bc_sampler_slowest_rank is about */
+    int slowest_of;           /* the quantity that bc_sampler_slowest_rank is about */
     struct bc_starts *starts; /* the same on all ranks: NULL or not */
-    int64_t repetitions; /* that were timed together and each value is the time of one
-                            of; 0 is 1. Only starts need it */
-    double clock_ns; /* what reading the clock adds to each value on this rank (its own
-                        run->own_clock, where clocks cost ranks different times):
-                        comes off the values before the slowest rank's is taken */
+    int64_t repetitions;      /* that were timed together and each value is the time of one
+                                 of; 0 is 1. Only starts need it */
+    double clock_ns;          /* what reading the clock adds to each value on this rank (its own
+                                 run->own_clock, where clocks cost ranks different times):
+                                 comes off the values before the slowest rank's is taken */
     /* Collective: called after each batch of rounds that count, before rank 0 decides on
        the next one; NULL: nothing is. It may run another sampler. What it takes is time
        of the run. */
@@ -76,20 +76,20 @@ struct bc_samples {
 
 /* When to stop. Significant on rank 0 only. */
 struct bc_plan {
-    int64_t min_rounds; /* before `settled` is asked */
-    int64_t max_rounds; /* at most; with min_rounds equal: a fixed number */
-    double deadline_s;  /* on bc_elapsed_s(); checked between batches. At least
-                           one round is taken, and `least_rounds` if these can
-                           be had soon after */
+    int64_t min_rounds;   /* before `settled` is asked */
+    int64_t max_rounds;   /* at most; with min_rounds equal: a fixed number */
+    double deadline_s;    /* on bc_elapsed_s(); checked between batches. At least
+                             one round is taken, and `least_rounds` if these can
+                             be had soon after */
     int64_t least_rounds; /* taken even when the deadline has passed, as long
                              as they take no longer than grace_s in all */
     double grace_s;
     int64_t warmup_rounds; /* not counted; -1: until the median settles */
-    int64_t retakes; /* missed rounds that may be dropped; if the deadline passes with
-                        less than `least_rounds` others they are used after all */
-    bool adds; /* to the last run's samples and missed rounds, as if that went on: all
-                  numbers are of both, and none of its rounds may be needed. Else they
-                  are dropped */
+    int64_t retakes;       /* missed rounds that may be dropped; if the deadline passes with
+                              less than `least_rounds` others they are used after all */
+    bool adds;             /* to the last run's samples and missed rounds, as if that went on: all
+                              numbers are of both, and none of its rounds may be needed. Else they
+                              are dropped */
     /* Asked on rank 0 with all samples so far, each time their number has
        grown by a quarter: true ends the sampling. NULL: never. */
     bool (*settled)(const struct bc_samples *samples, void *context);
@@ -109,8 +109,7 @@ struct bc_sampler *bc_sampler_create(MPI_Comm comm);
 
 /* Takes rounds from the source as the plan of rank 0 says; what an earlier run
    left is dropped, unless the plan adds to it. Collective; returns the same on every rank. */
-enum bc_end bc_sampler_run(struct bc_sampler *sampler,
-                           const struct bc_source *source,
+enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *source,
                            const struct bc_plan *plan);
 
 /* The samples of the last run, on rank 0; valid until the next run. */
@@ -119,13 +118,11 @@ const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler);
 /* The summary of one quantity; and of one less another, round by round, which
    is what two timings that are subtracted are taken in turn for; -1 subtracts
    nothing. Local; on rank 0. The samples stay as they are. */
-struct bc_summary bc_samples_summarize(const struct bc_samples *samples,
-                                       int quantity,
-                                       enum bc_estimator estimator,
-                                       double confidence);
-struct bc_summary bc_samples_summarize_difference(
-    const struct bc_samples *samples, int quantity, int subtrahend,
-    enum bc_estimator estimator, double confidence);
+struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
+                                       enum bc_estimator estimator, double confidence);
+struct bc_summary bc_samples_summarize_difference(const struct bc_samples *samples, int quantity,
+                                                  int subtrahend, enum bc_estimator estimator,
+                                                  double confidence);
 
 /* The rank that was slowest most often in the last run, or last to end, on rank 0; -1
    without samples. */

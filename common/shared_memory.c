@@ -21,8 +21,7 @@ static bool explain(uint64_t least_bytes)
         "has little room left: clear it, or give the container more "
         "(docker run --shm-size)\n";
     struct statvfs folder;
-    if (statvfs(FOLDER, &folder) != 0 ||
-        (uint64_t)folder.f_bavail * folder.f_frsize >= least_bytes)
+    if (statvfs(FOLDER, &folder) != 0 || (uint64_t)folder.f_bavail * folder.f_frsize >= least_bytes)
         return false;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     return true;

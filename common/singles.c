@@ -17,8 +17,7 @@ struct singles {
 /* Takes more of them, until there are `count` in all, or as many as a row may have samples,
    or `seconds` have been spent on them in all; one at the least if `needs_one`. All
    significant on rank 0. Collective. */
-static void take_until(struct singles *singles, int64_t count, double seconds,
-                       bool needs_one)
+static void take_until(struct singles *singles, int64_t count, double seconds, bool needs_one)
 {
     const double start_s = bc_elapsed_s();
     struct bc_plan plan = bc_run_plan(singles->run, seconds - singles->spent_s);
@@ -34,14 +33,12 @@ static void take_until(struct singles *singles, int64_t count, double seconds,
 static void take_between(void *context)
 {
     struct singles *const singles = context;
-    take_until(singles, INT64_MAX,
-               SINGLES_SHARE * (bc_elapsed_s() - singles->start_s), false);
+    take_until(singles, INT64_MAX, SINGLES_SHARE * (bc_elapsed_s() - singles->start_s), false);
 }
 
 bool bc_sample_with_singles(const struct bc_run *run, struct bc_sampler *sampler,
-                            const struct bc_source *batches,
-                            const struct bc_source *singles, bool difference,
-                            double seconds, struct bc_summary *summary)
+                            const struct bc_source *batches, const struct bc_source *singles,
+                            bool difference, double seconds, struct bc_summary *summary)
 {
     struct singles taken = {
         .run = run,
@@ -52,10 +49,9 @@ bool bc_sample_with_singles(const struct bc_run *run, struct bc_sampler *sampler
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;
-    const bool in_time =
-        difference
-            ? bc_run_sample_difference(run, sampler, &in_turn, seconds, summary)
-            : bc_run_sample(run, sampler, &in_turn, seconds, summary);
+    const bool in_time = difference
+                             ? bc_run_sample_difference(run, sampler, &in_turn, seconds, summary)
+                             : bc_run_sample(run, sampler, &in_turn, seconds, summary);
     take_until(&taken, SINGLES_WANTED, SINGLES_SHARE * seconds, true);
     if (run->job.rank == 0) {
         const struct bc_summary tail = bc_run_summarize_difference(

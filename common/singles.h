@@ -24,8 +24,7 @@
    of the singles. `sampler`, over MPI_COMM_WORLD, has the batches' samples afterwards.
    Collective. */
 bool bc_sample_with_singles(const struct bc_run *run, struct bc_sampler *sampler,
-                            const struct bc_source *batches,
-                            const struct bc_source *singles, bool difference,
-                            double seconds, struct bc_summary *summary);
+                            const struct bc_source *batches, const struct bc_source *singles,
+                            bool difference, double seconds, struct bc_summary *summary);
 
 #endif

@@ -42,10 +42,10 @@ struct bc_start_window {
     bool shares_processors;
     bool clock_jumped; /* since it was measured: some clock doesn't show what it did */
     double slack_ns;
-    int64_t start_ns;   /* the last one, on this rank's clock */
+    int64_t start_ns;       /* the last one, on this rank's clock */
     int64_t next_update_ns; /* not before; on this rank's clock */
     int64_t updates;
-    double error_ns;    /* of this rank, when last measured */
+    double error_ns;                     /* of this rank, when last measured */
     struct bc_global_clock_report found; /* at the beginning */
 };
 
@@ -68,8 +68,7 @@ static bool needs_update(const struct bc_start_window *window, int64_t now_ns)
 {
     return window->clock_jumped ||
            (now_ns > window->next_update_ns &&
-            bc_global_clock_error_ns(window->clock, now_ns) >
-                window->error_ns + ERROR_GROWTH_NS);
+            bc_global_clock_error_ns(window->clock, now_ns) > window->error_ns + ERROR_GROWTH_NS);
 }
 
 static void update(struct bc_start_window *window)
@@ -81,18 +80,16 @@ static void update(struct bc_start_window *window)
     note_update(window, bc_elapsed_s() - start_s);
 }
 
-struct bc_start_window *bc_start_window_create(
-    const struct bc_job *job, const struct bc_clock_cost *cost, double seconds)
+struct bc_start_window *bc_start_window_create(const struct bc_job *job,
+                                               const struct bc_clock_cost *cost, double seconds)
 {
     struct bc_start_window *const window = calloc(1, sizeof *window);
     if (window == NULL)
         bc_abort("no memory for a start window");
     window->shares_processors = job->oversubscribed;
     window->slack_ns = SLACK_FIRST_NS;
-    window->starts.late_ns =
-        LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
-    window->clock =
-        bc_global_clock_create(job, seconds, !bc_clock_is_of_the_node());
+    window->starts.late_ns = LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
+    window->clock = bc_global_clock_create(job, seconds, !bc_clock_is_of_the_node());
     window->found = bc_global_clock_report(window->clock);
     note_update(window, 0.0);
     return window;
@@ -114,16 +111,13 @@ static int64_t agree(struct bc_start_window *window)
     for (;;) {
         const int64_t now_ns = bc_now_ns();
         struct proposal all = {
-            .start_ns = bc_clock_line_reference(
-                            bc_global_clock_line(window->clock), now_ns) +
+            .start_ns = bc_clock_line_reference(bc_global_clock_line(window->clock), now_ns) +
                         (int64_t)window->slack_ns,
             .updates_clock = needs_update(window, now_ns),
         };
-        bc_quiet_release_allreduce(MPI_IN_PLACE, &all, 2, MPI_INT64_T, MPI_MAX,
-                                   MPI_COMM_WORLD);
+        bc_quiet_release_allreduce(MPI_IN_PLACE, &all, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
         if (!all.updates_clock)
-            return bc_clock_line_other(bc_global_clock_line(window->clock),
-                                       all.start_ns);
+            return bc_clock_line_other(bc_global_clock_line(window->clock), all.start_ns);
         update(window);
     }
 }
@@ -132,8 +126,7 @@ static void adapt_slack(struct bc_start_window *window, double spare_ns)
 {
     if (spare_ns < 0.0 && window->slack_ns < SLACK_MAX_NS)
         window->slack_ns *= SLACK_RAISE;
-    else if (spare_ns > window->slack_ns / 2.0 &&
-             window->slack_ns > SLACK_MIN_NS)
+    else if (spare_ns > window->slack_ns / 2.0 && window->slack_ns > SLACK_MIN_NS)
         window->slack_ns *= SLACK_LOWER;
 }
 
@@ -170,8 +163,8 @@ void bc_start_window_wait(struct bc_start_window *window)
     spin_until(window, window->start_ns);
 }
 
-double bc_start_window_time(struct bc_start_window *window, int quantity,
-                            int64_t start_ns, int64_t end_ns)
+double bc_start_window_time(struct bc_start_window *window, int quantity, int64_t start_ns,
+                            int64_t end_ns)
 {
     const double ns = (double)(end_ns - start_ns);
     if (window == NULL)
@@ -187,8 +180,7 @@ struct bc_starts *bc_start_window_starts(struct bc_start_window *window)
 
 /* ---- what is said of it -------------------------------------------------------------- */
 
-void bc_start_window_describe(const struct bc_start_window *window,
-                              struct bc_output *output)
+void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output)
 {
     const struct bc_global_clock_report *const found = &window->found;
     if (output == NULL)
@@ -197,27 +189,21 @@ void bc_start_window_describe(const struct bc_start_window *window,
                    "rank 0's, by hierarchical synchronisation in %.2f s; %d "
                    "ranks read their node's clock",
                    found->took_s, found->shared);
-    bc_output_meta(output, "global_clock_error_us", "%.3f",
-                   found->error_ns * 1e-3);
-    bc_output_meta(output, "global_clock_error_growth_us_per_s", "%.3f",
-                   found->growth * 1e6);
-    bc_output_meta(output, "global_clock_error_bound_us", "%.3f",
-                   found->bound_ns * 1e-3);
+    bc_output_meta(output, "global_clock_error_us", "%.3f", found->error_ns * 1e-3);
+    bc_output_meta(output, "global_clock_error_growth_us_per_s", "%.3f", found->growth * 1e6);
+    bc_output_meta(output, "global_clock_error_bound_us", "%.3f", found->bound_ns * 1e-3);
     bc_output_meta(output, "late_us", "%.3f", window->starts.late_ns * 1e-3);
 }
 
-void bc_start_window_conclude(const struct bc_start_window *window,
-                              struct bc_output *output)
+void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output)
 {
-    const struct bc_global_clock_report last =
-        bc_global_clock_report(window->clock);
+    const struct bc_global_clock_report last = bc_global_clock_report(window->clock);
     if (output == NULL)
         return;
     bc_output_remark(output, "note",
                      "in %lld of %lld rounds a rank was late; the global "
                      "clock was measured again %lld times, its error at the end "
                      "is %.3f us",
-                     (long long)window->starts.missed,
-                     (long long)window->starts.rounds,
+                     (long long)window->starts.missed, (long long)window->starts.rounds,
                      (long long)window->updates, last.error_ns * 1e-3);
 }

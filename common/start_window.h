@@ -32,8 +32,8 @@ struct bc_start_window;
 /* Finds the shared clock, in about so many seconds (bc_global_clock_create). Collective
    over MPI_COMM_WORLD, of which `job` is and which it must outlive; `cost` is the
    clock's, max over ranks. */
-struct bc_start_window *bc_start_window_create(
-    const struct bc_job *job, const struct bc_clock_cost *cost, double seconds);
+struct bc_start_window *bc_start_window_create(const struct bc_job *job,
+                                               const struct bc_clock_cost *cost, double seconds);
 
 /* Returns on all ranks at one time, where there is a processor for each. Every now and
    then the shared clock is measured anew in here, when it may be off by more than a
@@ -44,18 +44,16 @@ void bc_start_window_wait(struct bc_start_window *window);
 /* What a kernel that was started by bc_start_window_wait returns of a quantity that
    it has timed from start_ns to end_ns: the time in between, on the shared clock, and
    notes the start for the sampler. Without a window just the time in between. Local. */
-double bc_start_window_time(struct bc_start_window *window, int quantity,
-                            int64_t start_ns, int64_t end_ns);
+double bc_start_window_time(struct bc_start_window *window, int quantity, int64_t start_ns,
+                            int64_t end_ns);
 
 /* For a source whose kernel does that; NULL without a window. */
 struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
 
 /* Writes what clock it is and how well it is known (local), and at the end of a run what
    came of it (collective). Rank 0 has the output, others NULL. */
-void bc_start_window_describe(const struct bc_start_window *window,
-                              struct bc_output *output);
-void bc_start_window_conclude(const struct bc_start_window *window,
-                              struct bc_output *output);
+void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output);
+void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output);
 
 /* Collective; NULL is allowed. */
 void bc_start_window_destroy(struct bc_start_window *window);

@@ -24,8 +24,7 @@ double bc_quantile(const double *sorted, size_t count, double p)
     const size_t below = (size_t)position;
     if (below + 1 >= count)
         return sorted[count - 1];
-    return sorted[below] +
-           (position - (double)below) * (sorted[below + 1] - sorted[below]);
+    return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
 double bc_median(double *values, size_t count)
@@ -69,10 +68,8 @@ double bc_mad_sigma(const double *sorted, size_t count)
     double previous = 0.0, current = 0.0;
     for (size_t i = 0; i <= count / 2; i++) {
         previous = current;
-        const double left_deviation =
-            left > 0 ? median - sorted[left - 1] : INFINITY;
-        const double right_deviation =
-            right < count ? sorted[right] - median : INFINITY;
+        const double left_deviation = left > 0 ? median - sorted[left - 1] : INFINITY;
+        const double right_deviation = right < count ? sorted[right] - median : INFINITY;
         if (left_deviation < right_deviation) {
             current = left_deviation;
             left--;
@@ -85,8 +82,7 @@ double bc_mad_sigma(const double *sorted, size_t count)
     return 1.4826022185056018 * mad;
 }
 
-struct bc_interval bc_median_interval(const double *sorted, size_t count,
-                                      double confidence)
+struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence)
 {
     /* The ranks k and count + 1 - k miss the median when fewer than k samples
        lie on one side of it: twice the binomial tail below k. */
@@ -106,20 +102,18 @@ struct bc_interval bc_median_interval(const double *sorted, size_t count,
     return (struct bc_interval){sorted[k - 1], sorted[count - k]};
 }
 
-struct bc_interval bc_mean_interval(const double *values, size_t count,
-                                    double confidence)
+struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence)
 {
     if (count < 2)
         return (struct bc_interval){NAN, NAN};
     const double mean = bc_mean(values, count);
-    const double half_width =
-        bc_student_quantile(0.5 + confidence / 2.0, (double)(count - 1)) *
-        bc_sd(values, count) / sqrt((double)count);
+    const double half_width = bc_student_quantile(0.5 + confidence / 2.0, (double)(count - 1)) *
+                              bc_sd(values, count) / sqrt((double)count);
     return (struct bc_interval){mean - half_width, mean + half_width};
 }
 
-struct bc_summary bc_summarize(double *values, size_t count,
-                               enum bc_estimator estimator, double confidence)
+struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator estimator,
+                               double confidence)
 {
     bc_sort(values, count);
     struct bc_summary summary = {
@@ -174,19 +168,16 @@ static double incomplete_beta(double a, double b, double x)
         return x <= 0.0 ? 0.0 : 1.0;
     if (x > (a + 1.0) / (a + b + 2.0)) /* where the fraction converges slowly */
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
-    const double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) +
-                             a * log(x) + b * log1p(-x)) /
-                         a;
+    const double front =
+        exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a;
     const double tiny = 1e-300;
     double c = 1.0;
     double d = 1.0 - (a + b) * x / (a + 1.0);
     d = 1.0 / (fabs(d) < tiny ? tiny : d);
     double fraction = d;
     for (int m = 1; m < 500; m++) {
-        const double even =
-            m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m));
-        const double odd =
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0));
+        const double even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m));
+        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0));
         double step = 1.0;
         for (int half = 0; half < 2; half++) {
             const double numerator = half == 0 ? even : odd;
@@ -206,8 +197,7 @@ static double incomplete_beta(double a, double b, double x)
 /* P(T > t) for t >= 0. */
 static double student_upper_tail(double t, double degrees)
 {
-    return incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t)) /
-           2.0;
+    return incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t)) / 2.0;
 }
 
 double bc_student_quantile(double p, double degrees)
@@ -232,11 +222,9 @@ double bc_student_quantile(double p, double degrees)
    the price of six samples where 2 looks would take four. */
 #define LOOKS_IN_A_ROW 4
 
-bool bc_stopping_look(struct bc_stopping *stopping,
-                      const struct bc_summary *summary)
+bool bc_stopping_look(struct bc_stopping *stopping, const struct bc_summary *summary)
 {
-    const double half_width =
-        (summary->interval.hi - summary->interval.lo) / 2.0;
+    const double half_width = (summary->interval.hi - summary->interval.lo) / 2.0;
     /* Written so that a NAN is not narrow. */
     if (half_width <= stopping->precision * fabs(summary->value))
         stopping->narrow_looks++;

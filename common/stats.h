@@ -24,8 +24,8 @@ struct bc_interval {
 /* What a column of samples says under an estimator. */
 struct bc_summary {
     size_t count;
-    double value;              /* median or mean */
-    double sd;                 /* MAD-scaled sigma or standard deviation */
+    double value;                /* median or mean */
+    double sd;                   /* MAD-scaled sigma or standard deviation */
     struct bc_interval interval; /* of value, at the confidence asked for */
     double p99, max;
 };
@@ -60,16 +60,14 @@ double bc_mad_sigma(const double *sorted, size_t count);
  * section 7.1). NAN, NAN where even the extremes don't cover it that often
  * (below 6 samples at 95 %).
  */
-struct bc_interval bc_median_interval(const double *sorted, size_t count,
-                                      double confidence);
+struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence);
 
 /* Student's t interval of the mean; NAN, NAN below 2 samples. */
-struct bc_interval bc_mean_interval(const double *values, size_t count,
-                                    double confidence);
+struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence);
 
 /* All of the above for one column of samples. Sorts `values` in place. */
-struct bc_summary bc_summarize(double *values, size_t count,
-                               enum bc_estimator estimator, double confidence);
+struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator estimator,
+                               double confidence);
 
 /* Multiplies all values of a summary by a factor above 0. */
 void bc_summary_scale(struct bc_summary *summary, double factor);
@@ -100,8 +98,7 @@ struct bc_stopping {
 
 /* True if sampling may stop after this look. `summary` is of all the samples
    so far. */
-bool bc_stopping_look(struct bc_stopping *stopping,
-                      const struct bc_summary *summary);
+bool bc_stopping_look(struct bc_stopping *stopping, const struct bc_summary *summary);
 
 /* The number of samples at which to look next, having looked at `count`. */
 size_t bc_next_look(size_t count, size_t min_samples);

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool bc_system_number(const char *folder, const char *name, const char *word,
-                      int64_t *number)
+bool bc_system_number(const char *folder, const char *name, const char *word, int64_t *number)
 {
     char path[PATH_MAX], line[256], *end = NULL;
     bool found = false;

@@ -9,7 +9,6 @@
 
 /* Reads the number behind a word that begins a line of a folder's file; in the file's
    first line where the word is "". False if there is none. Local. */
-bool bc_system_number(const char *folder, const char *name, const char *word,
-                      int64_t *number);
+bool bc_system_number(const char *folder, const char *name, const char *word, int64_t *number);
 
 #endif

@@ -61,9 +61,7 @@ struct bc_work_rate bc_work_calibrate(void)
     const double quick_short_ns = undisturbed(short_ns, REPEATS);
     const double quick_long_ns = undisturbed(long_ns, REPEATS);
     struct bc_work_rate rate;
-    rate.ns_per_unit =
-        (quick_long_ns - quick_short_ns) / (double)(units - fewer);
-    rate.call_ns =
-        quick_short_ns - clock_ns - rate.ns_per_unit * (double)fewer;
+    rate.ns_per_unit = (quick_long_ns - quick_short_ns) / (double)(units - fewer);
+    rate.call_ns = quick_short_ns - clock_ns - rate.ns_per_unit * (double)fewer;
     return rate;
 }

@@ -23,8 +23,8 @@ struct bc_work_rate {
 uint64_t bc_work(uint64_t units);
 
 /* Measures the rate of work that nothing interrupts: quick ones of two amounts, about
-   1 and 10 µs, in turn. Local, takes about 10 ms; the clock must have been selected. Where time stands still
-   while a program computes (on some simulators) the rate is 0. */
+   1 and 10 µs, in turn. Local, takes about 10 ms; the clock must have been selected. Where time
+   stands still while a program computes (on some simulators) the rate is 0. */
 struct bc_work_rate bc_work_calibrate(void);
 
 /* The units that take nearest to so many nanoseconds; 0 for less than one. */

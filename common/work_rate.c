@@ -11,6 +11,5 @@ uint64_t bc_work_units(const struct bc_work_rate *rate, double ns)
 
 double bc_work_ns(const struct bc_work_rate *rate, uint64_t units)
 {
-    return units == 0 ? 0.0
-                      : rate->call_ns + rate->ns_per_unit * (double)units;
+    return units == 0 ? 0.0 : rate->call_ns + rate->ns_per_unit * (double)units;
 }

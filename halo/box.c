@@ -12,8 +12,7 @@ int64_t halo_array_values(const struct halo_box *box)
     return values;
 }
 
-int64_t halo_place(const struct halo_box *box,
-                   const int64_t position[HALO_DIRECTIONS])
+int64_t halo_place(const struct halo_box *box, const int64_t position[HALO_DIRECTIONS])
 {
     int64_t place = 0;
     for (int d = 0; d < HALO_DIRECTIONS; d++)
@@ -58,8 +57,7 @@ double halo_needed_bytes(const struct halo_box *box, bool packs)
 int64_t halo_largest_cube(double bytes, bool packs)
 {
     /* The box alone would fit; its halo and buffers take a few values off. */
-    const double beyond = fmin(fmax(0.0, bytes) / (double)sizeof(double),
-                               BC_ELEMENTS_MAX);
+    const double beyond = fmin(fmax(0.0, bytes) / (double)sizeof(double), BC_ELEMENTS_MAX);
     int64_t extent = (int64_t)cbrt(beyond);
     for (; extent > 0; extent--) {
         const struct halo_box cube = {{extent, extent, extent}};
@@ -70,8 +68,7 @@ int64_t halo_largest_cube(double bytes, bool packs)
 }
 
 /* The layer of the box's width at this position of the face's direction. */
-static struct halo_region layer(const struct halo_box *box, int face,
-                                int64_t position)
+static struct halo_region layer(const struct halo_box *box, int face, int64_t position)
 {
     struct halo_region region;
     for (int d = 0; d < HALO_DIRECTIONS; d++) {
@@ -90,12 +87,10 @@ static int is_upper(int face)
 
 struct halo_region halo_sent(const struct halo_box *box, int face)
 {
-    return layer(box, face,
-                 is_upper(face) ? box->extent[halo_direction(face)] : 1);
+    return layer(box, face, is_upper(face) ? box->extent[halo_direction(face)] : 1);
 }
 
 struct halo_region halo_received(const struct halo_box *box, int face)
 {
-    return layer(box, face,
-                 is_upper(face) ? box->extent[halo_direction(face)] + 1 : 0);
+    return layer(box, face, is_upper(face) ? box->extent[halo_direction(face)] + 1 : 0);
 }

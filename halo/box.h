@@ -51,8 +51,7 @@ static inline int halo_opposite(int face)
 }
 
 /* The extents of the array, halo included. */
-static inline int64_t halo_array_extent(const struct halo_box *box,
-                                        int direction)
+static inline int64_t halo_array_extent(const struct halo_box *box, int direction)
 {
     return box->extent[direction] + 2;
 }
@@ -61,8 +60,7 @@ static inline int64_t halo_array_extent(const struct halo_box *box,
 int64_t halo_array_values(const struct halo_box *box);
 
 /* Where a position lies in the array. */
-int64_t halo_place(const struct halo_box *box,
-                   const int64_t position[HALO_DIRECTIONS]);
+int64_t halo_place(const struct halo_box *box, const int64_t position[HALO_DIRECTIONS]);
 
 /* The values of a face; and those of all six, which is what a rank sends, and
    receives, in a swap. */

@@ -16,34 +16,30 @@ static struct strides of_array(const struct halo_box *box)
 
 static struct strides of_buffer(const struct halo_region *region)
 {
-    return (struct strides){region->extent[1] * region->extent[2],
-                            region->extent[2]};
+    return (struct strides){region->extent[1] * region->extent[2], region->extent[2]};
 }
 
-static void copy_rows(const int64_t *extent, const double *restrict source,
-                      struct strides from, double *restrict destination,
-                      struct strides to)
+static void copy_rows(const int64_t *extent, const double *restrict source, struct strides from,
+                      double *restrict destination, struct strides to)
 {
     const size_t row_bytes = (size_t)extent[2] * sizeof(double);
     for (int64_t i = 0; i < extent[0]; i++)
         for (int64_t j = 0; j < extent[1]; j++)
-            memcpy(destination + i * to.plane + j * to.row,
-                   source + i * from.plane + j * from.row, row_bytes);
+            memcpy(destination + i * to.plane + j * to.row, source + i * from.plane + j * from.row,
+                   row_bytes);
 }
 
 /* Rows of one value, for which a call each would be too much. */
-static void copy_values(const int64_t *extent, const double *restrict source,
-                        struct strides from, double *restrict destination,
-                        struct strides to)
+static void copy_values(const int64_t *extent, const double *restrict source, struct strides from,
+                        double *restrict destination, struct strides to)
 {
     for (int64_t i = 0; i < extent[0]; i++)
         for (int64_t j = 0; j < extent[1]; j++)
-            destination[i * to.plane + j * to.row] =
-                source[i * from.plane + j * from.row];
+            destination[i * to.plane + j * to.row] = source[i * from.plane + j * from.row];
 }
 
-static void copy(const int64_t *extent, const double *source,
-                 struct strides from, double *destination, struct strides to)
+static void copy(const int64_t *extent, const double *source, struct strides from,
+                 double *destination, struct strides to)
 {
     if (extent[2] > 1)
         copy_rows(extent, source, from, destination, to);
@@ -51,23 +47,22 @@ static void copy(const int64_t *extent, const double *source,
         copy_values(extent, source, from, destination, to);
 }
 
-void halo_pack(const struct halo_box *box, const struct halo_region *region,
-               const double *values, double *buffer)
+void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,
+               double *buffer)
 {
-    copy(region->extent, values + halo_place(box, region->start), of_array(box),
-         buffer, of_buffer(region));
+    copy(region->extent, values + halo_place(box, region->start), of_array(box), buffer,
+         of_buffer(region));
 }
 
-void halo_unpack(const struct halo_box *box, const struct halo_region *region,
-                 const double *buffer, double *values)
+void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,
+                 double *values)
 {
-    copy(region->extent, buffer, of_buffer(region),
-         values + halo_place(box, region->start), of_array(box));
+    copy(region->extent, buffer, of_buffer(region), values + halo_place(box, region->start),
+         of_array(box));
 }
 
-void halo_copy(const struct halo_box *box, const struct halo_region *from,
-               const double *source, const struct halo_region *to,
-               double *destination)
+void halo_copy(const struct halo_box *box, const struct halo_region *from, const double *source,
+               const struct halo_region *to, double *destination)
 {
     copy(from->extent, source + halo_place(box, from->start), of_array(box),
          destination + halo_place(box, to->start), of_array(box));

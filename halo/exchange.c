@@ -7,10 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-void halo_exchange_init(struct halo_exchange *exchange,
-                        const struct halo_box *box,
-                        const struct halo_grid *grid, MPI_Comm comm,
-                        MPI_Comm node_comm)
+void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *box,
+                        const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm)
 {
     *exchange = (struct halo_exchange){
         .box = *box,
@@ -27,8 +25,7 @@ void halo_exchange_init(struct halo_exchange *exchange,
 double *halo_allocate_values(int64_t count)
 {
     const size_t bytes = (size_t)bc_window_bytes(count);
-    double *const values =
-        aligned_alloc((size_t)sysconf(_SC_PAGESIZE), bytes);
+    double *const values = aligned_alloc((size_t)sysconf(_SC_PAGESIZE), bytes);
     if (values == NULL)
         bc_abort("no memory for %lld values", (long long)count);
     memset(values, 0, bytes);

@@ -15,8 +15,8 @@
 struct halo_exchange {
     struct halo_box box; /* the same on every rank */
     struct halo_grid grid;
-    MPI_Comm comm;       /* Cartesian and periodic, with the grid's ranks */
-    MPI_Comm node_comm;  /* the ranks of this node */
+    MPI_Comm comm;      /* Cartesian and periodic, with the grid's ranks */
+    MPI_Comm node_comm; /* the ranks of this node */
     struct halo_region sent[HALO_FACES];
     struct halo_region received[HALO_FACES];
 
@@ -26,10 +26,8 @@ struct halo_exchange {
 };
 
 /* All but the method's part. Local; the communicators stay the caller's. */
-void halo_exchange_init(struct halo_exchange *exchange,
-                        const struct halo_box *box,
-                        const struct halo_grid *grid, MPI_Comm comm,
-                        MPI_Comm node_comm);
+void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *box,
+                        const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm);
 
 /* So many values in ordinary memory, at the start of a page as in a window, and
    touched; freed by free(). And zeroed memory of so many bytes. Local; end the

@@ -22,8 +22,7 @@ struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank);
 /* The position, in this direction, of the whole grid's values, from 0 on, that a
    position of this rank's array stands for; the halo's are those of the
    neighbours. */
-int64_t halo_global_position(const struct halo_grid *grid,
-                             const struct halo_box *box, int direction,
-                             int64_t position);
+int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
+                             int direction, int64_t position);
 
 #endif

@@ -36,14 +36,22 @@
 #define MEMORY_SHARE 0.5
 
 static const struct bc_column columns[] = {
-    {"method", BC_KEY, 0},          {"sync", BC_KEY, 0},
-    {"dims", BC_KEY, 0},            {"local", BC_KEY, 0},
-    {"ndata", BC_INFO, 0},          {"nrep", BC_INFO, 0},
-    {"time_s", BC_INFO, 6},         {"latency_us", BC_LESS, 3},
-    {"latency_lo_us", BC_INFO, 3},  {"latency_hi_us", BC_INFO, 3},
-    {"latency_p99_us", BC_INFO, 3}, {"latency_max_us", BC_INFO, 3},
-    {"bwidth_mbs", BC_INFO, 6},     {"check", BC_INFO, 0},
-    {"samples", BC_INFO, 0},        {"status", BC_INFO, 0},
+    {"method", BC_KEY, 0},
+    {"sync", BC_KEY, 0},
+    {"dims", BC_KEY, 0},
+    {"local", BC_KEY, 0},
+    {"ndata", BC_INFO, 0},
+    {"nrep", BC_INFO, 0},
+    {"time_s", BC_INFO, 6},
+    {"latency_us", BC_LESS, 3},
+    {"latency_lo_us", BC_INFO, 3},
+    {"latency_hi_us", BC_INFO, 3},
+    {"latency_p99_us", BC_INFO, 3},
+    {"latency_max_us", BC_INFO, 3},
+    {"bwidth_mbs", BC_INFO, 6},
+    {"check", BC_INFO, 0},
+    {"samples", BC_INFO, 0},
+    {"status", BC_INFO, 0},
     {"slowest_rank", BC_INFO, 0},
 };
 
@@ -80,8 +88,7 @@ static double usable_bytes(const struct bc_run *run)
 /* What would do where a box doesn't fit. */
 static struct bc_error advice_of(double most_bytes)
 {
-    const long long most =
-        (long long)halo_largest_cube(most_bytes, halo_packs(&parameters));
+    const long long most = (long long)halo_largest_cube(most_bytes, halo_packs(&parameters));
     struct bc_error advice;
     if (most > 0)
         bc_error_set(&advice, "use at most %lldx%lldx%lld", most, most, most);
@@ -102,11 +109,11 @@ static bool validate(struct bc_run *run, struct bc_error *error)
         const double needed = halo_needed_bytes(box, halo_packs(&parameters));
         if (needed <= most)
             continue;
-        return bc_error_set(error, "--local: %lldx%lldx%lld needs %.1f MiB a rank, "
-                                   "and %.1f fit into memory or /dev/shm: %s",
+        return bc_error_set(error,
+                            "--local: %lldx%lldx%lld needs %.1f MiB a rank, "
+                            "and %.1f fit into memory or /dev/shm: %s",
                             (long long)box->extent[0], (long long)box->extent[1],
-                            (long long)box->extent[2],
-                            needed / 1048576, most / 1048576,
+                            (long long)box->extent[2], needed / 1048576, most / 1048576,
                             advice_of(most).text);
     }
     return true;
@@ -124,18 +131,15 @@ static void note_left_out(const struct bc_run *run)
 
 /* ---- rows --------------------------------------------------------------------- */
 
-static void fill_extents(struct bc_row *row, const char *column, int64_t a,
-                         int64_t b, int64_t c)
+static void fill_extents(struct bc_row *row, const char *column, int64_t a, int64_t b, int64_t c)
 {
     char cell[BC_CELL_LENGTH];
-    snprintf(cell, sizeof cell, "%lldx%lldx%lld", (long long)a, (long long)b,
-             (long long)c);
+    snprintf(cell, sizeof cell, "%lldx%lldx%lld", (long long)a, (long long)b, (long long)c);
     bc_row_text(row, column, cell);
 }
 
 static void fill_row(struct bc_row *row, const struct bench *bench,
-                     const struct halo_method *method,
-                     const struct halo_box *box,
+                     const struct halo_method *method, const struct halo_box *box,
                      const struct halo_result *result)
 {
     const bool check = bench->run->settings.check;
@@ -169,8 +173,7 @@ static bool measure_row(struct bench *bench, const struct halo_method *method,
 {
     struct halo_exchange exchange;
     struct halo_result result;
-    halo_exchange_init(&exchange, box, &bench->grid, bench->comm,
-                       bench->run->job.node_comm);
+    halo_exchange_init(&exchange, box, &bench->grid, bench->comm, bench->run->job.node_comm);
     method->create(&exchange);
     halo_measure(bench->run, bench->sampler, method, &exchange,
                  bc_run_row_seconds(bench->run, bench->rows_left--), &result);
@@ -186,8 +189,8 @@ static bool measure_row(struct bench *bench, const struct halo_method *method,
    share. Collective. */
 static void note_shared_window(const struct bench *bench)
 {
-    const struct halo_neighbourhood n = halo_neighbourhood_of(
-        &bench->grid, bench->comm, bench->run->job.node_comm);
+    const struct halo_neighbourhood n =
+        halo_neighbourhood_of(&bench->grid, bench->comm, bench->run->job.node_comm);
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = &halo_methods[i];
         if (!parameters.method_chosen[i] || !method->shares_node)
@@ -195,14 +198,12 @@ static void note_shared_window(const struct bench *bench)
         if (n.on_node == 0) {
             parameters.method_chosen[i] = false;
             bc_output_remark(bench->run->output, "note",
-                             "no %s: no process shares a node with a neighbour",
-                             method->name);
+                             "no %s: no process shares a node with a neighbour", method->name);
         } else {
             bc_output_remark(bench->run->output, "note",
                              "%s: %lld of %lld faces cross nodes, as packed "
                              "messages",
-                             method->name, (long long)n.off_node,
-                             (long long)n.faces);
+                             method->name, (long long)n.off_node, (long long)n.faces);
         }
     }
 }
@@ -214,8 +215,7 @@ static void note_missing(const struct bench *bench)
         if (!parameters.method_chosen[i] || !halo_methods[i].missing)
             continue;
         parameters.method_chosen[i] = false;
-        bc_output_remark(bench->run->output, "note",
-                         "no %s: this MPI library has no such function",
+        bc_output_remark(bench->run->output, "note", "no %s: this MPI library has no such function",
                          halo_methods[i].name);
     }
 }
@@ -257,8 +257,7 @@ static MPI_Comm create_grid_comm(void)
 {
     static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
     MPI_Comm comm;
-    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, parameters.dims,
-                           periodic, 0, &comm));
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, parameters.dims, periodic, 0, &comm));
     BC_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     return comm;
 }

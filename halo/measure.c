@@ -8,8 +8,8 @@ struct round {
     const struct halo_method *method;
     const struct halo_exchange *exchange;
     struct bc_start_window *window; /* or NULL */
-    int64_t swaps; /* that were checked so far */
-    int64_t wrong; /* of these, on this rank */
+    int64_t swaps;                  /* that were checked so far */
+    int64_t wrong;                  /* of these, on this rank */
 };
 
 /* ---- data -------------------------------------------------------------------- */
@@ -25,8 +25,7 @@ static int64_t global_extent(const struct halo_exchange *x, int direction)
     return x->grid.dims[direction] * x->box.extent[direction];
 }
 
-static bool in_halo(const struct halo_exchange *x, int direction,
-                    int64_t position)
+static bool in_halo(const struct halo_exchange *x, int direction, int64_t position)
 {
     return position == 0 || position > x->box.extent[direction];
 }
@@ -41,8 +40,8 @@ static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
     int outside = 0;
     for (int d = 0; d < HALO_DIRECTIONS; d++) {
         outside += in_halo(x, d, position[d]);
-        place = place * global_extent(x, d) +
-                halo_global_position(&x->grid, &x->box, d, position[d]);
+        place =
+            place * global_extent(x, d) + halo_global_position(&x->grid, &x->box, d, position[d]);
     }
     if (outside > (after ? 1 : 0))
         return UNTOUCHED;
@@ -73,8 +72,7 @@ static bool is_right(const struct halo_exchange *x, int64_t swap)
 
 /* ---- rows --------------------------------------------------------------------- */
 
-double halo_swap_often(const struct halo_method *method,
-                       const struct halo_exchange *exchange,
+double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
                        int64_t repetitions, struct bc_start_window *window)
 {
     const int64_t start_ns = bc_now_ns();
@@ -86,8 +84,7 @@ double halo_swap_often(const struct halo_method *method,
 static double repeat(void *context, int64_t repetitions)
 {
     const struct round *const round = context;
-    return halo_swap_often(round->method, round->exchange, repetitions,
-                           round->window);
+    return halo_swap_often(round->method, round->exchange, repetitions, round->window);
 }
 
 /* The barrier, or the window, is for the time alone, so that no rank waits in it
@@ -103,8 +100,7 @@ static double repeat_checked(void *context, int64_t repetitions)
             bc_start_window_wait(round->window);
         else
             bc_quiet_release(round->exchange->comm);
-        ns += halo_swap_often(round->method, round->exchange, 1,
-                              round->window);
+        ns += halo_swap_often(round->method, round->exchange, 1, round->window);
         if (!is_right(round->exchange, round->swaps))
             round->wrong++;
         round->swaps++;
@@ -113,13 +109,11 @@ static double repeat_checked(void *context, int64_t repetitions)
 }
 
 void halo_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                  const struct halo_method *method,
-                  const struct halo_exchange *exchange, double seconds,
-                  struct halo_result *result)
+                  const struct halo_method *method, const struct halo_exchange *exchange,
+                  double seconds, struct halo_result *result)
 {
     const bool check = run->settings.check;
-    struct round round = {
-        .method = method, .exchange = exchange, .window = run->window};
+    struct round round = {.method = method, .exchange = exchange, .window = run->window};
     const struct bc_batch batch = {
         .repeat = check ? repeat_checked : repeat,
         .context = &round,
@@ -131,6 +125,5 @@ void halo_measure(const struct bc_run *run, struct bc_sampler *sampler,
     bc_batch_measure(run, sampler, &batch, seconds, &result->times);
     result->wrong = 0;
     if (check)
-        bc_quiet_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                        MPI_COMM_WORLD);
+        bc_quiet_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 }

@@ -19,8 +19,7 @@ struct halo_result {
 
 /* Does so many swaps; returns their time in ns, as bc_start_window_time's quantity 0
    with a window, or NULL. The timed loop. Collective. */
-double halo_swap_often(const struct halo_method *method,
-                       const struct halo_exchange *exchange,
+double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
                        int64_t repetitions, struct bc_start_window *window);
 
 /* Measures within so many seconds (significant on rank 0) the swaps of an exchange
@@ -29,8 +28,7 @@ double halo_swap_often(const struct halo_method *method,
    made afresh before and the whole array verified after. Collective over
    MPI_COMM_WORLD. */
 void halo_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                  const struct halo_method *method,
-                  const struct halo_exchange *exchange, double seconds,
-                  struct halo_result *result);
+                  const struct halo_method *method, const struct halo_exchange *exchange,
+                  double seconds, struct halo_result *result);
 
 #endif

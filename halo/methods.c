@@ -15,7 +15,7 @@ const char *const halo_sync_names[HALO_SYNCS] = {"all", "images", "none"};
 struct coarray_swap {
     struct bc_coarray coarray;
     struct bc_images neighbours;
-    struct bc_section sections[HALO_DIRECTIONS]; /* a face's shape */
+    struct bc_section sections[HALO_DIRECTIONS];          /* a face's shape */
     int64_t sent_at[HALO_FACES], received_at[HALO_FACES]; /* places */
 };
 
@@ -24,8 +24,7 @@ static void create_coarray(struct halo_exchange *x)
     struct coarray_swap *const c = halo_allocate(sizeof *c);
     int64_t array[HALO_DIRECTIONS];
     bc_coarray_create(&c->coarray, x->comm, halo_array_values(&x->box));
-    bc_images_create(&c->neighbours, &c->coarray, x->grid.neighbours,
-                     HALO_FACES);
+    bc_images_create(&c->neighbours, &c->coarray, x->grid.neighbours, HALO_FACES);
     for (int d = 0; d < HALO_DIRECTIONS; d++)
         array[d] = halo_array_extent(&x->box, d);
     for (int face = 0; face < HALO_FACES; face++) {
@@ -49,23 +48,19 @@ static void destroy_coarray(struct halo_exchange *x)
     free(c);
 }
 
-static inline void put_faces(const struct halo_exchange *x,
-                             const struct coarray_swap *c)
+static inline void put_faces(const struct halo_exchange *x, const struct coarray_swap *c)
 {
     for (int face = 0; face < HALO_FACES; face++)
         bc_coarray_put_section(&c->coarray, x->grid.neighbours[face],
-                               c->received_at[halo_opposite(face)],
-                               x->values + c->sent_at[face],
+                               c->received_at[halo_opposite(face)], x->values + c->sent_at[face],
                                &c->sections[halo_direction(face)]);
 }
 
-static inline void get_faces(const struct halo_exchange *x,
-                             const struct coarray_swap *c)
+static inline void get_faces(const struct halo_exchange *x, const struct coarray_swap *c)
 {
     for (int face = 0; face < HALO_FACES; face++)
         bc_coarray_get_section(&c->coarray, x->grid.neighbours[face],
-                               c->sent_at[halo_opposite(face)],
-                               x->values + c->received_at[face],
+                               c->sent_at[halo_opposite(face)], x->values + c->received_at[face],
                                &c->sections[halo_direction(face)]);
 }
 
@@ -109,19 +104,17 @@ static void get_sync_images(const struct halo_exchange *x)
 struct typed_swap {
     MPI_Datatype sent[HALO_FACES], received[HALO_FACES];
     MPI_Request requests[2 * HALO_FACES];
-    MPI_Status *statuses; /* MPI_STATUSES_IGNORE */
-    int ones[HALO_FACES]; /* of MPI_Neighbor_alltoallw: counts */
+    MPI_Status *statuses;       /* MPI_STATUSES_IGNORE */
+    int ones[HALO_FACES];       /* of MPI_Neighbor_alltoallw: counts */
     MPI_Aint zeros[HALO_FACES]; /* and displacements */
 };
 
-static MPI_Datatype type_of(const struct halo_box *box,
-                            const struct halo_region *region)
+static MPI_Datatype type_of(const struct halo_box *box, const struct halo_region *region)
 {
     int64_t array[HALO_DIRECTIONS];
     for (int d = 0; d < HALO_DIRECTIONS; d++)
         array[d] = halo_array_extent(box, d);
-    return bc_type_box(HALO_DIRECTIONS, array, region->extent, region->start,
-                       MPI_DOUBLE);
+    return bc_type_box(HALO_DIRECTIONS, array, region->extent, region->start, MPI_DOUBLE);
 }
 
 static void create_typed(struct halo_exchange *x)
@@ -152,13 +145,11 @@ static void swap_typed(const struct halo_exchange *x)
 {
     struct typed_swap *const t = x->own;
     for (int face = 0; face < HALO_FACES; face++)
-        BC_MPI(MPI_Irecv(x->values, 1, t->received[face],
-                         x->grid.neighbours[face], face, x->comm,
+        BC_MPI(MPI_Irecv(x->values, 1, t->received[face], x->grid.neighbours[face], face, x->comm,
                          &t->requests[face]));
     for (int face = 0; face < HALO_FACES; face++)
-        BC_MPI(MPI_Isend(x->values, 1, t->sent[face], x->grid.neighbours[face],
-                         halo_opposite(face), x->comm,
-                         &t->requests[HALO_FACES + face]));
+        BC_MPI(MPI_Isend(x->values, 1, t->sent[face], x->grid.neighbours[face], halo_opposite(face),
+                         x->comm, &t->requests[HALO_FACES + face]));
     BC_MPI(MPI_Waitall(2 * HALO_FACES, t->requests, t->statuses));
 }
 
@@ -167,12 +158,10 @@ static void create_persistent(struct halo_exchange *x)
     create_typed(x);
     struct typed_swap *const t = x->own;
     for (int face = 0; face < HALO_FACES; face++) {
-        BC_MPI(MPI_Recv_init(x->values, 1, t->received[face],
-                             x->grid.neighbours[face], face, x->comm,
-                             &t->requests[face]));
-        BC_MPI(MPI_Send_init(x->values, 1, t->sent[face],
-                             x->grid.neighbours[face], halo_opposite(face),
-                             x->comm, &t->requests[HALO_FACES + face]));
+        BC_MPI(MPI_Recv_init(x->values, 1, t->received[face], x->grid.neighbours[face], face,
+                             x->comm, &t->requests[face]));
+        BC_MPI(MPI_Send_init(x->values, 1, t->sent[face], x->grid.neighbours[face],
+                             halo_opposite(face), x->comm, &t->requests[HALO_FACES + face]));
     }
 }
 
@@ -194,9 +183,8 @@ static void swap_persistent(const struct halo_exchange *x)
 static void swap_neighbor_alltoallw(const struct halo_exchange *x)
 {
     const struct typed_swap *const t = x->own;
-    BC_MPI(MPI_Neighbor_alltoallw(x->values, t->ones, t->zeros, t->sent,
-                                  x->values, t->ones, t->zeros, t->received,
-                                  x->comm));
+    BC_MPI(MPI_Neighbor_alltoallw(x->values, t->ones, t->zeros, t->sent, x->values, t->ones,
+                                  t->zeros, t->received, x->comm));
 }
 
 /* Which side of which rank each side of the halo must come from: block s of the
@@ -217,8 +205,7 @@ static bool neighbor_alltoallw_is_right(const struct halo_grid *grid, MPI_Comm c
         places[f] = f * (MPI_Aint)sizeof *sent;
         types[f] = MPI_INT;
     }
-    BC_MPI(MPI_Neighbor_alltoallw(sent, ones, places, types, received, ones, places,
-                                  types, comm));
+    BC_MPI(MPI_Neighbor_alltoallw(sent, ones, places, types, received, ones, places, types, comm));
     for (int f = 0; f < HALO_FACES; f++)
         wrong |= received[f] != HALO_FACES * grid->neighbours[f] + (f ^ 1);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm));
@@ -252,30 +239,59 @@ static void swap_packed(const struct halo_exchange *x)
 /* ---- the table ---------------------------------------------------------------------------- */
 
 const struct halo_method halo_methods[HALO_METHODS] = {
-    {.name = "put", .sync = HALO_SYNC_ALL, .in_window = true,
-     .create = create_coarray, .swap = put_sync_all,
+    {.name = "put",
+     .sync = HALO_SYNC_ALL,
+     .in_window = true,
+     .create = create_coarray,
+     .swap = put_sync_all,
      .destroy = destroy_coarray},
-    {.name = "put", .sync = HALO_SYNC_IMAGES, .in_window = true,
-     .create = create_coarray, .swap = put_sync_images,
+    {.name = "put",
+     .sync = HALO_SYNC_IMAGES,
+     .in_window = true,
+     .create = create_coarray,
+     .swap = put_sync_images,
      .destroy = destroy_coarray},
-    {.name = "get", .sync = HALO_SYNC_ALL, .in_window = true,
-     .create = create_coarray, .swap = get_sync_all,
+    {.name = "get",
+     .sync = HALO_SYNC_ALL,
+     .in_window = true,
+     .create = create_coarray,
+     .swap = get_sync_all,
      .destroy = destroy_coarray},
-    {.name = "get", .sync = HALO_SYNC_IMAGES, .in_window = true,
-     .create = create_coarray, .swap = get_sync_images,
+    {.name = "get",
+     .sync = HALO_SYNC_IMAGES,
+     .in_window = true,
+     .create = create_coarray,
+     .swap = get_sync_images,
      .destroy = destroy_coarray},
-    {.name = "isend/irecv types", .sync = HALO_SYNC_NONE,
-     .create = create_typed, .swap = swap_typed, .destroy = destroy_typed},
-    {.name = "isend/irecv packed", .sync = HALO_SYNC_NONE, .packs = true,
-     .create = create_packed, .swap = swap_packed, .destroy = destroy_packed},
-    {.name = "persistent", .sync = HALO_SYNC_NONE,
-     .create = create_persistent, .swap = swap_persistent,
+    {.name = "isend/irecv types",
+     .sync = HALO_SYNC_NONE,
+     .create = create_typed,
+     .swap = swap_typed,
+     .destroy = destroy_typed},
+    {.name = "isend/irecv packed",
+     .sync = HALO_SYNC_NONE,
+     .packs = true,
+     .create = create_packed,
+     .swap = swap_packed,
+     .destroy = destroy_packed},
+    {.name = "persistent",
+     .sync = HALO_SYNC_NONE,
+     .create = create_persistent,
+     .swap = swap_persistent,
      .destroy = destroy_persistent},
-    {.name = "neighbor_alltoallw", .sync = HALO_SYNC_NONE,
+    {.name = "neighbor_alltoallw",
+     .sync = HALO_SYNC_NONE,
      .missing = !COMMCOST_NEIGHBOR_COLLECTIVES,
-     .create = create_typed, .swap = swap_neighbor_alltoallw,
-     .destroy = destroy_typed, .is_right = neighbor_alltoallw_is_right},
-    {.name = "shared window", .sync = HALO_SYNC_NONE, .in_window = true,
-     .shares_node = true, .packs = true, .create = halo_shared_create,
-     .swap = halo_shared_swap, .destroy = halo_shared_destroy},
+     .create = create_typed,
+     .swap = swap_neighbor_alltoallw,
+     .destroy = destroy_typed,
+     .is_right = neighbor_alltoallw_is_right},
+    {.name = "shared window",
+     .sync = HALO_SYNC_NONE,
+     .in_window = true,
+     .shares_node = true,
+     .packs = true,
+     .create = halo_shared_create,
+     .swap = halo_shared_swap,
+     .destroy = halo_shared_destroy},
 };

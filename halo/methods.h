@@ -26,12 +26,12 @@ enum halo_sync {
 extern const char *const halo_sync_names[HALO_SYNCS];
 
 struct halo_method {
-    const char *name;    /* rows that differ in sync share it */
+    const char *name; /* rows that differ in sync share it */
     enum halo_sync sync;
-    bool missing;        /* the MPI library lacks what it calls */
-    bool in_window;      /* the array is in a window, maybe in /dev/shm */
-    bool shares_node;    /* only for neighbours that share a node */
-    bool packs;          /* faces, or those of other nodes, go through buffers */
+    bool missing;     /* the MPI library lacks what it calls */
+    bool in_window;   /* the array is in a window, maybe in /dev/shm */
+    bool shares_node; /* only for neighbours that share a node */
+    bool packs;       /* faces, or those of other nodes, go through buffers */
 
     /* Makes the array, all zeros, and what the swap needs. Collective over the
        exchange's communicator. */

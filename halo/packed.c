@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-void halo_packed_create(struct halo_packed *packed,
-                        const struct halo_exchange *exchange,
+void halo_packed_create(struct halo_packed *packed, const struct halo_exchange *exchange,
                         const bool chosen[HALO_FACES])
 {
     *packed = (struct halo_packed){.statuses = MPI_STATUSES_IGNORE};
@@ -31,37 +30,31 @@ void halo_packed_destroy(struct halo_packed *packed)
     }
 }
 
-void halo_packed_start(const struct halo_exchange *exchange,
-                       struct halo_packed *packed)
+void halo_packed_start(const struct halo_exchange *exchange, struct halo_packed *packed)
 {
     const struct halo_exchange *const x = exchange;
     for (int i = 0; i < packed->count; i++) {
         const int face = packed->faces[i];
-        BC_MPI(MPI_Irecv(packed->received[i], packed->amounts[i].count,
-                         packed->amounts[i].type,
-                         x->grid.neighbours[face], face, x->comm,
-                         &packed->receives[i]));
+        BC_MPI(MPI_Irecv(packed->received[i], packed->amounts[i].count, packed->amounts[i].type,
+                         x->grid.neighbours[face], face, x->comm, &packed->receives[i]));
     }
     for (int i = 0; i < packed->count; i++) {
         const int face = packed->faces[i];
         halo_pack(&x->box, &x->sent[face], x->values, packed->sent[i]);
-        BC_MPI(MPI_Isend(packed->sent[i], packed->amounts[i].count,
-                         packed->amounts[i].type, x->grid.neighbours[face],
-                         halo_opposite(face), x->comm, &packed->sends[i]));
+        BC_MPI(MPI_Isend(packed->sent[i], packed->amounts[i].count, packed->amounts[i].type,
+                         x->grid.neighbours[face], halo_opposite(face), x->comm,
+                         &packed->sends[i]));
     }
 }
 
 /* By MPI_Waitany, so that one face is unpacked while others are on their way. */
-void halo_packed_finish(const struct halo_exchange *exchange,
-                        struct halo_packed *packed)
+void halo_packed_finish(const struct halo_exchange *exchange, struct halo_packed *packed)
 {
     const struct halo_exchange *const x = exchange;
     for (int arrived = 0; arrived < packed->count; arrived++) {
         int i;
-        BC_MPI(MPI_Waitany(packed->count, packed->receives, &i,
-                           MPI_STATUS_IGNORE));
-        halo_unpack(&x->box, &x->received[packed->faces[i]],
-                    packed->received[i], x->values);
+        BC_MPI(MPI_Waitany(packed->count, packed->receives, &i, MPI_STATUS_IGNORE));
+        halo_unpack(&x->box, &x->received[packed->faces[i]], packed->received[i], x->values);
     }
     BC_MPI(MPI_Waitall(packed->count, packed->sends, packed->statuses));
 }

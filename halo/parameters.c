@@ -13,8 +13,7 @@ enum { SYNC_BOTH = HALO_SYNC_NONE };
    one has. */
 #define ELEMENT_MAX 80
 
-size_t halo_parameters_table(struct halo_parameters *parameters,
-                             struct bc_option *rows)
+size_t halo_parameters_table(struct halo_parameters *parameters, struct bc_option *rows)
 {
     struct halo_parameters *const p = parameters;
     *p = (struct halo_parameters){
@@ -25,20 +24,28 @@ size_t halo_parameters_table(struct halo_parameters *parameters,
         .default_local = HALO_DEFAULT_LOCAL,
     };
     const struct bc_option table[] = {
-        {.long_name = "dims", .kind = BC_TEXT, .value = &p->dims_text,
+        {.long_name = "dims",
+         .kind = BC_TEXT,
+         .value = &p->dims_text,
          .argument = "AxBxC",
          .help = "processes in each direction; where 0, MPI_Dims_create "
                  "chooses"},
-        {.long_name = "local", .kind = BC_TEXT, .value = &p->local_text,
+        {.long_name = "local",
+         .kind = BC_TEXT,
+         .value = &p->local_text,
          .argument = "LIST",
          .help = "extents of a process's box without its halo, in values "
                  "(doubles): A for a cube or AxBxC, with commas"},
-        {.long_name = "methods", .kind = BC_TEXT, .value = &p->methods_text,
+        {.long_name = "methods",
+         .kind = BC_TEXT,
+         .value = &p->methods_text,
          .argument = "NAMES",
          .help = "methods, with commas: put, get, isend/irecv types, "
                  "isend/irecv packed, persistent, neighbor_alltoallw, shared "
                  "window; or all. Case, spaces and dashes don't count"},
-        {.long_name = "coarray-sync", .kind = BC_CHOICE, .value = &p->sync,
+        {.long_name = "coarray-sync",
+         .kind = BC_CHOICE,
+         .value = &p->sync,
          .choices = "all|images|both",
          .help = "synchronisation of puts and gets: of all processes, of "
                  "neighbours, or both after each other"},
@@ -53,8 +60,7 @@ size_t halo_parameters_table(struct halo_parameters *parameters,
 
 /* Reads "AxBxC" of `length` characters; returns how many numbers there were, at
    most 3, or 0 if it is anything else. */
-static int read_extents(const char *text, size_t length,
-                        int64_t values[HALO_DIRECTIONS])
+static int read_extents(const char *text, size_t length, int64_t values[HALO_DIRECTIONS])
 {
     char element[ELEMENT_MAX + 1];
     if (length > ELEMENT_MAX)
@@ -77,29 +83,28 @@ static int read_extents(const char *text, size_t length,
 
 /* ---- the grid ----------------------------------------------------------------- */
 
-static bool complete_dims(struct halo_parameters *p, int ranks,
-                          struct bc_error *error)
+static bool complete_dims(struct halo_parameters *p, int ranks, struct bc_error *error)
 {
     int64_t dims[HALO_DIRECTIONS];
     int64_t product = 1; /* of those that are given */
     bool free = false;
-    if (read_extents(p->dims_text, strlen(p->dims_text), dims) !=
-        HALO_DIRECTIONS)
-        return bc_error_set(error, "--dims: '%.*s' is no grid: use AxBxC, such "
-                                   "as 2x2x1, or 0 for MPI_Dims_create's choice",
+    if (read_extents(p->dims_text, strlen(p->dims_text), dims) != HALO_DIRECTIONS)
+        return bc_error_set(error,
+                            "--dims: '%.*s' is no grid: use AxBxC, such "
+                            "as 2x2x1, or 0 for MPI_Dims_create's choice",
                             ELEMENT_MAX, p->dims_text);
     for (int d = 0; d < HALO_DIRECTIONS; d++) {
         free = free || dims[d] == 0;
         if (dims[d] > 0)
-            product = dims[d] > ranks / product ? (int64_t)ranks + 1
-                                                : product * dims[d];
+            product = dims[d] > ranks / product ? (int64_t)ranks + 1 : product * dims[d];
         if (product > ranks)
             break;
     }
     if (free ? ranks % product != 0 : product != ranks)
-        return bc_error_set(error, "--dims: %.*s does not make a grid of %d "
-                                   "processes: use numbers whose product is %d, "
-                                   "or 0 for MPI_Dims_create's choice",
+        return bc_error_set(error,
+                            "--dims: %.*s does not make a grid of %d "
+                            "processes: use numbers whose product is %d, "
+                            "or 0 for MPI_Dims_create's choice",
                             ELEMENT_MAX, p->dims_text, ranks, ranks);
     for (int d = 0; d < HALO_DIRECTIONS; d++)
         p->dims[d] = (int)dims[d];
@@ -119,17 +124,20 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
         if (numbers == 1)
             box.extent[1] = box.extent[2] = box.extent[0];
         if (numbers != 1 && numbers != HALO_DIRECTIONS)
-            return bc_error_set(error, "--local: '%.*s' is no box: use A or "
-                                       "AxBxC, such as 100 or 100x20x30",
+            return bc_error_set(error,
+                                "--local: '%.*s' is no box: use A or "
+                                "AxBxC, such as 100 or 100x20x30",
                                 shown, element);
         if (!halo_is_possible(&box))
-            return bc_error_set(error, "--local: %.*s can't be swapped: use "
-                                       "extents of at least 1 and of at most "
-                                       "%.0f values together with the halo",
+            return bc_error_set(error,
+                                "--local: %.*s can't be swapped: use "
+                                "extents of at least 1 and of at most "
+                                "%.0f values together with the halo",
                                 shown, element, BC_ELEMENTS_MAX);
         if (p->box_count == HALO_BOXES_MAX)
-            return bc_error_set(error, "--local: more than %d boxes: use "
-                                       "fewer at a time",
+            return bc_error_set(error,
+                                "--local: more than %d boxes: use "
+                                "fewer at a time",
                                 HALO_BOXES_MAX);
         p->boxes[p->box_count++] = box;
         element += length;
@@ -150,8 +158,7 @@ void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
 {
     struct halo_parameters *const p = parameters;
     int count = p->box_count;
-    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1],
-                                          halo_packs(p)) > bytes)
+    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1], halo_packs(p)) > bytes)
         count--;
     if (count == p->box_count)
         return;
@@ -172,22 +179,19 @@ static const char *method_name(int i)
 
 static bool complete_methods(struct halo_parameters *p, struct bc_error *error)
 {
-    if (!bc_names_choose("methods", p->methods_text, method_name,
-                         p->method_chosen, HALO_METHODS, error))
+    if (!bc_names_choose("methods", p->methods_text, method_name, p->method_chosen, HALO_METHODS,
+                         error))
         return false;
     for (int i = 0; i < HALO_METHODS; i++) {
         const enum halo_sync sync = halo_methods[i].sync;
-        if (sync != HALO_SYNC_NONE && p->sync != SYNC_BOTH &&
-            p->sync != (int)sync)
+        if (sync != HALO_SYNC_NONE && p->sync != SYNC_BOTH && p->sync != (int)sync)
             p->method_chosen[i] = false;
     }
     return true;
 }
 
-bool halo_parameters_complete(struct halo_parameters *parameters, int ranks,
-                              struct bc_error *error)
+bool halo_parameters_complete(struct halo_parameters *parameters, int ranks, struct bc_error *error)
 {
-    return complete_dims(parameters, ranks, error) &&
-           complete_boxes(parameters, error) &&
+    return complete_dims(parameters, ranks, error) && complete_boxes(parameters, error) &&
            complete_methods(parameters, error);
 }

@@ -34,8 +34,7 @@ struct halo_parameters {
 
 #define HALO_OPTIONS_MAX 8
 
-size_t halo_parameters_table(struct halo_parameters *parameters,
-                             struct bc_option *rows);
+size_t halo_parameters_table(struct halo_parameters *parameters, struct bc_option *rows);
 
 /* Takes the texts apart, of a run of so many ranks. Local, on every rank; false
    with the error set. */

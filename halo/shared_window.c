@@ -16,7 +16,7 @@ struct shared {
     int count;      /* of faces whose neighbours are on this node */
     int faces[HALO_FACES];
     const double *arrays[HALO_FACES]; /* these neighbours' */
-    int peer_count; /* these neighbours, each once and without this rank */
+    int peer_count;                   /* these neighbours, each once and without this rank */
     int peers[HALO_FACES];
     MPI_Request requests[2 * HALO_FACES];
     MPI_Status *statuses;   /* MPI_STATUSES_IGNORE */
@@ -26,20 +26,18 @@ struct shared {
 /* ---- who is where ------------------------------------------------------------- */
 
 /* The neighbours' ranks in node_comm, MPI_UNDEFINED for those on other nodes. */
-static void find_on_node(const struct halo_grid *grid, MPI_Comm comm,
-                         MPI_Comm node_comm, int node_ranks[HALO_FACES])
+static void find_on_node(const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm,
+                         int node_ranks[HALO_FACES])
 {
     MPI_Group all, node;
     BC_MPI(MPI_Comm_group(comm, &all));
     BC_MPI(MPI_Comm_group(node_comm, &node));
-    BC_MPI(MPI_Group_translate_ranks(all, HALO_FACES, grid->neighbours, node,
-                                     node_ranks));
+    BC_MPI(MPI_Group_translate_ranks(all, HALO_FACES, grid->neighbours, node, node_ranks));
     BC_MPI(MPI_Group_free(&all));
     BC_MPI(MPI_Group_free(&node));
 }
 
-struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid,
-                                                MPI_Comm comm,
+struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
                                                 MPI_Comm node_comm)
 {
     int node_ranks[HALO_FACES], rank;
@@ -62,9 +60,8 @@ struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid,
 static void allocate(struct shared *shared, struct halo_exchange *x)
 {
     const MPI_Aint bytes = bc_window_bytes(halo_array_values(&x->box));
-    BC_MPI(MPI_Win_allocate_shared(bytes, (int)sizeof(double), MPI_INFO_NULL,
-                                   x->node_comm, (void *)&x->values,
-                                   &shared->window));
+    BC_MPI(MPI_Win_allocate_shared(bytes, (int)sizeof(double), MPI_INFO_NULL, x->node_comm,
+                                   (void *)&x->values, &shared->window));
     BC_MPI(MPI_Win_set_errhandler(shared->window, MPI_ERRORS_RETURN));
     memset(x->values, 0, (size_t)bytes);
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared->window));
@@ -75,8 +72,7 @@ static const double *array_of(const struct shared *shared, int node_rank)
     MPI_Aint bytes;
     int unit_bytes;
     double *values;
-    BC_MPI(MPI_Win_shared_query(shared->window, node_rank, &bytes, &unit_bytes,
-                                (void *)&values));
+    BC_MPI(MPI_Win_shared_query(shared->window, node_rank, &bytes, &unit_bytes, (void *)&values));
     return values;
 }
 
@@ -133,8 +129,7 @@ static void meet_peers(const struct halo_exchange *x, struct shared *shared)
         BC_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, peer, TAG, x->comm, request++));
         BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, peer, TAG, x->comm, request++));
     }
-    BC_MPI(MPI_Waitall(2 * shared->peer_count, shared->requests,
-                       shared->statuses));
+    BC_MPI(MPI_Waitall(2 * shared->peer_count, shared->requests, shared->statuses));
     BC_MPI(MPI_Win_sync(shared->window));
 }
 
@@ -146,8 +141,8 @@ void halo_shared_swap(const struct halo_exchange *exchange)
     meet_peers(x, shared); /* the neighbours' layers are ready */
     for (int i = 0; i < shared->count; i++) {
         const int face = shared->faces[i];
-        halo_copy(&x->box, &x->sent[halo_opposite(face)], shared->arrays[i],
-                  &x->received[face], x->values);
+        halo_copy(&x->box, &x->sent[halo_opposite(face)], shared->arrays[i], &x->received[face],
+                  x->values);
     }
     meet_peers(x, shared); /* they have read this rank's */
     halo_packed_finish(x, &shared->far);

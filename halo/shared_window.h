@@ -18,8 +18,7 @@ struct halo_neighbourhood {
 };
 
 /* Collective over `comm`; the same on every rank. */
-struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid,
-                                                MPI_Comm comm,
+struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
                                                 MPI_Comm node_comm);
 
 /* See struct halo_method. */

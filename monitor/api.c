@@ -53,7 +53,8 @@ static struct place *make_place(void)
     return oldest;
 }
 
-/* Without a report nobody who doesn't ask is told that the handle asks for nothing: a line on stderr, once a job. */
+/* Without a report nobody who doesn't ask is told that the handle asks for nothing: a line on
+ * stderr, once a job. */
 static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
 {
     static bool said;
@@ -69,8 +70,8 @@ static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
 
 INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
 {
-    if (request == NULL || handle == NULL || handle->large_bytes < 0 || !(handle->timeout_us >= 0) ||
-        isinf(handle->timeout_us))
+    if (request == NULL || handle == NULL || handle->large_bytes < 0 ||
+        !(handle->timeout_us >= 0) || isinf(handle->timeout_us))
         return MPIX_MONITOR_ERR_ARGUMENT;
     if (!mpi_is_there())
         return MPIX_MONITOR_ERR_MPI;
@@ -106,7 +107,7 @@ static int take_snapshot(const MPIX_Monitor_request *request, const MPIX_Monitor
     struct place *const place = find_place(request->serial);
     if (place == NULL)
         error = request->serial > 0 && request->serial <= last_serial ? MPIX_MONITOR_ERR_ENDED
-                                                                       : MPIX_MONITOR_ERR_REQUEST;
+                                                                      : MPIX_MONITOR_ERR_REQUEST;
     else if (place->snapshot == NULL)
         error = MPIX_MONITOR_ERR_ENDED;
     else if (place->snapshot->handle != handle)
@@ -159,8 +160,8 @@ static int find_ended(const MPIX_Monitor_request *request, const struct place **
     return (*place)->ended == 0 ? MPIX_MONITOR_ERR_ACTIVE : MPIX_MONITOR_SUCCESS;
 }
 
-INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows, int capacity,
-                                int *count)
+INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows,
+                                int capacity, int *count)
 {
     if (request == NULL || count == NULL || capacity < 0 || (rows == NULL && capacity > 0))
         return MPIX_MONITOR_ERR_ARGUMENT;
@@ -176,8 +177,8 @@ INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monito
     return error;
 }
 
-INTERPOSED int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request, MPIX_Monitor_warning *warnings,
-                                         int capacity, int *count)
+INTERPOSED int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request,
+                                         MPIX_Monitor_warning *warnings, int capacity, int *count)
 {
     if (request == NULL || count == NULL || capacity < 0 || (warnings == NULL && capacity > 0))
         return MPIX_MONITOR_ERR_ARGUMENT;
@@ -237,6 +238,7 @@ void monitors_abandon(void)
     if (abandoned > 0)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (abandoned > 0 && rank == 0)
-        (void)fprintf(stderr, "mpirtmon: never ended, so without a report: %d of the program's monitors\n",
+        (void)fprintf(stderr,
+                      "mpirtmon: never ended, so without a report: %d of the program's monitors\n",
                       abandoned);
 }

@@ -21,8 +21,8 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 }
 
 /* A message to `destination`, which may be MPI_PROC_NULL. */
-#define SENT(message_bytes, destination)                                                               \
-    ((destination) == MPI_PROC_NULL ? (struct sent){0}                                                 \
+#define SENT(message_bytes, destination)                                                           \
+    ((destination) == MPI_PROC_NULL ? (struct sent){0}                                             \
                                     : (struct sent){.bytes = (message_bytes), .is_message = true})
 
 /* A status to look at, wherever the program wants none: `own`. */
@@ -53,7 +53,8 @@ static inline int operation_returned(const struct operation *operation, int erro
 }
 
 /* The same for one that receives. */
-static inline int operation_received(const struct operation *operation, int error, const MPI_Status *status)
+static inline int operation_received(const struct operation *operation, int error,
+                                     const MPI_Status *status)
 {
     const uint64_t end_ticks = ticks_now();
     if (error == MPI_SUCCESS)
@@ -61,8 +62,8 @@ static inline int operation_received(const struct operation *operation, int erro
     return error;
 }
 
-/* An operation has a request that was handed out while another one of it was in flight, see requests.h: asks MPI what
-   that means, and ends or follows them accordingly. */
+/* An operation has a request that was handed out while another one of it was in flight, see
+   requests.h: asks MPI what that means, and ends or follows them accordingly. */
 void operation_posted_again(const struct operation *operation, MPI_Request request);
 
 /* The same for a non-blocking one: from now on it is in flight, unless it is complete already. */
@@ -87,12 +88,14 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
     return error;
 }
 
-/* Measures what the monitor's work between the start and the end of an operation with a request takes, in ticks, the
-   reading of the clock included. Takes about 10 us, while nothing is monitored. */
+/* Measures what the monitor's work between the start and the end of an operation with a request
+   takes, in ticks, the reading of the clock included. Takes about 10 us, while nothing is
+   monitored. */
 uint64_t posted_own_ticks(void);
 
 /* The call that made a persistent request has returned `error`; returns that. */
-static inline int persistent_made(int error, MPI_Request request, const struct persistent *persistent)
+static inline int persistent_made(int error, MPI_Request request,
+                                  const struct persistent *persistent)
 {
     if (error != MPI_SUCCESS)
         return error;

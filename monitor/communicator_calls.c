@@ -6,8 +6,8 @@
 #include "next.h"
 
 /* The duplicate has its handle at once, and may be used when the request is complete. */
-static int duplicate_posted(int error, MPI_Comm original, MPI_Comm duplicate, const char *maker, bool monitored,
-                            struct operation *operation, MPI_Request request)
+static int duplicate_posted(int error, MPI_Comm original, MPI_Comm duplicate, const char *maker,
+                            bool monitored, struct operation *operation, MPI_Request request)
 {
     if (error == MPI_SUCCESS)
         communicator_duplicated(duplicate, original, maker);
@@ -21,23 +21,26 @@ INTERPOSED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *requ
     if (monitored)
         operation_begin(&operation, OPERATION_Comm_idup, comm, (struct sent){0}, false);
     const int error = next.Comm_idup(comm, newcomm, request);
-    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup", monitored, &operation, *request);
+    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup", monitored, &operation,
+                            *request);
 }
 
 #if MPI_VERSION >= 4
-INTERPOSED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+INTERPOSED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+                                       MPI_Request *request)
 {
     const bool monitored = is_monitored(CLASS_COLLECTIVE);
     struct operation operation;
     if (monitored)
         operation_begin(&operation, OPERATION_Comm_idup_with_info, comm, (struct sent){0}, false);
     const int error = next.Comm_idup_with_info(comm, info, newcomm, request);
-    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup_with_info", monitored, &operation, *request);
+    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup_with_info", monitored, &operation,
+                            *request);
 }
 
 /* These are made of groups, not of a communicator, on which they could count. */
-INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler,
-                                          MPI_Comm *newcomm)
+INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
+                                          MPI_Errhandler handler, MPI_Comm *newcomm)
 {
     const int error = next.Comm_create_from_group(group, tag, info, handler, newcomm);
     if (error == MPI_SUCCESS)
@@ -45,12 +48,13 @@ INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_
     return error;
 }
 
-INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
-                                                int remote_leader, const char *tag, MPI_Info info,
+INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                                MPI_Group remote_group, int remote_leader,
+                                                const char *tag, MPI_Info info,
                                                 MPI_Errhandler handler, MPI_Comm *newcomm)
 {
-    const int error = next.Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader,
-                                                        tag, info, handler, newcomm);
+    const int error = next.Intercomm_create_from_groups(local_group, local_leader, remote_group,
+                                                        remote_leader, tag, info, handler, newcomm);
     if (error == MPI_SUCCESS)
         communicator_created(*newcomm, "MPI_Intercomm_create_from_groups");
     return error;

@@ -13,7 +13,10 @@ enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
 _Static_assert(COMMUNICATORS_MAX <= 3 << (IDENTITY_BITS - 2), "the map has room for them all");
 
 struct communicator communicators[COMMUNICATORS_MAX] = {
-    [OTHER_COMMUNICATORS] = {.name = "(other communicators)", .members = "NA", .order = 3, .processes = -1},
+    [OTHER_COMMUNICATORS] = {.name = "(other communicators)",
+                             .members = "NA",
+                             .order = 3,
+                             .processes = -1},
 };
 
 static struct handle_slot number_slots[1 << NUMBER_BITS];
@@ -31,7 +34,7 @@ static struct handle_map lowest_ordinals = {.slots = ordinal_slots, .bits = IDEN
 enum { FREE, LIVE, FREED };
 static unsigned char state[COMMUNICATORS_MAX] = {[OTHER_COMMUNICATORS] = LIVE};
 static int holds[COMMUNICATORS_MAX]; /* see communicator_hold */
-static int lowest_free = 1; /* no number below it is free */
+static int lowest_free = 1;          /* no number below it is free */
 
 static bool started;
 
@@ -46,7 +49,8 @@ static uint64_t hash(uint64_t so_far, const void *data, size_t length)
 
 static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
 
-/* The members' ranks in MPI_COMM_WORLD; processes of other jobs are MPI_UNDEFINED. NULL without memory. */
+/* The members' ranks in MPI_COMM_WORLD; processes of other jobs are MPI_UNDEFINED. NULL without
+ * memory. */
 static int *ranks_in_world(MPI_Group group, int size)
 {
     int *const own = malloc(2 * (size_t)(size > 0 ? size : 1) * sizeof *own);
@@ -78,12 +82,14 @@ static void format_members(struct communicator *record, int *ranks, int size)
         ranks++;
         size--;
     }
-    const size_t length = bc_format_ranks(ranks, (size_t)size, record->members, sizeof record->members);
+    const size_t length =
+        bc_format_ranks(ranks, (size_t)size, record->members, sizeof record->members);
     if (length >= sizeof record->members)
         (void)snprintf(record->members + sizeof record->members - 4, 4, "...");
 }
 
-/* Beyond the edges of a grid that is not periodic there is nobody; a 64th neighbour and more are taken to be there. */
+/* Beyond the edges of a grid that is not periodic there is nobody; a 64th neighbour and more are
+ * taken to be there. */
 static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
 {
     uint64_t absent = 0;
@@ -198,8 +204,8 @@ static int free_number(void)
     return lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
 }
 
-/* Gives the record its ordinal and its identity; returns the number of an alike one that was freed and had the same, or
-   HANDLE_UNKNOWN. */
+/* Gives the record its ordinal and its identity; returns the number of an alike one that was freed
+   and had the same, or HANDLE_UNKNOWN. */
 static int find_identity(struct communicator *record)
 {
     const int lowest = handle_find(&lowest_ordinals, record->alike);
@@ -215,8 +221,8 @@ static int find_identity(struct communicator *record)
     }
 }
 
-/* Gives the record its name and the rest of its identity, and the handle a number. A handle that MPI has just made is
-   new, whatever it stood for before. */
+/* Gives the record its name and the rest of its identity, and the handle a number. A handle that
+   MPI has just made is new, whatever it stood for before. */
 static void enter(MPI_Comm comm, struct communicator *record, const char *maker, bool is_new)
 {
     record->alike = hash(record->identity, maker, strlen(maker));
@@ -274,7 +280,8 @@ int communicator_index(MPI_Comm comm)
     return number != HANDLE_UNKNOWN ? number : OTHER_COMMUNICATORS;
 }
 
-const struct communicator *communicator_record(MPI_Comm comm, int number, struct communicator *described)
+const struct communicator *communicator_record(MPI_Comm comm, int number,
+                                               struct communicator *described)
 {
     if (__builtin_expect(number != OTHER_COMMUNICATORS, 1))
         return &communicators[number];

@@ -1,9 +1,10 @@
 /*
  * The calls that complete operations by their requests, start persistent ones, cancel and free.
  *
- * A call may complete some of several requests, and gives their handles up, so these are kept from before it. At
- * MPI_THREAD_MULTIPLE another thread may be given a handle again before this one has looked: there the operations
- * are taken out before the call, and those that were not completed put back.
+ * A call may complete some of several requests, and gives their handles up, so these are kept from
+ * before it. At MPI_THREAD_MULTIPLE another thread may be given a handle again before this one has
+ * looked: there the operations are taken out before the call, and those that were not completed put
+ * back.
  */
 #include "calls.h"
 #include "communicators.h"
@@ -21,8 +22,8 @@ struct held {
     struct operation operation;
 };
 
-/* Room for a call's requests: on the stack, or where there are many the thread's own, which grows to what its largest
-   call needs and is freed with the thread. */
+/* Room for a call's requests: on the stack, or where there are many the thread's own, which grows
+   to what its largest call needs and is freed with the thread. */
 enum { HELD_ON_STACK = 64 };
 
 struct room {
@@ -71,7 +72,8 @@ static struct room *take_thread_room(int count)
     return room;
 }
 
-/* Programs that cancel are few: in the others nobody asks statuses whether their operation was cancelled. */
+/* Programs that cancel are few: in the others nobody asks statuses whether their operation was
+ * cancelled. */
 static bool something_was_cancelled;
 
 static bool is_anything_monitored(void)
@@ -110,7 +112,8 @@ static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *st
         operation_end(operation, end_ticks, operation->receives ? received_bytes(status) : 0);
 }
 
-/* A call on several requests that fails may say in the statuses that it has completed some of them all the same. */
+/* A call on several requests that fails may say in the statuses that it has completed some of them
+ * all the same. */
 static bool has_statuses(int error)
 {
     int class = MPI_SUCCESS;
@@ -137,8 +140,8 @@ static void drop_failed(struct held *held, int count, const MPI_Request *request
     monitor_unlock();
 }
 
-/* Puts back what was taken and not completed, the last first, so that the operations of one request keep their
-   order. */
+/* Puts back what was taken and not completed, the last first, so that the operations of one request
+   keep their order. */
 static void put_back(const struct held *held, int count)
 {
     if (!monitor_lock_needed)
@@ -193,7 +196,8 @@ uint64_t posted_own_ticks(void)
     for (int i = 0; i < ROUNDS; i++) {
         struct operation operation;
         struct held held;
-        operation_begin_at(&operation, OPERATION_Irecv, OTHER_COMMUNICATORS, (struct sent){0}, true);
+        operation_begin_at(&operation, OPERATION_Irecv, OTHER_COMMUNICATORS, (struct sent){0},
+                           true);
         (void)operation_posted(&operation, MPI_SUCCESS, request);
         hold(&held, 1, &request);
         ticks[i] = (double)(ticks_now() - operation.start_ticks);
@@ -287,7 +291,8 @@ static void many_end(const struct many *many)
 }
 
 /* Holds a call's requests; `statuses` are the program's, or NULL. False if it can't be followed. */
-static bool many_hold(struct many *many, int count, const MPI_Request *requests, MPI_Status *statuses)
+static bool many_hold(struct many *many, int count, const MPI_Request *requests,
+                      MPI_Status *statuses)
 {
     if (!many_begin(many, count)) {
         lose(count, requests);
@@ -365,7 +370,8 @@ INTERPOSED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
     return error;
 }
 
-INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
+                           MPI_Status *status)
 {
     struct many many;
     if (!is_anything_monitored() || !many_hold(&many, count, requests, status_of(status)))
@@ -379,7 +385,8 @@ INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
 }
 
 /* MPI_Waitsome and MPI_Testsome have the statuses in the order of their indices. */
-static void end_some(struct many *many, int error, int completed, const int indices[], uint64_t end_ticks)
+static void end_some(struct many *many, int error, int completed, const int indices[],
+                     uint64_t end_ticks)
 {
     if (!has_statuses(error) || completed == MPI_UNDEFINED)
         return;
@@ -388,7 +395,8 @@ static void end_some(struct many *many, int error, int completed, const int indi
             end_held(&many->held[indices[i]], end_ticks, &many->statuses[i]);
 }
 
-INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[], MPI_Status statuses[])
+INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
+                            MPI_Status statuses[])
 {
     struct many many;
     if (!is_anything_monitored() || !many_hold(&many, count, requests, statuses_of(statuses)))
@@ -400,7 +408,8 @@ INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *completed, i
     return error;
 }
 
-INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[], MPI_Status statuses[])
+INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
+                            MPI_Status statuses[])
 {
     struct many many;
     if (!is_anything_monitored() || !many_hold(&many, count, requests, statuses_of(statuses)))
@@ -433,14 +442,16 @@ static bool begin_start(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
     const struct persistent *const found = persistent_find(request);
-    /* It has one operation at a time: what is still there has failed, or was completed where nobody saw it. */
+    /* It has one operation at a time: what is still there has failed, or was completed where nobody
+     * saw it. */
     while (found != NULL && request_take(request, operation))
         ;
     const struct persistent persistent = found != NULL ? *found : (struct persistent){0};
     monitor_unlock();
     if (found == NULL || !is_monitored(operation_traits[persistent.kind].class))
         return false;
-    operation_begin_at(operation, persistent.kind, persistent.communicator, persistent.sent, persistent.receives);
+    operation_begin_at(operation, persistent.kind, persistent.communicator, persistent.sent,
+                       persistent.receives);
     return true;
 }
 

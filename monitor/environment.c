@@ -14,7 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- words --------------------------------------------------------------------------------------------------- */
+/* ---- words
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* A word's value, if it has one: not ended by a 0. */
 struct value {
@@ -69,7 +71,8 @@ static bool set_large(struct environment *environment, const struct word *word, 
 /* The longest timeout: some 30 years, which any clock can count. */
 #define TIMEOUT_MAX_US 1e15
 
-static bool set_timeout(struct environment *environment, const struct word *word, struct value value)
+static bool set_timeout(struct environment *environment, const struct word *word,
+                        struct value value)
 {
     /* "s" ends the others, too. */
     static const struct {
@@ -102,16 +105,17 @@ static bool set_output(struct environment *environment, const struct word *word,
 
 #define FLAG(Flag) {#Flag, set_flag, offsetof(MPIX_Monitor, Flag), NULL},
 static const struct word words[] = {
-    MONITOR_FLAGS(FLAG)
-    {"all", set_all, 0, NULL},
+    MONITOR_FLAGS(FLAG){"all", set_all, 0, NULL},
     {"per-rank", set_flag, offsetof(MPIX_Monitor, per_rank), NULL},
     {"large=", set_large, 0, "use a size from 1 byte on, such as large=64K"},
-    {"timeout=", set_timeout, 0, "use a time of 0 or more with its unit (ns, us, ms, s), such as timeout=1ms"},
+    {"timeout=", set_timeout, 0,
+     "use a time of 0 or more with its unit (ns, us, ms, s), such as timeout=1ms"},
     {"output=", set_output, 0, "use the name of a file, of at most 4095 characters"},
 };
 #undef FLAG
 
-/* ---- the list of words --------------------------------------------------------------------------------------- */
+/* ---- the list of words
+ * --------------------------------------------------------------------------------------- */
 
 /* The word that the text, up to its next comma or end, is or begins with. NULL if it is none. */
 static const struct word *find_word(const char *text)
@@ -145,18 +149,20 @@ static bool parse_words(const char *text, struct environment *environment, struc
         const size_t length = word != NULL ? length_of(text, word) : strcspn(text, ",");
         const int shown = length < SHOWN ? (int)length : SHOWN;
         if (word == NULL)
-            return bc_error_set(error,
-                                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, comm, msgsize, traffic, "
-                                "other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, with commas "
-                                "between them",
-                                shown, text);
+            return bc_error_set(
+                error,
+                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, comm, msgsize, traffic, "
+                "other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, with commas "
+                "between them",
+                shown, text);
         const size_t name_length = strlen(word->name);
         const struct value value = {text + name_length, length - name_length};
         if (!word->set(environment, word, value))
             return bc_error_set(error, "MPIRT_MONITOR: '%.*s': %s", shown, text, word->hint);
         text += length;
         if (*text == ',' && *++text == '\0')
-            return bc_error_set(error, "MPIRT_MONITOR: nothing follows its last comma: leave it out");
+            return bc_error_set(error,
+                                "MPIRT_MONITOR: nothing follows its last comma: leave it out");
     }
     return true;
 }
@@ -182,7 +188,8 @@ bool environment_parse(const char *text, struct environment *environment, struct
     return true;
 }
 
-/* ---- the monitor of the whole run ---------------------------------------------------------------------------- */
+/* ---- the monitor of the whole run
+ * ---------------------------------------------------------------------------- */
 
 static struct {
     bool started;
@@ -215,22 +222,25 @@ static bool open_output(struct bc_error *error)
         return true;
     if (is_spawned()) {
         const size_t length = strlen(name);
-        const int added = snprintf(name + length, sizeof run.environment.output - length, ".spawned-%ld",
-                                   (long)getpid());
+        const int added = snprintf(name + length, sizeof run.environment.output - length,
+                                   ".spawned-%ld", (long)getpid());
         if (length + (size_t)added >= sizeof run.environment.output)
-            return bc_error_set(error, "MPIRT_MONITOR: output=: the name is too long for a spawned job: use a "
-                                       "shorter one");
+            return bc_error_set(
+                error, "MPIRT_MONITOR: output=: the name is too long for a spawned job: use a "
+                       "shorter one");
     }
     /* Not for what the program executes. */
     run.file = fopen(name, "we");
     if (run.file != NULL) {
-        fprintf(run.file, "# note: no report: the program has not called MPI_Finalize, or not yet\n");
+        fprintf(run.file,
+                "# note: no report: the program has not called MPI_Finalize, or not yet\n");
         fflush(run.file);
     }
-    return run.file != NULL || bc_error_set(error,
-                                            "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that "
-                                            "can be written",
-                                            name, strerror(errno));
+    return run.file != NULL ||
+           bc_error_set(error,
+                        "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that "
+                        "can be written",
+                        name, strerror(errno));
 }
 
 enum wish { NOTHING, A_MONITOR, WHAT_IS_WRONG };
@@ -299,5 +309,6 @@ void environment_end(void)
     if (code != MPIX_MONITOR_SUCCESS || !closed)
         fprintf(stderr, "mpirtmon: %s: %s\n",
                 run.environment.output[0] != '\0' ? run.environment.output : "stderr",
-                MPIX_Monitor_error_string(code != MPIX_MONITOR_SUCCESS ? code : MPIX_MONITOR_ERR_OUTPUT));
+                MPIX_Monitor_error_string(code != MPIX_MONITOR_SUCCESS ? code
+                                                                       : MPIX_MONITOR_ERR_OUTPUT));
 }

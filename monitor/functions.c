@@ -14,7 +14,8 @@ static bool is_root(const struct communicator *on, int root)
     return on->is_inter ? root == MPI_ROOT : root == on->rank;
 }
 
-/* Whether this process sends to the root, itself included: in an intercommunicator only the other group does. */
+/* Whether this process sends to the root, itself included: in an intercommunicator only the other
+ * group does. */
 #define contributes(root) (!on->is_inter || ((root) != MPI_ROOT && (root) != MPI_PROC_NULL))
 
 static bool is_absent(uint64_t absent, int neighbour)
@@ -27,25 +28,26 @@ static int present_neighbours(const struct communicator *on)
     return on->neighbours - __builtin_popcountll(on->absent);
 }
 
-/* Sums over the blocks for several peers but for those that are `absent`, counts being int or MPI_Count. */
-#define DEFINE_SUMS(Count, bytes_of_blocks, bytes_of_types)                                               \
-    static int64_t bytes_of_blocks(int blocks, uint64_t absent, const Count counts[],                     \
-                                   MPI_Datatype datatype)                                                 \
-    {                                                                                                     \
-        int64_t elements = 0;                                                                             \
-        for (int i = 0; i < blocks; i++)                                                                  \
-            if (!is_absent(absent, i))                                                                    \
-                elements += counts[i];                                                                    \
-        return elements == 0 ? 0 : elements * bytes_of(1, datatype);                                                        \
-    }                                                                                                     \
-    static int64_t bytes_of_types(int blocks, uint64_t absent, const Count counts[],                      \
-                                  const MPI_Datatype datatypes[])                                         \
-    {                                                                                                     \
-        int64_t bytes = 0;                                                                                \
-        for (int i = 0; i < blocks; i++)                                                                  \
-            if (!is_absent(absent, i))                                                                    \
-                bytes += bytes_of(counts[i], datatypes[i]);                                               \
-        return bytes;                                                                                     \
+/* Sums over the blocks for several peers but for those that are `absent`, counts being int or
+ * MPI_Count. */
+#define DEFINE_SUMS(Count, bytes_of_blocks, bytes_of_types)                                        \
+    static int64_t bytes_of_blocks(int blocks, uint64_t absent, const Count counts[],              \
+                                   MPI_Datatype datatype)                                          \
+    {                                                                                              \
+        int64_t elements = 0;                                                                      \
+        for (int i = 0; i < blocks; i++)                                                           \
+            if (!is_absent(absent, i))                                                             \
+                elements += counts[i];                                                             \
+        return elements == 0 ? 0 : elements * bytes_of(1, datatype);                               \
+    }                                                                                              \
+    static int64_t bytes_of_types(int blocks, uint64_t absent, const Count counts[],               \
+                                  const MPI_Datatype datatypes[])                                  \
+    {                                                                                              \
+        int64_t bytes = 0;                                                                         \
+        for (int i = 0; i < blocks; i++)                                                           \
+            if (!is_absent(absent, i))                                                             \
+                bytes += bytes_of(counts[i], datatypes[i]);                                        \
+        return bytes;                                                                              \
     }
 
 DEFINE_SUMS(int, bytes_of_blocks, bytes_of_types)

@@ -25,7 +25,8 @@ int handle_remove(struct handle_map *map, uint64_t key)
         return HANDLE_UNKNOWN;
     const int value = map->slots[hole].value;
     map->count--;
-    /* What was pushed past the hole moves into it, so that no search stops short (Knuth, 6.4, algorithm R). */
+    /* What was pushed past the hole moves into it, so that no search stops short (Knuth, 6.4,
+     * algorithm R). */
     for (uint32_t i = (hole + 1) & mask; map->slots[i].taken; i = (i + 1) & mask) {
         const uint32_t place = handle_place(map->slots[i].key, map->bits);
         if (((i - place) & mask) >= ((i - hole) & mask)) {

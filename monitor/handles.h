@@ -1,6 +1,6 @@
 /*
- * A map from MPI handles to small numbers, of fixed size: open addressing, no memory taken. Its users hold the
- * monitor's lock.
+ * A map from MPI handles to small numbers, of fixed size: open addressing, no memory taken. Its
+ * users hold the monitor's lock.
  */
 #ifndef MONITOR_HANDLES_H
 #define MONITOR_HANDLES_H
@@ -11,12 +11,12 @@
 #include <string.h>
 
 /* A handle's bits, whatever the library makes of handles: numbers or pointers. */
-#define HANDLE_KEY(Type, name)                          \
-    static inline uint64_t name(Type handle)            \
-    {                                                   \
-        uint64_t key = 0;                               \
-        memcpy(&key, &handle, sizeof handle);           \
-        return key;                                     \
+#define HANDLE_KEY(Type, name)                                                                     \
+    static inline uint64_t name(Type handle)                                                       \
+    {                                                                                              \
+        uint64_t key = 0;                                                                          \
+        memcpy(&key, &handle, sizeof handle);                                                      \
+        return key;                                                                                \
     }
 HANDLE_KEY(MPI_Comm, communicator_key)
 HANDLE_KEY(MPI_Win, window_key)
@@ -24,7 +24,8 @@ HANDLE_KEY(MPI_Request, request_key)
 HANDLE_KEY(MPI_Message, message_key)
 #undef HANDLE_KEY
 
-/* Where a key belongs among 2^bits places (Knuth, The Art of Computer Programming, 6.4: multiplicative hashing). */
+/* Where a key belongs among 2^bits places (Knuth, The Art of Computer Programming, 6.4:
+ * multiplicative hashing). */
 static inline uint32_t handle_place(uint64_t key, int bits)
 {
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));

@@ -49,11 +49,12 @@ static int initialised(int error)
     return error;
 }
 
-/* Whether this is the first process of its job, as launchers number them: for what is to be said once while MPI isn't
-   there to tell. */
+/* Whether this is the first process of its job, as launchers number them: for what is to be said
+   once while MPI isn't there to tell. */
 static bool is_first_process(void)
 {
-    static const char *const ranks[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+    static const char *const ranks[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
+                                        "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         const char *const rank = getenv(ranks[i]);
         if (rank != NULL && strcmp(rank, "0") != 0)
@@ -62,22 +63,23 @@ static bool is_first_process(void)
     return true;
 }
 
-/* Fortran layers that call the library behind MPI's C functions can't be seen from here. Whoever asked for a monitor
-   then is told why there is none. */
+/* Fortran layers that call the library behind MPI's C functions can't be seen from here. Whoever
+   asked for a monitor then is told why there is none. */
 __attribute__((destructor)) static void say_if_nothing_was_seen(void)
 {
     const char *const asked = getenv("MPIRT_MONITOR");
     int used = 0;
-    if (saw_start || asked == NULL || asked[0] == '\0' || PMPI_Initialized(&used) != MPI_SUCCESS || !used ||
-        !is_first_process())
+    if (saw_start || asked == NULL || asked[0] == '\0' || PMPI_Initialized(&used) != MPI_SUCCESS ||
+        !used || !is_first_process())
         return;
-    (void)fputs("mpirtmon: nothing was monitored: the program did not call MPI through its C functions (Fortran's "
+    (void)fputs("mpirtmon: nothing was monitored: the program did not call MPI through its C "
+                "functions (Fortran's "
                 "mpi_f08 with MPICH and all Fortran with Open MPI can't be monitored)\n",
                 stderr);
 }
 
-/* The handles of MPICH and its kin are numbers, Open MPI's pointers: a library built for the one can't even pass
-   a call on to the other. */
+/* The handles of MPICH and its kin are numbers, Open MPI's pointers: a library built for the one
+   can't even pass a call on to the other. */
 static void refuse_other_library(void)
 {
 #if defined(OPEN_MPI)
@@ -97,9 +99,11 @@ static void refuse_other_library(void)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strstr(version, others[i]) != NULL) {
             if (is_first_process())
-                (void)fprintf(stderr, "mpirtmon: this library was built for %s, the program uses another MPI: %.60s: "
-                                      "use the one that was built for that\n",
-                              built_for, version);
+                (void)fprintf(
+                    stderr,
+                    "mpirtmon: this library was built for %s, the program uses another MPI: %.60s: "
+                    "use the one that was built for that\n",
+                    built_for, version);
             exit(2);
         }
 }

@@ -1,6 +1,6 @@
 /*
- * The monitor's one lock, taken only where MPI is at MPI_THREAD_MULTIPLE: below that level MPI is never called by
- * two threads at a time. It is held for some ten nanoseconds, longer where a call
+ * The monitor's one lock, taken only where MPI is at MPI_THREAD_MULTIPLE: below that level MPI is
+ * never called by two threads at a time. It is held for some ten nanoseconds, longer where a call
  * completes many operations or a snapshot starts, and never during a call of MPI.
  */
 #ifndef MONITOR_LOCK_H

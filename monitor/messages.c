@@ -26,7 +26,8 @@ static int recall(MPI_Message message)
     return communicator == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : communicator;
 }
 
-INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                          MPI_Status *status)
 {
     const int error = next.Mprobe(source, tag, comm, message, status);
     if (error == MPI_SUCCESS)
@@ -34,7 +35,8 @@ INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messa
     return error;
 }
 
-INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                           MPI_Status *status)
 {
     const int error = next.Improbe(source, tag, comm, flag, message, status);
     if (error == MPI_SUCCESS && *flag)
@@ -42,31 +44,32 @@ INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Me
     return error;
 }
 
-#define MATCHED_RECEIVE(Function, Next, Count)                                                                  \
-    INTERPOSED int Function(void *buf, Count count, MPI_Datatype datatype, MPI_Message *message,                \
-                            MPI_Status *status)                                                                 \
-    {                                                                                                           \
-        const int communicator = recall(*message);                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                                \
-            return next.Next(buf, count, datatype, message, status);                                            \
-        MPI_Status own;                                                                                         \
-        MPI_Status *const known = status_or(status, &own);                                                      \
-        struct operation operation;                                                                             \
-        operation_begin_at(&operation, OPERATION_Mrecv, communicator, (struct sent){0}, true);                  \
-        return operation_received(&operation, next.Next(buf, count, datatype, message, known), known);          \
+#define MATCHED_RECEIVE(Function, Next, Count)                                                     \
+    INTERPOSED int Function(void *buf, Count count, MPI_Datatype datatype, MPI_Message *message,   \
+                            MPI_Status *status)                                                    \
+    {                                                                                              \
+        const int communicator = recall(*message);                                                 \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return next.Next(buf, count, datatype, message, status);                               \
+        MPI_Status own;                                                                            \
+        MPI_Status *const known = status_or(status, &own);                                         \
+        struct operation operation;                                                                \
+        operation_begin_at(&operation, OPERATION_Mrecv, communicator, (struct sent){0}, true);     \
+        return operation_received(&operation, next.Next(buf, count, datatype, message, known),     \
+                                  known);                                                          \
     }
 
-#define MATCHED_NONBLOCKING_RECEIVE(Function, Next, Count)                                                      \
-    INTERPOSED int Function(void *buf, Count count, MPI_Datatype datatype, MPI_Message *message,                \
-                            MPI_Request *request)                                                               \
-    {                                                                                                           \
-        const int communicator = recall(*message);                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                                \
-            return next.Next(buf, count, datatype, message, request);                                           \
-        struct operation operation;                                                                             \
-        operation_begin_at(&operation, OPERATION_Imrecv, communicator, (struct sent){0}, true);                 \
-        const int error = next.Next(buf, count, datatype, message, request);                                    \
-        return operation_posted(&operation, error, *request);                                                   \
+#define MATCHED_NONBLOCKING_RECEIVE(Function, Next, Count)                                         \
+    INTERPOSED int Function(void *buf, Count count, MPI_Datatype datatype, MPI_Message *message,   \
+                            MPI_Request *request)                                                  \
+    {                                                                                              \
+        const int communicator = recall(*message);                                                 \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return next.Next(buf, count, datatype, message, request);                              \
+        struct operation operation;                                                                \
+        operation_begin_at(&operation, OPERATION_Imrecv, communicator, (struct sent){0}, true);    \
+        const int error = next.Next(buf, count, datatype, message, request);                       \
+        return operation_posted(&operation, error, *request);                                      \
     }
 
 MATCHED_RECEIVE(MPI_Mrecv, Mrecv, int)

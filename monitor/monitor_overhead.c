@@ -1,9 +1,10 @@
 /*
- * What libmpirtmon adds to a call of MPI, while no snapshot is active (off) and in one that monitors everything (on).
+ * What libmpirtmon adds to a call of MPI, while no snapshot is active (off) and in one that
+ * monitors everything (on).
  *
- * Method: in one process, which talks to itself, loops of the calls through the monitor's wrappers (MPI_Isend) and of
- * the same calls directly (PMPI_Isend) are timed in turn, see overhead_take; each round gives a difference, so that what
- * drifts cancels.
+ * Method: in one process, which talks to itself, loops of the calls through the monitor's wrappers
+ * (MPI_Isend) and of the same calls directly (PMPI_Isend) are timed in turn, see overhead_take;
+ * each round gives a difference, so that what drifts cancels.
  */
 #include "common/mpi_check.h"
 #include "common/run.h"
@@ -13,7 +14,8 @@
 /* A run with defaults ends within this, start-up included. */
 #define RUN_BUDGET_S 20.0
 
-/* A monitored and a direct loop together take about this long: long against the clock, and seldom interrupted. */
+/* A monitored and a direct loop together take about this long: long against the clock, and seldom
+ * interrupted. */
 #define PAIR_NS 20000.0
 #define REPETITIONS_MAX 65536
 
@@ -21,9 +23,9 @@
 #define TIMEOUT_US 1e6
 
 static const struct bc_column columns[] = {
-    {"call", BC_KEY, 0},          {"mode", BC_KEY, 0},         {"direct_ns", BC_INFO, 2},
-    {"monitored_ns", BC_INFO, 2}, {"added_ns", BC_LESS, 2},    {"added_lo_ns", BC_INFO, 2},
-    {"added_hi_ns", BC_INFO, 2},  {"repetitions", BC_INFO, 0}, {"samples", BC_INFO, 0},
+    {"call", BC_KEY, 0},          {"mode", BC_KEY, 0},          {"direct_ns", BC_INFO, 2},
+    {"monitored_ns", BC_INFO, 2}, {"added_ns", BC_LESS, 2},     {"added_lo_ns", BC_INFO, 2},
+    {"added_hi_ns", BC_INFO, 2},  {"repetitions", BC_INFO, 0},  {"samples", BC_INFO, 0},
     {"status", BC_INFO, 0},       {"slowest_rank", BC_INFO, 0},
 };
 
@@ -39,16 +41,19 @@ static void take_round(void *context, double *values)
     overhead_take(round->bench, round->call, round->repetitions, values);
 }
 
-static double pair_ns(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions)
+static double pair_ns(struct overhead_bench *bench, const struct overhead_call *call,
+                      int64_t repetitions)
 {
     const int64_t monitored_ns = overhead_loop(bench, call->monitored, repetitions);
     return (double)(monitored_ns + overhead_loop(bench, call->direct, repetitions));
 }
 
 /* Twice, since once it may have been disturbed. */
-static bool is_long(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions)
+static bool is_long(struct overhead_bench *bench, const struct overhead_call *call,
+                    int64_t repetitions)
 {
-    return pair_ns(bench, call, repetitions) >= PAIR_NS && pair_ns(bench, call, repetitions) >= PAIR_NS;
+    return pair_ns(bench, call, repetitions) >= PAIR_NS &&
+           pair_ns(bench, call, repetitions) >= PAIR_NS;
 }
 
 static int64_t enough_repetitions(struct overhead_bench *bench, const struct overhead_call *call)
@@ -65,7 +70,8 @@ static void monitor(int code)
         bc_abort("the monitor says: %s", MPIX_Monitor_error_string(code));
 }
 
-static bool measure(struct bc_run *run, struct bc_sampler *sampler, struct round *round, bool on, double seconds)
+static bool measure(struct bc_run *run, struct bc_sampler *sampler, struct round *round, bool on,
+                    double seconds)
 {
     MPIX_Monitor handle = MPIX_MONITOR_DEFAULTS;
     MPIX_Monitor_request request;
@@ -111,7 +117,8 @@ int main(int argc, char **argv)
 {
     static const struct bc_benchmark benchmark = {
         .name = "monitor_overhead",
-        .summary = "Nanoseconds that libmpirtmon adds to calls of MPI, off and on. One process is enough; each talks "
+        .summary = "Nanoseconds that libmpirtmon adds to calls of MPI, off and on. One process is "
+                   "enough; each talks "
                    "to itself.",
         .table = {columns, sizeof columns / sizeof *columns},
         .thread_level = MPI_THREAD_SINGLE,

@@ -141,14 +141,14 @@ enum {
  * default, and again after MPIX_End_monitor.
  */
 typedef struct MPIX_Monitor {
-    int profile; /* monitor at all: without it the rest means nothing, and it means
-                    nothing without one of the six flags below: both warn */
-    int other;   /* other software services: what lies under MPI */
-    int pttopt;  /* point-to-point: times, counts, bytes by function */
-    int coll;    /* collective operations: the same */
-    int comm;    /* communicators: span and completions of each */
-    int msgsize; /* counts and bytes of small and large messages */
-    int traffic; /* their frequencies over the snapshot */
+    int profile;         /* monitor at all: without it the rest means nothing, and it means
+                            nothing without one of the six flags below: both warn */
+    int other;           /* other software services: what lies under MPI */
+    int pttopt;          /* point-to-point: times, counts, bytes by function */
+    int coll;            /* collective operations: the same */
+    int comm;            /* communicators: span and completions of each */
+    int msgsize;         /* counts and bytes of small and large messages */
+    int traffic;         /* their frequencies over the snapshot */
     int per_rank;        /* also a row for each rank, after those of all */
     int64_t large_bytes; /* from how many bytes on a message is large; 0 stands
                             for the default, 64 KiB */
@@ -157,9 +157,9 @@ typedef struct MPIX_Monitor {
 } MPIX_Monitor;
 
 #define MPIX_MONITOR_LARGE_BYTES 65536
-#define MPIX_MONITOR_DEFAULTS                                                  \
-    {                                                                          \
-        0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                  \
+#define MPIX_MONITOR_DEFAULTS                                                                      \
+    {                                                                                              \
+        0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                      \
     }
 
 /* Stands for a snapshot. Set by MPIX_Start_monitor; may be copied. */
@@ -174,8 +174,7 @@ typedef struct MPIX_Monitor_request {
  * leave the others alone in the collective end. Without an f, a handle with which
  * nothing is monitored is said to be so on rank 0's stderr, once a job.
  */
-int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle,
-                       FILE *f);
+int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f);
 
 /*
  * Ends the snapshot and puts the handle, the one that it was started with, back
@@ -198,15 +197,15 @@ typedef struct MPIX_Monitor_row {
                            intercommunicator */
     int64_t calls, completed, timeouts;
     double total_s, mean_us, max_us;
-    int max_rank;       /* in MPI_COMM_WORLD, the rank of max_us */
+    int max_rank; /* in MPI_COMM_WORLD, the rank of max_us */
     int64_t bytes;
     int64_t small, large;
     double small_per_s, large_per_s;
     int64_t small_bytes, large_bytes;
-    char members[64];   /* the communicator's ranks in MPI_COMM_WORLD */
-    int rank;           /* whose row this is; MPIX_MONITOR_NA: of all ranks */
-    double slowest_s;   /* the greatest total_s of a rank */
-    int slowest_rank;   /* which rank that is */
+    char members[64]; /* the communicator's ranks in MPI_COMM_WORLD */
+    int rank;         /* whose row this is; MPIX_MONITOR_NA: of all ranks */
+    double slowest_s; /* the greatest total_s of a rank */
+    int slowest_rank; /* which rank that is */
 } MPIX_Monitor_row;
 
 /*
@@ -216,8 +215,8 @@ typedef struct MPIX_Monitor_row {
  * also after MPI_Finalize. Rows are kept until they must make room for those of
  * 64 later snapshots, of any thread.
  */
-int MPIX_Get_monitor(const MPIX_Monitor_request *request,
-                     MPIX_Monitor_row *rows, int capacity, int *count);
+int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows, int capacity,
+                     int *count);
 
 /* What a warning is about. */
 enum {
@@ -240,9 +239,8 @@ typedef struct MPIX_Monitor_warning {
  * rank 0 those of the report if there was one, which are about all ranks, else
  * this rank's own. Like MPIX_Get_monitor in all else.
  */
-int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request,
-                              MPIX_Monitor_warning *warnings, int capacity,
-                              int *count);
+int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request, MPIX_Monitor_warning *warnings,
+                              int capacity, int *count);
 
 /* One line of text for an error code. Never NULL. Local. */
 const char *MPIX_Monitor_error_string(int code);

@@ -1,6 +1,6 @@
 /*
- * NEXT(Name) for each MPI function of functions.def, those with large counts, too. Included wherever that is wanted,
- * so without a guard.
+ * NEXT(Name) for each MPI function of functions.def, those with large counts, too. Included
+ * wherever that is wanted, so without a guard.
  */
 #if MPI_VERSION >= 4
 #define NEXT_PERSISTENT(Name) NEXT(Name)

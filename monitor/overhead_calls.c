@@ -16,7 +16,10 @@ enum { WINDOW_BYTES = 65536, TAG_NEVER_SENT = 1 };
 #undef CALL
 #undef LOOP
 
-#define ROW(name, text) {text, monitored_##name, direct_##name}
+#define ROW(name, text)                                                                            \
+    {                                                                                              \
+        text, monitored_##name, direct_##name                                                      \
+    }
 
 const struct overhead_call overhead_calls[] = {
     ROW(isend_wait, "MPI_Isend MPI_Wait"),
@@ -38,11 +41,13 @@ void overhead_bench_create(struct overhead_bench *bench)
 {
     *bench = (struct overhead_bench){.value = 1.0, .no_statuses = MPI_STATUSES_IGNORE};
     void *memory;
-    BC_MPI(MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &bench->window));
+    BC_MPI(
+        MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &bench->window));
     BC_MPI(MPI_Win_lock_all(0, bench->window));
-    BC_MPI(MPI_Send_init(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF, &bench->persistent));
-    BC_MPI(MPI_Irecv(bench->received, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT, MPI_COMM_SELF,
-                     &bench->never));
+    BC_MPI(MPI_Send_init(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF,
+                         &bench->persistent));
+    BC_MPI(MPI_Irecv(bench->received, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT,
+                     MPI_COMM_SELF, &bench->never));
 }
 
 void overhead_bench_destroy(struct overhead_bench *bench)
@@ -62,8 +67,8 @@ int64_t overhead_loop(struct overhead_bench *bench, overhead_loop_fn *loop, int6
     return took_ns;
 }
 
-void overhead_take(struct overhead_bench *bench, const struct overhead_call *call, int64_t repetitions,
-                   double values[2])
+void overhead_take(struct overhead_bench *bench, const struct overhead_call *call,
+                   int64_t repetitions, double values[2])
 {
     int64_t monitored_ns, direct_ns;
     (void)overhead_loop(bench, call->monitored, repetitions);

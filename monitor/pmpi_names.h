@@ -1,6 +1,7 @@
 /*
- * For the parts of libbenchcommon in the monitor's library: what they ask MPI, for a report, goes to PMPI_, so that
- * neither the monitor nor another interposer takes it for the program's. Included ahead of their sources.
+ * For the parts of libbenchcommon in the monitor's library: what they ask MPI, for a report, goes
+ * to PMPI_, so that neither the monitor nor another interposer takes it for the program's. Included
+ * ahead of their sources.
  */
 #ifndef MONITOR_PMPI_NAMES_H
 #define MONITOR_PMPI_NAMES_H

@@ -14,18 +14,20 @@
 #include <string.h>
 
 static const struct bc_column columns[] = {
-    {"kind", BC_KEY, 0},         {"comm", BC_KEY, 0},         {"operation", BC_KEY, 0},
-    {"ranks", BC_KEY, 0},        {"calls", BC_INFO, 0},       {"completed", BC_INFO, 0},
-    {"timeouts", BC_LESS, 0},    {"total_s", BC_LESS, 9},     {"mean_us", BC_INFO, 3},
-    {"max_us", BC_INFO, 3},      {"max_rank", BC_INFO, 0},    {"bytes", BC_INFO, 0},
-    {"small", BC_INFO, 0},       {"large", BC_INFO, 0},       {"small_per_s", BC_INFO, 3},
-    {"large_per_s", BC_INFO, 3}, {"small_bytes", BC_INFO, 0}, {"large_bytes", BC_INFO, 0},
-    {"members", BC_KEY, 0},      {"rank", BC_KEY, 0},         {"slowest_s", BC_INFO, 9},
+    {"kind", BC_KEY, 0},          {"comm", BC_KEY, 0},         {"operation", BC_KEY, 0},
+    {"ranks", BC_KEY, 0},         {"calls", BC_INFO, 0},       {"completed", BC_INFO, 0},
+    {"timeouts", BC_LESS, 0},     {"total_s", BC_LESS, 9},     {"mean_us", BC_INFO, 3},
+    {"max_us", BC_INFO, 3},       {"max_rank", BC_INFO, 0},    {"bytes", BC_INFO, 0},
+    {"small", BC_INFO, 0},        {"large", BC_INFO, 0},       {"small_per_s", BC_INFO, 3},
+    {"large_per_s", BC_INFO, 3},  {"small_bytes", BC_INFO, 0}, {"large_bytes", BC_INFO, 0},
+    {"members", BC_KEY, 0},       {"rank", BC_KEY, 0},         {"slowest_s", BC_INFO, 9},
     {"slowest_rank", BC_INFO, 0},
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
 
-/* ---- rows ---------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void set_integer(struct bc_row *cells, const char *name, int64_t value)
 {
@@ -68,9 +70,12 @@ static void write_rows(struct bc_output *output, const struct rows *rows)
         write_row(output, &rows->rows[i].row);
 }
 
-/* ---- metadata ------------------------------------------------------------------------------------------------ */
+/* ---- metadata
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* The command line of this process, each argument ended by a 0; freed by the caller. NULL where it isn't told. */
+/* The command line of this process, each argument ended by a 0; freed by the caller. NULL where it
+ * isn't told. */
 static char *read_command_line(size_t *length)
 {
     char *text = NULL;
@@ -118,13 +123,14 @@ static void write_program(struct bc_output *output)
     free(text);
 }
 
-static void write_request(struct bc_output *output, const struct snapshot *snapshot, const struct rows *rows)
+static void write_request(struct bc_output *output, const struct snapshot *snapshot,
+                          const struct rows *rows)
 {
     const MPIX_Monitor *const asked = &snapshot->asked;
     char words[128] = "";
     if (asked->profile) {
-#define ADD_WORD(Flag)                                                                                           \
-    if (asked->Flag)                                                                                             \
+#define ADD_WORD(Flag)                                                                             \
+    if (asked->Flag)                                                                               \
         strcat(strcat(words, words[0] != '\0' ? "," : ""), #Flag);
         MONITOR_FLAGS(ADD_WORD)
 #undef ADD_WORD
@@ -142,7 +148,8 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
     bc_output_meta(output, "per_rank", "%s", asked->per_rank ? "yes" : "no");
 }
 
-static void write_remarks(struct bc_output *output, const struct snapshot *snapshot, const struct rows *rows)
+static void write_remarks(struct bc_output *output, const struct snapshot *snapshot,
+                          const struct rows *rows)
 {
     const MPIX_Monitor *const asked = &snapshot->asked;
     struct warnings warnings;
@@ -152,15 +159,17 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
     if (!asked->profile)
         return;
     if (asked->other)
-        bc_output_remark(output, "note", "other services count for the whole process, not only for MPI");
-    if (asked->coll || asked->comm)
         bc_output_remark(output, "note",
-                         "the point-to-point messages inside collectives can't be seen from outside of the MPI "
-                         "library: a collective counts as one operation");
+                         "other services count for the whole process, not only for MPI");
+    if (asked->coll || asked->comm)
+        bc_output_remark(
+            output, "note",
+            "the point-to-point messages inside collectives can't be seen from outside of the MPI "
+            "library: a collective counts as one operation");
 }
 
-static void write_head(struct bc_output *output, const struct snapshot *snapshot, const struct rows *rows,
-                       const struct bc_job *job)
+static void write_head(struct bc_output *output, const struct snapshot *snapshot,
+                       const struct rows *rows, const struct bc_job *job)
 {
     if (output == NULL)
         return;
@@ -173,7 +182,9 @@ static void write_head(struct bc_output *output, const struct snapshot *snapshot
     bc_output_header(output);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------- */
+/* ---- all of it
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* What rank 0 finds out for all. */
 static int agreed(int value)
@@ -182,10 +193,10 @@ static int agreed(int value)
     return value;
 }
 
-/* Brings the rows of one rank after the other to rank 0, which writes them and adds them to `rows`. `own` are this
-   rank's. Collective. False on rank 0 without memory for all of them. */
-static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows, const struct bc_job *job,
-                            MPI_Comm comm)
+/* Brings the rows of one rank after the other to rank 0, which writes them and adds them to `rows`.
+   `own` are this rank's. Collective. False on rank 0 without memory for all of them. */
+static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows,
+                            const struct bc_job *job, MPI_Comm comm)
 {
     if (job->rank != 0)
         return rows_fetch(own, job->rank, comm);
@@ -202,7 +213,8 @@ static bool write_each_rank(struct bc_output *output, struct rows *own, struct r
 }
 
 /* Collective. The code counts on rank 0. */
-static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job, MPI_Comm comm)
+static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job,
+                     MPI_Comm comm)
 {
     const bool root = job->rank == 0;
     const bool per_rank = agreed(snapshot->asked.per_rank != 0);
@@ -225,7 +237,9 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     if (good)
         bc_output_end(output, 0);
     const bool written = bc_output_close(output);
-    return !good ? MPIX_MONITOR_ERR_MEMORY : !written ? MPIX_MONITOR_ERR_OUTPUT : MPIX_MONITOR_SUCCESS;
+    return !good      ? MPIX_MONITOR_ERR_MEMORY
+           : !written ? MPIX_MONITOR_ERR_OUTPUT
+                      : MPIX_MONITOR_SUCCESS;
 }
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)

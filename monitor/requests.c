@@ -12,7 +12,8 @@ struct node {
 
 enum { NONE = 0, PLACE_BITS = 16 };
 
-/* Node 0 is none, so that places are empty to begin with. Pages that are never used are never there. */
+/* Node 0 is none, so that places are empty to begin with. Pages that are never used are never
+ * there. */
 static struct node nodes[REQUESTS_MAX + 1];
 static int32_t places[1 << PLACE_BITS];
 static int32_t first_free = NONE;
@@ -52,14 +53,16 @@ static int complete_count;
 /* Two requests at a time that are the same are of operations that are complete. */
 static void learn(MPI_Request first, MPI_Request second)
 {
-    if (first != MPI_REQUEST_NULL && request_key(first) == request_key(second) && !request_is_complete(first))
+    if (first != MPI_REQUEST_NULL && request_key(first) == request_key(second) &&
+        !request_is_complete(first))
         complete[complete_count++] = request_key(first);
     PMPI_Wait(&first, MPI_STATUS_IGNORE);
     PMPI_Wait(&second, MPI_STATUS_IGNORE);
 }
 
-/* Sends to this process itself: Open MPI over UCX has one request for all sends that are complete, and another one for
-   those to MPI_PROC_NULL. On a communicator of their own, where they meet no message of the program's. */
+/* Sends to this process itself: Open MPI over UCX has one request for all sends that are complete,
+   and another one for those to MPI_PROC_NULL. On a communicator of their own, where they meet no
+   message of the program's. */
 static void learn_from_sends(void)
 {
     MPI_Comm comm;
@@ -101,8 +104,8 @@ bool request_is_complete(MPI_Request request)
     return false;
 }
 
-/* Those that were handed out again while one of their operations was in flight. Where there are more, each is found
-   again when that happens again. */
+/* Those that were handed out again while one of their operations was in flight. Where there are
+   more, each is found again when that happens again. */
 enum { REPEATED_MAX = 16 };
 static uint64_t repeated[REPEATED_MAX];
 static int repeated_count;

@@ -1,15 +1,18 @@
 /*
  * Operations in flight by their requests, and persistent requests.
  *
- * Libraries give one and the same request to all operations that are complete when their call returns (MPICH and Open
- * MPI do). Those that are known to be such end there, since by their request nobody could tell which one of them a
- * wait is for. Some are known from the start. Others show when MPI hands out a request again of which an operation is
- * in flight: either its operations share it, being complete, or nobody saw the end of that one (a call that went
- * around the monitor). Only MPI can tell, and is asked from then on whenever it hands out this request.
+ * Libraries give one and the same request to all operations that are complete when their call
+ * returns (MPICH and Open MPI do). Those that are known to be such end there, since by their
+ * request nobody could tell which one of them a wait is for. Some are known from the start. Others
+ * show when MPI hands out a request again of which an operation is in flight: either its operations
+ * share it, being complete, or nobody saw the end of that one (a call that went around the
+ * monitor). Only MPI can tell, and is asked from then on whenever it hands out this request.
  *
- * So a request has one operation, but for a moment in which another thread has taken that out: a request is a queue.
+ * So a request has one operation, but for a moment in which another thread has taken that out: a
+ * request is a queue.
  *
- * A fixed number of operations can be in flight. All functions are local and want the monitor's lock.
+ * A fixed number of operations can be in flight. All functions are local and want the monitor's
+ * lock.
  */
 #ifndef MONITOR_REQUESTS_H
 #define MONITOR_REQUESTS_H
@@ -22,8 +25,8 @@
 
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 
-/* Finds the requests of operations that are complete at once, by a few of them to nobody and to this process itself.
-   Once, when MPI is initialised; calls MPI. */
+/* Finds the requests of operations that are complete at once, by a few of them to nobody and to
+   this process itself. Once, when MPI is initialised; calls MPI. */
 void requests_start(void);
 
 /* Whether this is one of them. Any thread may ask, without the lock. */
@@ -32,7 +35,8 @@ bool request_is_complete(MPI_Request request);
 enum request_added {
     REQUEST_ADDED,
     REQUEST_WITHOUT_ROOM,
-    REQUEST_REPEATED, /* handed out while an operation of it was in flight, now or once before: not added */
+    REQUEST_REPEATED, /* handed out while an operation of it was in flight, now or once before: not
+                         added */
 };
 
 /* Adds an operation that was given this request. */

@@ -11,7 +11,8 @@ enum kind { KIND_PTTOPT, KIND_COLL, KIND_COMM, KIND_WORKLOAD, KIND_OTHER };
 static const char *const kind_names[] = {"pttopt", "coll", "comm", "workload", "other"};
 static const char *const class_names[OPERATION_CLASSES] = {"point-to-point", "collective"};
 
-/* ---- the order of rows --------------------------------------------------------------------------------------- */
+/* ---- the order of rows
+ * --------------------------------------------------------------------------------------- */
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
@@ -24,8 +25,8 @@ static int first_difference(const int *comparisons, int count)
     return 0;
 }
 
-/* Equal are those that are put together. Names and members are no part of it: processes may call a communicator
-   differently. */
+/* Equal are those that are put together. Names and members are no part of it: processes may call a
+   communicator differently. */
 static int compare_identities(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
@@ -42,9 +43,12 @@ static int compare_in_report(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
     const int comparisons[] = {
-        COMPARE(a->kind, b->kind),           COMPARE(a->order, b->order),
-        strcmp(a->row.comm, b->row.comm),    strcmp(a->row.members, b->row.members),
-        COMPARE(a->identity, b->identity),   COMPARE(a->operation, b->operation),
+        COMPARE(a->kind, b->kind),
+        COMPARE(a->order, b->order),
+        strcmp(a->row.comm, b->row.comm),
+        strcmp(a->row.members, b->row.members),
+        COMPARE(a->identity, b->identity),
+        COMPARE(a->operation, b->operation),
         strcmp(a->row.operation, b->row.operation),
     };
     return first_difference(comparisons, sizeof comparisons / sizeof *comparisons);
@@ -56,7 +60,8 @@ static void sort_rows(struct rows *rows, int (*compare)(const void *, const void
         qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, compare);
 }
 
-/* ---- the rows of this process -------------------------------------------------------------------------------- */
+/* ---- the rows of this process
+ * -------------------------------------------------------------------------------- */
 
 /* What the rows of a snapshot are made from. */
 struct source {
@@ -77,8 +82,9 @@ static void copy_text(char *target, const char *text, size_t size)
 }
 
 /* A further row, in which nothing exists yet but what it is of. NULL without memory. */
-static MPIX_Monitor_row *add_row(struct source *source, enum kind kind, const struct communicator *communicator,
-                                 int operation, const char *operation_name)
+static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
+                                 const struct communicator *communicator, int operation,
+                                 const char *operation_name)
 {
     struct rows *const rows = source->rows;
     if (rows->count == source->capacity) {
@@ -103,14 +109,17 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind, const st
     MPIX_Monitor_row *const row = &keyed->row;
     copy_text(row->kind, kind_names[kind], sizeof row->kind);
     copy_text(row->comm, communicator != NULL ? communicator->name : "NA", sizeof row->comm);
-    copy_text(row->members, communicator != NULL ? communicator->members : "NA", sizeof row->members);
+    copy_text(row->members, communicator != NULL ? communicator->members : "NA",
+              sizeof row->members);
     copy_text(row->operation, operation_name, sizeof row->operation);
-    row->ranks = communicator != NULL && communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
+    row->ranks = communicator != NULL && communicator->processes > 0 ? communicator->processes
+                                                                     : MPIX_MONITOR_NA;
     row->rank = source->rank;
     row->calls = row->completed = row->timeouts = MPIX_MONITOR_NA;
     row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
     row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
-    row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s = row->large_per_s = NAN;
+    row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s =
+        row->large_per_s = NAN;
     return row;
 }
 
@@ -127,7 +136,8 @@ static void set_total(MPIX_Monitor_row *row, double total_s)
 }
 
 static void add_operations(struct source *source, enum kind kind, enum operation_class class,
-                           const struct communicator *communicator, const struct communicator_counts *counts)
+                           const struct communicator *communicator,
+                           const struct communicator_counts *counts)
 {
     for (int operation = 0; operation < OPERATIONS; operation++) {
         const struct count *const count = &counts->operation[operation];
@@ -160,10 +170,12 @@ static int64_t calls_of_class(const struct communicator_counts *counts, enum ope
     return calls;
 }
 
-static void add_class(struct source *source, enum operation_class class, const struct communicator *communicator,
+static void add_class(struct source *source, enum operation_class class,
+                      const struct communicator *communicator,
                       const struct communicator_counts *counts)
 {
-    MPIX_Monitor_row *const row = add_row(source, KIND_COMM, communicator, (int)class, class_names[class]);
+    MPIX_Monitor_row *const row =
+        add_row(source, KIND_COMM, communicator, (int)class, class_names[class]);
     if (row == NULL)
         return;
     row->calls = row->completed = row->timeouts = row->bytes = 0;
@@ -187,7 +199,8 @@ static void add_workload(struct source *source, const struct communicator *commu
     MPIX_Monitor_row *const row = add_row(source, KIND_WORKLOAD, communicator, 0, "messages");
     if (row == NULL)
         return;
-    const struct messages *const small = &counts->messages[SMALL], *const large = &counts->messages[LARGE];
+    const struct messages *const small = &counts->messages[SMALL], *const large =
+                                                                       &counts->messages[LARGE];
     if (source->snapshot->asked.msgsize) {
         row->small = small->count;
         row->large = large->count;
@@ -213,8 +226,8 @@ static void add_communicator(struct source *source, const struct communicator *c
     if (asked->coll)
         add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
     if (asked->comm)
-        for (int class = 0; class < OPERATION_CLASSES; class++)
-            add_class(source, (enum operation_class)class, communicator, counts);
+        for (int class = 0; class < OPERATION_CLASSES; class ++)
+            add_class(source, (enum operation_class) class, communicator, counts);
     if (sends && (asked->msgsize || asked->traffic))
         add_workload(source, communicator, counts);
 }
@@ -260,8 +273,8 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
     const struct communicator_counts *const others = &snapshot->communicators[OTHER_COMMUNICATORS];
     if (others->used)
-        for (int class = 0; class < OPERATION_CLASSES; class++)
-            rows->unplaced += calls_of_class(others, (enum operation_class)class);
+        for (int class = 0; class < OPERATION_CLASSES; class ++)
+            rows->unplaced += calls_of_class(others, (enum operation_class) class);
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
         if (snapshot->communicators[i].used)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
@@ -283,7 +296,8 @@ void rows_free(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* ---- putting rows together ----------------------------------------------------------------------------------- */
+/* ---- putting rows together
+ * ----------------------------------------------------------------------------------- */
 
 /* What does not exist adds nothing, and is not there only if it is on neither side. */
 static int64_t sum_of(int64_t a, int64_t b)
@@ -296,7 +310,8 @@ static double real_sum_of(double a, double b)
     return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/* The greatest value stays with its rank; of equal ones, that of `b` only if it is of a lower rank. */
+/* The greatest value stays with its rank; of equal ones, that of `b` only if it is of a lower rank.
+ */
 static void keep_greatest(double *a, int *a_rank, double b, int b_rank)
 {
     if (isnan(b) || (!isnan(*a) && (b < *a || (!(b > *a) && b_rank > *a_rank))))
@@ -336,7 +351,8 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
 /* Merges rows sorted by identity into `rows`, which are, too. */
 static bool merge_rows(struct rows *rows, const struct rows *more)
 {
-    struct keyed_row *const merged = malloc(((size_t)rows->count + (size_t)more->count + 1) * sizeof *merged);
+    struct keyed_row *const merged =
+        malloc(((size_t)rows->count + (size_t)more->count + 1) * sizeof *merged);
     if (merged == NULL)
         return false;
     int count = 0;
@@ -369,10 +385,11 @@ bool rows_append(struct rows *rows, const struct rows *more)
     return true;
 }
 
-/* ---- between ranks ------------------------------------------------------------------------------------------- */
+/* ---- between ranks
+ * ------------------------------------------------------------------------------------------- */
 
-/* First comes a struct rows, of which the pointer means nothing elsewhere; the receiver says whether it has room;
-   then come the rows, if there are any and room. */
+/* First comes a struct rows, of which the pointer means nothing elsewhere; the receiver says
+   whether it has room; then come the rows, if there are any and room. */
 enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS };
 
 /* So that the number of rows is a count for MPI, however many bytes they have. */
@@ -449,7 +466,8 @@ bool rows_gather(struct rows *rows, MPI_Comm comm)
     sort_rows(&sum, compare_identities);
     /* Counts until they are summed: a frequency of all ranks is over the longest snapshot. */
     scale_frequencies(&sum, rows->seconds);
-    /* A binomial tree: in each step those whose bit is set hand over to the one that lacks it, and are done. */
+    /* A binomial tree: in each step those whose bit is set hand over to the one that lacks it, and
+     * are done. */
     for (int bit = 1; bit < ranks; bit <<= 1) {
         if (rank & bit) {
             send_rows(&sum, rank - bit, comm);

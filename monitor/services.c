@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* ---- the operating system ------------------------------------------------------------------------------------ */
+/* ---- the operating system
+ * ------------------------------------------------------------------------------------ */
 
 static double seconds_of(struct timeval time)
 {
@@ -31,7 +32,8 @@ static void read_system(struct services *services)
     services->count = SERVICES_OF_SYSTEM;
 }
 
-/* ---- the MPI library ----------------------------------------------------------------------------------------- */
+/* ---- the MPI library
+ * ----------------------------------------------------------------------------------------- */
 
 struct variable {
     char name[64];
@@ -40,9 +42,9 @@ struct variable {
     MPI_T_pvar_handle handle;
 };
 
-/* Found at the first use, and kept: MPI_T is never finalised, since a handle must outlive every snapshot, and
-   Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. Snapshots of several threads may want them at a
-   time. */
+/* Found at the first use, and kept: MPI_T is never finalised, since a handle must outlive every
+   snapshot, and Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. Snapshots of
+   several threads may want them at a time. */
 static struct {
     pthread_mutex_t lock;
     bool known;
@@ -90,10 +92,11 @@ static void find_plug_ins(struct plug_ins *plug_ins)
 }
 
 /*
- * Open MPI's MPI_T_init_thread loads what MPI_Init has unloaded again, since the job doesn't need it, and shows its
- * variables; to use one is a crash (4.1.4: mtl_psm2 where there is no Omni-Path; tests/mpi_defects/tools_variables.c). So those count that are of
- * plug-ins that were there before. Where that can't be seen, since there are no plug-ins (a static library) or the
- * program itself has started the tools interface, those of mtl_psm2 or of all plug-ins are left out.
+ * Open MPI's MPI_T_init_thread loads what MPI_Init has unloaded again, since the job doesn't need
+ * it, and shows its variables; to use one is a crash (4.1.4: mtl_psm2 where there is no Omni-Path;
+ * tests/mpi_defects/tools_variables.c). So those count that are of plug-ins that were there before.
+ * Where that can't be seen, since there are no plug-ins (a static library) or the program itself
+ * has started the tools interface, those of mtl_psm2 or of all plug-ins are left out.
  */
 static struct plug_ins used_plug_ins, loaded_plug_ins;
 
@@ -118,33 +121,35 @@ static bool start_tools(int *variables)
     return true;
 }
 
-/* Only of these is it clear what a later value less an earlier one means. Timers of a whole type have a unit that
-   only their description tells: they are counts. */
+/* Only of these is it clear what a later value less an earlier one means. Timers of a whole type
+   have a unit that only their description tells: they are counts. */
 static bool has_meaningful_difference(int class, MPI_Datatype type)
 {
-    const bool whole = type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG ||
-                       type == MPI_INT || type == MPI_COUNT;
+    const bool whole = type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG ||
+                       type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT || type == MPI_COUNT;
     return (class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE ||
             class == MPI_T_PVAR_CLASS_TIMER) &&
            (whole || type == MPI_DOUBLE);
 }
 
-/* Makes a handle for a variable of the library, started. False if it is none of those that can be read here. */
+/* Makes a handle for a variable of the library, started. False if it is none of those that can be
+ * read here. */
 static bool open_variable(int index, struct variable *variable)
 {
     int verbosity, class, binding, is_read_only, is_continuous, is_atomic;
     int name_length = sizeof variable->name, no_description = 0;
     MPI_T_enum enumeration;
-    if (MPI_T_pvar_get_info(index, variable->name, &name_length, &verbosity, &class, &variable->type, &enumeration,
-                            NULL, &no_description, &binding, &is_read_only, &is_continuous,
-                            &is_atomic) != MPI_SUCCESS)
+    if (MPI_T_pvar_get_info(index, variable->name, &name_length, &verbosity, &class,
+                            &variable->type, &enumeration, NULL, &no_description, &binding,
+                            &is_read_only, &is_continuous, &is_atomic) != MPI_SUCCESS)
         return false; /* of a part of the library that was not loaded */
     if (binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type) ||
         is_of_unused_plug_in(variable->name))
         return false;
     variable->is_time = class == MPI_T_PVAR_CLASS_TIMER && variable->type == MPI_DOUBLE;
     int values;
-    if (MPI_T_pvar_handle_alloc(library.session, index, NULL, &variable->handle, &values) != MPI_SUCCESS)
+    if (MPI_T_pvar_handle_alloc(library.session, index, NULL, &variable->handle, &values) !=
+        MPI_SUCCESS)
         return false;
     if (values == 1 &&
         (is_continuous || MPI_T_pvar_start(library.session, variable->handle) == MPI_SUCCESS))
@@ -158,7 +163,8 @@ static void find_variables(void)
     int variables;
     library.known = true;
     if (!start_tools(&variables)) {
-        library.warning = "the MPI library's own services can't be collected: its tools interface (MPI_T) does not "
+        library.warning = "the MPI library's own services can't be collected: its tools interface "
+                          "(MPI_T) does not "
                           "start";
         return;
     }
@@ -168,16 +174,18 @@ static void find_variables(void)
         if (!open_variable(index, &variable))
             continue;
         if (library.count == room) {
-            library.warning = "the MPI library has more performance variables than there is room for: only the "
-                              "first ones are here";
+            library.warning =
+                "the MPI library has more performance variables than there is room for: only the "
+                "first ones are here";
             (void)MPI_T_pvar_handle_free(library.session, &variable.handle);
             return;
         }
         library.variable[library.count++] = variable;
     }
     if (library.count == 0)
-        library.warning = "the MPI library's own services can't be collected: it has no performance variables "
-                          "(MPI_T) that count for the whole process";
+        library.warning =
+            "the MPI library's own services can't be collected: it has no performance variables "
+            "(MPI_T) that count for the whole process";
 }
 
 static double read_variable(const struct variable *variable)
@@ -222,7 +230,9 @@ static void read_library(struct services *services)
     pthread_mutex_unlock(&library.lock);
 }
 
-/* ---- both ---------------------------------------------------------------------------------------------------- */
+/* ---- both
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 void services_read(struct services *services)
 {

@@ -12,8 +12,9 @@ bool monitor_lock_taken;
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
 static struct snapshot *stopped; /* a list: their counts are still there, to be reported */
-static uint32_t epoch;       /* of the latest snapshot */
-static uint64_t own_ticks[2]; /* of calls; of operations with a request: see snapshots_set_own_ticks */
+static uint32_t epoch;           /* of the latest snapshot */
+static uint64_t
+    own_ticks[2]; /* of calls; of operations with a request: see snapshots_set_own_ticks */
 
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
@@ -22,7 +23,8 @@ static struct count *count_in(struct snapshot *snapshot, const struct operation 
 
 static struct span *span_in(struct snapshot *snapshot, const struct operation *operation)
 {
-    return &snapshot->communicators[operation->communicator].span[operation_traits[operation->kind].class];
+    return &snapshot->communicators[operation->communicator]
+                .span[operation_traits[operation->kind].class];
 }
 
 static void begin_in(struct snapshot *snapshot, const struct operation *operation, struct sent sent)
@@ -45,8 +47,8 @@ static void begin_in(struct snapshot *snapshot, const struct operation *operatio
 }
 
 /* The caller has the lock, and gives it up here: the clock comes last. */
-static void begin(struct operation *operation, enum operation_kind kind, int communicator, struct sent sent,
-                  bool receives)
+static void begin(struct operation *operation, enum operation_kind kind, int communicator,
+                  struct sent sent, bool receives)
 {
     operation->epoch = epoch;
     operation->communicator = (int16_t)communicator;
@@ -60,15 +62,15 @@ static void begin(struct operation *operation, enum operation_kind kind, int com
     operation->start_ticks = ticks_now();
 }
 
-void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator, struct sent sent,
-                        bool receives)
+void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
+                        struct sent sent, bool receives)
 {
     monitor_lock();
     begin(operation, kind, communicator, sent, receives);
 }
 
-void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm, struct sent sent,
-                     bool receives)
+void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
+                     struct sent sent, bool receives)
 {
     monitor_lock();
     int communicator = communicator_find(comm);
@@ -80,7 +82,8 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
     begin(operation, kind, communicator, sent, receives);
 }
 
-/* An operation belongs to the snapshots that were active when it began, and counts in those that still are. */
+/* An operation belongs to the snapshots that were active when it began, and counts in those that
+ * still are. */
 static bool belongs_to(const struct operation *operation, const struct snapshot *snapshot)
 {
     return snapshot->epoch <= operation->epoch;
@@ -92,7 +95,8 @@ static uint64_t own_ticks_of(const struct operation *operation)
     return own_ticks[operation->posted] + (operation->posted_ticks != 0 ? own_ticks[false] : 0);
 }
 
-void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks, uint64_t end_ticks)
+void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
+                      uint64_t end_ticks)
 {
     const uint64_t least = first->start_ticks + own_ticks_of(first);
     const uint64_t longest = end_ticks > least ? end_ticks - least : 0;
@@ -173,7 +177,8 @@ bool snapshot_uses_communicator(int communicator)
     for (int i = 0; i < active_count; i++)
         if (active[i]->communicators[communicator].used)
             return true;
-    for (const struct snapshot *snapshot = stopped; snapshot != NULL; snapshot = snapshot->next_stopped)
+    for (const struct snapshot *snapshot = stopped; snapshot != NULL;
+         snapshot = snapshot->next_stopped)
         if (snapshot->communicators[communicator].used)
             return true;
     return false;
@@ -228,7 +233,8 @@ int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **res
         return MPIX_MONITOR_ERR_LIMIT;
     }
     if (monitored_classes == 0) {
-        /* While nothing was counted, what is in flight may have ended and its handles been used again. */
+        /* While nothing was counted, what is in flight may have ended and its handles been used
+         * again. */
         requests_clear();
         windows_clear();
         communicators_tidy();

@@ -1,23 +1,24 @@
 /*
- * The calls that end one-sided operations. Fences and the freeing of windows are collective operations, too.
+ * The calls that end one-sided operations. Fences and the freeing of windows are collective
+ * operations, too.
  */
 #include "calls.h"
 #include "next.h"
 #include "windows.h"
 
-#define SYNCHRONISATION(Name, parameters, arguments, completed_target)              \
-    INTERPOSED int MPI_##Name parameters                                            \
-    {                                                                               \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                    \
-            return next.Name arguments;                                             \
-        const struct ending ending = window_take(win, completed_target);            \
-        const int error = next.Name arguments;                                      \
-        const uint64_t end_ticks = ticks_now();                                     \
-        if (error == MPI_SUCCESS)                                                   \
-            ending_end(ending, end_ticks);                                          \
-        else                                                                        \
-            ending_cancel(ending);                                                  \
-        return error;                                                               \
+#define SYNCHRONISATION(Name, parameters, arguments, completed_target)                             \
+    INTERPOSED int MPI_##Name parameters                                                           \
+    {                                                                                              \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return next.Name arguments;                                                            \
+        const struct ending ending = window_take(win, completed_target);                           \
+        const int error = next.Name arguments;                                                     \
+        const uint64_t end_ticks = ticks_now();                                                    \
+        if (error == MPI_SUCCESS)                                                                  \
+            ending_end(ending, end_ticks);                                                         \
+        else                                                                                       \
+            ending_cancel(ending);                                                                 \
+        return error;                                                                              \
     }
 
 SYNCHRONISATION(Win_flush, (int target, MPI_Win win), (target, win), target)
@@ -40,7 +41,8 @@ static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
     struct closing closing = {.monitored = is_monitored(CLASS_COLLECTIVE),
                               .ending = window_take(win, EVERY_TARGET)};
     if (closing.monitored)
-        operation_begin_at(&closing.operation, kind, window_communicator(win), (struct sent){0}, false);
+        operation_begin_at(&closing.operation, kind, window_communicator(win), (struct sent){0},
+                           false);
     return closing;
 }
 

@@ -23,7 +23,8 @@ static int64_t monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Of several tries the one in which reading both took least: an interrupt between them does no harm. */
+/* Of several tries the one in which reading both took least: an interrupt between them does no
+ * harm. */
 static struct moment moment_now(void)
 {
     enum { TRIES = 20 };

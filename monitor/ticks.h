@@ -1,9 +1,9 @@
 /*
  * Time stamps of operations.
  *
- * A tick is of the processor's time stamp counter where that is invariant: reading it takes about half as long as
- * clock_gettime, and two readings are most of what the monitor costs. Elsewhere a tick is a nanosecond of
- * CLOCK_MONOTONIC. All functions are local.
+ * A tick is of the processor's time stamp counter where that is invariant: reading it takes about
+ * half as long as clock_gettime, and two readings are most of what the monitor costs. Elsewhere a
+ * tick is a nanosecond of CLOCK_MONOTONIC. All functions are local.
  */
 #ifndef MONITOR_TICKS_H
 #define MONITOR_TICKS_H
@@ -33,14 +33,15 @@ static inline uint64_t ticks_now(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Chooses the counter and notes the time. Once, before anything else here; the later the rate is asked for, the
-   better it is known. */
+/* Chooses the counter and notes the time. Once, before anything else here; the later the rate is
+   asked for, the better it is known. */
 void ticks_start(void);
 
 /* Nanoseconds a tick, from the time since ticks_start; waits until that is 10 ms ago. */
 double ticks_ns(void);
 
-/* What one reading costs, in ticks: the median, measured at the first call, which takes about 0.1 ms. */
+/* What one reading costs, in ticks: the median, measured at the first call, which takes about 0.1
+ * ms. */
 uint64_t ticks_cost(void);
 
 /* The name of the clock, for people. */

@@ -1,5 +1,6 @@
 /*
- * What the rows of a snapshot don't say of themselves: that nothing was asked for, or what could not be collected.
+ * What the rows of a snapshot don't say of themselves: that nothing was asked for, or what could
+ * not be collected.
  */
 #ifndef MONITOR_WARNINGS_H
 #define MONITOR_WARNINGS_H
@@ -16,7 +17,8 @@ struct warnings {
 };
 
 /* The warnings of an ended snapshot and its rows, this rank's or those of all. Local. */
-void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows, struct warnings *warnings);
+void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
+                          struct warnings *warnings);
 
 /* Adds the warning of a handle with which nothing is monitored, if it is one. Local. */
 void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);

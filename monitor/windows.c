@@ -102,15 +102,17 @@ int window_communicator(MPI_Win win)
 {
     monitor_lock();
     const int number = handle_find(&window_numbers, window_key(win));
-    const int communicator = number == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : windows[number].communicator;
+    const int communicator =
+        number == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : windows[number].communicator;
     monitor_unlock();
     return communicator;
 }
 
-static bool joins(const struct group *group, int window, int target, const struct operation *operation)
+static bool joins(const struct group *group, int window, int target,
+                  const struct operation *operation)
 {
-    return group->window == window && group->target == target && group->first.kind == operation->kind &&
-           group->first.epoch == operation->epoch;
+    return group->window == window && group->target == target &&
+           group->first.kind == operation->kind && group->first.epoch == operation->epoch;
 }
 
 /* Puts a group into its place and its window's list. */
@@ -177,7 +179,8 @@ static void add_together(struct group *group, const struct operation *operation)
         group->first = *operation;
     /* Of two threads the one that started first may be the second to come here. */
     if (operation->start_ticks < group->first.start_ticks) {
-        group->offset_ticks += (uint64_t)group->count * (group->first.start_ticks - operation->start_ticks);
+        group->offset_ticks +=
+            (uint64_t)group->count * (group->first.start_ticks - operation->start_ticks);
         group->first = *operation;
     }
     group->count++;

@@ -19,9 +19,10 @@ typedef void meet_fn(const struct overhead_exchange *x);
 /* Nanoseconds for so many iterations: post, work, wait, and meet the other rank.
    Inlined into each of the functions below, which name the parts, so that a loop
    has nothing but what these do. */
-__attribute__((always_inline)) static inline double
-time_loop(const struct overhead_exchange *x, uint64_t units, int64_t iterations,
-          post_fn *post, wait_fn *wait, meet_fn *meet)
+__attribute__((always_inline)) static inline double time_loop(const struct overhead_exchange *x,
+                                                              uint64_t units, int64_t iterations,
+                                                              post_fn *post, wait_fn *wait,
+                                                              meet_fn *meet)
 {
     MPI_Request request;
     BC_MPI(MPI_Barrier(x->pair));
@@ -35,22 +36,17 @@ time_loop(const struct overhead_exchange *x, uint64_t units, int64_t iterations,
     return (double)(bc_now_ns() - start_ns);
 }
 
-static inline void post_send(const struct overhead_exchange *x,
-                             MPI_Request *request)
+static inline void post_send(const struct overhead_exchange *x, MPI_Request *request)
 {
-    BC_MPI(MPI_Isend(x->buffer, x->message.count, x->message.type, x->peer,
-                     TAG, x->pair, request));
+    BC_MPI(MPI_Isend(x->buffer, x->message.count, x->message.type, x->peer, TAG, x->pair, request));
 }
 
-static inline void post_receive(const struct overhead_exchange *x,
-                                MPI_Request *request)
+static inline void post_receive(const struct overhead_exchange *x, MPI_Request *request)
 {
-    BC_MPI(MPI_Irecv(x->buffer, x->message.count, x->message.type, x->peer,
-                     TAG, x->pair, request));
+    BC_MPI(MPI_Irecv(x->buffer, x->message.count, x->message.type, x->peer, TAG, x->pair, request));
 }
 
-static inline void post_nothing(const struct overhead_exchange *x,
-                                MPI_Request *request)
+static inline void post_nothing(const struct overhead_exchange *x, MPI_Request *request)
 {
     (void)x;
     (void)request;
@@ -79,19 +75,16 @@ static inline void meet_after_token(const struct overhead_exchange *x)
 
 static inline void await_token_and_meet(const struct overhead_exchange *x)
 {
-    BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair,
-                    MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair, MPI_STATUS_IGNORE));
     BC_MPI(MPI_Barrier(x->pair));
 }
 
-typedef double timed_loop(const struct overhead_exchange *x, uint64_t units,
-                          int64_t iterations);
+typedef double timed_loop(const struct overhead_exchange *x, uint64_t units, int64_t iterations);
 
-#define TIMED_LOOP(name, post, wait, meet)                                     \
-    static double name(const struct overhead_exchange *x, uint64_t units,      \
-                       int64_t iterations)                                     \
-    {                                                                          \
-        return time_loop(x, units, iterations, post, wait, meet);              \
+#define TIMED_LOOP(name, post, wait, meet)                                                         \
+    static double name(const struct overhead_exchange *x, uint64_t units, int64_t iterations)      \
+    {                                                                                              \
+        return time_loop(x, units, iterations, post, wait, meet);                                  \
     }
 
 TIMED_LOOP(send, post_send, wait_message, meet)
@@ -101,8 +94,7 @@ TIMED_LOOP(send_then_token, post_send, wait_message, meet_after_token)
 TIMED_LOOP(receive_then_token, post_receive, wait_message, meet_after_token)
 TIMED_LOOP(token_alone, post_nothing, wait_nothing, meet_after_token)
 TIMED_LOOP(send_await_token, post_send, wait_message, await_token_and_meet)
-TIMED_LOOP(receive_await_token, post_receive, wait_message,
-           await_token_and_meet)
+TIMED_LOOP(receive_await_token, post_receive, wait_message, await_token_and_meet)
 TIMED_LOOP(await_token_alone, post_nothing, wait_nothing, await_token_and_meet)
 
 /* ---- which loops ------------------------------------------------------------- */
@@ -116,8 +108,7 @@ struct loop {
 static const struct loop empty_loop = {no_message, no_message, false};
 static const struct loop token_loop = {token_alone, await_token_alone, false};
 /* By direction. */
-static const struct loop message_loops[] = {{send, receive, true},
-                                            {receive, send, true}};
+static const struct loop message_loops[] = {{send, receive, true}, {receive, send, true}};
 static const struct loop token_message_loops[] = {
     {send_then_token, receive_await_token, true},
     {receive_then_token, send_await_token, true},
@@ -140,8 +131,7 @@ static const struct loop *work_alone_loop(const struct overhead_exchange *x)
 }
 
 /* Runs this rank's end of the loop. */
-static double run_loop(const struct loop *loop,
-                       const struct overhead_exchange *x, uint64_t units,
+static double run_loop(const struct loop *loop, const struct overhead_exchange *x, uint64_t units,
                        int64_t iterations)
 {
     if (x->measures)
@@ -187,8 +177,8 @@ static bool data_is_right(const struct overhead_exchange *x)
     for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
         if (x->buffer[i] != data_byte(x, i))
             return false;
-    return x->bytes <= PERIOD || memcmp(x->buffer, x->buffer + PERIOD,
-                                        (size_t)(x->bytes - PERIOD)) == 0;
+    return x->bytes <= PERIOD ||
+           memcmp(x->buffer, x->buffer + PERIOD, (size_t)(x->bytes - PERIOD)) == 0;
 }
 
 static void verify_data(struct overhead_exchange *x)
@@ -202,8 +192,7 @@ static void verify_data(struct overhead_exchange *x)
 /* With --check each iteration is a loop of its own, between whose clock readings
    no data is written or read. Loops without a message are cut up alike, so that
    the clock's cost cancels. */
-static double run_verified(const struct loop *loop,
-                           struct overhead_exchange *x, uint64_t units,
+static double run_verified(const struct loop *loop, struct overhead_exchange *x, uint64_t units,
                            int64_t iterations)
 {
     double ns = 0.0;
@@ -218,13 +207,12 @@ static double run_verified(const struct loop *loop,
 }
 
 /* Nanoseconds an iteration, or nothing on ranks whose times don't count. */
-static double iteration_ns(const struct overhead_round *round,
-                           const struct loop *loop, uint64_t units)
+static double iteration_ns(const struct overhead_round *round, const struct loop *loop,
+                           uint64_t units)
 {
     struct overhead_exchange *const x = round->exchange;
     const int64_t n = round->iterations;
-    const double ns = x->check ? run_verified(loop, x, units, n)
-                               : run_loop(loop, x, units, n);
+    const double ns = x->check ? run_verified(loop, x, units, n) : run_loop(loop, x, units, n);
     return x->reports ? ns / (double)n : -INFINITY;
 }
 
@@ -239,8 +227,7 @@ static void take_work(void *context, double *values)
 static void take_full(void *context, double *values)
 {
     const struct overhead_round *const round = context;
-    values[OVERHEAD_BASE] =
-        iteration_ns(round, transfer_loop(round->exchange), 0);
+    values[OVERHEAD_BASE] = iteration_ns(round, transfer_loop(round->exchange), 0);
     values[OVERHEAD_EMPTY] = iteration_ns(round, &empty_loop, 0);
     take_work(context, &values[OVERHEAD_ITER]);
 }

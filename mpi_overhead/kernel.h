@@ -34,13 +34,13 @@ enum overhead_direction { OVERHEAD_SEND, OVERHEAD_RECEIVE };
 /* One end of a message, on every rank. */
 struct overhead_exchange {
     enum overhead_direction direction; /* what the measuring rank does */
-    bool measures;   /* this rank measures; else it is a partner */
-    bool reports;    /* its times are the samples; at least one rank's are */
-    bool token;      /* the overhead is measured with a token */
-    MPI_Comm pair;   /* the two ranks: 0 measures, 1 is the partner */
-    int peer;        /* the other one's rank in it */
-    int64_t bytes;   /* of the message */
-    struct bc_amount message; /* these, as MPI takes them */
+    bool measures;                     /* this rank measures; else it is a partner */
+    bool reports;                      /* its times are the samples; at least one rank's are */
+    bool token;                        /* the overhead is measured with a token */
+    MPI_Comm pair;                     /* the two ranks: 0 measures, 1 is the partner */
+    int peer;                          /* the other one's rank in it */
+    int64_t bytes;                     /* of the message */
+    struct bc_amount message;          /* these, as MPI takes them */
     unsigned char *buffer;
     bool check;       /* verify the data of each message */
     int64_t messages; /* prepared so far, the same on both ranks */
@@ -58,8 +58,8 @@ enum overhead_quantity {
 
 struct overhead_round {
     struct overhead_exchange *exchange;
-    uint64_t units;      /* of work */
-    int64_t iterations;  /* in each loop */
+    uint64_t units;     /* of work */
+    int64_t iterations; /* in each loop */
 };
 
 /* A source of all four quantities, or of the last two alone (as 0 and 1). */

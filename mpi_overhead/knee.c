@@ -20,37 +20,32 @@ static double median_overhead(const struct knee_point *points, size_t count)
     return bc_median(values, count);
 }
 
-static double deviation(const struct knee_point *points, size_t count,
-                        double plateau_ns, double overhead_ns)
+static double deviation(const struct knee_point *points, size_t count, double plateau_ns,
+                        double overhead_ns)
 {
     double sum = 0.0;
     for (size_t i = 0; i < count; i++)
-        sum += fabs(points[i].iter_ns -
-                    fmax(plateau_ns, points[i].work_ns + overhead_ns));
+        sum += fabs(points[i].iter_ns - fmax(plateau_ns, points[i].work_ns + overhead_ns));
     return sum;
 }
 
-struct knee_fit knee_fit(const struct knee_point *points, size_t count,
-                         double near_ns)
+struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns)
 {
     struct knee_fit best = {.found = false};
     double least = INFINITY;
     for (size_t split = 1; split < count; split++) {
         const double plateau_ns = median_iter(points, split);
-        const double overhead_ns =
-            median_overhead(points + split, count - split);
+        const double overhead_ns = median_overhead(points + split, count - split);
         const double sum = deviation(points, count, plateau_ns, overhead_ns);
         if (sum < least) {
             least = sum;
-            best = (struct knee_fit){true, split, split, plateau_ns,
-                                     overhead_ns};
+            best = (struct knee_fit){true, split, split, plateau_ns, overhead_ns};
         }
     }
     if (!best.found)
         return best;
     const double knee_ns = best.plateau_ns - best.overhead_ns;
-    while (best.plateau > 1 &&
-           points[best.plateau - 1].work_ns > knee_ns - near_ns)
+    while (best.plateau > 1 && points[best.plateau - 1].work_ns > knee_ns - near_ns)
         best.plateau--;
     while (best.line + 1 < count && points[best.line].work_ns < knee_ns + near_ns)
         best.line++;

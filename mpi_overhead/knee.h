@@ -23,10 +23,10 @@ struct knee_point {
 };
 
 struct knee_fit {
-    bool found;         /* false: fewer than one point on either side */
-    size_t plateau;     /* the first so many points lie on the plateau */
-    size_t line;        /* the points from this one on lie on the line; those
-                           between belong to neither for sure */
+    bool found;     /* false: fewer than one point on either side */
+    size_t plateau; /* the first so many points lie on the plateau */
+    size_t line;    /* the points from this one on lie on the line; those
+                       between belong to neither for sure */
     double plateau_ns;
     double overhead_ns;
 };
@@ -37,7 +37,6 @@ struct knee_fit {
    of iter less work of the right ones. Points within `near_ns` of the knee are
    left out of both. At most KNEE_POINTS_MAX points. */
 #define KNEE_POINTS_MAX 64
-struct knee_fit knee_fit(const struct knee_point *points, size_t count,
-                         double near_ns);
+struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns);
 
 #endif

@@ -34,8 +34,7 @@
 
 static struct overhead_value as_value(const struct bc_summary *summary)
 {
-    return (struct overhead_value){summary->value, summary->interval.lo,
-                                   summary->interval.hi};
+    return (struct overhead_value){summary->value, summary->interval.lo, summary->interval.hi};
 }
 
 /* Tells all ranks rank 0's order for the next loops: units of work and
@@ -56,10 +55,9 @@ static void say_point(const struct overhead_bench *bench, uint64_t units,
                       const struct knee_point *point, double base_ns)
 {
     if (bench->parameters->verbose)
-        bc_output_remark(bench->run->output, "verbose",
-                         "%-12llu %-12.3f %-12.3f %.3f",
-                         (unsigned long long)units, point->iter_ns * 1e-3,
-                         point->work_ns * 1e-3, base_ns * 1e-3);
+        bc_output_remark(bench->run->output, "verbose", "%-12llu %-12.3f %-12.3f %.3f",
+                         (unsigned long long)units, point->iter_ns * 1e-3, point->work_ns * 1e-3,
+                         base_ns * 1e-3);
 }
 
 /* The line before the table, and its head. `iterations` are those of a loop; 0: as
@@ -75,14 +73,15 @@ static void say_table_head(const struct overhead_bench *bench, int64_t iteration
     else if (iterations > 0)
         bc_output_remark(output, "verbose",
                          "Using %lld iterations per work value, in each of up to "
-                         "%d loops", (long long)iterations, POINT_ROUNDS);
+                         "%d loops",
+                         (long long)iterations, POINT_ROUNDS);
     else
         bc_output_remark(output, "verbose",
                          "Using as many iterations per work value as take %g uS, "
-                         "in each of up to %d loops", LOOP_NS * 1e-3,
-                         POINT_ROUNDS);
-    bc_output_remark(output, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t",
-                     "work_t", "base_t");
+                         "in each of up to %d loops",
+                         LOOP_NS * 1e-3, POINT_ROUNDS);
+    bc_output_remark(output, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t", "work_t",
+                     "base_t");
 }
 
 static void set_availability(struct overhead_result *result,
@@ -105,8 +104,7 @@ static void set_availability(struct overhead_result *result,
 
 /* ---- iterations -------------------------------------------------------------------- */
 
-static int64_t specified_iterations(const struct overhead_bench *bench,
-                                    int64_t bytes)
+static int64_t specified_iterations(const struct overhead_bench *bench, int64_t bytes)
 {
     if (bench->parameters->iterations > 0)
         return bench->parameters->iterations;
@@ -120,8 +118,7 @@ static int64_t fixed_iterations(const struct overhead_bench *bench, int64_t byte
 {
     const struct bc_settings *const settings = &bench->run->settings;
     const bool fixed = settings->samples == 0 &&
-                       (bench->parameters->iterations > 0 ||
-                        settings->estimator == BC_MEAN);
+                       (bench->parameters->iterations > 0 || settings->estimator == BC_MEAN);
     return fixed ? specified_iterations(bench, bytes) : 0;
 }
 
@@ -150,9 +147,8 @@ static int64_t iterations_for(const struct overhead_bench *bench, int64_t bytes,
 
 /* Measures one point. Collective; the point is on rank 0, where the number of
    rounds is significant. */
-static struct knee_point take_point(struct overhead_bench *bench,
-                                    struct overhead_round *round, int rounds,
-                                    double deadline_s)
+static struct knee_point take_point(struct overhead_bench *bench, struct overhead_round *round,
+                                    int rounds, double deadline_s)
 {
     const struct bc_source source = overhead_work_source(round);
     const struct bc_plan plan = {
@@ -182,30 +178,26 @@ static int rounds_for(double loop_ns, double seconds)
 
 /* The next amount of work: none, then doubling from a small share of what an
    iteration takes without. */
-static uint64_t more_units(const struct overhead_bench *bench, uint64_t units,
-                           double base_ns)
+static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, double base_ns)
 {
     if (units > 0)
         return 2 * units;
-    const uint64_t first =
-        bc_work_units(&bench->rate, FIRST_WORK_SHARE * base_ns);
+    const uint64_t first = bc_work_units(&bench->rate, FIRST_WORK_SHARE * base_ns);
     return first > 0 ? first : 1;
 }
 
 /* Raises the work until an iteration takes `thresh` times what it takes without
    work. Collective; the points are on rank 0, the return value on all ranks:
    whether the work got that far. */
-static bool find_points(struct overhead_bench *bench,
-                        struct overhead_round *round, double seconds,
+static bool find_points(struct overhead_bench *bench, struct overhead_round *round, double seconds,
                         struct points *points)
 {
     const bool root = bench->run->job.rank == 0;
     const int64_t bytes = round->exchange->bytes;
     const double deadline_s = bc_elapsed_s() + seconds;
     *points = (struct points){.count = 0};
-    say_table_head(bench, fixed_iterations(bench, bytes) > 0
-                              ? iterations_for(bench, bytes, 0.0)
-                              : 0);
+    say_table_head(bench,
+                   fixed_iterations(bench, bytes) > 0 ? iterations_for(bench, bytes, 0.0) : 0);
     round->units = 0;
     round->iterations = 1;
     double iteration_ns = take_point(bench, round, 1, deadline_s).iter_ns;
@@ -213,11 +205,8 @@ static bool find_points(struct overhead_bench *bench,
     bool beyond = false;
     while (agree_on_round(round)) {
         /* Times are known on rank 0 only. */
-        const int rounds =
-            root ? rounds_for(iteration_ns * (double)round->iterations, seconds)
-                 : 1;
-        const struct knee_point point =
-            take_point(bench, round, rounds, deadline_s);
+        const int rounds = root ? rounds_for(iteration_ns * (double)round->iterations, seconds) : 1;
+        const struct knee_point point = take_point(bench, round, rounds, deadline_s);
         if (!root)
             continue;
         points->points[points->count] = point;
@@ -225,10 +214,9 @@ static bool find_points(struct overhead_bench *bench,
         const double base_ns = points->points[0].iter_ns;
         iteration_ns = point.iter_ns;
         say_point(bench, round->units, &point, base_ns);
-        beyond = iteration_ns > bench->parameters->threshold * base_ns &&
-                 points->count > 1;
-        const bool ends = beyond || points->count == KNEE_POINTS_MAX ||
-                          bc_elapsed_s() >= deadline_s;
+        beyond = iteration_ns > bench->parameters->threshold * base_ns && points->count > 1;
+        const bool ends =
+            beyond || points->count == KNEE_POINTS_MAX || bc_elapsed_s() >= deadline_s;
         round->units = more_units(bench, round->units, base_ns);
         round->iterations = ends ? 0 : iterations_for(bench, bytes, iteration_ns);
     }
@@ -246,12 +234,11 @@ struct precision_rule {
 static bool precise_enough(const struct bc_samples *samples, void *context)
 {
     struct precision_rule *const rule = context;
-    struct bc_summary overhead = bc_run_summarize_difference(
-        rule->run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
-    const struct bc_summary transfer = bc_run_summarize_difference(
-        rule->run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
-    const double half_width =
-        (overhead.interval.hi - overhead.interval.lo) / 2.0;
+    struct bc_summary overhead =
+        bc_run_summarize_difference(rule->run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    const struct bc_summary transfer =
+        bc_run_summarize_difference(rule->run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
+    const double half_width = (overhead.interval.hi - overhead.interval.lo) / 2.0;
     if (half_width < OVERHEAD_RESOLUTION_NS)
         overhead.interval.lo = overhead.interval.hi = overhead.value;
     const bool a = bc_stopping_look(&rule->overhead, &overhead);
@@ -260,8 +247,8 @@ static bool precise_enough(const struct bc_samples *samples, void *context)
 }
 
 /* Measures at no work and beyond the knee, in turn. Collective. */
-static enum bc_end measure_ends(struct overhead_bench *bench,
-                                struct overhead_round *round, double seconds)
+static enum bc_end measure_ends(struct overhead_bench *bench, struct overhead_round *round,
+                                double seconds)
 {
     const struct bc_stopping stopping = {
         .precision = bench->run->settings.precision_pct / 100.0,
@@ -270,8 +257,7 @@ static enum bc_end measure_ends(struct overhead_bench *bench,
     struct bc_plan plan = bc_run_plan(bench->run, seconds);
     const int64_t fixed = fixed_iterations(bench, round->exchange->bytes);
     if (fixed > 0)
-        plan.min_rounds = plan.max_rounds =
-            (fixed + round->iterations - 1) / round->iterations;
+        plan.min_rounds = plan.max_rounds = (fixed + round->iterations - 1) / round->iterations;
     if (plan.min_rounds < plan.max_rounds) {
         plan.settled = precise_enough;
         plan.context = &rule;
@@ -280,29 +266,24 @@ static enum bc_end measure_ends(struct overhead_bench *bench,
     return bc_sampler_run(bench->sampler, &source, &plan);
 }
 
-static void measure_by_fit(struct overhead_bench *bench,
-                           struct overhead_exchange *exchange, double seconds,
-                           struct overhead_result *result)
+static void measure_by_fit(struct overhead_bench *bench, struct overhead_exchange *exchange,
+                           double seconds, struct overhead_result *result)
 {
     const bool root = bench->run->job.rank == 0;
     struct overhead_round round = {.exchange = exchange};
     struct points points;
     const double start_s = bc_elapsed_s();
-    result->knee =
-        find_points(bench, &round, seconds * POINTS_SHARE, &points);
+    result->knee = find_points(bench, &round, seconds * POINTS_SHARE, &points);
     struct knee_fit fit = {.found = false};
     if (root) {
         const size_t last = points.count - 1;
-        fit = knee_fit(points.points, points.count,
-                       0.02 * points.points[0].iter_ns);
+        fit = knee_fit(points.points, points.count, 0.02 * points.points[0].iter_ns);
         round.units = points.units[last];
-        round.iterations =
-            iterations_for(bench, exchange->bytes, points.points[last].iter_ns);
+        round.iterations = iterations_for(bench, exchange->bytes, points.points[last].iter_ns);
     }
     agree_on_round(&round);
     const double left_s = seconds - (bc_elapsed_s() - start_s);
-    result->in_time =
-        measure_ends(bench, &round, fmax(left_s, 0.0)) == BC_END_SETTLED;
+    result->in_time = measure_ends(bench, &round, fmax(left_s, 0.0)) == BC_END_SETTLED;
     if (!root)
         return;
 
@@ -317,10 +298,10 @@ static void measure_by_fit(struct overhead_bench *bench,
     result->base_ns = bc_run_summarize(run, samples, OVERHEAD_BASE).value;
     result->iter_ns = bc_run_summarize(run, samples, OVERHEAD_ITER).value;
     result->work_ns = bc_run_summarize(run, samples, OVERHEAD_WORK).value;
-    const struct bc_summary transfer = bc_run_summarize_difference(
-        run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
-    const struct bc_summary overhead = bc_run_summarize_difference(
-        run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    const struct bc_summary transfer =
+        bc_run_summarize_difference(run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
+    const struct bc_summary overhead =
+        bc_run_summarize_difference(run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
     result->transfer_ns = as_value(&transfer);
     result->overhead_ns = (struct overhead_value){NAN, NAN, NAN};
     /* A disturbance may have passed for the knee. */
@@ -333,18 +314,16 @@ static void measure_by_fit(struct overhead_bench *bench,
         bc_output_remark(run->output, "verbose",
                          "fit: plateau %.3f us over %zu points, overhead %.3f "
                          "us over %zu points",
-                         fit.plateau_ns * 1e-3, fit.plateau,
-                         fit.overhead_ns * 1e-3, points.count - fit.line);
+                         fit.plateau_ns * 1e-3, fit.plateau, fit.overhead_ns * 1e-3,
+                         points.count - fit.line);
 }
 
 /* ---- -b NUMBER: the specification to the letter --------------------------------- */
 
 /* One loop for each amount of work; base_t is the running average of iter_t
    until that exceeds the base threshold. */
-static void measure_by_threshold(struct overhead_bench *bench,
-                                 struct overhead_exchange *exchange,
-                                 double seconds,
-                                 struct overhead_result *result)
+static void measure_by_threshold(struct overhead_bench *bench, struct overhead_exchange *exchange,
+                                 double seconds, struct overhead_result *result)
 {
     const bool root = bench->run->job.rank == 0;
     const double deadline_s = bc_elapsed_s() + seconds;
@@ -370,20 +349,16 @@ static void measure_by_threshold(struct overhead_bench *bench,
         bc_sampler_run(bench->sampler, &source, &plan);
         if (!root)
             continue;
-        const struct bc_samples *const samples =
-            bc_sampler_samples(bench->sampler);
+        const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
         result->iter_ns = samples->values[0][0];
         result->work_ns = samples->values[1][0];
-        if (base_count > 0 &&
-            result->iter_ns > bench->parameters->base_threshold *
-                                  result->base_ns)
+        if (base_count > 0 && result->iter_ns > bench->parameters->base_threshold * result->base_ns)
             on_plateau = false;
         if (on_plateau) {
             base_sum_ns += result->iter_ns;
             result->base_ns = base_sum_ns / ++base_count;
         }
-        const struct knee_point point = {.work_ns = result->work_ns,
-                                         .iter_ns = result->iter_ns};
+        const struct knee_point point = {.work_ns = result->work_ns, .iter_ns = result->iter_ns};
         say_point(bench, round.units, &point, result->base_ns);
         const double threshold = bench->parameters->threshold;
         shortest_ns = fmin(shortest_ns, result->iter_ns);
@@ -405,9 +380,8 @@ static void measure_by_threshold(struct overhead_bench *bench,
     set_availability(result, &base);
 }
 
-void overhead_measure(struct overhead_bench *bench,
-                      struct overhead_exchange *exchange, double seconds,
-                      struct overhead_result *result)
+void overhead_measure(struct overhead_bench *bench, struct overhead_exchange *exchange,
+                      double seconds, struct overhead_result *result)
 {
     const bool specified = bench->parameters->base_threshold > 0.0;
     *result = (struct overhead_result){.knee = false};

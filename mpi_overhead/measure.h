@@ -18,9 +18,9 @@
 struct overhead_bench {
     struct bc_run *run;
     const struct overhead_parameters *parameters;
-    struct bc_sampler *sampler; /* over MPI_COMM_WORLD */
+    struct bc_sampler *sampler;          /* over MPI_COMM_WORLD */
     const struct bc_node_order *by_node; /* in which ranks are paired */
-    struct bc_work_rate rate;   /* of rank 0 */
+    struct bc_work_rate rate;            /* of rank 0 */
 };
 
 /* A value and its interval; NAN where there is none. */
@@ -32,7 +32,7 @@ struct overhead_value {
    but overhead and transfer, and a token (kernel.h) in iter and work where there
    is one. Filled on rank 0 only. */
 struct overhead_result {
-    int64_t iterations;     /* at the amount of work that gave the overhead */
+    int64_t iterations; /* at the amount of work that gave the overhead */
     double iter_ns, work_ns, base_ns;
     struct overhead_value overhead_ns, transfer_ns, available_pct;
     double available_base_pct; /* over base_ns, as specified; NAN without an overhead */
@@ -45,8 +45,7 @@ struct overhead_result {
 /* Measures within so many seconds (significant on rank 0; INFINITY: as long as it
    takes), by the fit of a plateau and a line to all points (-b auto), or with the
    thresholds of the specification (-b NUMBER). Collective over MPI_COMM_WORLD. */
-void overhead_measure(struct overhead_bench *bench,
-                      struct overhead_exchange *exchange, double seconds,
-                      struct overhead_result *result);
+void overhead_measure(struct overhead_bench *bench, struct overhead_exchange *exchange,
+                      double seconds, struct overhead_result *result);
 
 #endif

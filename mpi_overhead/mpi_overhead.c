@@ -58,8 +58,9 @@ static bool take_base_threshold(struct bc_error *error)
         return true;
     if (!bc_parse_real(parameters.base_text, &parameters.base_threshold) ||
         parameters.base_threshold < 1.0 || parameters.base_threshold > 1000.0)
-        return bc_error_set(error, "--bthresh: '%.80s' is neither auto nor a "
-                                   "ratio: use auto or 1 to 1000",
+        return bc_error_set(error,
+                            "--bthresh: '%.80s' is neither auto nor a "
+                            "ratio: use auto or 1 to 1000",
                             parameters.base_text);
     return true;
 }
@@ -80,14 +81,15 @@ static bool validate(struct bc_run *run, struct bc_error *error)
         return true;
     run->settings.no_header = run->settings.no_header || parameters.no_header;
     if (run->job.ranks % 2 != 0)
-        return bc_error_set(error, "pairs need an even number of processes, got "
-                                   "%d: use mpirun -np 2, 4 ...%s",
-                            run->job.ranks,
-                            run->job.ranks == 1 ? BC_LAUNCHER_HINT : "");
+        return bc_error_set(error,
+                            "pairs need an even number of processes, got "
+                            "%d: use mpirun -np 2, 4 ...%s",
+                            run->job.ranks, run->job.ranks == 1 ? BC_LAUNCHER_HINT : "");
     const double most = MEMORY_SHARE * (double)run->memory_per_rank;
     if ((double)largest_message() > most)
-        return bc_error_set(error, "--msgsize: %lld bytes do not fit into "
-                                   "memory: use at most %.0f",
+        return bc_error_set(error,
+                            "--msgsize: %lld bytes do not fit into "
+                            "memory: use at most %.0f",
                             (long long)largest_message(), most);
     return take_base_threshold(error);
 }
@@ -131,8 +133,7 @@ static void fill_row(struct bc_row *row, const struct bc_run *run,
 }
 
 /* What the specification's program says before it starts. */
-static void tell_start(const struct bc_run *run,
-                       const struct overhead_exchange *exchange, int pair)
+static void tell_start(const struct bc_run *run, const struct overhead_exchange *exchange, int pair)
 {
     if (!parameters.verbose)
         return;
@@ -145,18 +146,13 @@ static void tell_start(const struct bc_run *run,
         bc_output_remark(output, "verbose", "Number of iterations is %lld",
                          (long long)parameters.iterations);
     else
-        bc_output_remark(output, "verbose",
-                         "Iterations are being calculated automatically");
-    bc_output_remark(output, "verbose", "Message size is %lld bytes",
-                     (long long)exchange->bytes);
-    bc_output_remark(output, "verbose",
-                     "Overhead comparison threshold is %f (%.1f%%)",
+        bc_output_remark(output, "verbose", "Iterations are being calculated automatically");
+    bc_output_remark(output, "verbose", "Message size is %lld bytes", (long long)exchange->bytes);
+    bc_output_remark(output, "verbose", "Overhead comparison threshold is %f (%.1f%%)",
                      parameters.threshold, 100.0 * (parameters.threshold - 1));
     if (parameters.base_threshold > 0.0)
-        bc_output_remark(output, "verbose",
-                         "Base time comparison threshold is %f (%.1f%%)",
-                         parameters.base_threshold,
-                         100.0 * (parameters.base_threshold - 1));
+        bc_output_remark(output, "verbose", "Base time comparison threshold is %f (%.1f%%)",
+                         parameters.base_threshold, 100.0 * (parameters.base_threshold - 1));
     else
         bc_output_remark(output, "verbose",
                          "Base time comparison threshold is found by a fit to "
@@ -165,8 +161,7 @@ static void tell_start(const struct bc_run *run,
                      run->max_clock.resolution_ns * 1e-3);
 }
 
-static const char *status_of(const struct overhead_result *result,
-                             int64_t wrong)
+static const char *status_of(const struct overhead_result *result, int64_t wrong)
 {
     if (wrong > 0)
         return "FAIL";
@@ -179,16 +174,14 @@ static const char *status_of(const struct overhead_result *result,
    search, whose iterations are a number. */
 static double row_seconds(const struct bc_run *run, int64_t rows_left)
 {
-    const bool counted =
-        parameters.iterations > 0 || parameters.base_threshold > 0.0;
+    const bool counted = parameters.iterations > 0 || parameters.base_threshold > 0.0;
     if (counted && !bc_option_given(&run->options, "max-time"))
         return INFINITY;
     return bc_run_row_seconds(run, rows_left);
 }
 
 /* Says what would find the knee that was not found in the row that comes next. */
-static void tell_no_knee(const struct bc_run *run,
-                         const struct overhead_result *result)
+static void tell_no_knee(const struct bc_run *run, const struct overhead_result *result)
 {
     const long long row = (long long)run->rows + 1;
     if (parameters.base_threshold > 0.0 && result->in_time)
@@ -205,8 +198,7 @@ static void tell_no_knee(const struct bc_run *run,
 
 /* Measures one row for one pair, that of the measuring rank at place `pair` in the order
    of nodes; all pairs exchange messages. Collective; false if the run must end. */
-static bool measure_row(struct overhead_bench *bench,
-                        struct overhead_exchange *exchange, int pair,
+static bool measure_row(struct overhead_bench *bench, struct overhead_exchange *exchange, int pair,
                         int64_t rows_left)
 {
     struct overhead_result result;
@@ -217,8 +209,7 @@ static bool measure_row(struct overhead_bench *bench,
     tell_start(bench->run, exchange, pair_rank);
     overhead_measure(bench, exchange, row_seconds(bench->run, rows_left), &result);
     int64_t wrong = 0;
-    bc_quiet_reduce(&exchange->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                    MPI_COMM_WORLD);
+    bc_quiet_reduce(&exchange->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     const char *const status = status_of(&result, wrong);
     if (strcmp(status, "no-knee") == 0)
         tell_no_knee(bench->run, &result);
@@ -228,9 +219,8 @@ static bool measure_row(struct overhead_bench *bench,
 }
 
 /* The same with messages of so many bytes. */
-static bool measure_size(struct overhead_bench *bench,
-                         struct overhead_exchange *exchange, int64_t bytes,
-                         int pair, int64_t rows_left)
+static bool measure_size(struct overhead_bench *bench, struct overhead_exchange *exchange,
+                         int64_t bytes, int pair, int64_t rows_left)
 {
     exchange->bytes = bytes;
     bc_amount_create(&exchange->message, bytes, MPI_BYTE);
@@ -241,23 +231,18 @@ static bool measure_size(struct overhead_bench *bench,
 
 /* ---- the run ------------------------------------------------------------------ */
 
-static void run_rows(struct overhead_bench *bench,
-                     struct overhead_exchange *exchange)
+static void run_rows(struct overhead_bench *bench, struct overhead_exchange *exchange)
 {
     const enum overhead_direction first =
-        parameters.receive && !parameters.both ? OVERHEAD_RECEIVE
-                                               : OVERHEAD_SEND;
+        parameters.receive && !parameters.both ? OVERHEAD_RECEIVE : OVERHEAD_SEND;
     const int directions = parameters.both ? 2 : 1;
     const int pairs = parameters.all_pairs ? bench->run->job.ranks / 2 : 1;
-    int64_t rows_left =
-        (int64_t)parameters.sizes.count * directions * pairs;
+    int64_t rows_left = (int64_t)parameters.sizes.count * directions * pairs;
     for (size_t i = 0; i < parameters.sizes.count; i++)
         for (int d = 0; d < directions; d++)
             for (int pair = 0; pair < pairs; pair++) {
-                exchange->direction =
-                    d == 0 ? first : OVERHEAD_RECEIVE;
-                if (!measure_size(bench, exchange, parameters.sizes.values[i],
-                                  pair, rows_left--))
+                exchange->direction = d == 0 ? first : OVERHEAD_RECEIVE;
+                if (!measure_size(bench, exchange, parameters.sizes.values[i], pair, rows_left--))
                     return;
             }
 }
@@ -266,16 +251,14 @@ static void run_rows(struct overhead_bench *bench,
 static void note_pairs(const struct bc_run *run, int partner)
 {
     bc_crossing_note(&run->job, run->output, "", partner);
-    if (run->job.nodes > 1 && !parameters.all_pairs &&
-        !bc_crosses_nodes(&run->job, partner))
+    if (run->job.nodes > 1 && !parameters.all_pairs && !bc_crosses_nodes(&run->job, partner))
         bc_output_remark(run->output, "note",
                          "the reported pair, ranks 0 and %d, is on one node: "
                          "--all-pairs reports all of them",
                          partner);
 }
 
-static void create_exchange(const struct bc_run *run,
-                            const struct bc_node_order *by_node,
+static void create_exchange(const struct bc_run *run, const struct bc_node_order *by_node,
                             struct overhead_exchange *exchange)
 {
     const int half = run->job.ranks / 2;
@@ -291,8 +274,7 @@ static void create_exchange(const struct bc_run *run,
         bc_abort("no memory for a message of %zu bytes", bytes);
     memset(exchange->buffer, 0, bytes > 0 ? bytes : 1);
     BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, place % half, place, &exchange->pair));
-    note_pairs(run, bc_node_order_rank(by_node, place < half ? place + half
-                                                             : place - half));
+    note_pairs(run, bc_node_order_rank(by_node, place < half ? place + half : place - half));
 }
 
 int main(int argc, char **argv)

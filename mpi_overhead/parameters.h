@@ -13,17 +13,16 @@
 struct overhead_parameters {
     bool receive, both;
     bool all_pairs;
-    int64_t iterations;       /* 0: calculated */
+    int64_t iterations;        /* 0: calculated */
     struct bc_size_list sizes; /* of messages, in bytes */
-    double threshold;         /* iter_t over base_t at which the work ends */
-    const char *base_text;    /* "auto" or a number */
-    double base_threshold;    /* the number; 0: auto */
+    double threshold;          /* iter_t over base_t at which the work ends */
+    const char *base_text;     /* "auto" or a number */
+    double base_threshold;     /* the number; 0: auto */
     bool no_header, verbose, usage;
 };
 
 #define OVERHEAD_OPTIONS_MAX 12
 
-size_t overhead_parameters_table(struct overhead_parameters *parameters,
-                                 struct bc_option *rows);
+size_t overhead_parameters_table(struct overhead_parameters *parameters, struct bc_option *rows);
 
 #endif

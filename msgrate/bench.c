@@ -18,12 +18,10 @@ static void count_within(void *context, int first, int strides, int64_t *within)
     BC_MPI(MPI_Comm_rank(bench->run->job.node_comm, &node_rank));
     BC_MPI(MPI_Comm_size(bench->run->job.node_comm, &node_ranks));
     for (int i = 0; i < strides; i++) /* one rank counts for its node */
-        within[i] = node_rank == 0
-                        ? msgrate_peers_within(node_ranks, bench->run->job.ranks,
-                                               bench->npeers, first + i)
-                        : 0;
-    bc_quiet_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM,
-                       MPI_COMM_WORLD);
+        within[i] = node_rank == 0 ? msgrate_peers_within(node_ranks, bench->run->job.ranks,
+                                                          bench->npeers, first + i)
+                                   : 0;
+    bc_quiet_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
 /* The stride in force: as asked; else the one that puts the most peers on other nodes.
@@ -78,14 +76,13 @@ static void create_peers(struct msgrate_bench *bench)
     bench->stride = choose_stride(bench);
     bench->sends = allocate_peers(bench->npeers);
     bench->receives = allocate_peers(bench->npeers);
-    msgrate_peers_list(place, job->ranks, bench->npeers, bench->stride,
-                       bench->sends, bench->receives);
+    msgrate_peers_list(place, job->ranks, bench->npeers, bench->stride, bench->sends,
+                       bench->receives);
     for (int i = 0; i < bench->npeers; i++) {
         bench->sends[i] = bc_node_order_rank(&bench->by_node, bench->sends[i]);
         bench->receives[i] = bc_node_order_rank(&bench->by_node, bench->receives[i]);
     }
-    bench->partner = bc_node_order_rank(&bench->by_node,
-                                        msgrate_partner(place, job->ranks));
+    bench->partner = bc_node_order_rank(&bench->by_node, msgrate_partner(place, job->ranks));
     bench->lower = place < job->ranks / 2;
     note_peers(bench);
 }
@@ -97,15 +94,15 @@ static void create_flush(struct msgrate_bench *bench)
     /* Each rank's own last-level cache; the same buffer everywhere. */
     int64_t bytes[2] = {0, (int64_t)bc_cache_llc_bytes()};
     msgrate_cache_bytes(bench->parameters, &bytes[0]);
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD));
     bench->cache_bytes = bytes[0];
     if (!bc_cache_flush_create(&bench->flush, (size_t)bytes[0]))
         bc_abort("no memory for a flush of %lld bytes", (long long)bytes[0]);
     struct bc_output *const output = bench->run->output;
     if (bytes[0] == 0)
-        bc_output_remark(output, "note", "the caches are not flushed: rates are "
-                                         "those of warm caches");
+        bc_output_remark(output, "note",
+                         "the caches are not flushed: rates are "
+                         "those of warm caches");
     else if (bytes[0] < bytes[1])
         bc_output_remark(output, "warning",
                          "the flush, %lld bytes, is smaller than the "
@@ -144,14 +141,13 @@ void msgrate_bench_destroy(struct msgrate_bench *bench)
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
-struct msgrate_result msgrate_begin_result(
-    const struct msgrate_bench *bench, const struct msgrate_messages *messages,
-    bool one_partner)
+struct msgrate_result msgrate_begin_result(const struct msgrate_bench *bench,
+                                           const struct msgrate_messages *messages,
+                                           bool one_partner)
 {
     const int ranks = bench->run->job.ranks;
     return (struct msgrate_result){
-        .messages = one_partner ? messages->count
-                                : 2.0 * bench->npeers * messages->count,
+        .messages = one_partner ? messages->count : 2.0 * bench->npeers * messages->count,
         .ranks = one_partner ? ranks / 2 * 2 : ranks,
         .size_bytes = messages->bytes,
     };
@@ -159,31 +155,28 @@ struct msgrate_result msgrate_begin_result(
 
 void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong)
 {
-    bc_quiet_reduce(&wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                    MPI_COMM_WORLD);
+    bc_quiet_reduce(&wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 }
 
 void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,
-                    const char *pattern, double seconds,
-                    struct msgrate_result *result)
+                    const char *pattern, double seconds, struct msgrate_result *result)
 {
     struct bc_source timed = *source;
     timed.clock_ns = bench->run->own_clock.read_ns;
-    result->in_time = bc_run_sample(bench->run, bench->sampler, &timed, seconds,
-                                    &result->iteration);
+    result->in_time =
+        bc_run_sample(bench->run, bench->sampler, &timed, seconds, &result->iteration);
     const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
     bc_run_dump(bench->run, pattern, samples->values[0], samples->count);
     result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
 }
 
-double msgrate_rate_per_s(const struct msgrate_result *result,
-                          double iteration_ns)
+double msgrate_rate_per_s(const struct msgrate_result *result, double iteration_ns)
 {
     return iteration_ns > 0.0 ? result->messages / iteration_ns * 1e9 : NAN;
 }
 
-void msgrate_fill_job(struct bc_row *row, const struct msgrate_bench *bench,
-                      int64_t size_bytes, int64_t iterations)
+void msgrate_fill_job(struct bc_row *row, const struct msgrate_bench *bench, int64_t size_bytes,
+                      int64_t iterations)
 {
     bc_row_integer(row, "job_size", bench->run->job.ranks);
     bc_row_integer(row, "npeers", bench->npeers);
@@ -198,15 +191,11 @@ void msgrate_fill_row(struct bc_row *row, const struct msgrate_bench *bench,
                       const struct msgrate_result *result)
 {
     const struct bc_summary *const iteration = &result->iteration;
-    const double rate =
-        msgrate_rate_per_s(result, iteration->value);
-    msgrate_fill_job(row, bench, result->size_bytes,
-                     (int64_t)iteration->count);
+    const double rate = msgrate_rate_per_s(result, iteration->value);
+    msgrate_fill_job(row, bench, result->size_bytes, (int64_t)iteration->count);
     bc_row_real(row, "rate_per_s", rate);
-    bc_row_real(row, "rate_lo_per_s",
-                msgrate_rate_per_s(result, iteration->interval.hi));
-    bc_row_real(row, "rate_hi_per_s",
-                msgrate_rate_per_s(result, iteration->interval.lo));
+    bc_row_real(row, "rate_lo_per_s", msgrate_rate_per_s(result, iteration->interval.hi));
+    bc_row_real(row, "rate_hi_per_s", msgrate_rate_per_s(result, iteration->interval.lo));
     bc_row_real(row, "total_rate_per_s", rate * result->ranks);
     bc_row_time(row, "iter", iteration);
     bc_row_integer(row, "samples", (int64_t)iteration->count);
@@ -215,8 +204,7 @@ void msgrate_fill_row(struct bc_row *row, const struct msgrate_bench *bench,
     bc_row_integer(row, "slowest_rank", result->slowest_rank);
 }
 
-void msgrate_warn_wrong(const struct msgrate_bench *bench,
-                        const struct msgrate_result *result)
+void msgrate_warn_wrong(const struct msgrate_bench *bench, const struct msgrate_result *result)
 {
     if (result->wrong > 0)
         bc_output_remark(bench->run->output, "warning",

@@ -19,8 +19,7 @@ void msgrate_messages_destroy(struct msgrate_messages *messages)
     bc_amount_destroy(&messages->amount);
 }
 
-unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
-                                int blocks)
+unsigned char *msgrate_allocate(const struct msgrate_messages *messages, int blocks)
 {
     const size_t bytes = msgrate_block_bytes(messages) * (size_t)blocks;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -28,19 +27,18 @@ unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
     if (posix_memalign(&buffer, page, bytes > 0 ? bytes : 1) != 0)
         buffer = NULL;
     if (buffer == NULL)
-        bc_abort("no memory for %d x %d messages of %lld bytes", blocks,
-                 messages->count, (long long)messages->bytes);
+        bc_abort("no memory for %d x %d messages of %lld bytes", blocks, messages->count,
+                 (long long)messages->bytes);
     memset(buffer, 0, bytes > 0 ? bytes : 1);
     return buffer;
 }
 
 /* The first byte of a message. Iterations, senders, receivers and messages that
    follow each other have different ones. */
-static unsigned first_byte(int64_t iteration, int sender, int receiver,
-                           int message)
+static unsigned first_byte(int64_t iteration, int sender, int receiver, int message)
 {
-    return (unsigned)(iteration * 101) + (unsigned)sender * 59 +
-           (unsigned)receiver * 31 + (unsigned)message * 7 + 1;
+    return (unsigned)(iteration * 101) + (unsigned)sender * 59 + (unsigned)receiver * 31 +
+           (unsigned)message * 7 + 1;
 }
 
 /* Byte i of a message whose first byte is `first`. They repeat themselves after
@@ -50,9 +48,8 @@ static unsigned char byte_at(unsigned first, int64_t i)
     return (unsigned char)((first + (uint64_t)i * 13) % 251);
 }
 
-void msgrate_write_block(const struct msgrate_messages *messages,
-                         unsigned char *block, int64_t iteration, int sender,
-                         int receiver)
+void msgrate_write_block(const struct msgrate_messages *messages, unsigned char *block,
+                         int64_t iteration, int sender, int receiver)
 {
     for (int m = 0; m < messages->count; m++) {
         const unsigned first = first_byte(iteration, sender, receiver, m);
@@ -61,9 +58,8 @@ void msgrate_write_block(const struct msgrate_messages *messages,
     }
 }
 
-int64_t msgrate_count_wrong(const struct msgrate_messages *messages,
-                            const unsigned char *block, int64_t iteration,
-                            int sender, int receiver)
+int64_t msgrate_count_wrong(const struct msgrate_messages *messages, const unsigned char *block,
+                            int64_t iteration, int sender, int receiver)
 {
     int64_t wrong = 0;
     for (int m = 0; m < messages->count; m++) {

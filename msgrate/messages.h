@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 struct msgrate_messages {
-    int count;     /* to a peer */
-    int64_t bytes; /* of each */
+    int count;               /* to a peer */
+    int64_t bytes;           /* of each */
     struct bc_amount amount; /* these bytes, as MPI takes them */
 };
 
@@ -33,24 +33,22 @@ static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages
 }
 
 /* The block at this place of a buffer. */
-static inline unsigned char *msgrate_block(
-    const struct msgrate_messages *messages, unsigned char *buffer, int place)
+static inline unsigned char *msgrate_block(const struct msgrate_messages *messages,
+                                           unsigned char *buffer, int place)
 {
     return buffer + msgrate_block_bytes(messages) * (size_t)place;
 }
 
-/* A buffer of so many blocks, from a page's start on, touched. Ends the job if there is no memory. */
-unsigned char *msgrate_allocate(const struct msgrate_messages *messages,
-                                int blocks);
+/* A buffer of so many blocks, from a page's start on, touched. Ends the job if there is no memory.
+ */
+unsigned char *msgrate_allocate(const struct msgrate_messages *messages, int blocks);
 
 /* Writes what `sender` sends to `receiver` in this iteration. */
-void msgrate_write_block(const struct msgrate_messages *messages,
-                         unsigned char *block, int64_t iteration, int sender,
-                         int receiver);
+void msgrate_write_block(const struct msgrate_messages *messages, unsigned char *block,
+                         int64_t iteration, int sender, int receiver);
 
 /* How many messages of the block are not what was sent. */
-int64_t msgrate_count_wrong(const struct msgrate_messages *messages,
-                            const unsigned char *block, int64_t iteration,
-                            int sender, int receiver);
+int64_t msgrate_count_wrong(const struct msgrate_messages *messages, const unsigned char *block,
+                            int64_t iteration, int sender, int receiver);
 
 #endif

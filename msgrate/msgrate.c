@@ -30,11 +30,11 @@ static const struct bc_column columns[] = {
 
 /* Of -o: bare values, so that only the order counts. */
 static const struct bc_column machine_columns[] = {
-    {"job_size", BC_KEY, 0},         {"npeers", BC_KEY, 0},
-    {"niters", BC_INFO, 0},          {"nmsgs", BC_KEY, 0},
-    {"nbytes", BC_KEY, 0},           {"cache_size", BC_KEY, 0},
-    {"ppn", BC_KEY, 0},              {"single direction", BC_MORE, 1},
-    {"pair-based", BC_MORE, 1},      {"pre-post", BC_MORE, 1},
+    {"job_size", BC_KEY, 0},    {"npeers", BC_KEY, 0},
+    {"niters", BC_INFO, 0},     {"nmsgs", BC_KEY, 0},
+    {"nbytes", BC_KEY, 0},      {"cache_size", BC_KEY, 0},
+    {"ppn", BC_KEY, 0},         {"single direction", BC_MORE, 1},
+    {"pair-based", BC_MORE, 1}, {"pre-post", BC_MORE, 1},
     {"all-start", BC_MORE, 1},
 };
 
@@ -64,15 +64,14 @@ static bool validate(struct bc_run *run, struct bc_error *error)
 }
 
 /* A row for each pattern. False if the run must end. */
-static bool write_rows(struct msgrate_bench *bench,
-                       struct msgrate_exchange *exchange, int64_t *rows_left)
+static bool write_rows(struct msgrate_bench *bench, struct msgrate_exchange *exchange,
+                       int64_t *rows_left)
 {
     for (int i = 0; i < MSGRATE_PATTERNS; i++) {
         struct msgrate_result result;
         struct bc_row row;
         msgrate_measure(exchange, &msgrate_patterns[i],
-                        bc_run_row_seconds(bench->run, (*rows_left)--),
-                        &result);
+                        bc_run_row_seconds(bench->run, (*rows_left)--), &result);
         msgrate_warn_wrong(bench, &result);
         bc_row_clear(&row, &benchmark.table);
         bc_row_text(&row, "pattern", msgrate_patterns[i].name);
@@ -84,8 +83,7 @@ static bool write_rows(struct msgrate_bench *bench,
 }
 
 /* One row for all patterns. False if the run must end. */
-static bool write_machine_row(struct msgrate_bench *bench,
-                              struct msgrate_exchange *exchange,
+static bool write_machine_row(struct msgrate_bench *bench, struct msgrate_exchange *exchange,
                               int64_t *rows_left)
 {
     struct bc_row row;
@@ -94,8 +92,7 @@ static bool write_machine_row(struct msgrate_bench *bench,
     for (int i = 0; i < MSGRATE_PATTERNS; i++) {
         struct msgrate_result result;
         msgrate_measure(exchange, &msgrate_patterns[i],
-                        bc_run_row_seconds(bench->run, (*rows_left)--),
-                        &result);
+                        bc_run_row_seconds(bench->run, (*rows_left)--), &result);
         msgrate_warn_wrong(bench, &result);
         if (bench->run->job.rank != 0)
             continue;
@@ -117,9 +114,8 @@ static void run_sizes(struct msgrate_bench *bench)
     for (size_t i = 0; i < sizes->count && goes_on; i++) {
         struct msgrate_exchange exchange;
         msgrate_exchange_create(&exchange, bench, sizes->values[i]);
-        goes_on = machine_readable
-                      ? write_machine_row(bench, &exchange, &rows_left)
-                      : write_rows(bench, &exchange, &rows_left);
+        goes_on = machine_readable ? write_machine_row(bench, &exchange, &rows_left)
+                                   : write_rows(bench, &exchange, &rows_left);
         msgrate_exchange_destroy(&exchange);
     }
 }
@@ -128,12 +124,14 @@ int main(int argc, char **argv)
 {
     struct bc_option rows[MSGRATE_OPTIONS_MAX];
     size_t count = msgrate_parameters_table(&parameters, rows);
-    rows[count++] = (struct bc_option){
-        .long_name = "machine-readable", .short_name = 'o', .kind = BC_FLAG,
-        .value = &machine_readable,
-        .help = "one line of bare values a size: job_size npeers niters nmsgs "
-                "nbytes cache_size ppn, then the rates of single direction, "
-                "pair-based, pre-post and all-start"};
+    rows[count++] =
+        (struct bc_option){.long_name = "machine-readable",
+                           .short_name = 'o',
+                           .kind = BC_FLAG,
+                           .value = &machine_readable,
+                           .help = "one line of bare values a size: job_size npeers niters nmsgs "
+                                   "nbytes cache_size ppn, then the rates of single direction, "
+                                   "pair-based, pre-post and all-start"};
     benchmark.options = rows;
     benchmark.option_count = count;
     benchmark.validate = validate;

@@ -24,21 +24,18 @@ struct msgrate_parameters {
 
 /* Sets the defaults and writes the shared rows; returns how many. A program's
    own may follow, up to MSGRATE_OPTIONS_MAX in all. */
-size_t msgrate_parameters_table(struct msgrate_parameters *parameters,
-                                struct bc_option *rows);
+size_t msgrate_parameters_table(struct msgrate_parameters *parameters, struct bc_option *rows);
 
 /* Checks the parameters against each other and the job, and puts -i in force.
    `buffers`: of peers x messages x size, that a rank needs. On rank 0; false
    with the error set. */
-bool msgrate_parameters_validate(struct msgrate_parameters *parameters,
-                                 struct bc_run *run, int buffers,
-                                 struct bc_error *error);
+bool msgrate_parameters_validate(struct msgrate_parameters *parameters, struct bc_run *run,
+                                 int buffers, struct bc_error *error);
 
 /* The bytes to flush the caches with, by -c; for llc what bc_cache_llc_flush_bytes
-   says. Local: the last-level cache is this processor's. False if the text is neither a size nor llc, or there is no
-   telling how large that is. */
-bool msgrate_cache_bytes(const struct msgrate_parameters *parameters,
-                         int64_t *bytes);
+   says. Local: the last-level cache is this processor's. False if the text is neither a size nor
+   llc, or there is no telling how large that is. */
+bool msgrate_cache_bytes(const struct msgrate_parameters *parameters, int64_t *bytes);
 
 /* The largest message, in bytes. */
 int64_t msgrate_largest(const struct msgrate_parameters *parameters);

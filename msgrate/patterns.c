@@ -12,26 +12,22 @@ enum { TAG = 1 };
 /* ---- posts ------------------------------------------------------------------- */
 
 /* Posts all sends of a block to a peer; returns the request after the last. */
-static MPI_Request *post_sends(const struct msgrate_exchange *x,
-                               const unsigned char *block, int peer,
-                               MPI_Request *request)
+static MPI_Request *post_sends(const struct msgrate_exchange *x, const unsigned char *block,
+                               int peer, MPI_Request *request)
 {
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
-        BC_MPI(MPI_Isend(block, x->messages.amount.count,
-                         x->messages.amount.type, peer, TAG, MPI_COMM_WORLD,
-                         request++));
+        BC_MPI(MPI_Isend(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
+                         MPI_COMM_WORLD, request++));
     return request;
 }
 
 /* The same for receives. */
-static MPI_Request *post_receives(const struct msgrate_exchange *x,
-                                  unsigned char *block, int peer,
+static MPI_Request *post_receives(const struct msgrate_exchange *x, unsigned char *block, int peer,
                                   MPI_Request *request)
 {
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
-        BC_MPI(MPI_Irecv(block, x->messages.amount.count,
-                         x->messages.amount.type, peer, TAG, MPI_COMM_WORLD,
-                         request++));
+        BC_MPI(MPI_Irecv(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
+                         MPI_COMM_WORLD, request++));
     return request;
 }
 
@@ -72,31 +68,29 @@ static int64_t time_pair_based(const struct msgrate_exchange *x)
     for (int i = 0; i < n; i++) {
         const int j = n - 1 - i;
         MPI_Request *request = x->requests;
-        request = post_receives(x, msgrate_block(&x->messages, arriving(x), i),
-                                bench->receives[i], request);
-        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, j),
-                             bench->sends[j], request);
+        request = post_receives(x, msgrate_block(&x->messages, arriving(x), i), bench->receives[i],
+                                request);
+        request =
+            post_sends(x, msgrate_block(&x->messages, x->send_buffer, j), bench->sends[j], request);
         wait_all(x, request);
     }
     return bc_now_ns() - start_ns;
 }
 
-static MPI_Request *post_all_sends(const struct msgrate_exchange *x,
-                                   MPI_Request *request)
+static MPI_Request *post_all_sends(const struct msgrate_exchange *x, MPI_Request *request)
 {
     for (int i = 0; i < x->bench->npeers; i++)
-        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, i),
-                             x->bench->sends[i], request);
+        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, i), x->bench->sends[i],
+                             request);
     return request;
 }
 
-static MPI_Request *post_all_receives(const struct msgrate_exchange *x,
-                                      unsigned char *buffer,
+static MPI_Request *post_all_receives(const struct msgrate_exchange *x, unsigned char *buffer,
                                       MPI_Request *request)
 {
     for (int i = 0; i < x->bench->npeers; i++)
-        request = post_receives(x, msgrate_block(&x->messages, buffer, i),
-                                x->bench->receives[i], request);
+        request = post_receives(x, msgrate_block(&x->messages, buffer, i), x->bench->receives[i],
+                                request);
     return request;
 }
 
@@ -131,38 +125,38 @@ static int64_t time_all_start(const struct msgrate_exchange *x)
     const int64_t start_ns = bc_now_ns();
     MPI_Request *request = x->requests;
     for (int i = 0; i < bench->npeers; i++) {
-        request = post_receives(x, msgrate_block(&x->messages, arriving(x), i),
-                                bench->receives[i], request);
-        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, i),
-                             bench->sends[i], request);
+        request = post_receives(x, msgrate_block(&x->messages, arriving(x), i), bench->receives[i],
+                                request);
+        request =
+            post_sends(x, msgrate_block(&x->messages, x->send_buffer, i), bench->sends[i], request);
     }
     wait_all(x, request);
     return bc_now_ns() - start_ns;
 }
 
 const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS] = {
-    {.name = "single direction", .one_partner = true,
-     .time_lower = time_single_sends, .time_upper = time_single_receives},
-    {.name = "pair-based",
-     .time_lower = time_pair_based, .time_upper = time_pair_based},
+    {.name = "single direction",
+     .one_partner = true,
+     .time_lower = time_single_sends,
+     .time_upper = time_single_receives},
+    {.name = "pair-based", .time_lower = time_pair_based, .time_upper = time_pair_based},
     {.name = "pre-post",
-     .time_lower = time_pre_post, .time_upper = time_pre_post,
-     .begin = begin_pre_post, .end = end_pre_post},
-    {.name = "all-start",
-     .time_lower = time_all_start, .time_upper = time_all_start},
+     .time_lower = time_pre_post,
+     .time_upper = time_pre_post,
+     .begin = begin_pre_post,
+     .end = end_pre_post},
+    {.name = "all-start", .time_lower = time_all_start, .time_upper = time_all_start},
 };
 
 /* ---- iterations ----------------------------------------------------------------- */
 
-static bool takes_part(const struct msgrate_exchange *x,
-                       const struct msgrate_pattern *pattern)
+static bool takes_part(const struct msgrate_exchange *x, const struct msgrate_pattern *pattern)
 {
     return !pattern->one_partner || x->bench->partner >= 0;
 }
 
 /* What is sent, brought into the caches. */
-static void write_sends(const struct msgrate_exchange *x,
-                        const struct msgrate_pattern *pattern)
+static void write_sends(const struct msgrate_exchange *x, const struct msgrate_pattern *pattern)
 {
     const struct msgrate_bench *const bench = x->bench;
     if (!bench->run->settings.check) {
@@ -173,24 +167,21 @@ static void write_sends(const struct msgrate_exchange *x,
     }
     const int rank = bench->run->job.rank;
     if (pattern->one_partner)
-        msgrate_write_block(&x->messages, x->send_buffer, x->iteration, rank,
-                            bench->partner);
+        msgrate_write_block(&x->messages, x->send_buffer, x->iteration, rank, bench->partner);
     for (int i = 0; i < bench->npeers && !pattern->one_partner; i++)
         msgrate_write_block(&x->messages, msgrate_block(&x->messages, x->send_buffer, i),
                             x->iteration, rank, bench->sends[i]);
 }
 
 /* Wrong messages among those that arrived. */
-static int64_t count_wrong(const struct msgrate_exchange *x,
-                           const struct msgrate_pattern *pattern)
+static int64_t count_wrong(const struct msgrate_exchange *x, const struct msgrate_pattern *pattern)
 {
     const struct msgrate_bench *const bench = x->bench;
     const int rank = bench->run->job.rank;
     if (pattern->one_partner && x->bench->lower)
         return 0;
     if (pattern->one_partner)
-        return msgrate_count_wrong(&x->messages, arriving(x), x->iteration,
-                                   bench->partner, rank);
+        return msgrate_count_wrong(&x->messages, arriving(x), x->iteration, bench->partner, rank);
     int64_t wrong = 0;
     for (int i = 0; i < bench->npeers; i++)
         wrong += msgrate_count_wrong(&x->messages, msgrate_block(&x->messages, arriving(x), i),
@@ -198,13 +189,11 @@ static int64_t count_wrong(const struct msgrate_exchange *x,
     return wrong;
 }
 
-double msgrate_iterate(struct msgrate_exchange *exchange,
-                       const struct msgrate_pattern *pattern)
+double msgrate_iterate(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern)
 {
     struct msgrate_exchange *const x = exchange;
     const bool part = takes_part(x, pattern);
-    msgrate_time_fn *const time =
-        x->bench->lower ? pattern->time_lower : pattern->time_upper;
+    msgrate_time_fn *const time = x->bench->lower ? pattern->time_lower : pattern->time_upper;
     if (part) {
         bc_cache_flush_run(&x->bench->flush);
         write_sends(x, pattern);
@@ -221,8 +210,8 @@ double msgrate_iterate(struct msgrate_exchange *exchange,
 
 /* ---- a row ------------------------------------------------------------------------ */
 
-void msgrate_exchange_create(struct msgrate_exchange *exchange,
-                             struct msgrate_bench *bench, int64_t size_bytes)
+void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
+                             int64_t size_bytes)
 {
     const struct msgrate_parameters *const p = bench->parameters;
     struct msgrate_exchange *const x = exchange;
@@ -236,8 +225,7 @@ void msgrate_exchange_create(struct msgrate_exchange *exchange,
     x->receive_buffers[1] = x->receive_buffers[0];
     if (bench->run->settings.check)
         x->receive_buffers[1] = msgrate_allocate(&x->messages, bench->npeers);
-    x->requests = malloc(2 * (size_t)bench->npeers * (size_t)p->messages *
-                         sizeof(MPI_Request));
+    x->requests = malloc(2 * (size_t)bench->npeers * (size_t)p->messages * sizeof(MPI_Request));
     if (x->requests == NULL)
         bc_abort("no memory for the requests of %lld messages",
                  2LL * bench->npeers * (long long)p->messages);
@@ -265,9 +253,8 @@ static void take(void *context, double *values)
     values[0] = msgrate_iterate(iterations->exchange, iterations->pattern);
 }
 
-void msgrate_measure(struct msgrate_exchange *exchange,
-                     const struct msgrate_pattern *pattern, double seconds,
-                     struct msgrate_result *result)
+void msgrate_measure(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern,
+                     double seconds, struct msgrate_result *result)
 {
     struct msgrate_exchange *const x = exchange;
     const bool part = takes_part(x, pattern);
@@ -278,8 +265,7 @@ void msgrate_measure(struct msgrate_exchange *exchange,
         .context = &iterations,
     };
     x->iteration = x->wrong = 0;
-    *result =
-        msgrate_begin_result(x->bench, &x->messages, pattern->one_partner);
+    *result = msgrate_begin_result(x->bench, &x->messages, pattern->one_partner);
     if (part && pattern->begin != NULL)
         pattern->begin(x);
     msgrate_sample(x->bench, &source, pattern->name, seconds, result);

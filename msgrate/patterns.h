@@ -47,18 +47,16 @@ enum { MSGRATE_PATTERNS = 4 };
 extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
 
 /* Allocates for messages of so many bytes. Local. */
-void msgrate_exchange_create(struct msgrate_exchange *exchange,
-                             struct msgrate_bench *bench, int64_t size_bytes);
+void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
+                             int64_t size_bytes);
 void msgrate_exchange_destroy(struct msgrate_exchange *exchange);
 
 /* One iteration with what comes before and after it; returns its time in ns,
    or -INFINITY on a rank that rests. Collective over MPI_COMM_WORLD. */
-double msgrate_iterate(struct msgrate_exchange *exchange,
-                       const struct msgrate_pattern *pattern);
+double msgrate_iterate(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern);
 
 /* Measures a row within so many seconds (significant on rank 0). Collective. */
-void msgrate_measure(struct msgrate_exchange *exchange,
-                     const struct msgrate_pattern *pattern, double seconds,
-                     struct msgrate_result *result);
+void msgrate_measure(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern,
+                     double seconds, struct msgrate_result *result);
 
 #endif

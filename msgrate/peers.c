@@ -43,8 +43,7 @@ int64_t msgrate_peers_within(int node_ranks, int ranks, int count, int stride)
 /* Strides that are asked for at once. */
 enum { STRIDES = 256 };
 
-int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of,
-                         void *context)
+int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context)
 {
     int64_t within[STRIDES], least = INT64_MAX;
     int best = 1;
@@ -62,8 +61,7 @@ int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of,
 }
 
 /* `count` ranks, `below` of them lower, in ascending order. */
-static void list(int rank, int ranks, int count, int below, int stride,
-                 int *peers)
+static void list(int rank, int ranks, int count, int below, int stride, int *peers)
 {
     stride %= ranks;
     for (int i = 0; i < count; i++) {
@@ -73,8 +71,7 @@ static void list(int rank, int ranks, int count, int below, int stride,
     }
 }
 
-void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends,
-                        int *receives)
+void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, int *receives)
 {
     list(rank, ranks, count, count / 2, stride, sends);
     list(rank, ranks, count, count - count / 2, stride, receives);

@@ -23,23 +23,20 @@ int64_t msgrate_peers_within(int node_ranks, int ranks, int count, int stride);
 
 /* Writes that number, summed over all nodes, for each of `strides` strides from `first`
    on. */
-typedef void msgrate_within_fn(void *context, int first, int strides,
-                               int64_t *within);
+typedef void msgrate_within_fn(void *context, int first, int strides, int64_t *within);
 
 /* The smallest stride with distinct peers that puts the largest share of them on other
    nodes. Asks for strides up to ranks / 2, since beyond that lie the same distances the
    other way round; stops after one that puts all peers on other nodes. There must be
    more ranks than peers. */
-int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of,
-                         void *context);
+int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context);
 
 /* The ranks that `rank` sends to and receives from; both arrays hold `count`.
    What it sends to sends[count - 1 - i] goes as far in one direction as what
    it receives from receives[i] comes: all ranks can pass on messages so in
    step, i = 0, 1 ..., and none waits for one that is not sent before the next
    step. */
-void msgrate_peers_list(int rank, int ranks, int count, int stride,
-                        int *sends, int *receives);
+void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, int *receives);
 
 /* The rank at the other end in a job cut in halves, the lower of which sends
    to the upper; -1 for the last rank of an odd job, which rests. */

@@ -29,28 +29,23 @@ static int rank_of(const struct msgrate_access *x)
 }
 
 /* Whether this rank's messages go somewhere, or come from somewhere. */
-static bool gives(const struct msgrate_access *x,
-                  const struct msgrate_method *method)
+static bool gives(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (!method->one_partner)
         return true;
-    return x->bench->partner >= 0 &&
-           x->bench->lower == x->puts;
+    return x->bench->partner >= 0 && x->bench->lower == x->puts;
 }
 
-static bool takes(const struct msgrate_access *x,
-                  const struct msgrate_method *method)
+static bool takes(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (!method->one_partner)
         return true;
-    return x->bench->partner >= 0 &&
-           x->bench->lower != x->puts;
+    return x->bench->partner >= 0 && x->bench->lower != x->puts;
 }
 
 /* Local loads and stores in the window come between these two, where other
    ranks may access it at any time. */
-static void open_window(const struct msgrate_access *x,
-                        const struct msgrate_method *method)
+static void open_window(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (method->locks_all)
         BC_MPI(MPI_Win_sync(x->window));
@@ -58,8 +53,7 @@ static void open_window(const struct msgrate_access *x,
         BC_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank_of(x), 0, x->window));
 }
 
-static void close_window(const struct msgrate_access *x,
-                         const struct msgrate_method *method)
+static void close_window(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (method->locks_all)
         BC_MPI(MPI_Win_sync(x->window));
@@ -69,28 +63,24 @@ static void close_window(const struct msgrate_access *x,
 
 /* Writes what this rank gives in an iteration; with --check so that it can be
    verified. */
-static void write_messages(const struct msgrate_access *x,
-                           const struct msgrate_method *method,
+static void write_messages(const struct msgrate_access *x, const struct msgrate_method *method,
                            unsigned char *start, int64_t iteration)
 {
     const struct msgrate_bench *const bench = x->bench;
     const int blocks = method->one_partner ? 1 : bench->npeers;
     if (!bench->run->settings.check) {
-        memset(start, (int)(iteration & 0x7f),
-               msgrate_block_bytes(&x->messages) * (size_t)blocks);
+        memset(start, (int)(iteration & 0x7f), msgrate_block_bytes(&x->messages) * (size_t)blocks);
         return;
     }
     for (int i = 0; i < blocks; i++)
         msgrate_write_block(&x->messages, msgrate_block(&x->messages, start, i), iteration,
-                            rank_of(x),
-                            method->one_partner ? bench->partner
-                                                : bench->sends[i]);
+                            rank_of(x), method->one_partner ? bench->partner : bench->sends[i]);
 }
 
 /* Writes what an iteration transfers. What is got must be in the window before
    that is exposed: one iteration earlier where that is done ahead. */
-static void write_gifts(const struct msgrate_access *x,
-                        const struct msgrate_method *method, int64_t iteration)
+static void write_gifts(const struct msgrate_access *x, const struct msgrate_method *method,
+                        int64_t iteration)
 {
     if (!gives(x, method))
         return;
@@ -99,34 +89,28 @@ static void write_gifts(const struct msgrate_access *x,
         return;
     }
     open_window(x, method);
-    write_messages(x, method, x->window_memory + half_offset(x, iteration),
-                   iteration);
+    write_messages(x, method, x->window_memory + half_offset(x, iteration), iteration);
     close_window(x, method);
 }
 
 /* Gets from an exposure that is open already read what was written before. */
-static bool writes_ahead(const struct msgrate_access *x,
-                         const struct msgrate_method *method)
+static bool writes_ahead(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     return !x->puts && method->opens_ahead;
 }
 
 /* Brings what is got in this iteration into the caches again, as writing it
    would have done. */
-static void read_gifts(const struct msgrate_access *x,
-                       const struct msgrate_method *method)
+static void read_gifts(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     enum { LINE_BYTES = 64 };
-    const volatile unsigned char *const start =
-        x->window_memory + half_offset(x, x->iteration);
-    const size_t bytes = method->one_partner ? msgrate_block_bytes(&x->messages)
-                                             : half_bytes(x);
+    const volatile unsigned char *const start = x->window_memory + half_offset(x, x->iteration);
+    const size_t bytes = method->one_partner ? msgrate_block_bytes(&x->messages) : half_bytes(x);
     for (size_t i = 0; i < bytes; i += LINE_BYTES)
         (void)start[i];
 }
 
-static int64_t count_wrong(const struct msgrate_access *x,
-                           const struct msgrate_method *method)
+static int64_t count_wrong(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     const struct msgrate_bench *const bench = x->bench;
     const int blocks = method->one_partner ? 1 : bench->npeers;
@@ -137,16 +121,13 @@ static int64_t count_wrong(const struct msgrate_access *x,
         start = x->window_memory + half_offset(x, x->iteration);
     int64_t wrong = 0;
     for (int i = 0; i < blocks; i++)
-        wrong += msgrate_count_wrong(&x->messages, msgrate_block(&x->messages, start, i),
-                                     x->iteration,
-                                     method->one_partner ? bench->partner
-                                                         : bench->receives[i],
-                                     rank_of(x));
+        wrong += msgrate_count_wrong(
+            &x->messages, msgrate_block(&x->messages, start, i), x->iteration,
+            method->one_partner ? bench->partner : bench->receives[i], rank_of(x));
     return wrong;
 }
 
-static int64_t verify(const struct msgrate_access *x,
-                      const struct msgrate_method *method)
+static int64_t verify(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (!x->puts)
         return count_wrong(x, method);
@@ -198,8 +179,7 @@ static void take(void *context, double *values)
     x->iteration++;
 }
 
-void msgrate_measure_access(struct msgrate_access *access,
-                            const struct msgrate_method *method,
+void msgrate_measure_access(struct msgrate_access *access, const struct msgrate_method *method,
                             double seconds, struct msgrate_result *result)
 {
     struct msgrate_access *const x = access;
@@ -210,8 +190,7 @@ void msgrate_measure_access(struct msgrate_access *access,
         .context = &accesses,
     };
     x->iteration = x->wrong = 0;
-    *result =
-        msgrate_begin_result(x->bench, &x->messages, method->one_partner);
+    *result = msgrate_begin_result(x->bench, &x->messages, method->one_partner);
     if (writes_ahead(x, method))
         write_gifts(x, method, 0);
     if (method->begin != NULL)
@@ -222,7 +201,8 @@ void msgrate_measure_access(struct msgrate_access *access,
     msgrate_add_wrong(result, x->wrong);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- life
+ * ---------------------------------------------------------------------------------------- */
 
 /* Whole pages: MPICH 4.0.2 puts what goes to a smaller window elsewhere. */
 static MPI_Aint window_bytes(const struct msgrate_access *x)
@@ -250,8 +230,7 @@ static void free_group(MPI_Group *group)
 /* The messages of each block that the threads transfer. */
 static struct msgrate_share *share_messages(int messages, int threads)
 {
-    struct msgrate_share *const shares =
-        malloc((size_t)threads * sizeof *shares);
+    struct msgrate_share *const shares = malloc((size_t)threads * sizeof *shares);
     if (shares == NULL)
         bc_abort("no memory for %d threads", threads);
     for (int t = 0; t < threads; t++) {
@@ -262,17 +241,14 @@ static struct msgrate_share *share_messages(int messages, int threads)
     return shares;
 }
 
-void msgrate_access_create(struct msgrate_access *access,
-                           struct msgrate_bench *bench,
-                           enum msgrate_transfer transfer, int threads,
-                           int64_t size_bytes)
+void msgrate_access_create(struct msgrate_access *access, struct msgrate_bench *bench,
+                           enum msgrate_transfer transfer, int threads, int64_t size_bytes)
 {
     struct msgrate_access *const x = access;
     const bool puts = transfer == MSGRATE_PUT;
     *x = (struct msgrate_access){
         .bench = bench,
-        .messages = msgrate_messages_create((int)bench->parameters->messages,
-                                            size_bytes),
+        .messages = msgrate_messages_create((int)bench->parameters->messages, size_bytes),
         .puts = puts,
         .transfer_block = puts ? msgrate_put_block : msgrate_get_block,
         .team = msgrate_team_create(threads),
@@ -283,8 +259,8 @@ void msgrate_access_create(struct msgrate_access *access,
     };
     x->local_buffer = msgrate_allocate(&x->messages, bench->npeers);
     const MPI_Aint bytes = window_bytes(x);
-    BC_MPI(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
-                            &x->window_memory, &x->window));
+    BC_MPI(
+        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &x->window_memory, &x->window));
     BC_MPI(MPI_Win_set_errhandler(x->window, MPI_ERRORS_RETURN));
     memset(x->window_memory, 0, (size_t)bytes);
     x->target_group = group_of(x->targets, bench->npeers);

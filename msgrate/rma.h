@@ -41,32 +41,30 @@ struct msgrate_access;
 
 /* Transfers a share of a block to or from the place `offset`, in bytes, of the
    peer's window. Local. */
-typedef void msgrate_transfer_fn(const struct msgrate_access *access,
-                                 struct msgrate_share share,
-                                 unsigned char *block, int peer,
-                                 MPI_Aint offset);
+typedef void msgrate_transfer_fn(const struct msgrate_access *access, struct msgrate_share share,
+                                 unsigned char *block, int peer, MPI_Aint offset);
 
 /* This rank's part. */
 struct msgrate_access {
     struct msgrate_bench *bench;
     struct msgrate_messages messages;
-    bool puts;                  /* else it gets */
+    bool puts; /* else it gets */
     msgrate_transfer_fn *transfer_block;
     struct msgrate_team *team;
     struct msgrate_share *shares; /* one a thread */
     MPI_Win window;
     unsigned char *window_memory;
     unsigned char *local_buffer; /* what is put, or where gets go */
-    int halves; /* of the window, for even and odd iterations: 2 with --check,
-                   since the next exposure must not touch what is still to be
-                   verified; else 1 */
+    int halves;                  /* of the window, for even and odd iterations: 2 with --check,
+                                    since the next exposure must not touch what is still to be
+                                    verified; else 1 */
     int *targets, *origins;      /* the ranks accessed; those that access this
                                     one: the bench's lists */
-    MPI_Group target_group, origin_group;   /* of all peers */
-    MPI_Group partner_group;                /* of the single direction */
-    int64_t iteration;           /* since the method began */
-    MPI_Aint offset;             /* of its half in every window, in bytes */
-    int64_t wrong;               /* messages with wrong data on this rank */
+    MPI_Group target_group, origin_group; /* of all peers */
+    MPI_Group partner_group;              /* of the single direction */
+    int64_t iteration;                    /* since the method began */
+    MPI_Aint offset;                      /* of its half in every window, in bytes */
+    int64_t wrong;                        /* messages with wrong data on this rank */
 };
 
 typedef int64_t msgrate_access_fn(const struct msgrate_access *access);
@@ -74,9 +72,9 @@ typedef int64_t msgrate_access_fn(const struct msgrate_access *access);
 /* A pattern with a synchronisation. */
 struct msgrate_method {
     const char *pattern, *synchronisation;
-    bool one_partner;    /* the lower half accesses the upper half */
-    bool opens_ahead;    /* targets are exposed before the iteration begins */
-    bool locks_all;      /* all of it happens inside a lock_all */
+    bool one_partner; /* the lower half accesses the upper half */
+    bool opens_ahead; /* targets are exposed before the iteration begins */
+    bool locks_all;   /* all of it happens inside a lock_all */
     /* The timed part of an iteration, in ns, on the lower and on the upper half
        of the ranks, and what a rank without a partner does meanwhile. NULL:
        nothing, and nothing is timed. */
@@ -94,15 +92,12 @@ extern const struct msgrate_method msgrate_methods[MSGRATE_METHODS];
 
 /* Makes buffers, window and threads for messages of so many bytes. Collective
    over MPI_COMM_WORLD. */
-void msgrate_access_create(struct msgrate_access *access,
-                           struct msgrate_bench *bench,
-                           enum msgrate_transfer transfer, int threads,
-                           int64_t size_bytes);
+void msgrate_access_create(struct msgrate_access *access, struct msgrate_bench *bench,
+                           enum msgrate_transfer transfer, int threads, int64_t size_bytes);
 void msgrate_access_destroy(struct msgrate_access *access);
 
 /* Measures a row within so many seconds (significant on rank 0). Collective. */
-void msgrate_measure_access(struct msgrate_access *access,
-                            const struct msgrate_method *method,
+void msgrate_measure_access(struct msgrate_access *access, const struct msgrate_method *method,
                             double seconds, struct msgrate_result *result);
 
 #endif

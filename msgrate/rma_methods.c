@@ -8,35 +8,32 @@
 
 /* ---- transfers --------------------------------------------------------------- */
 
-void msgrate_put_block(const struct msgrate_access *access,
-                       struct msgrate_share share, unsigned char *block,
-                       int peer, MPI_Aint offset)
+void msgrate_put_block(const struct msgrate_access *access, struct msgrate_share share,
+                       unsigned char *block, int peer, MPI_Aint offset)
 {
     const size_t bytes = (size_t)access->messages.bytes;
     const struct bc_amount amount = access->messages.amount;
     for (int m = share.first; m < share.end; m++)
-        BC_MPI(MPI_Put(block + (size_t)m * bytes, amount.count, amount.type,
-                       peer, offset + (MPI_Aint)((size_t)m * bytes),
-                       amount.count, amount.type, access->window));
+        BC_MPI(MPI_Put(block + (size_t)m * bytes, amount.count, amount.type, peer,
+                       offset + (MPI_Aint)((size_t)m * bytes), amount.count, amount.type,
+                       access->window));
 }
 
-void msgrate_get_block(const struct msgrate_access *access,
-                       struct msgrate_share share, unsigned char *block,
-                       int peer, MPI_Aint offset)
+void msgrate_get_block(const struct msgrate_access *access, struct msgrate_share share,
+                       unsigned char *block, int peer, MPI_Aint offset)
 {
     const size_t bytes = (size_t)access->messages.bytes;
     const struct bc_amount amount = access->messages.amount;
     for (int m = share.first; m < share.end; m++)
-        BC_MPI(MPI_Get(block + (size_t)m * bytes, amount.count, amount.type,
-                       peer, offset + (MPI_Aint)((size_t)m * bytes),
-                       amount.count, amount.type, access->window));
+        BC_MPI(MPI_Get(block + (size_t)m * bytes, amount.count, amount.type, peer,
+                       offset + (MPI_Aint)((size_t)m * bytes), amount.count, amount.type,
+                       access->window));
 }
 
 static void transfer_share_to_partner(const void *context, int thread)
 {
     const struct msgrate_access *const x = context;
-    x->transfer_block(x, x->shares[thread], x->local_buffer, x->bench->partner,
-                      x->offset);
+    x->transfer_block(x, x->shares[thread], x->local_buffer, x->bench->partner, x->offset);
 }
 
 /* Block i of a peer's window is for the rank that it has at place i of its own
@@ -47,8 +44,7 @@ static void transfer_share_to_peers(const void *context, int thread)
     const int n = x->bench->npeers;
     const MPI_Aint block_bytes = (MPI_Aint)msgrate_block_bytes(&x->messages);
     for (int i = 0; i < n; i++)
-        x->transfer_block(x, x->shares[thread],
-                          msgrate_block(&x->messages, x->local_buffer, i),
+        x->transfer_block(x, x->shares[thread], msgrate_block(&x->messages, x->local_buffer, i),
                           x->targets[i], x->offset + block_bytes * (n - 1 - i));
 }
 
@@ -202,17 +198,13 @@ const struct msgrate_method msgrate_methods[MSGRATE_METHODS] = {
     {SINGLE, .synchronisation = "lock", .time_lower = time_lock_single},
     {SINGLE, .synchronisation = "pscw", .time_lower = time_pscw_origin,
      .time_upper = time_pscw_target},
-    {SINGLE, .synchronisation = "flush", .locks_all = true,
-     .time_lower = time_flush_single, .begin = begin_flush, .end = end_flush},
-    {HALO, .synchronisation = "fence", .opens_ahead = true,
-     .time_lower = time_fence_halo, .time_upper = time_fence_halo,
-     .begin = begin_fence_halo, .end = end_fence_halo},
-    {HALO, .synchronisation = "lock", .time_lower = time_lock_halo,
-     .time_upper = time_lock_halo},
-    {HALO, .synchronisation = "pscw", .opens_ahead = true,
-     .time_lower = time_pscw_halo, .time_upper = time_pscw_halo,
-     .begin = begin_pscw_halo, .end = end_pscw_halo},
-    {HALO, .synchronisation = "flush", .locks_all = true,
-     .time_lower = time_flush_halo, .time_upper = time_flush_halo,
+    {SINGLE, .synchronisation = "flush", .locks_all = true, .time_lower = time_flush_single,
      .begin = begin_flush, .end = end_flush},
+    {HALO, .synchronisation = "fence", .opens_ahead = true, .time_lower = time_fence_halo,
+     .time_upper = time_fence_halo, .begin = begin_fence_halo, .end = end_fence_halo},
+    {HALO, .synchronisation = "lock", .time_lower = time_lock_halo, .time_upper = time_lock_halo},
+    {HALO, .synchronisation = "pscw", .opens_ahead = true, .time_lower = time_pscw_halo,
+     .time_upper = time_pscw_halo, .begin = begin_pscw_halo, .end = end_pscw_halo},
+    {HALO, .synchronisation = "flush", .locks_all = true, .time_lower = time_flush_halo,
+     .time_upper = time_flush_halo, .begin = begin_flush, .end = end_flush},
 };

@@ -19,8 +19,8 @@ struct member {
 
 struct msgrate_team {
     int threads;
-    atomic_uint calls;    /* to msgrate_team_run so far */
-    atomic_int at_work;   /* members that have not done the last one yet */
+    atomic_uint calls;     /* to msgrate_team_run so far */
+    atomic_int at_work;    /* members that have not done the last one yet */
     msgrate_team_fn *work; /* NULL: leave */
     const void *context;
     struct member *members; /* but the caller */
@@ -61,14 +61,12 @@ struct msgrate_team *msgrate_team_create(int threads)
         members[i].team = team;
         members[i].number = i + 1;
         if (pthread_create(&members[i].thread, NULL, serve, &members[i]) != 0)
-            bc_abort("could not start thread %d of %d: use fewer", i + 2,
-                     threads);
+            bc_abort("could not start thread %d of %d: use fewer", i + 2, threads);
     }
     return team;
 }
 
-void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work,
-                      const void *context)
+void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work, const void *context)
 {
     if (team->threads == 1) {
         work(context, 0);
@@ -76,8 +74,7 @@ void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work,
     }
     team->work = work;
     team->context = context;
-    atomic_store_explicit(&team->at_work, team->threads - 1,
-                          memory_order_relaxed);
+    atomic_store_explicit(&team->at_work, team->threads - 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
     work(context, 0);
     int looks = 0;

@@ -16,8 +16,7 @@ typedef void msgrate_team_fn(const void *context, int thread);
 struct msgrate_team *msgrate_team_create(int threads);
 
 /* Calls `work` on every thread; returns when all are done. */
-void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work,
-                      const void *context);
+void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work, const void *context);
 
 void msgrate_team_destroy(struct msgrate_team *team);
 

@@ -2,12 +2,10 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Iallgather(operation->send, operation->block.count,
-                          operation->block.type, operation->receive,
-                          operation->block.count, operation->block.type,
+    BC_MPI(MPI_Iallgather(operation->send, operation->block.count, operation->block.type,
+                          operation->receive, operation->block.count, operation->block.type,
                           operation->comm, request));
 }
 

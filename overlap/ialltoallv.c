@@ -3,24 +3,19 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Ialltoallv(operation->send, operation->own_amounts,
-                          operation->own_displacements, MPI_DOUBLE,
-                          operation->receive, operation->amounts,
-                          operation->displacements, MPI_DOUBLE, operation->comm,
-                          request));
+    BC_MPI(MPI_Ialltoallv(operation->send, operation->own_amounts, operation->own_displacements,
+                          MPI_DOUBLE, operation->receive, operation->amounts,
+                          operation->displacements, MPI_DOUBLE, operation->comm, request));
 }
 
 #if OVERLAP_HAS_LARGE
-static void post_large(const struct overlap_operation *operation,
-                       MPI_Request *request)
+static void post_large(const struct overlap_operation *operation, MPI_Request *request)
 {
     BC_MPI(MPI_Ialltoallv_c(operation->send, operation->large_own_amounts,
-                            operation->large_own_displacements, MPI_DOUBLE,
-                            operation->receive, operation->large_amounts,
-                            operation->large_displacements, MPI_DOUBLE,
+                            operation->large_own_displacements, MPI_DOUBLE, operation->receive,
+                            operation->large_amounts, operation->large_displacements, MPI_DOUBLE,
                             operation->comm, request));
 }
 #endif

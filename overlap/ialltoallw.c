@@ -3,14 +3,11 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Ialltoallw(operation->send, operation->own_amounts,
-                          operation->own_displacements, operation->own_types,
-                          operation->receive, operation->amounts,
-                          operation->displacements, operation->types,
-                          operation->comm, request));
+    BC_MPI(MPI_Ialltoallw(operation->send, operation->own_amounts, operation->own_displacements,
+                          operation->own_types, operation->receive, operation->amounts,
+                          operation->displacements, operation->types, operation->comm, request));
 }
 
 int main(int argc, char **argv)

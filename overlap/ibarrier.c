@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
     BC_MPI(MPI_Ibarrier(operation->comm, request));
 }
@@ -29,13 +28,11 @@ static struct marks *create_marks(const struct overlap_operation *operation)
 {
     enum { BOUNDARY = 64 };
     struct marks *const marks = calloc(1, sizeof *marks);
-    if (marks == NULL ||
-        (marks->mark = aligned_alloc(BOUNDARY, BOUNDARY)) == NULL)
+    if (marks == NULL || (marks->mark = aligned_alloc(BOUNDARY, BOUNDARY)) == NULL)
         bc_abort("no memory for a mark");
     *marks->mark = 0;
-    BC_MPI(MPI_Win_create(marks->mark, (MPI_Aint)sizeof *marks->mark,
-                          (int)sizeof *marks->mark, MPI_INFO_NULL,
-                          operation->comm, &marks->window));
+    BC_MPI(MPI_Win_create(marks->mark, (MPI_Aint)sizeof *marks->mark, (int)sizeof *marks->mark,
+                          MPI_INFO_NULL, operation->comm, &marks->window));
     BC_MPI(MPI_Win_lock_all(0, marks->window));
     BC_MPI(MPI_Barrier(operation->comm));
     return marks;
@@ -54,14 +51,12 @@ static void end_check(struct overlap_operation *operation)
 /* Comes late, and before it enters leaves its mark on all other ranks. The
    flush returns when the marks are there; the others, who wait in the barrier,
    make progress for it. */
-static void come_late(const struct overlap_operation *operation,
-                      const struct marks *marks)
+static void come_late(const struct overlap_operation *operation, const struct marks *marks)
 {
     bc_sleep_ns(LATE_NS);
     for (int rank = 0; rank < operation->shape.ranks; rank++)
         if (rank != operation->shape.rank)
-            BC_MPI(MPI_Put(&marks->round, 1, MPI_INT64_T, rank, 0, 1,
-                           MPI_INT64_T, marks->window));
+            BC_MPI(MPI_Put(&marks->round, 1, MPI_INT64_T, rank, 0, 1, MPI_INT64_T, marks->window));
     BC_MPI(MPI_Win_flush_all(marks->window));
 }
 
@@ -74,8 +69,7 @@ static bool check(struct overlap_operation *operation)
         operation->check_state = create_marks(operation);
     struct marks *const marks = operation->check_state;
     marks->round++;
-    const bool late =
-        marks->round % operation->shape.ranks == operation->shape.rank;
+    const bool late = marks->round % operation->shape.ranks == operation->shape.rank;
     if (late)
         come_late(operation, marks);
     MPI_Request request;

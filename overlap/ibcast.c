@@ -2,14 +2,12 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    double *const buffer = operation->shape.rank == operation->shape.root
-                               ? operation->send
-                               : operation->receive;
-    BC_MPI(MPI_Ibcast(buffer, operation->block.count, operation->block.type,
-                      operation->shape.root, operation->comm, request));
+    double *const buffer =
+        operation->shape.rank == operation->shape.root ? operation->send : operation->receive;
+    BC_MPI(MPI_Ibcast(buffer, operation->block.count, operation->block.type, operation->shape.root,
+                      operation->comm, request));
 }
 
 int main(int argc, char **argv)

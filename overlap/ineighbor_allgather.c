@@ -3,20 +3,17 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Ineighbor_allgather(
-        operation->send, operation->block.count, operation->block.type,
-        operation->receive, operation->block.count, operation->block.type,
-        operation->comm, request));
+    BC_MPI(MPI_Ineighbor_allgather(operation->send, operation->block.count, operation->block.type,
+                                   operation->receive, operation->block.count,
+                                   operation->block.type, operation->comm, request));
 }
 
 static double expected(const struct overlap_operation *operation, int64_t i)
 {
     const int64_t block = i / operation->shape.elements;
-    return overlap_value(operation->neighbours[block], 0,
-                         i % operation->shape.elements);
+    return overlap_value(operation->neighbours[block], 0, i % operation->shape.elements);
 }
 
 int main(int argc, char **argv)

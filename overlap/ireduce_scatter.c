@@ -3,21 +3,17 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Ireduce_scatter(operation->send, operation->receive,
-                               operation->amounts, MPI_DOUBLE, MPI_SUM,
-                               operation->comm, request));
+    BC_MPI(MPI_Ireduce_scatter(operation->send, operation->receive, operation->amounts, MPI_DOUBLE,
+                               MPI_SUM, operation->comm, request));
 }
 
 #if OVERLAP_HAS_LARGE
-static void post_large(const struct overlap_operation *operation,
-                       MPI_Request *request)
+static void post_large(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Ireduce_scatter_c(operation->send, operation->receive,
-                                 operation->large_amounts, MPI_DOUBLE, MPI_SUM,
-                                 operation->comm, request));
+    BC_MPI(MPI_Ireduce_scatter_c(operation->send, operation->receive, operation->large_amounts,
+                                 MPI_DOUBLE, MPI_SUM, operation->comm, request));
 }
 #endif
 

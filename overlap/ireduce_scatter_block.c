@@ -2,22 +2,18 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Ireduce_scatter_block(operation->send, operation->receive,
-                                     operation->block.count, MPI_DOUBLE,
-                                     MPI_SUM, operation->comm, request));
+    BC_MPI(MPI_Ireduce_scatter_block(operation->send, operation->receive, operation->block.count,
+                                     MPI_DOUBLE, MPI_SUM, operation->comm, request));
 }
 
 #if OVERLAP_HAS_LARGE
-static void post_large(const struct overlap_operation *operation,
-                       MPI_Request *request)
+static void post_large(const struct overlap_operation *operation, MPI_Request *request)
 {
     BC_MPI(MPI_Ireduce_scatter_block_c(operation->send, operation->receive,
-                                       (MPI_Count)operation->shape.elements,
-                                       MPI_DOUBLE, MPI_SUM, operation->comm,
-                                       request));
+                                       (MPI_Count)operation->shape.elements, MPI_DOUBLE, MPI_SUM,
+                                       operation->comm, request));
 }
 #endif
 

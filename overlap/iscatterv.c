@@ -3,25 +3,20 @@
 #include "common/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation,
-                 MPI_Request *request)
+static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Iscatterv(operation->send, operation->amounts,
-                         operation->displacements, MPI_DOUBLE,
-                         operation->receive,
-                         operation->amounts[operation->shape.rank], MPI_DOUBLE,
+    BC_MPI(MPI_Iscatterv(operation->send, operation->amounts, operation->displacements, MPI_DOUBLE,
+                         operation->receive, operation->amounts[operation->shape.rank], MPI_DOUBLE,
                          operation->shape.root, operation->comm, request));
 }
 
 #if OVERLAP_HAS_LARGE
-static void post_large(const struct overlap_operation *operation,
-                       MPI_Request *request)
+static void post_large(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Iscatterv_c(
-        operation->send, operation->large_amounts,
-        operation->large_displacements, MPI_DOUBLE, operation->receive,
-        operation->large_amounts[operation->shape.rank], MPI_DOUBLE,
-        operation->shape.root, operation->comm, request));
+    BC_MPI(MPI_Iscatterv_c(operation->send, operation->large_amounts,
+                           operation->large_displacements, MPI_DOUBLE, operation->receive,
+                           operation->large_amounts[operation->shape.rank], MPI_DOUBLE,
+                           operation->shape.root, operation->comm, request));
 }
 #endif
 

@@ -1,7 +1,7 @@
 #include "pingpong/arrangement.h"
 
-const char *const pingpong_arrangement_names[PINGPONG_ARRANGEMENTS] = {
-    "single", "multiple", "crossing"};
+const char *const pingpong_arrangement_names[PINGPONG_ARRANGEMENTS] = {"single", "multiple",
+                                                                       "crossing"};
 
 bool pingpong_can_arrange(enum pingpong_arrangement arrangement, int ranks)
 {
@@ -10,8 +10,7 @@ bool pingpong_can_arrange(enum pingpong_arrangement arrangement, int ranks)
     return ranks >= 4 && ranks % 2 == 0;
 }
 
-struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement,
-                                      int rank, int ranks)
+struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement, int rank, int ranks)
 {
     const int half = ranks / 2;
     if (arrangement == PINGPONG_SINGLE) {
@@ -20,6 +19,5 @@ struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement,
     }
     const bool lower = rank < half;
     const bool swapped = arrangement == PINGPONG_CROSSING && rank % half % 2 != 0;
-    return (struct pingpong_part){lower ? rank + half : rank - half,
-                                  lower != swapped};
+    return (struct pingpong_part){lower ? rank + half : rank - half, lower != swapped};
 }

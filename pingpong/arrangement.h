@@ -28,7 +28,6 @@ struct pingpong_part {
    number of at least 4 (with 2 they are single). */
 bool pingpong_can_arrange(enum pingpong_arrangement arrangement, int ranks);
 
-struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement,
-                                      int rank, int ranks);
+struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement, int rank, int ranks);
 
 #endif

@@ -6,8 +6,8 @@ struct round {
     const struct pingpong_game *game;
     const struct pingpong_pattern *pattern;
     enum pingpong_sync sync;
-    int64_t halves;      /* that were checked so far */
-    int64_t wrong;       /* of these, on this rank */
+    int64_t halves; /* that were checked so far */
+    int64_t wrong;  /* of these, on this rank */
 };
 
 /* ---- data -------------------------------------------------------------------- */
@@ -38,13 +38,11 @@ static int64_t watched_values(const struct pingpong_game *g)
 }
 
 /* What value i is before this half, or after it. */
-static double expected_at(const struct round *round, bool there, bool after,
-                          int64_t i)
+static double expected_at(const struct round *round, bool there, bool after, int64_t i)
 {
     const struct pingpong_shape *const shape = &round->game->shape;
     const bool source = is_source(round, there);
-    if ((source || after) && i < pingpong_nextent(shape) &&
-        pingpong_moves(shape, i))
+    if ((source || after) && i < pingpong_nextent(shape) && pingpong_moves(shape, i))
         return value_at(round->halves, i);
     return source ? UNTOUCHED_SOURCE : UNTOUCHED_TARGET;
 }
@@ -86,8 +84,7 @@ static int64_t play_checked_half(struct round *round, bool there)
 static double repeat(void *context, int64_t repetitions)
 {
     const struct round *const round = context;
-    const int64_t ns = pingpong_play(round->game, round->pattern, round->sync,
-                                     repetitions);
+    const int64_t ns = pingpong_play(round->game, round->pattern, round->sync, repetitions);
     return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
 }
 
@@ -103,10 +100,8 @@ static double repeat_checked(void *context, int64_t repetitions)
 }
 
 void pingpong_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                      const struct pingpong_game *game,
-                      const struct pingpong_pattern *pattern,
-                      enum pingpong_sync sync, double seconds,
-                      struct pingpong_result *result)
+                      const struct pingpong_game *game, const struct pingpong_pattern *pattern,
+                      enum pingpong_sync sync, double seconds, struct pingpong_result *result)
 {
     const bool check = run->settings.check;
     struct round round = {.game = game, .pattern = pattern, .sync = sync};
@@ -121,6 +116,5 @@ void pingpong_measure(const struct bc_run *run, struct bc_sampler *sampler,
     bc_batch_measure(run, sampler, &batch, seconds, &result->times);
     result->wrong = 0;
     if (check)
-        bc_quiet_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                        MPI_COMM_WORLD);
+        bc_quiet_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 }

@@ -27,9 +27,7 @@ struct pingpong_result {
    is timed by itself and its data verified outside of the time. Collective over
    MPI_COMM_WORLD. */
 void pingpong_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                      const struct pingpong_game *game,
-                      const struct pingpong_pattern *pattern,
-                      enum pingpong_sync sync, double seconds,
-                      struct pingpong_result *result);
+                      const struct pingpong_game *game, const struct pingpong_pattern *pattern,
+                      enum pingpong_sync sync, double seconds, struct pingpong_result *result);
 
 #endif

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 struct pingpong_parameters {
-    const char *patterns_text;     /* names with commas; or "all" */
+    const char *patterns_text; /* names with commas; or "all" */
     const char *arrangements_text;
-    int sync;                      /* enum pingpong_sync; both after them */
+    int sync; /* enum pingpong_sync; both after them */
     bool full;
     struct pingpong_limits limits; /* max_ndata 0: by `full` */
 
@@ -26,19 +26,16 @@ struct pingpong_parameters {
 
 #define PINGPONG_OPTIONS_MAX 8
 
-size_t pingpong_parameters_table(struct pingpong_parameters *parameters,
-                                 struct bc_option *rows);
+size_t pingpong_parameters_table(struct pingpong_parameters *parameters, struct bc_option *rows);
 
 /* Takes the texts apart and completes the limits. Local, on every rank; false
    with the error set. */
-bool pingpong_parameters_complete(struct pingpong_parameters *parameters,
-                                  struct bc_error *error);
+bool pingpong_parameters_complete(struct pingpong_parameters *parameters, struct bc_error *error);
 
 /* The largest number of values where none is asked for. */
 int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters);
 
 /* Whether this synchronisation was asked for. */
-bool pingpong_sync_chosen(const struct pingpong_parameters *parameters,
-                          enum pingpong_sync sync);
+bool pingpong_sync_chosen(const struct pingpong_parameters *parameters, enum pingpong_sync sync);
 
 #endif

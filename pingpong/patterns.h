@@ -35,14 +35,14 @@ extern const char *const pingpong_sync_names[PINGPONG_SYNCS];
 struct pingpong_game {
     struct bc_coarray *coarray; /* of nextent values at the least */
     struct pingpong_shape shape;
-    struct bc_section section;  /* of strided shapes */
-    struct bc_amount message;   /* of MPI_Send: the shape's values */
-    struct bc_images partners;  /* the partner alone */
-    int partner;                /* -1: idle */
-    bool starts;                /* else moves the data back */
-    const MPI_Comm *players;    /* those who have a part, MPI_COMM_NULL for an idle
-                                   rank, which need not wait when it is not in the
-                                   synchronisation; NULL: all wait for all */
+    struct bc_section section; /* of strided shapes */
+    struct bc_amount message;  /* of MPI_Send: the shape's values */
+    struct bc_images partners; /* the partner alone */
+    int partner;               /* -1: idle */
+    bool starts;               /* else moves the data back */
+    const MPI_Comm *players;   /* those who have a part, MPI_COMM_NULL for an idle
+                                  rank, which need not wait when it is not in the
+                                  synchronisation; NULL: all wait for all */
 };
 
 /* Moves the data once, to the partner or from it, without waiting. */
@@ -62,14 +62,12 @@ extern const struct pingpong_pattern pingpong_patterns[PINGPONG_PATTERNS];
 
 /* Plays so many repetitions, there and back each; returns their time in ns, 0 for
    a rank that has no part in them. The timed kernel. */
-int64_t pingpong_play(const struct pingpong_game *game,
-                      const struct pingpong_pattern *pattern,
+int64_t pingpong_play(const struct pingpong_game *game, const struct pingpong_pattern *pattern,
                       enum pingpong_sync sync, int64_t repetitions);
 
 /* Half of a repetition, `there` or back; returns its time in ns. For checks
    between the halves. */
-int64_t pingpong_play_half(const struct pingpong_game *game,
-                           const struct pingpong_pattern *pattern,
+int64_t pingpong_play_half(const struct pingpong_game *game, const struct pingpong_pattern *pattern,
                            enum pingpong_sync sync, bool there);
 
 #endif

@@ -40,16 +40,13 @@
 #define SIZES_MAX 41
 
 static const struct bc_column columns[] = {
-    {"arrangement", BC_KEY, 0},     {"pattern", BC_KEY, 0},
-    {"sync", BC_KEY, 0},            {"count", BC_KEY, 0},
-    {"blksize", BC_KEY, 0},         {"stride", BC_KEY, 0},
-    {"ndata", BC_KEY, 0},           {"nextent", BC_INFO, 0},
-    {"nrep", BC_INFO, 0},           {"time_s", BC_INFO, 6},
-    {"latency_us", BC_LESS, 3},     {"latency_lo_us", BC_INFO, 3},
-    {"latency_hi_us", BC_INFO, 3},  {"latency_p99_us", BC_INFO, 3},
-    {"latency_max_us", BC_INFO, 3}, {"bwidth_mbs", BC_INFO, 6},
-    {"check", BC_INFO, 0},          {"samples", BC_INFO, 0},
-    {"status", BC_INFO, 0},         {"slowest_rank", BC_INFO, 0},
+    {"arrangement", BC_KEY, 0},    {"pattern", BC_KEY, 0},         {"sync", BC_KEY, 0},
+    {"count", BC_KEY, 0},          {"blksize", BC_KEY, 0},         {"stride", BC_KEY, 0},
+    {"ndata", BC_KEY, 0},          {"nextent", BC_INFO, 0},        {"nrep", BC_INFO, 0},
+    {"time_s", BC_INFO, 6},        {"latency_us", BC_LESS, 3},     {"latency_lo_us", BC_INFO, 3},
+    {"latency_hi_us", BC_INFO, 3}, {"latency_p99_us", BC_INFO, 3}, {"latency_max_us", BC_INFO, 3},
+    {"bwidth_mbs", BC_INFO, 6},    {"check", BC_INFO, 0},          {"samples", BC_INFO, 0},
+    {"status", BC_INFO, 0},        {"slowest_rank", BC_INFO, 0},
 };
 
 static struct pingpong_parameters parameters;
@@ -74,8 +71,7 @@ struct bench {
 static int64_t largest_extent(const struct pingpong_limits *limits)
 {
     for (int p = 0; p < PINGPONG_PATTERNS; p++)
-        if (parameters.pattern_chosen[p] &&
-            pingpong_patterns[p].sweep == PINGPONG_STRIDED_MANY)
+        if (parameters.pattern_chosen[p] && pingpong_patterns[p].sweep == PINGPONG_STRIDED_MANY)
             return 2 * limits->max_ndata;
     return limits->max_ndata + PINGPONG_GUARD_VALUES;
 }
@@ -87,10 +83,8 @@ static int64_t all_extents(const struct pingpong_limits *limits)
     bool exact = false;
     int64_t values = largest_extent(limits);
     for (int p = 0; p < PINGPONG_PATTERNS; p++)
-        exact = exact || (parameters.pattern_chosen[p] &&
-                          pingpong_patterns[p].exact);
-    for (int i = 0;
-         exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
+        exact = exact || (parameters.pattern_chosen[p] && pingpong_patterns[p].exact);
+    for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
         values += pingpong_ndata(&shape);
     return values;
 }
@@ -128,11 +122,11 @@ static bool validate_memory(const struct bc_run *run, struct bc_error *error)
     if (fitting.max_ndata > 0)
         snprintf(advice, sizeof advice, "use --max-ndata=%lld or less",
                  (long long)fitting.max_ndata);
-    return bc_error_set(error, "--max-ndata: coarrays for %lld values need %.1f MiB "
-                               "a rank, and %.1f fit into memory or /dev/shm: %s",
+    return bc_error_set(error,
+                        "--max-ndata: coarrays for %lld values need %.1f MiB "
+                        "a rank, and %.1f fit into memory or /dev/shm: %s",
                         (long long)parameters.limits.max_ndata,
-                        needed_bytes(&parameters.limits) / 1048576,
-                        most_bytes / 1048576, advice);
+                        needed_bytes(&parameters.limits) / 1048576, most_bytes / 1048576, advice);
 }
 
 /* How many blocks the many patterns go up to where no number was asked for. */
@@ -142,8 +136,7 @@ static void choose_blocks(const struct bc_run *run)
     if (limits->max_blocks > 0)
         return;
     limits->max_blocks = limits->max_ndata;
-    if (run->job.shares_processors && !parameters.full &&
-        limits->max_blocks > SHARED_MAX_BLOCKS)
+    if (run->job.shares_processors && !parameters.full && limits->max_blocks > SHARED_MAX_BLOCKS)
         limits->max_blocks = SHARED_MAX_BLOCKS;
 }
 
@@ -152,14 +145,14 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     const int ranks = run->job.ranks;
     if (ranks < 2)
         return bc_error_set(error, "a ping-pong needs at least 2 processes, got "
-                                   "1: use mpirun -np 2 or more"
-                                   BC_LAUNCHER_HINT);
+                                   "1: use mpirun -np 2 or more" BC_LAUNCHER_HINT);
     if (!pingpong_parameters_complete(&parameters, error))
         return false;
     if (!can_be_arranged(ranks))
-        return bc_error_set(error, "--arrangements: %.80s can't be arranged with "
-                                   "%d processes: use single, or an even number "
-                                   "of at least 4 processes",
+        return bc_error_set(error,
+                            "--arrangements: %.80s can't be arranged with "
+                            "%d processes: use single, or an even number "
+                            "of at least 4 processes",
                             parameters.arrangements_text, ranks);
     /* The complete sweep gives each row its time, however many there are. */
     if (parameters.full)
@@ -173,10 +166,8 @@ static bool validate(struct bc_run *run, struct bc_error *error)
 /* ---- rows --------------------------------------------------------------------- */
 
 static void fill_row(struct bc_row *row, const struct bench *bench,
-                     enum pingpong_arrangement arrangement,
-                     const struct pingpong_pattern *pattern,
-                     enum pingpong_sync sync,
-                     const struct pingpong_shape *shape,
+                     enum pingpong_arrangement arrangement, const struct pingpong_pattern *pattern,
+                     enum pingpong_sync sync, const struct pingpong_shape *shape,
                      const struct pingpong_result *result)
 {
     const bool check = bench->run->settings.check;
@@ -196,8 +187,8 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
     bc_row_real(row, "time_s", result->times.total_s);
     bc_row_time(row, "latency", &latency);
     bc_row_real(row, "bwidth_mbs",
-                (double)sizeof(double) * (double)pingpong_ndata(shape) /
-                    1048576.0 / (latency.value * 1e-9));
+                (double)sizeof(double) * (double)pingpong_ndata(shape) / 1048576.0 /
+                    (latency.value * 1e-9));
     const bool wrong = result->wrong > 0;
     bc_row_text(row, "check", !check ? "off" : wrong ? "FAIL" : "ok");
     bc_row_integer(row, "samples", (int64_t)result->times.repetition.count);
@@ -210,8 +201,8 @@ static void fill_row(struct bc_row *row, const struct bench *bench,
 static struct pingpong_part find_part(const struct bench *bench,
                                       enum pingpong_arrangement arrangement)
 {
-    struct pingpong_part part = pingpong_part_of(
-        arrangement, bench->by_node.place, bench->run->job.ranks);
+    struct pingpong_part part =
+        pingpong_part_of(arrangement, bench->by_node.place, bench->run->job.ranks);
     part.partner = bc_node_order_rank(&bench->by_node, part.partner);
     return part;
 }
@@ -229,38 +220,29 @@ static struct bc_coarray *exact_coarray(struct bench *bench, int64_t count)
 
 /* Measures one shape and writes its row. Collective; false if the run must
    end. */
-static bool measure_row(struct bench *bench,
-                        enum pingpong_arrangement arrangement,
-                        const struct pingpong_pattern *pattern,
-                        enum pingpong_sync sync,
+static bool measure_row(struct bench *bench, enum pingpong_arrangement arrangement,
+                        const struct pingpong_pattern *pattern, enum pingpong_sync sync,
                         const struct pingpong_shape *shape)
 {
     const struct bc_job *const job = &bench->run->job;
     const struct pingpong_part part = find_part(bench, arrangement);
     struct pingpong_game game = {
-        .coarray = pattern->exact
-                       ? exact_coarray(bench, pingpong_ndata(shape))
-                       : &bench->coarray,
+        .coarray = pattern->exact ? exact_coarray(bench, pingpong_ndata(shape)) : &bench->coarray,
         .shape = *shape,
         .partner = part.partner,
         .starts = part.starts,
         /* Those who are idle leave their processors to the others. */
-        .players = job->oversubscribed && arrangement == PINGPONG_SINGLE
-                       ? &bench->pair
-                       : NULL,
+        .players = job->oversubscribed && arrangement == PINGPONG_SINGLE ? &bench->pair : NULL,
     };
     if (pattern->section)
-        bc_section_create(&game.section, shape->count, shape->blksize,
-                          shape->stride);
+        bc_section_create(&game.section, shape->count, shape->blksize, shape->stride);
     if (pattern->move == NULL)
         bc_amount_create(&game.message, shape->blksize, MPI_DOUBLE);
-    bc_images_create(&game.partners, game.coarray, &game.partner,
-                     game.partner >= 0);
+    bc_images_create(&game.partners, game.coarray, &game.partner, game.partner >= 0);
 
     struct pingpong_result result;
     pingpong_measure(bench->run, bench->sampler, &game, pattern, sync,
-                     bc_run_row_seconds(bench->run, bench->rows_left--),
-                     &result);
+                     bc_run_row_seconds(bench->run, bench->rows_left--), &result);
     bc_images_destroy(&game.partners);
     if (pattern->section)
         bc_section_destroy(&game.section);
@@ -274,13 +256,11 @@ static bool measure_row(struct bench *bench,
 /* ---- the sweep -------------------------------------------------------------------- */
 
 /* Whether the pattern has this synchronisation, and it was asked for. */
-static bool is_run(const struct pingpong_pattern *pattern,
-                   enum pingpong_sync sync)
+static bool is_run(const struct pingpong_pattern *pattern, enum pingpong_sync sync)
 {
     if (pattern->move == NULL)
         return sync == PINGPONG_SYNC_NONE;
-    return sync != PINGPONG_SYNC_NONE &&
-           pingpong_sync_chosen(&parameters, sync);
+    return sync != PINGPONG_SYNC_NONE && pingpong_sync_chosen(&parameters, sync);
 }
 
 /* Calls measure_row for all that was asked for, or counts it only. False if the
@@ -289,25 +269,21 @@ static bool sweep(struct bench *bench, bool counts)
 {
     struct pingpong_shape shape;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
-        const enum pingpong_arrangement arrangement =
-            (enum pingpong_arrangement)a;
+        const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
         if (!parameters.arrangement_chosen[a] ||
             !pingpong_can_arrange(arrangement, bench->run->job.ranks))
             continue;
         for (int p = 0; p < PINGPONG_PATTERNS; p++)
             for (int s = 0; s < PINGPONG_SYNCS; s++) {
-                const struct pingpong_pattern *const pattern =
-                    &pingpong_patterns[p];
+                const struct pingpong_pattern *const pattern = &pingpong_patterns[p];
                 const enum pingpong_sync sync = (enum pingpong_sync)s;
                 if (!parameters.pattern_chosen[p] || !is_run(pattern, sync))
                     continue;
-                for (int i = 0; pingpong_shape_at(pattern->sweep,
-                                                  &parameters.limits, i, &shape);
+                for (int i = 0; pingpong_shape_at(pattern->sweep, &parameters.limits, i, &shape);
                      i++) {
                     if (counts)
                         bench->rows_left++;
-                    else if (!measure_row(bench, arrangement, pattern, sync,
-                                          &shape))
+                    else if (!measure_row(bench, arrangement, pattern, sync, &shape))
                         return false;
                 }
             }
@@ -334,8 +310,7 @@ static void note_arrangements(const struct bench *bench)
         }
         char which[BC_CELL_LENGTH];
         snprintf(which, sizeof which, "%s: ", name);
-        bc_crossing_note(&run->job, run->output, which,
-                         find_part(bench, arrangement).partner);
+        bc_crossing_note(&run->job, run->output, which, find_part(bench, arrangement).partner);
     }
 }
 
@@ -349,8 +324,7 @@ static void write_notes(const struct bc_run *run)
                          "at most %lld values: more do not fit into memory or "
                          "/dev/shm",
                          (long long)limits->max_ndata);
-    if (limits->max_blocks < limits->max_ndata &&
-        !bc_option_given(&run->options, "max-blocks"))
+    if (limits->max_blocks < limits->max_ndata && !bc_option_given(&run->options, "max-blocks"))
         bc_output_remark(run->output, "note",
                          "many puts and gets are of at most %lld blocks, since "
                          "ranks share processors: --max-blocks sets their "
@@ -360,14 +334,12 @@ static void write_notes(const struct bc_run *run)
 
 static void create_bench(struct bench *bench, struct bc_run *run)
 {
-    *bench = (struct bench){.run = run,
-                            .sampler = bc_sampler_create(MPI_COMM_WORLD)};
+    *bench = (struct bench){.run = run, .sampler = bc_sampler_create(MPI_COMM_WORLD)};
     bc_node_order_create(&bench->by_node, &run->job);
     const struct pingpong_part part = find_part(bench, PINGPONG_SINGLE);
-    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD,
-                      largest_extent(&parameters.limits));
-    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, part.partner >= 0 ? 0 : MPI_UNDEFINED,
-                          run->job.rank, &bench->pair));
+    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, largest_extent(&parameters.limits));
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, part.partner >= 0 ? 0 : MPI_UNDEFINED, run->job.rank,
+                          &bench->pair));
 }
 
 static void destroy_bench(struct bench *bench)

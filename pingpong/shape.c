@@ -13,23 +13,19 @@ static int64_t size_at(int64_t most, int64_t step, int index)
     return size;
 }
 
-bool pingpong_shape_at(enum pingpong_sweep sweep,
-                       const struct pingpong_limits *limits, int index,
+bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *limits, int index,
                        struct pingpong_shape *shape)
 {
     const int64_t most = limits->max_ndata;
     /* As many single values as fit with the greatest stride. A single one has
        no stride. Strides are few: none is left out. */
-    const int64_t singles =
-        most > limits->max_stride ? most / limits->max_stride : 1;
+    const int64_t singles = most > limits->max_stride ? most / limits->max_stride : 1;
     const int64_t greatest_stride = singles > 1 ? limits->max_stride : 1;
-    const bool has_limit =
-        limits->max_blocks > 0 && limits->max_blocks < most;
+    const bool has_limit = limits->max_blocks > 0 && limits->max_blocks < most;
     const int64_t most_blocks = has_limit ? limits->max_blocks : most;
-    const int64_t size =
-        sweep == PINGPONG_STRIDED      ? size_at(greatest_stride, 2, index)
-        : sweep == PINGPONG_CONTIGUOUS ? size_at(most, limits->step, index)
-                                       : size_at(most_blocks, limits->step, index);
+    const int64_t size = sweep == PINGPONG_STRIDED      ? size_at(greatest_stride, 2, index)
+                         : sweep == PINGPONG_CONTIGUOUS ? size_at(most, limits->step, index)
+                                                        : size_at(most_blocks, limits->step, index);
     if (size == 0)
         return false;
     switch (sweep) {

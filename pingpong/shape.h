@@ -32,13 +32,13 @@ static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
 
 /* How a pattern's shapes follow one another. */
 enum pingpong_sweep {
-    PINGPONG_CONTIGUOUS,   /* one block of 1 value, of more, up to the most */
-    PINGPONG_MANY,         /* the most values in 1 block, in more, up to the most
-                              blocks, without gaps */
-    PINGPONG_STRIDED,      /* single values, 1 apart, 2, 4 ... up to the greatest
-                              stride; the same number of them for each */
-    PINGPONG_STRIDED_MANY  /* as many, over twice the extent: after each block
-                              a gap of its size */
+    PINGPONG_CONTIGUOUS,  /* one block of 1 value, of more, up to the most */
+    PINGPONG_MANY,        /* the most values in 1 block, in more, up to the most
+                             blocks, without gaps */
+    PINGPONG_STRIDED,     /* single values, 1 apart, 2, 4 ... up to the greatest
+                             stride; the same number of them for each */
+    PINGPONG_STRIDED_MANY /* as many, over twice the extent: after each block
+                             a gap of its size */
 };
 
 /* What limits a run's shapes. */
@@ -52,8 +52,7 @@ struct pingpong_limits {
 
 /* The shape number `index` of a sweep, from 0 on; false after the last one. The
    largest size, or number of blocks, is always among them. */
-bool pingpong_shape_at(enum pingpong_sweep sweep,
-                       const struct pingpong_limits *limits, int index,
+bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *limits, int index,
                        struct pingpong_shape *shape);
 
 #endif

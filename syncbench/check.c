@@ -22,13 +22,12 @@ static void come_late(void)
     const double end_s = bc_elapsed_s() + LATE_S;
     int ignored;
     do
-        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored,
-                          MPI_STATUS_IGNORE));
+        BC_MPI(
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored, MPI_STATUS_IGNORE));
     while (bc_elapsed_s() < end_s);
 }
 
-static void synchronise(const struct syncbench_kind *kind,
-                        struct syncbench_team *team)
+static void synchronise(const struct syncbench_kind *kind, struct syncbench_team *team)
 {
     kind->enter(team);
     kind->leave(team);
@@ -41,8 +40,7 @@ static void synchronise(const struct syncbench_kind *kind,
    has to wait for a late one in some round. */
 static bool is_late(int rank, int ranks, int round)
 {
-    const uint64_t hash = (uint64_t)(rank + 1) * (uint64_t)round *
-                          UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t hash = (uint64_t)(rank + 1) * (uint64_t)round * UINT64_C(0x9e3779b97f4a7c15);
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
@@ -67,9 +65,8 @@ static int spread(int rank, int ranks, int *told, int *awaited)
 
 /* Every rank leaves the number of the round in its place at each rank that it tells,
    where it is before the rank goes in; who comes out must find it. */
-static int64_t count_early(const struct syncbench_kind *kind,
-                           struct syncbench_team *team, int rank, int ranks,
-                           const struct witnesses *witnesses)
+static int64_t count_early(const struct syncbench_kind *kind, struct syncbench_team *team, int rank,
+                           int ranks, const struct witnesses *witnesses)
 {
     struct bc_coarray entered; /* by each rank: the last round */
     int64_t wrong = 0;
@@ -90,22 +87,20 @@ static int64_t count_early(const struct syncbench_kind *kind,
     return wrong;
 }
 
-static int64_t check_waiting(const struct syncbench_kind *kind,
-                             struct syncbench_team *team, int rank, int ranks)
+static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench_team *team,
+                             int rank, int ranks)
 {
     int told[STEPS_MAX], awaited[STEPS_MAX];
-    struct witnesses witnesses = {team->images.count, team->images.ranks,
-                                  team->images.ranks};
+    struct witnesses witnesses = {team->images.count, team->images.ranks, team->images.ranks};
     if (kind->set == SYNCBENCH_EVERYONE)
-        witnesses = (struct witnesses){spread(rank, ranks, told, awaited), told,
-                                       awaited};
+        witnesses = (struct witnesses){spread(rank, ranks, told, awaited), told, awaited};
     return count_early(kind, team, rank, ranks, &witnesses);
 }
 
 /* A count on rank 0 that every rank reads, and writes one more after a while: right
    only if no other does so meanwhile. */
-static int64_t check_turns(const struct syncbench_kind *kind,
-                           struct syncbench_team *team, int rank, int ranks)
+static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_team *team, int rank,
+                           int ranks)
 {
     struct bc_coarray total;
     bc_coarray_create(&total, MPI_COMM_WORLD, 1);
@@ -122,14 +117,12 @@ static int64_t check_turns(const struct syncbench_kind *kind,
         kind->leave(team);
     }
     bc_sync_all(&total);
-    const int64_t missing =
-        rank == 0 ? (int64_t)ranks * ROUNDS - (int64_t)total.values[0] : 0;
+    const int64_t missing = rank == 0 ? (int64_t)ranks * ROUNDS - (int64_t)total.values[0] : 0;
     bc_coarray_destroy(&total);
     return missing;
 }
 
-int64_t syncbench_check(const struct syncbench_kind *kind,
-                        struct syncbench_team *team)
+int64_t syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team)
 {
     int rank, ranks;
     int64_t wrong = 0, sum = 0;

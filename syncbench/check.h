@@ -17,7 +17,6 @@
  * the others, and each synchronisation takes it as many puts. Collective over
  * MPI_COMM_WORLD.
  */
-int64_t syncbench_check(const struct syncbench_kind *kind,
-                        struct syncbench_team *team);
+int64_t syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team);
 
 #endif

@@ -59,8 +59,7 @@ static void allreduce_bytes(const struct syncbench_team *team, int count)
 {
     static const char mine = 0;
     static char all;
-    BC_MPI(MPI_Allreduce(&mine, &all, count, MPI_BYTE, MPI_BOR,
-                         team->coarray->comm));
+    BC_MPI(MPI_Allreduce(&mine, &all, count, MPI_BYTE, MPI_BOR, team->coarray->comm));
 }
 
 static void allreduce_nothing(struct syncbench_team *team)
@@ -77,9 +76,8 @@ static void allreduce_byte(struct syncbench_team *team)
 static void open_window(struct syncbench_team *team)
 {
     void *memory;
-    BC_MPI(MPI_Win_allocate(bc_window_bytes(1), 1, MPI_INFO_NULL,
-                            team->coarray->comm, (void *)&memory,
-                            &team->window));
+    BC_MPI(MPI_Win_allocate(bc_window_bytes(1), 1, MPI_INFO_NULL, team->coarray->comm,
+                            (void *)&memory, &team->window));
     BC_MPI(MPI_Win_set_errhandler(team->window, MPI_ERRORS_RETURN));
 }
 
@@ -110,8 +108,7 @@ static void open_pscw(struct syncbench_team *team)
     MPI_Group all;
     open_window(team);
     BC_MPI(MPI_Comm_group(team->coarray->comm, &all));
-    BC_MPI(MPI_Group_incl(all, team->images.count, team->images.ranks,
-                          &team->group));
+    BC_MPI(MPI_Group_incl(all, team->images.count, team->images.ranks, &team->group));
     BC_MPI(MPI_Group_free(&all));
 }
 
@@ -149,16 +146,13 @@ const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS] = {
     {"ring", SYNCBENCH_RING, NO_NEED, AT_ONCE(sync_images)},
     {"3D grid", SYNCBENCH_GRID, NO_NEED, AT_ONCE(sync_images)},
     {"lock", SYNCBENCH_TURNS, NO_NEED, .enter = lock, .leave = unlock},
-    {"critical", SYNCBENCH_TURNS, NO_NEED, .enter = enter_critical,
-     .leave = leave_critical},
+    {"critical", SYNCBENCH_TURNS, NO_NEED, .enter = enter_critical, .leave = leave_critical},
     {"ibarrier", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(ibarrier)},
-    {"allreduce 0 bytes", SYNCBENCH_EVERYONE, NO_NEED,
-     AT_ONCE(allreduce_nothing), .may_not_wait = true},
+    {"allreduce 0 bytes", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(allreduce_nothing),
+     .may_not_wait = true},
     {"allreduce 1 byte", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(allreduce_byte)},
-    {"fence", SYNCBENCH_EVERYONE, .open = open_fence, .close = close_fence,
-     AT_ONCE(fence)},
-    {"PSCW", SYNCBENCH_PAIR, .open = open_pscw, .close = close_pscw,
-     AT_ONCE(pscw)},
-    {"lock_all+flush", SYNCBENCH_NOBODY, .open = open_window,
-     .close = close_window, AT_ONCE(lock_all_flush)},
+    {"fence", SYNCBENCH_EVERYONE, .open = open_fence, .close = close_fence, AT_ONCE(fence)},
+    {"PSCW", SYNCBENCH_PAIR, .open = open_pscw, .close = close_pscw, AT_ONCE(pscw)},
+    {"lock_all+flush", SYNCBENCH_NOBODY, .open = open_window, .close = close_window,
+     AT_ONCE(lock_all_flush)},
 };

@@ -21,8 +21,8 @@ struct syncbench_team {
     struct bc_images images; /* the neighbours */
     struct bc_mutex *lock;
     struct bc_queue_lock *critical; /* that of the critical section */
-    MPI_Win window;          /* of MPI's one-sided synchronisations */
-    MPI_Group group;         /* the neighbours, for post and start */
+    MPI_Win window;                 /* of MPI's one-sided synchronisations */
+    MPI_Group group;                /* the neighbours, for post and start */
 };
 
 typedef void syncbench_fn(struct syncbench_team *team);

@@ -35,8 +35,8 @@ static void start(const struct syncbench_loop *loop)
 /* The delay, then the synchronisation. One synchronisation comes before the time
    starts: so the ranks come out of it as they do out of all that follow, and not as
    they come out of the barrier before the loop. */
-static double time_delays(const struct syncbench_loop *loop, int quantity,
-                          syncbench_fn *enter, syncbench_fn *leave)
+static double time_delays(const struct syncbench_loop *loop, int quantity, syncbench_fn *enter,
+                          syncbench_fn *leave)
 {
     struct syncbench_team *const team = loop->team;
     const int64_t repetitions = loop->inner;
@@ -56,9 +56,8 @@ static double time_delays(const struct syncbench_loop *loop, int quantity,
 /* The delay inside. From the barrier on, since who comes first may keep the lock as
    long as it has turns, and the others wait from the start: the slowest rank's time
    is that of all turns, in whatever order they come. */
-static double time_turns(const struct syncbench_loop *loop, int quantity,
-                         syncbench_fn *enter, syncbench_fn *leave,
-                         int64_t repetitions)
+static double time_turns(const struct syncbench_loop *loop, int quantity, syncbench_fn *enter,
+                         syncbench_fn *leave, int64_t repetitions)
 {
     struct syncbench_team *const team = loop->team;
     const uint64_t units = loop->delay_units;
@@ -85,10 +84,9 @@ double syncbench_time_loop(const struct syncbench_loop *loop)
 double syncbench_time_reference(const struct syncbench_loop *loop)
 {
     if (loop->kind->set != SYNCBENCH_TURNS)
-        return time_delays(loop, SYNCBENCH_REFERENCE, syncbench_nothing,
-                           syncbench_nothing);
-    return time_turns(loop, SYNCBENCH_REFERENCE, syncbench_nothing,
-                      syncbench_nothing, loop->rank == 0 ? loop->inner : 0);
+        return time_delays(loop, SYNCBENCH_REFERENCE, syncbench_nothing, syncbench_nothing);
+    return time_turns(loop, SYNCBENCH_REFERENCE, syncbench_nothing, syncbench_nothing,
+                      loop->rank == 0 ? loop->inner : 0);
 }
 
 /* ---- samples ------------------------------------------------------------------ */
@@ -135,12 +133,10 @@ static bool is_long(const struct syncbench_loop *loop, double long_ns)
 
 /* The repetitions that make the loop long against the clock, doubled from the least
    on up to the loop's own. Collective; the same on every rank. */
-static int64_t enough_repetitions(const struct bc_run *run,
-                                  const struct syncbench_loop *loop)
+static int64_t enough_repetitions(const struct bc_run *run, const struct syncbench_loop *loop)
 {
     const bool turns = loop->kind->set == SYNCBENCH_TURNS;
-    const double long_ns = fmax(turns ? TURNS_NS : LOOP_NS,
-                                LOOP_CLOCKS * run->max_clock.read_ns);
+    const double long_ns = fmax(turns ? TURNS_NS : LOOP_NS, LOOP_CLOCKS * run->max_clock.read_ns);
     const int64_t most = whole_turns(loop, (double)loop->inner);
     struct syncbench_loop tried = *loop;
     tried.inner = whole_turns(loop, 1.0);
@@ -151,18 +147,15 @@ static int64_t enough_repetitions(const struct bc_run *run,
 
 /* ---- rows --------------------------------------------------------------------- */
 
-static int64_t count_outliers(const struct bc_samples *samples,
-                              const struct bc_summary *summary)
+static int64_t count_outliers(const struct bc_samples *samples, const struct bc_summary *summary)
 {
     int64_t outliers = 0;
     for (size_t i = 0; i < samples->count; i++)
-        outliers += fabs(samples->values[0][i] - summary->value) >
-                    OUTLIER_SD * summary->sd;
+        outliers += fabs(samples->values[0][i] - summary->value) > OUTLIER_SD * summary->sd;
     return outliers;
 }
 
-static struct bc_source source_of(const struct bc_run *run,
-                                  struct syncbench_loop *loop)
+static struct bc_source source_of(const struct bc_run *run, struct syncbench_loop *loop)
 {
     return (struct bc_source){
         .quantities = SYNCBENCH_QUANTITIES,
@@ -175,13 +168,13 @@ static struct bc_source source_of(const struct bc_run *run,
 }
 
 void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                       const struct syncbench_loop *loop, bool shrinks,
-                       double seconds, struct syncbench_result *result)
+                       const struct syncbench_loop *loop, bool shrinks, double seconds,
+                       struct syncbench_result *result)
 {
     const double start_s = bc_elapsed_s();
     struct syncbench_loop sampled = *loop;
-    sampled.inner = shrinks ? enough_repetitions(run, loop)
-                            : whole_turns(loop, (double)loop->inner);
+    sampled.inner =
+        shrinks ? enough_repetitions(run, loop) : whole_turns(loop, (double)loop->inner);
     struct syncbench_loop single = *loop;
     single.inner = whole_turns(loop, 1.0);
     const struct bc_source loops = source_of(run, &sampled);
@@ -190,10 +183,8 @@ void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
     *result = (struct syncbench_result){.inner = sampled.inner};
     result->in_time =
         sampled.inner > single.inner
-            ? bc_sample_with_singles(run, sampler, &loops, &singles, true, left_s,
-                                     &result->sync)
-            : bc_run_sample_difference(run, sampler, &loops, left_s,
-                                       &result->sync);
+            ? bc_sample_with_singles(run, sampler, &loops, &singles, true, left_s, &result->sync)
+            : bc_run_sample_difference(run, sampler, &loops, left_s, &result->sync);
     const struct bc_samples *const samples = bc_sampler_samples(sampler);
     result->outer = (int64_t)samples->count;
     result->slowest_rank = bc_sampler_slowest_rank(sampler);
@@ -205,8 +196,7 @@ void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
     result->reference = bc_run_summarize(run, samples, 1);
     result->outliers = count_outliers(samples, &result->loop);
     if (run->settings.estimator == BC_MEAN) {
-        const double error_ns =
-            INTERVAL_SD * (result->loop.sd + result->reference.sd);
+        const double error_ns = INTERVAL_SD * (result->loop.sd + result->reference.sd);
         result->sync.interval.lo = result->sync.value - error_ns;
         result->sync.interval.hi = result->sync.value + error_ns;
     }

@@ -24,23 +24,19 @@ struct syncbench_loop {
 
 struct syncbench_result {
     int64_t inner;
-    int64_t outer;           /* samples of either loop; on rank 0, as all that
-                                follow */
+    int64_t outer;                           /* samples of either loop; on rank 0, as all that
+                                                follow */
     struct bc_summary reference, loop, sync; /* ns a repetition; p99 and max of
                                 sync are of loops of one (common/singles.h), in
                                 which each rank has one turn where they take
                                 turns */
-    int64_t outliers;        /* samples of the loop beyond 3 sd */
-    bool in_time;            /* the precision was reached before the time was up */
+    int64_t outliers;                        /* samples of the loop beyond 3 sd */
+    bool in_time;                            /* the precision was reached before the time was up */
     int slowest_rank;
 };
 
 /* The quantities of a round. */
-enum syncbench_quantity {
-    SYNCBENCH_LOOP,
-    SYNCBENCH_REFERENCE,
-    SYNCBENCH_QUANTITIES
-};
+enum syncbench_quantity { SYNCBENCH_LOOP, SYNCBENCH_REFERENCE, SYNCBENCH_QUANTITIES };
 
 /* The time in ns of the loop with its synchronisations, and without: the timed
    kernels. A barrier has let the ranks go, or the window does in here. */
@@ -56,7 +52,7 @@ double syncbench_time_reference(const struct syncbench_loop *loop);
  * reference sd) to both sides, as specified. Collective over MPI_COMM_WORLD.
  */
 void syncbench_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                       const struct syncbench_loop *loop, bool shrinks,
-                       double seconds, struct syncbench_result *result);
+                       const struct syncbench_loop *loop, bool shrinks, double seconds,
+                       struct syncbench_result *result);
 
 #endif

@@ -102,8 +102,7 @@ static int place_in(const int *order, int rank)
     return place;
 }
 
-static int ring_neighbours(int rank, int ranks, int n, const int *order,
-                           int *neighbours)
+static int ring_neighbours(int rank, int ranks, int n, const int *order, int *neighbours)
 {
     const int here = order != NULL ? place_in(order, rank) : rank;
     int count = 0;
@@ -111,8 +110,7 @@ static int ring_neighbours(int rank, int ranks, int n, const int *order,
         const int up = (here + distance) % ranks;
         const int down = (here - distance + ranks) % ranks;
         count = insert(neighbours, count, order != NULL ? order[up] : up, rank);
-        count =
-            insert(neighbours, count, order != NULL ? order[down] : down, rank);
+        count = insert(neighbours, count, order != NULL ? order[down] : down, rank);
     }
     return count;
 }
@@ -127,8 +125,8 @@ static int grid_neighbours(int rank, const int *dims, int *neighbours)
     return count;
 }
 
-int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n,
-                         const int *dims, const int *order, int *neighbours)
+int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
+                         const int *order, int *neighbours)
 {
     switch (set) {
     case SYNCBENCH_PAIR:

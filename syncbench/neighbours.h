@@ -37,7 +37,7 @@ void syncbench_permute(uint64_t seed, int ranks, int *order);
 /* Writes a rank's neighbours, in ascending order and each one once, and returns
    their number: 0 for everyone, nobody and turns. `dims`, whose product is
    `ranks`, is significant for grids and `order` for random sets. */
-int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n,
-                         const int *dims, const int *order, int *neighbours);
+int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
+                         const int *order, int *neighbours);
 
 #endif

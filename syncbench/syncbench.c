@@ -34,15 +34,12 @@
 #define AUTO_DELAY_NS 100.0
 
 static const struct bc_column columns[] = {
-    {"sync", BC_KEY, 0},         {"neighbours", BC_KEY, 0},
-    {"ranks", BC_KEY, 0},        {"inner", BC_INFO, 0},
-    {"outer", BC_INFO, 0},       {"ref_us", BC_INFO, 4},
-    {"ref_sd_us", BC_INFO, 4},   {"loop_us", BC_INFO, 4},
-    {"loop_sd_us", BC_INFO, 4},  {"sync_us", BC_LESS, 4},
-    {"sync_lo_us", BC_INFO, 4},  {"sync_hi_us", BC_INFO, 4},
-    {"sync_p99_us", BC_INFO, 4}, {"sync_max_us", BC_INFO, 4},
-    {"outliers", BC_INFO, 0},    {"check", BC_INFO, 0},
-    {"samples", BC_INFO, 0},     {"status", BC_INFO, 0},
+    {"sync", BC_KEY, 0},          {"neighbours", BC_KEY, 0},   {"ranks", BC_KEY, 0},
+    {"inner", BC_INFO, 0},        {"outer", BC_INFO, 0},       {"ref_us", BC_INFO, 4},
+    {"ref_sd_us", BC_INFO, 4},    {"loop_us", BC_INFO, 4},     {"loop_sd_us", BC_INFO, 4},
+    {"sync_us", BC_LESS, 4},      {"sync_lo_us", BC_INFO, 4},  {"sync_hi_us", BC_INFO, 4},
+    {"sync_p99_us", BC_INFO, 4},  {"sync_max_us", BC_INFO, 4}, {"outliers", BC_INFO, 0},
+    {"check", BC_INFO, 0},        {"samples", BC_INFO, 0},     {"status", BC_INFO, 0},
     {"slowest_rank", BC_INFO, 0},
 };
 
@@ -70,16 +67,14 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     const int ranks = run->job.ranks;
     if (ranks < 2)
         return bc_error_set(error, "synchronisation needs at least 2 processes, "
-                                   "got 1: use mpirun -np 2 or more"
-                                   BC_LAUNCHER_HINT);
+                                   "got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT);
     if (!syncbench_parameters_complete(&parameters, error))
         return false;
-    if (bc_option_given(&run->options, "outer") &&
-        bc_option_given(&run->options, "samples"))
-        return bc_error_set(error, "--outer: %lld and --samples: %lld are two "
-                                   "numbers of the same thing: use one of them",
-                            (long long)parameters.outer,
-                            (long long)run->settings.samples);
+    if (bc_option_given(&run->options, "outer") && bc_option_given(&run->options, "samples"))
+        return bc_error_set(error,
+                            "--outer: %lld and --samples: %lld are two "
+                            "numbers of the same thing: use one of them",
+                            (long long)parameters.outer, (long long)run->settings.samples);
     const struct syncbench_kind *last = NULL;
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         const struct syncbench_kind *const kind = &syncbench_kinds[k];
@@ -90,8 +85,9 @@ static bool validate(struct bc_run *run, struct bc_error *error)
         if (parameters.chosen[k])
             last = kind;
     }
-    return bc_error_set(error, "--types: %s needs %s, got %d: use another type or "
-                               "more processes",
+    return bc_error_set(error,
+                        "--types: %s needs %s, got %d: use another type or "
+                        "more processes",
                         last->name, syncbench_needs(last->set), ranks);
 }
 
@@ -122,12 +118,11 @@ static int find_neighbours(const struct bench *bench, enum syncbench_set set, in
 {
     const struct bc_job *const job = &bench->run->job;
     const bool pairs = set == SYNCBENCH_PAIR;
-    const int count = syncbench_neighbours(
-        set, pairs ? bench->by_node.place : job->rank, job->ranks, n, bench->dims,
-        bench->order, bench->neighbours);
+    const int count =
+        syncbench_neighbours(set, pairs ? bench->by_node.place : job->rank, job->ranks, n,
+                             bench->dims, bench->order, bench->neighbours);
     if (pairs)
-        bench->neighbours[0] =
-            bc_node_order_rank(&bench->by_node, bench->neighbours[0]);
+        bench->neighbours[0] = bc_node_order_rank(&bench->by_node, bench->neighbours[0]);
     return count;
 }
 
@@ -155,13 +150,11 @@ static void prepare(struct bench *bench)
     BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
     bench->order = allocate_ranks(ranks);
     syncbench_permute((uint64_t)parameters.seed, ranks, bench->order);
-    bench->neighbours = allocate_ranks(
-        syncbench_neighbours_most((int)parameters.max_neighbours));
+    bench->neighbours = allocate_ranks(syncbench_neighbours_most((int)parameters.max_neighbours));
     bench->delay_units = delay_units();
     bc_output_remark(bench->run->output, "note",
                      "delay of %llu steps; random neighbours from seed %lld",
-                     (unsigned long long)bench->delay_units,
-                     (long long)parameters.seed);
+                     (unsigned long long)bench->delay_units, (long long)parameters.seed);
     note_pairs(bench);
 }
 
@@ -191,22 +184,17 @@ static void fill_neighbours(struct bc_row *row, const struct bc_job *job,
 enum verdict { NOT_CHECKED, NOTHING_TO_CHECK, RIGHT, WRONG };
 
 static void fill_row(struct bc_row *row, const struct bc_run *run,
-                     const struct syncbench_result *result,
-                     enum verdict verdict)
+                     const struct syncbench_result *result, enum verdict verdict)
 {
     static const char *const verdicts[] = {"off", "NA", "ok", "FAIL"};
     const struct {
         const char *name;
         double ns;
     } times[] = {
-        {"ref_us", result->reference.value},
-        {"ref_sd_us", result->reference.sd},
-        {"loop_us", result->loop.value},
-        {"loop_sd_us", result->loop.sd},
-        {"sync_us", result->sync.value},
-        {"sync_lo_us", result->sync.interval.lo},
-        {"sync_hi_us", result->sync.interval.hi},
-        {"sync_p99_us", result->sync.p99},
+        {"ref_us", result->reference.value},      {"ref_sd_us", result->reference.sd},
+        {"loop_us", result->loop.value},          {"loop_sd_us", result->loop.sd},
+        {"sync_us", result->sync.value},          {"sync_lo_us", result->sync.interval.lo},
+        {"sync_hi_us", result->sync.interval.hi}, {"sync_p99_us", result->sync.p99},
         {"sync_max_us", result->sync.max},
     };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
@@ -224,8 +212,7 @@ static void fill_row(struct bc_row *row, const struct bc_run *run,
 
 /* Checks if that is asked for; a kind that need not wait is always checked, and a
    note says if it doesn't. Collective; significant on rank 0. */
-static enum verdict check(const struct bc_run *run,
-                          const struct syncbench_kind *kind,
+static enum verdict check(const struct bc_run *run, const struct syncbench_kind *kind,
                           struct syncbench_team *team)
 {
     if (!run->settings.check && !kind->may_not_wait)
@@ -245,8 +232,7 @@ static enum verdict check(const struct bc_run *run,
 
 /* Measures one kind with so many neighbours in a ring and writes its row.
    Collective; false if the run must end. */
-static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
-                        int n)
+static bool measure_row(struct bench *bench, const struct syncbench_kind *kind, int n)
 {
     const struct bc_run *const run = bench->run;
     const int count = find_neighbours(bench, kind->set, n);
@@ -269,8 +255,7 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind,
     const enum verdict verdict = check(run, kind, &team);
     const double seconds = bc_run_row_seconds(run, bench->rows_left--);
     struct syncbench_result result;
-    syncbench_measure(run, bench->sampler, &loop, parameters.inner == 0, seconds,
-                      &result);
+    syncbench_measure(run, bench->sampler, &loop, parameters.inner == 0, seconds, &result);
     kind->close(&team);
     bc_images_destroy(&team.images);
     struct bc_row row;
@@ -295,8 +280,7 @@ static bool sweep(struct bench *bench, bool counts)
     const int ranks = bench->run->job.ranks;
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        const int most =
-            has_rings(kind) ? (int)parameters.max_neighbours : 2;
+        const int most = has_rings(kind) ? (int)parameters.max_neighbours : 2;
         for (int n = 2; parameters.chosen[k] && n <= most; n += 2) {
             if (!syncbench_can_arrange(kind->set, ranks, n))
                 break;
@@ -313,11 +297,9 @@ static void note_kinds(const struct bc_run *run)
 {
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        if (parameters.chosen[k] &&
-            !syncbench_can_arrange(kind->set, run->job.ranks, 2))
-            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d",
-                             kind->name, syncbench_needs(kind->set),
-                             run->job.ranks);
+        if (parameters.chosen[k] && !syncbench_can_arrange(kind->set, run->job.ranks, 2))
+            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d", kind->name,
+                             syncbench_needs(kind->set), run->job.ranks);
     }
 }
 

@@ -20,11 +20,10 @@ const struct bc_samples *overlap_run_rounds(struct overlap_bench *bench,
     return bc_sampler_samples(bench->sampler);
 }
 
-struct bc_summary overlap_summarize_excess(const struct bc_samples *samples,
-                                           double confidence)
+struct bc_summary overlap_summarize_excess(const struct bc_samples *samples, double confidence)
 {
-    return bc_samples_summarize_difference(
-        samples, OVERLAP_TOTAL, OVERLAP_REFERENCE, BC_MEDIAN, confidence);
+    return bc_samples_summarize_difference(samples, OVERLAP_TOTAL, OVERLAP_REFERENCE, BC_MEDIAN,
+                                           confidence);
 }
 
 struct bc_summary overlap_not_negative(struct bc_summary summary)

@@ -20,7 +20,7 @@ struct overlap_bench {
     const struct overlap_collective *collective;
     struct bc_sampler *sampler; /* over MPI_COMM_WORLD */
     struct bc_work_rate rate;   /* of rank 0; corrected as it is used */
-    int64_t wrong; /* operations with wrong data on this rank so far */
+    int64_t wrong;              /* operations with wrong data on this rank so far */
 };
 
 /* Whether the estimator is the robust one (the default), or the specification's
@@ -36,8 +36,7 @@ const struct bc_samples *overlap_run_rounds(struct overlap_bench *bench,
 
 /* By how much the operation took longer with work than without, round by round:
    the median, whatever the estimator. Local; rank 0. */
-struct bc_summary overlap_summarize_excess(const struct bc_samples *samples,
-                                           double confidence);
+struct bc_summary overlap_summarize_excess(const struct bc_samples *samples, double confidence);
 
 /* The same with a value of 0 in place of one below: what the clock can't see took no
    time, not less. */

@@ -87,8 +87,7 @@ static void count_wrong(struct overlap_round *round)
 static void run_own_check(struct overlap_round *round)
 {
     struct overlap_operation *const operation = round->operation;
-    if (operation->collective->check != NULL &&
-        !operation->collective->check(operation))
+    if (operation->collective->check != NULL && !operation->collective->check(operation))
         round->wrong++;
 }
 
@@ -124,8 +123,7 @@ static void take_round_checked(void *context, double *values)
     run_own_check(round);
 }
 
-struct bc_source overlap_reference_source(struct overlap_round *round,
-                                          bool check)
+struct bc_source overlap_reference_source(struct overlap_round *round, bool check)
 {
     return (struct bc_source){
         .quantities = 1,

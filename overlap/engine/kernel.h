@@ -24,16 +24,15 @@ enum overlap_quantity {
 struct overlap_round {
     struct overlap_operation *operation;
     struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
-    uint64_t units;     /* of work */
-    int64_t wrong;      /* operations on this rank with wrong data */
+    uint64_t units;                 /* of work */
+    int64_t wrong;                  /* operations on this rank with wrong data */
 };
 
 /* A source of the reference time alone, of the total alone (as quantity 0), or
    of all three. With `check` every
    operation's data is verified outside the timing, and counted in `wrong`.
    The round must outlive the source. */
-struct bc_source overlap_reference_source(struct overlap_round *round,
-                                          bool check);
+struct bc_source overlap_reference_source(struct overlap_round *round, bool check);
 struct bc_source overlap_total_source(struct overlap_round *round, bool check);
 struct bc_source overlap_round_source(struct overlap_round *round, bool check);
 

@@ -21,15 +21,13 @@ struct overlap_result {
 
 /* Measures the overlap of an operation within so many seconds (significant on
    rank 0). Collective. */
-void overlap_measure(struct overlap_bench *bench,
-                     struct overlap_operation *operation, double seconds,
-                     struct overlap_result *result);
+void overlap_measure(struct overlap_bench *bench, struct overlap_operation *operation,
+                     double seconds, struct overlap_result *result);
 
 /* The operation's reference time in nanoseconds from a few operations, the
    same on every rank; `seconds` (significant on rank 0) bounds it. Collective.
  */
-double overlap_quick_reference_ns(struct overlap_bench *bench,
-                                  struct overlap_operation *operation,
+double overlap_quick_reference_ns(struct overlap_bench *bench, struct overlap_operation *operation,
                                   double seconds);
 
 #endif

@@ -15,16 +15,13 @@ int64_t overlap_amount(const struct overlap_shape *shape, int rank)
 
 static bool has_starts(const struct overlap_collective *collective)
 {
-    return collective->layout == OVERLAP_VARYING ||
-           collective->layout == OVERLAP_VARYING_BYTES;
+    return collective->layout == OVERLAP_VARYING || collective->layout == OVERLAP_VARYING_BYTES;
 }
 
 /* In w variants displacements are in bytes. */
 static int64_t displacement_unit(const struct overlap_collective *collective)
 {
-    return collective->layout == OVERLAP_VARYING_BYTES
-               ? (int64_t)sizeof(double)
-               : 1;
+    return collective->layout == OVERLAP_VARYING_BYTES ? (int64_t)sizeof(double) : 1;
 }
 
 int overlap_owner(const struct overlap_operation *operation, int64_t i)
@@ -75,8 +72,7 @@ static struct need most_elements(const struct overlap_collective *collective,
     return most;
 }
 
-double overlap_bytes(const struct overlap_collective *collective,
-                     const struct overlap_shape *shape)
+double overlap_bytes(const struct overlap_collective *collective, const struct overlap_shape *shape)
 {
     return (double)sizeof(double) * most_elements(collective, *shape).both;
 }
@@ -89,16 +85,14 @@ bool overlap_fits_int(const struct overlap_collective *collective,
     if (shape->elements > BC_COUNT_MAX)
         return false;
     const struct need most = most_elements(collective, *shape);
-    return (double)displacement_unit(collective) *
-               fmax(most.send, most.receive) <=
+    return (double)displacement_unit(collective) * fmax(most.send, most.receive) <=
            (double)BC_COUNT_MAX;
 }
 
 /* Whether amounts beyond ints need another function. */
 static bool needs_post_large(const struct overlap_collective *collective)
 {
-    return collective->layout == OVERLAP_REDUCED ||
-           collective->layout == OVERLAP_VARYING;
+    return collective->layout == OVERLAP_REDUCED || collective->layout == OVERLAP_VARYING;
 }
 
 /* Whether this library fails with blocks of this size. */
@@ -107,12 +101,10 @@ static bool fails_large(const struct overlap_collective *collective,
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
-    if (collective->fails_large_in == NULL ||
-        shape->elements <= INT_MAX / (int64_t)sizeof(double))
+    if (collective->fails_large_in == NULL || shape->elements <= INT_MAX / (int64_t)sizeof(double))
         return false;
     BC_MPI(MPI_Get_library_version(version, &length));
-    return strncmp(version, collective->fails_large_in,
-                   strlen(collective->fails_large_in)) == 0;
+    return strncmp(version, collective->fails_large_in, strlen(collective->fails_large_in)) == 0;
 }
 
 bool overlap_can_start(const struct overlap_collective *collective,
@@ -120,8 +112,8 @@ bool overlap_can_start(const struct overlap_collective *collective,
 {
     if (fails_large(collective, shape))
         return false;
-    return overlap_fits_int(collective, shape) ||
-           !needs_post_large(collective) || collective->post_large != NULL;
+    return overlap_fits_int(collective, shape) || !needs_post_large(collective) ||
+           collective->post_large != NULL;
 }
 
 static void *allocate(int64_t count, size_t size)
@@ -138,8 +130,7 @@ static double *allocate_doubles(int64_t count)
     enum { PAGE_BYTES = 4096 };
     const size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
     double *const memory =
-        aligned_alloc(PAGE_BYTES,
-                      (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
+        aligned_alloc(PAGE_BYTES, (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
     if (memory == NULL)
         bc_abort("no memory for a buffer of %zu bytes", bytes);
     memset(memory, 0, bytes);
@@ -160,9 +151,8 @@ static void make_starts(struct overlap_operation *operation)
 /* Rank r's amount, by the collective's layout. */
 static int64_t amount_of(const struct overlap_operation *operation, int rank)
 {
-    return has_starts(operation->collective)
-               ? overlap_amount(&operation->shape, rank)
-               : operation->shape.elements;
+    return has_starts(operation->collective) ? overlap_amount(&operation->shape, rank)
+                                             : operation->shape.elements;
 }
 
 static void make_arrays(struct overlap_operation *operation)
@@ -197,8 +187,7 @@ static void fill_arrays(struct overlap_operation *operation)
     const int64_t own = amount_of(operation, operation->shape.rank);
     const bool sends_to_each = sends_blocks_to_each(operation);
     for (int rank = 0; rank < ranks; rank++) {
-        operation->displacements[rank] =
-            bc_as_count(operation->starts[rank] * unit);
+        operation->displacements[rank] = bc_as_count(operation->starts[rank] * unit);
         if (!sends_to_each)
             continue;
         operation->own_amounts[rank] = bc_as_count(own);
@@ -221,8 +210,7 @@ static void make_large_arrays(struct overlap_operation *operation)
         operation->large_own_amounts[rank] = (MPI_Count)own;
         if (!varying)
             continue;
-        operation->large_displacements[rank] =
-            (MPI_Aint)operation->starts[rank];
+        operation->large_displacements[rank] = (MPI_Aint)operation->starts[rank];
         operation->large_own_displacements[rank] = (MPI_Aint)(rank * own);
     }
 }
@@ -236,8 +224,7 @@ static void make_blocks(struct overlap_operation *operation)
     operation->blocks = allocate(ranks, sizeof *operation->blocks);
     operation->own_blocks = allocate(ranks, sizeof *operation->own_blocks);
     for (int rank = 0; rank < ranks; rank++) {
-        bc_amount_create_at(&operation->blocks[rank],
-                            amount_of(operation, rank), MPI_DOUBLE,
+        bc_amount_create_at(&operation->blocks[rank], amount_of(operation, rank), MPI_DOUBLE,
                             operation->starts[rank] * value_bytes);
         bc_amount_create_at(&operation->own_blocks[rank], own, MPI_DOUBLE,
                             rank * own * value_bytes);
@@ -255,10 +242,8 @@ static void make_types(struct overlap_operation *operation)
     operation->own_types = allocate(ranks, sizeof(MPI_Datatype));
     for (int rank = 0; rank < ranks; rank++) {
         const bool made = operation->blocks != NULL;
-        operation->types[rank] =
-            made ? operation->blocks[rank].type : MPI_DOUBLE;
-        operation->own_types[rank] =
-            made ? operation->own_blocks[rank].type : MPI_DOUBLE;
+        operation->types[rank] = made ? operation->blocks[rank].type : MPI_DOUBLE;
+        operation->own_types[rank] = made ? operation->own_blocks[rank].type : MPI_DOUBLE;
     }
 }
 
@@ -318,17 +303,15 @@ static void make_grid(struct overlap_operation *operation)
     int sizes[DIMENSIONS] = {0, 0, 0};
     const int periodic[DIMENSIONS] = {1, 1, 1};
     BC_MPI(MPI_Dims_create(operation->shape.ranks, DIMENSIONS, sizes));
-    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, DIMENSIONS, sizes, periodic, 0,
-                           &operation->comm));
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, DIMENSIONS, sizes, periodic, 0, &operation->comm));
     int *neighbour = operation->neighbours;
     for (int direction = 0; direction < DIMENSIONS; direction++, neighbour += 2)
-        BC_MPI(MPI_Cart_shift(operation->comm, direction, 1, &neighbour[0],
-                              &neighbour[1]));
+        BC_MPI(MPI_Cart_shift(operation->comm, direction, 1, &neighbour[0], &neighbour[1]));
 }
 
 void overlap_operation_create(struct overlap_operation *operation,
-                              const struct overlap_collective *collective,
-                              int root, int64_t elements)
+                              const struct overlap_collective *collective, int root,
+                              int64_t elements)
 {
     *operation = (struct overlap_operation){
         .collective = collective,
@@ -354,8 +337,7 @@ void overlap_operation_poison(struct overlap_operation *operation)
 {
     if (operation->receive == NULL)
         return;
-    const int64_t count =
-        operation->collective->receive_elements(&operation->shape);
+    const int64_t count = operation->collective->receive_elements(&operation->shape);
     for (int64_t i = 0; i < count; i++)
         operation->receive[i] = -1.0;
 }

@@ -25,8 +25,7 @@ struct overlap_shape {
 struct overlap_operation;
 
 /* Starts an operation. */
-typedef void overlap_post_fn(const struct overlap_operation *operation,
-                             MPI_Request *request);
+typedef void overlap_post_fn(const struct overlap_operation *operation, MPI_Request *request);
 
 /* How a collective arranges more than one block in a buffer; this says how they
    are passed where ints don't count them any more. */
@@ -138,8 +137,8 @@ bool overlap_can_start(const struct overlap_collective *collective,
 
 /* Allocates and fills the buffers. Collective over MPI_COMM_WORLD. */
 void overlap_operation_create(struct overlap_operation *operation,
-                              const struct overlap_collective *collective,
-                              int root, int64_t elements);
+                              const struct overlap_collective *collective, int root,
+                              int64_t elements);
 
 /* Overwrites the receive buffer, so that old data can't pass for new. Local. */
 void overlap_operation_poison(struct overlap_operation *operation);

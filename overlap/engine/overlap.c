@@ -23,36 +23,37 @@
 /* The work's rate may drift by so much before a result says so. */
 #define DRIFT_WARNING_PCT 5.0
 
-#define TIME_COLUMNS(quantity)                                                 \
-    {quantity "_lo_us", BC_INFO, 3}, {quantity "_hi_us", BC_INFO, 3},          \
-        {quantity "_p99_us", BC_INFO, 3}, {quantity "_max_us", BC_INFO, 3}
+#define TIME_COLUMNS(quantity)                                                                     \
+    {quantity "_lo_us", BC_INFO, 3}, {quantity "_hi_us", BC_INFO, 3},                              \
+        {quantity "_p99_us", BC_INFO, 3},                                                          \
+    {                                                                                              \
+        quantity "_max_us", BC_INFO, 3                                                             \
+    }
 
-#define COLUMNS(elements_role, size_role, reference_role)                       \
-    {"collective", BC_KEY, 0}, {"model", BC_KEY, 0},                           \
-        {"elements", elements_role, 0}, {"size_bytes", size_role, 1},          \
-        {"ref_us", reference_role, 3}, {"ref_sd_us", BC_INFO, 3},              \
-        {"work_us", BC_INFO, 3}, {"total_us", BC_INFO, 3},                     \
-        {"overlap_pct", BC_MORE, 2}, {"overlap_lo_pct", BC_INFO, 2},           \
-        {"overlap_hi_pct", BC_INFO, 2}, TIME_COLUMNS("ref"),                   \
-        TIME_COLUMNS("work"), TIME_COLUMNS("total"), {"samples", BC_INFO, 0},  \
-        {"status", BC_INFO, 0}, {"slowest_rank", BC_INFO, 0}
+#define COLUMNS(elements_role, size_role, reference_role)                                          \
+    {"collective", BC_KEY, 0}, {"model", BC_KEY, 0}, {"elements", elements_role, 0},               \
+        {"size_bytes", size_role, 1}, {"ref_us", reference_role, 3}, {"ref_sd_us", BC_INFO, 3},    \
+        {"work_us", BC_INFO, 3}, {"total_us", BC_INFO, 3}, {"overlap_pct", BC_MORE, 2},            \
+        {"overlap_lo_pct", BC_INFO, 2}, {"overlap_hi_pct", BC_INFO, 2}, TIME_COLUMNS("ref"),       \
+        TIME_COLUMNS("work"), TIME_COLUMNS("total"), {"samples", BC_INFO, 0},                      \
+        {"status", BC_INFO, 0},                                                                    \
+    {                                                                                              \
+        "slowest_rank", BC_INFO, 0                                                                 \
+    }
 
 /* Of the data-driven model, where the sizes are the same in every launch. */
-static const struct bc_column data_driven_columns[] = {
-    COLUMNS(BC_KEY, BC_KEY, BC_LESS)};
+static const struct bc_column data_driven_columns[] = {COLUMNS(BC_KEY, BC_KEY, BC_LESS)};
 
 /* Of the time-driven one: a launch finds the size that takes the cutoff time, so
    that is a result, and the time of one size can't be compared with another's. */
-static const struct bc_column time_driven_columns[] = {
-    COLUMNS(BC_MORE, BC_INFO, BC_INFO)};
+static const struct bc_column time_driven_columns[] = {COLUMNS(BC_MORE, BC_INFO, BC_INFO)};
 
 /* The program's parameters and collective, for the callback that validates. */
 static struct overlap_parameters parameters;
 static const struct overlap_collective *validated_collective;
 static bool shrunk; /* the largest size is smaller than the default */
 static struct bc_benchmark benchmark = {
-    .table = {data_driven_columns,
-              sizeof data_driven_columns / sizeof *data_driven_columns},
+    .table = {data_driven_columns, sizeof data_driven_columns / sizeof *data_driven_columns},
     .thread_level = MPI_THREAD_SINGLE,
     .run_budget_s = RUN_BUDGET_S,
     .may_start_together = true,
@@ -68,9 +69,8 @@ static bool is_data_driven(const struct overlap_collective *collective)
 
 static struct overlap_shape shape_of(const struct bc_run *run, int64_t elements)
 {
-    return (struct overlap_shape){.ranks = run->job.ranks,
-                                  .root = (int)parameters.root,
-                                  .elements = elements};
+    return (struct overlap_shape){
+        .ranks = run->job.ranks, .root = (int)parameters.root, .elements = elements};
 }
 
 static bool fits_memory(const struct bc_run *run, int64_t elements)
@@ -100,28 +100,25 @@ static bool validate_sizes(const struct bc_run *run, struct bc_error *error)
         return bc_error_set(error,
                             "--min-num-elts: %lld is more than --max-num-elts, "
                             "%lld: lower the one or raise the other",
-                            (long long)parameters.min_elements,
-                            (long long)parameters.max_elements);
+                            (long long)parameters.min_elements, (long long)parameters.max_elements);
     if (is_possible(run, parameters.max_elements))
         return true;
     /* The largest power of two that fits is what would do. */
     int64_t most = 1;
     while (most <= parameters.max_elements / 2 && is_possible(run, 2 * most))
         most *= 2;
-    if (!bc_option_given(&run->options, "max-num-elts") &&
-        most >= parameters.min_elements) {
+    if (!bc_option_given(&run->options, "max-num-elts") && most >= parameters.min_elements) {
         parameters.max_elements = most;
         shrunk = true;
         return true;
     }
-    return bc_error_set(error,
-                        "--max-num-elts: %lld elements on %d ranks do not fit "
-                        "into %s: use at most %lld",
-                        (long long)parameters.max_elements, run->job.ranks,
-                        fits_memory(run, parameters.max_elements)
-                            ? "what this MPI library can count"
-                            : "memory",
-                        (long long)most);
+    return bc_error_set(
+        error,
+        "--max-num-elts: %lld elements on %d ranks do not fit "
+        "into %s: use at most %lld",
+        (long long)parameters.max_elements, run->job.ranks,
+        fits_memory(run, parameters.max_elements) ? "what this MPI library can count" : "memory",
+        (long long)most);
 }
 
 static bool validate(struct bc_run *run, struct bc_error *error)
@@ -130,14 +127,13 @@ static bool validate(struct bc_run *run, struct bc_error *error)
         benchmark.table.columns = time_driven_columns;
     if (run->job.ranks < 2)
         return bc_error_set(error, "a collective needs at least 2 processes, "
-                                   "got 1: use mpirun -np 2 or more"
-                                   BC_LAUNCHER_HINT);
+                                   "got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT);
     if (parameters.root >= run->job.ranks)
-        return bc_error_set(error, "--root: %lld is not in the job: use 0 to "
-                                   "%d",
+        return bc_error_set(error,
+                            "--root: %lld is not in the job: use 0 to "
+                            "%d",
                             (long long)parameters.root, run->job.ranks - 1);
-    if (parameters.max_iterations > 0 &&
-        parameters.default_iterations > parameters.max_iterations)
+    if (parameters.max_iterations > 0 && parameters.default_iterations > parameters.max_iterations)
         return bc_error_set(error,
                             "--default-tdm-n-iters: %lld is more than "
                             "--max-tdm-iters, %lld: lower the one or raise "
@@ -145,8 +141,7 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                             (long long)parameters.default_iterations,
                             (long long)parameters.max_iterations);
     /* The specification's counts are sample counts under other names. */
-    if (parameters.default_iterations > 0 &&
-        !bc_option_given(&run->options, "samples"))
+    if (parameters.default_iterations > 0 && !bc_option_given(&run->options, "samples"))
         run->settings.samples = parameters.default_iterations;
     if (parameters.max_iterations > 0) {
         run->settings.max_samples = parameters.max_iterations;
@@ -159,8 +154,7 @@ static bool validate(struct bc_run *run, struct bc_error *error)
 /* ---- rows ------------------------------------------------------------------- */
 
 /* The bytes of one block; the mean over ranks where they differ. */
-static void set_size(struct bc_row *row,
-                     const struct overlap_operation *operation)
+static void set_size(struct bc_row *row, const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
     const int64_t bytes = (int64_t)sizeof(double);
@@ -176,13 +170,12 @@ static void set_size(struct bc_row *row,
 }
 
 static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
-                     const struct overlap_operation *operation,
-                     const struct overlap_result *result, const char *status)
+                     const struct overlap_operation *operation, const struct overlap_result *result,
+                     const char *status)
 {
     bc_row_clear(row, &bench->run->benchmark->table);
     bc_row_text(row, "collective", bench->collective->name);
-    bc_row_text(row, "model",
-                is_data_driven(bench->collective) ? "data" : "time");
+    bc_row_text(row, "model", is_data_driven(bench->collective) ? "data" : "time");
     if (!bench->collective->no_elements)
         bc_row_integer(row, "elements", operation->shape.elements);
     set_size(row, operation);
@@ -202,8 +195,7 @@ static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
 static int64_t total_wrong(struct overlap_bench *bench)
 {
     int64_t wrong = 0;
-    bc_quiet_reduce(&bench->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                    MPI_COMM_WORLD);
+    bc_quiet_reduce(&bench->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     bench->wrong = 0;
     return wrong;
 }
@@ -226,15 +218,13 @@ static void compare_with_cutoff(const struct overlap_bench *bench,
 
 /* Measures and writes one row; `note` is its status unless something worse
    happened. Collective; false if the run must end. */
-static bool measure_row(struct overlap_bench *bench, int64_t elements,
-                        int64_t rows_left, const char *note)
+static bool measure_row(struct overlap_bench *bench, int64_t elements, int64_t rows_left,
+                        const char *note)
 {
     struct overlap_operation operation;
     struct overlap_result result;
-    overlap_operation_create(&operation, bench->collective,
-                             (int)parameters.root, elements);
-    overlap_measure(bench, &operation,
-                    bc_run_row_seconds(bench->run, rows_left), &result);
+    overlap_operation_create(&operation, bench->collective, (int)parameters.root, elements);
+    overlap_measure(bench, &operation, bc_run_row_seconds(bench->run, rows_left), &result);
     const int64_t wrong = total_wrong(bench);
     struct bc_row row;
     const char *status = result.in_time ? "ok" : "budget";
@@ -245,8 +235,7 @@ static bool measure_row(struct overlap_bench *bench, int64_t elements,
     fill_row(&row, bench, &operation, &result, status);
     if (wrong > 0)
         bc_output_remark(bench->run->output, "warning",
-                         "wrong data in %lld operations, counted over ranks",
-                         (long long)wrong);
+                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
     if (!is_data_driven(bench->collective) && note == NULL)
         compare_with_cutoff(bench, &result);
     overlap_operation_destroy(&operation);
@@ -260,8 +249,7 @@ static int64_t next_elements(int64_t elements)
 {
     if (elements >= parameters.max_elements)
         return 0;
-    return elements > parameters.max_elements / 2 ? parameters.max_elements
-                                                  : 2 * elements;
+    return elements > parameters.max_elements / 2 ? parameters.max_elements : 2 * elements;
 }
 
 static void run_data_driven(struct overlap_bench *bench)
@@ -280,20 +268,16 @@ static void run_data_driven(struct overlap_bench *bench)
 
 /* The operation's time at a size from a few operations until end_s, the same on every
    rank. Collective. */
-static double quick_reference_ns(struct overlap_bench *bench, int64_t elements,
-                                 double end_s)
+static double quick_reference_ns(struct overlap_bench *bench, int64_t elements, double end_s)
 {
     struct overlap_operation operation;
-    overlap_operation_create(&operation, bench->collective,
-                             (int)parameters.root, elements);
-    const double reference_ns = overlap_quick_reference_ns(
-        bench, &operation, end_s - bc_elapsed_s());
+    overlap_operation_create(&operation, bench->collective, (int)parameters.root, elements);
+    const double reference_ns =
+        overlap_quick_reference_ns(bench, &operation, end_s - bc_elapsed_s());
     overlap_operation_destroy(&operation);
     if (parameters.verbose)
-        bc_output_remark(bench->run->output, "verbose",
-                         "%lld elements: %.3f us, cutoff %.3f us",
-                         (long long)elements, reference_ns * 1e-3,
-                         parameters.cutoff_ms * 1e3);
+        bc_output_remark(bench->run->output, "verbose", "%lld elements: %.3f us, cutoff %.3f us",
+                         (long long)elements, reference_ns * 1e-3, parameters.cutoff_ms * 1e3);
     return reference_ns;
 }
 
@@ -306,13 +290,13 @@ static int64_t find_elements(struct overlap_bench *bench, const char **note)
     const double end_s = bc_elapsed_s() + GROWTH_S;
     int64_t elements = parameters.min_elements;
     for (bool again = false;;) {
-        const bool takes_it =
-            quick_reference_ns(bench, elements, end_s) >= cutoff_ns;
+        const bool takes_it = quick_reference_ns(bench, elements, end_s) >= cutoff_ns;
         int late = bc_elapsed_s() >= end_s;
         if (late && !takes_it)
             bc_output_remark(bench->run->output, "note",
                              "the search for a size that takes the cutoff time "
-                             "ended after %g s", GROWTH_S);
+                             "ended after %g s",
+                             GROWTH_S);
         bc_quiet_bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (takes_it && (again || late))
             return elements;
@@ -340,8 +324,7 @@ static void run_time_driven(struct overlap_bench *bench)
 static void write_notes(const struct overlap_bench *bench)
 {
     struct bc_output *const output = bench->run->output;
-    bc_output_remark(output, "note", "work: %.4f ns a unit",
-                     bench->rate.ns_per_unit);
+    bc_output_remark(output, "note", "work: %.4f ns a unit", bench->rate.ns_per_unit);
     if (shrunk)
         bc_output_remark(output, "note",
                          "the largest size is %lld elements: more do not fit "
@@ -350,17 +333,14 @@ static void write_notes(const struct overlap_bench *bench)
 }
 
 /* Calibrates again and says so if the rate is not what it was. Collective. */
-static void recheck_rate(const struct bc_run *run,
-                         const struct bc_work_rate *before)
+static void recheck_rate(const struct bc_run *run, const struct bc_work_rate *before)
 {
     const struct bc_work_rate after = bc_work_calibrate();
     double drift_pct = 0.0;
     if (before->ns_per_unit > 0.0)
-        drift_pct =
-            100.0 * fabs(after.ns_per_unit / before->ns_per_unit - 1.0);
+        drift_pct = 100.0 * fabs(after.ns_per_unit / before->ns_per_unit - 1.0);
     double most_pct = 0.0;
-    bc_quiet_reduce(&drift_pct, &most_pct, 1, MPI_DOUBLE, MPI_MAX, 0,
-                    MPI_COMM_WORLD);
+    bc_quiet_reduce(&drift_pct, &most_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (most_pct > DRIFT_WARNING_PCT)
         bc_output_remark(run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during "
@@ -369,8 +349,7 @@ static void recheck_rate(const struct bc_run *run,
                          most_pct);
 }
 
-int overlap_main(const struct overlap_collective *collective, int argc,
-                 char **argv)
+int overlap_main(const struct overlap_collective *collective, int argc, char **argv)
 {
     char name[64], summary[256];
     struct bc_option rows[OVERLAP_OPTIONS_MAX];

@@ -25,7 +25,6 @@
 #include "overlap/engine/values.h"
 
 /* Runs the benchmark for one collective; returns the exit status of main(). */
-int overlap_main(const struct overlap_collective *collective, int argc,
-                 char **argv);
+int overlap_main(const struct overlap_collective *collective, int argc, char **argv);
 
 #endif

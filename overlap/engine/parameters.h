@@ -27,7 +27,6 @@ struct overlap_parameters {
 /* Sets the defaults and fills `rows` with the table for them; returns the
    number of rows. For a collective without elements, the options that are
    about their number are left in: sweeps pass the same options to all. */
-size_t overlap_parameters_table(struct overlap_parameters *parameters,
-                                struct bc_option *rows);
+size_t overlap_parameters_table(struct overlap_parameters *parameters, struct bc_option *rows);
 
 #endif

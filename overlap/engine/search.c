@@ -6,14 +6,12 @@
    a million with a handful of contradictions. */
 #define TRIALS_MAX 200
 
-double overlap_search_tolerance(const struct overlap_search *search,
-                                double work_ns)
+double overlap_search_tolerance(const struct overlap_search *search, double work_ns)
 {
     return fmax(search->rules.acceptance * work_ns, search->rules.floor_ns);
 }
 
-void overlap_search_begin(struct overlap_search *search,
-                          const struct overlap_search_rules *rules,
+void overlap_search_begin(struct overlap_search *search, const struct overlap_search_rules *rules,
                           double reference_ns)
 {
     *search = (struct overlap_search){
@@ -48,15 +46,14 @@ static void raise_unbounded(struct overlap_search *search)
     if (!search->rules.predict) {
         search->done = search->converged =
             search->fits_ns >=
-            search->reference_ns -
-                overlap_search_tolerance(search, search->reference_ns);
+            search->reference_ns - overlap_search_tolerance(search, search->reference_ns);
         search->next_ns = search->reference_ns;
         return;
     }
     /* Twice as far above each time. */
     const double above_ns = fmax(0.0, search->fits_ns - search->reference_ns);
-    search->next_ns = search->reference_ns + 2.0 * above_ns +
-                      overlap_search_tolerance(search, search->fits_ns);
+    search->next_ns =
+        search->reference_ns + 2.0 * above_ns + overlap_search_tolerance(search, search->fits_ns);
     search->done = search->fits_ns >= 2.0 * search->reference_ns;
 }
 
@@ -97,15 +94,13 @@ static void raise(struct overlap_search *search)
         search->next_ns = next_between(search);
 }
 
-static void take_fit(struct overlap_search *search,
-                     const struct overlap_trial *trial)
+static void take_fit(struct overlap_search *search, const struct overlap_trial *trial)
 {
     search->failures = 0;
     search->halving = false;
     if (trial->work_ns > search->fits_ns) {
         search->fits_ns = trial->work_ns;
-        search->fits_slack_ns =
-            trial->excess_hi_ns < 0.0 ? 0.0 : trial->excess_hi_ns;
+        search->fits_slack_ns = trial->excess_hi_ns < 0.0 ? 0.0 : trial->excess_hi_ns;
     }
     /* What fits contradicts that less does not: look above again. */
     if (search->exceeds_ns <= search->fits_ns)
@@ -113,11 +108,9 @@ static void take_fit(struct overlap_search *search,
     raise(search);
 }
 
-static void take_failure(struct overlap_search *search,
-                         const struct overlap_trial *trial)
+static void take_failure(struct overlap_search *search, const struct overlap_trial *trial)
 {
-    const bool validate =
-        !search->halving || search->rules.validate_halving;
+    const bool validate = !search->halving || search->rules.validate_halving;
     search->failures++;
     /* The best guess there is, should the time be up before validation. */
     if (isnan(search->knee_ns))
@@ -144,8 +137,7 @@ static void take_failure(struct overlap_search *search,
         raise(search);
 }
 
-void overlap_search_report(struct overlap_search *search,
-                           const struct overlap_trial *trial)
+void overlap_search_report(struct overlap_search *search, const struct overlap_trial *trial)
 {
     search->trials++;
     if (trial->fits)

@@ -27,13 +27,13 @@ struct overlap_search_rules {
     double floor_ns;   /* a bracket narrower than this is narrow enough: the
                           clock can't tell more */
     int validation_steps;
-    bool predict;      /* see above; else bisect */
+    bool predict;          /* see above; else bisect */
     bool validate_halving; /* validation steps in phase 3, too */
 };
 
 /* What a trial of an amount of work said. */
 struct overlap_trial {
-    double work_ns;      /* the work's own time */
+    double work_ns; /* the work's own time */
     bool fits;
     double excess_ns;    /* how much longer than without work it took */
     double excess_lo_ns; /* interval of it */
@@ -43,36 +43,33 @@ struct overlap_trial {
 struct overlap_search {
     struct overlap_search_rules rules;
     double reference_ns;
-    double next_ns;  /* the work to try next */
+    double next_ns; /* the work to try next */
     bool done;
-    bool converged;  /* done because the bracket is narrow enough */
+    bool converged; /* done because the bracket is narrow enough */
 
-    double fits_ns;         /* the most work that fits; 0 needs no trial */
-    double fits_slack_ns;   /* by how much even that may have been too much;
-                               NAN: its trial had no interval */
-    double exceeds_ns;      /* the least that doesn't; INFINITY: none yet */
-    bool exceeds_is_sure;   /* its trial had an interval */
-    double knee_ns;         /* predicted by the trial that exceeded */
-    double knee_hi_ns;      /* as far up as its interval allows */
+    double fits_ns;       /* the most work that fits; 0 needs no trial */
+    double fits_slack_ns; /* by how much even that may have been too much;
+                             NAN: its trial had no interval */
+    double exceeds_ns;    /* the least that doesn't; INFINITY: none yet */
+    bool exceeds_is_sure; /* its trial had an interval */
+    double knee_ns;       /* predicted by the trial that exceeded */
+    double knee_hi_ns;    /* as far up as its interval allows */
 
-    bool halving;           /* phase 3 */
-    int failures;           /* of the same work, validation included */
+    bool halving;                           /* phase 3 */
+    int failures;                           /* of the same work, validation included */
     double last_width_ns, earlier_width_ns; /* of the bracket, one and two
                                                amounts before */
     int trials;
 };
 
 /* Starts a search for an operation that takes reference_ns. */
-void overlap_search_begin(struct overlap_search *search,
-                          const struct overlap_search_rules *rules,
+void overlap_search_begin(struct overlap_search *search, const struct overlap_search_rules *rules,
                           double reference_ns);
 
 /* The width of the bracket that ends the search if the knee is at work_ns. */
-double overlap_search_tolerance(const struct overlap_search *search,
-                                double work_ns);
+double overlap_search_tolerance(const struct overlap_search *search, double work_ns);
 
 /* Takes in the trial of next_ns; sets `done` or the next amount to try. */
-void overlap_search_report(struct overlap_search *search,
-                           const struct overlap_trial *trial);
+void overlap_search_report(struct overlap_search *search, const struct overlap_trial *trial);
 
 #endif

@@ -67,15 +67,13 @@ double overlap_sent_to_all(const struct overlap_operation *operation, int64_t i)
     return overlap_value(operation->shape.rank, 0, i);
 }
 
-double overlap_sent_to_each(const struct overlap_operation *operation,
-                            int64_t i)
+double overlap_sent_to_each(const struct overlap_operation *operation, int64_t i)
 {
     return overlap_value(operation->shape.rank, overlap_owner(operation, i),
                          overlap_index(operation, i));
 }
 
-double overlap_sent_amount_to_each(const struct overlap_operation *operation,
-                                   int64_t i)
+double overlap_sent_amount_to_each(const struct overlap_operation *operation, int64_t i)
 {
     const int64_t own = overlap_own_amount(&operation->shape);
     return overlap_value(operation->shape.rank, (int)(i / own), i % own);
@@ -86,20 +84,17 @@ double overlap_from_root(const struct overlap_operation *operation, int64_t i)
     return overlap_value(operation->shape.root, 0, i);
 }
 
-double overlap_from_root_to_me(const struct overlap_operation *operation,
-                               int64_t i)
+double overlap_from_root_to_me(const struct overlap_operation *operation, int64_t i)
 {
     return overlap_value(operation->shape.root, operation->shape.rank, i);
 }
 
 double overlap_from_each(const struct overlap_operation *operation, int64_t i)
 {
-    return overlap_value(overlap_owner(operation, i), 0,
-                         overlap_index(operation, i));
+    return overlap_value(overlap_owner(operation, i), 0, overlap_index(operation, i));
 }
 
-double overlap_from_each_to_me(const struct overlap_operation *operation,
-                               int64_t i)
+double overlap_from_each_to_me(const struct overlap_operation *operation, int64_t i)
 {
     return overlap_value(overlap_owner(operation, i), operation->shape.rank,
                          overlap_index(operation, i));
@@ -115,16 +110,12 @@ double overlap_sum_to_me(const struct overlap_operation *operation, int64_t i)
     return overlap_value_sum(operation->shape.ranks, operation->shape.rank, i);
 }
 
-double overlap_sum_up_to_me(const struct overlap_operation *operation,
-                            int64_t i)
+double overlap_sum_up_to_me(const struct overlap_operation *operation, int64_t i)
 {
     return overlap_value_sum(operation->shape.rank + 1, 0, i);
 }
 
-double overlap_sum_below_me(const struct overlap_operation *operation,
-                            int64_t i)
+double overlap_sum_below_me(const struct overlap_operation *operation, int64_t i)
 {
-    return operation->shape.rank == 0
-               ? NAN
-               : overlap_value_sum(operation->shape.rank, 0, i);
+    return operation->shape.rank == 0 ? NAN : overlap_value_sum(operation->shape.rank, 0, i);
 }

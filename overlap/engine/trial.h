@@ -12,9 +12,8 @@
    more with it (robust), or no longer than the reference's mean plus its
    standard deviation (mean). The last three count on rank 0 only. Collective;
    the trial is on rank 0. */
-struct overlap_trial overlap_try(struct overlap_bench *bench,
-                                 struct overlap_round *round,
-                                 const struct bc_summary *reference,
-                                 double threshold_ns, double seconds);
+struct overlap_trial overlap_try(struct overlap_bench *bench, struct overlap_round *round,
+                                 const struct bc_summary *reference, double threshold_ns,
+                                 double seconds);
 
 #endif

@@ -20,8 +20,7 @@ static inline double overlap_value(int from, int to, int64_t i)
 static inline double overlap_value_sum(int ranks, int to, int64_t i)
 {
     const double p = (double)ranks;
-    return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) +
-           1e6 * p * (double)to;
+    return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + 1e6 * p * (double)to;
 }
 
 #endif

@@ -43,42 +43,72 @@ static struct {
 } settings = {.alpha_pct = 1.0, .threshold_pct = 5.0, .confidence_pct = 95.0};
 
 static struct bc_option option_rows[] = {
-    {.long_name = "base", .kind = BC_TEXT, .value = &settings.sides[BASE],
-     .argument = "PATH...", .internal = true,
+    {.long_name = "base",
+     .kind = BC_TEXT,
+     .value = &settings.sides[BASE],
+     .argument = "PATH...",
+     .internal = true,
      .help = "files and folders of the side to compare with: all words up to the "
              "next option"},
-    {.long_name = "new", .kind = BC_TEXT, .value = &settings.sides[NEW],
-     .argument = "PATH...", .internal = true,
+    {.long_name = "new",
+     .kind = BC_TEXT,
+     .value = &settings.sides[NEW],
+     .argument = "PATH...",
+     .internal = true,
      .help = "files and folders of the side that may have got slower"},
-    {.long_name = "alpha", .kind = BC_PERCENT, .value = &settings.alpha_pct,
-     .argument = "PERCENT", .min = 1e-6, .max = 50,
+    {.long_name = "alpha",
+     .kind = BC_PERCENT,
+     .value = &settings.alpha_pct,
+     .argument = "PERCENT",
+     .min = 1e-6,
+     .max = 50,
      .help = "chance that anything at all is called slower or faster in a call "
              "where nothing changed"},
-    {.long_name = "threshold", .kind = BC_PERCENT,
-     .value = &settings.threshold_pct, .argument = "PERCENT", .min = 0,
-     .max = 1e6, .help = "a smaller change does not matter"},
-    {.long_name = "confidence", .kind = BC_PERCENT,
-     .value = &settings.confidence_pct, .argument = "PERCENT", .min = 50,
-     .max = 99.99, .help = "confidence of the intervals, each by itself"},
-    {.long_name = "help", .short_name = 'h', .kind = BC_FLAG,
-     .value = &settings.help, .internal = true,
+    {.long_name = "threshold",
+     .kind = BC_PERCENT,
+     .value = &settings.threshold_pct,
+     .argument = "PERCENT",
+     .min = 0,
+     .max = 1e6,
+     .help = "a smaller change does not matter"},
+    {.long_name = "confidence",
+     .kind = BC_PERCENT,
+     .value = &settings.confidence_pct,
+     .argument = "PERCENT",
+     .min = 50,
+     .max = 99.99,
+     .help = "confidence of the intervals, each by itself"},
+    {.long_name = "help",
+     .short_name = 'h',
+     .kind = BC_FLAG,
+     .value = &settings.help,
+     .internal = true,
      .help = "print this help and exit"},
-    {.long_name = "version", .kind = BC_FLAG, .value = &settings.version,
-     .internal = true, .help = "print the version and exit"},
-    {.long_name = "format", .kind = BC_CHOICE, .value = &settings.format,
+    {.long_name = "version",
+     .kind = BC_FLAG,
+     .value = &settings.version,
+     .internal = true,
+     .help = "print the version and exit"},
+    {.long_name = "format",
+     .kind = BC_CHOICE,
+     .value = &settings.format,
      .choices = "tsv|table",
      .help = "tab-separated values, or columns aligned for reading"},
-    {.long_name = "output", .kind = BC_TEXT, .value = &settings.output,
-     .argument = "FILE", .internal = true,
+    {.long_name = "output",
+     .kind = BC_TEXT,
+     .value = &settings.output,
+     .argument = "FILE",
+     .internal = true,
      .help = "write the result to FILE, not stdout"},
-    {.long_name = "no-header", .kind = BC_FLAG, .value = &settings.no_header,
+    {.long_name = "no-header",
+     .kind = BC_FLAG,
+     .value = &settings.no_header,
      .internal = true,
      .help = "rows only: no metadata, no header row; notes and warnings go to "
              "stderr"},
 };
 
-static struct bc_options options = {option_rows,
-                                    sizeof option_rows / sizeof *option_rows};
+static struct bc_options options = {option_rows, sizeof option_rows / sizeof *option_rows};
 
 static const char *const usage =
     "Usage: bench_compare [OPTION]... BASE NEW\n"
@@ -113,8 +143,7 @@ static bool words_create(struct words *words, int argc)
     words->sides[BASE] = calloc(room, sizeof *words->sides[BASE]);
     words->sides[NEW] = calloc(room, sizeof *words->sides[NEW]);
     words->rest = calloc(room, sizeof *words->rest);
-    return words->sides[BASE] != NULL && words->sides[NEW] != NULL &&
-           words->rest != NULL;
+    return words->sides[BASE] != NULL && words->sides[NEW] != NULL && words->rest != NULL;
 }
 
 static void words_free(struct words *words)
@@ -131,8 +160,7 @@ static bool takes_next(const char *word)
     if (strncmp(word, "--", 2) != 0 || strchr(word, '=') != NULL)
         return false;
     for (size_t i = 0; i < options.count; i++)
-        if (strstr(option_rows[i].long_name, word + 2) ==
-            option_rows[i].long_name)
+        if (strstr(option_rows[i].long_name, word + 2) == option_rows[i].long_name)
             return option_rows[i].kind != BC_FLAG;
     return false;
 }
@@ -144,8 +172,7 @@ static const char *side_value(const char *word, const char *name, size_t least)
     if (strncmp(word, "--", 2) != 0)
         return NULL;
     const size_t length = strcspn(word + 2, "=");
-    if (length < least || length > strlen(name) ||
-        strncmp(word + 2, name, length) != 0)
+    if (length < least || length > strlen(name) || strncmp(word + 2, name, length) != 0)
         return NULL;
     const char *const end = word + 2 + length;
     return *end == '=' ? end + 1 : end;
@@ -153,8 +180,7 @@ static const char *side_value(const char *word, const char *name, size_t least)
 
 /* Divides the words into the two sides' paths and the rest. Without --base and
    --new there must be two paths. */
-static bool divide(struct words *words, int argc, char **argv,
-                   struct bc_error *error)
+static bool divide(struct words *words, int argc, char **argv, struct bc_error *error)
 {
     static const char *const names[SIDES] = {"base", "new"};
     static const size_t least_letters[SIDES] = {1, 2}; /* --n: or --no-header */
@@ -194,15 +220,17 @@ static bool divide(struct words *words, int argc, char **argv,
     }
     const size_t base = words->counts[BASE], new = words->counts[NEW];
     if (named && plain)
-        return bc_error_set(error, "'%.200s' belongs to no side: name all paths "
-                                   "after --base and --new",
+        return bc_error_set(error,
+                            "'%.200s' belongs to no side: name all paths "
+                            "after --base and --new",
                             words->sides[BASE][0]);
     if (base == 0 || new == 0)
         return bc_error_set(error, "the %s side has no results: use %s BASE NEW",
                             base == 0 ? "base" : "new", PROGRAM);
     if (!named && new > 1)
-        return bc_error_set(error, "%zu paths, not two: use %s BASE NEW, or "
-                                   "--base PATH... --new PATH...",
+        return bc_error_set(error,
+                            "%zu paths, not two: use %s BASE NEW, or "
+                            "--base PATH... --new PATH...",
                             base + new, PROGRAM);
     return true;
 }
@@ -212,12 +240,10 @@ static bool divide(struct words *words, int argc, char **argv,
 static const struct bc_column first_column = {"benchmark", BC_KEY, 0};
 
 static const struct bc_column last_columns[] = {
-    {"quantity", BC_KEY, 0},         {"base", BC_INFO, 0},
-    {"new", BC_INFO, 0},             {"change_pct", BC_INFO, 2},
-    {"change_lo_pct", BC_INFO, 2},   {"change_hi_pct", BC_INFO, 2},
-    {"p_value", BC_INFO, 0},         {"verdict", BC_INFO, 0},
-    {"better", BC_INFO, 0},          {"change_in", BC_INFO, 0},
-    {"p_uncorrected", BC_INFO, 0},   {"base_launches", BC_INFO, 0},
+    {"quantity", BC_KEY, 0},      {"base", BC_INFO, 0},          {"new", BC_INFO, 0},
+    {"change_pct", BC_INFO, 2},   {"change_lo_pct", BC_INFO, 2}, {"change_hi_pct", BC_INFO, 2},
+    {"p_value", BC_INFO, 0},      {"verdict", BC_INFO, 0},       {"better", BC_INFO, 0},
+    {"change_in", BC_INFO, 0},    {"p_uncorrected", BC_INFO, 0}, {"base_launches", BC_INFO, 0},
     {"new_launches", BC_INFO, 0},
 };
 
@@ -233,8 +259,8 @@ static bool is_own_column(const char *name)
 
 /* The columns: the benchmark, the keys of all benchmarks, then the comparison. */
 static bool make_columns(struct bc_column *columns, struct bc_table *table,
-                         const struct comparison *comparison,
-                         const struct results *results, struct bc_error *error)
+                         const struct comparison *comparison, const struct results *results,
+                         struct bc_error *error)
 {
     size_t count = 0;
     columns[count++] = first_column;
@@ -248,16 +274,17 @@ static bool make_columns(struct bc_column *columns, struct bc_table *table,
             if (known)
                 continue;
             if (is_own_column(schema->keys[k]))
-                return bc_error_set(error, "%.100s: the key '%.100s' is called like "
-                                           "a column of the comparison",
+                return bc_error_set(error,
+                                    "%.100s: the key '%.100s' is called like "
+                                    "a column of the comparison",
                                     schema->benchmark, schema->keys[k]);
             if (count + LAST_COLUMNS == BC_COLUMNS_MAX)
-                return bc_error_set(error, "the benchmarks have more than %d keys "
-                                           "in all: compare fewer benchmarks at a "
-                                           "time",
+                return bc_error_set(error,
+                                    "the benchmarks have more than %d keys "
+                                    "in all: compare fewer benchmarks at a "
+                                    "time",
                                     BC_COLUMNS_MAX - LAST_COLUMNS - 1);
-            columns[count++] =
-                (struct bc_column){schema->keys[k], BC_KEY, 0};
+            columns[count++] = (struct bc_column){schema->keys[k], BC_KEY, 0};
         }
     }
     for (size_t i = 0; i < LAST_COLUMNS; i++)
@@ -303,19 +330,15 @@ static void write_row(struct bc_output *output, const struct bc_table *table,
     bc_row_real(&row, "change_hi_pct", change->interval.hi);
     set_p(&row, "p_value", change->corrected_p);
     bc_row_text(&row, "verdict", verdict_names[change->verdict]);
-    bc_row_text(&row, "better", bc_role_names[change->series->more ? BC_MORE
-                                                                   : BC_LESS]);
+    bc_row_text(&row, "better", bc_role_names[change->series->more ? BC_MORE : BC_LESS]);
     bc_row_text(&row, "change_in", change->points ? "points" : "percent");
     set_p(&row, "p_uncorrected", change->p);
-    bc_row_integer(&row, "base_launches",
-                   (int64_t)change->series->sides[BASE].count);
-    bc_row_integer(&row, "new_launches",
-                   (int64_t)change->series->sides[NEW].count);
+    bc_row_integer(&row, "base_launches", (int64_t)change->series->sides[BASE].count);
+    bc_row_integer(&row, "new_launches", (int64_t)change->series->sides[NEW].count);
     bc_output_row(output, &row);
 }
 
-static void write_parameters(struct bc_output *output,
-                             const struct words *words)
+static void write_parameters(struct bc_output *output, const struct words *words)
 {
     static const char *const names[SIDES] = {"base", "new"};
     for (int side = BASE; side < SIDES; side++)
@@ -330,22 +353,19 @@ static void write_parameters(struct bc_output *output,
     }
 }
 
-static void write_notes(struct bc_output *output,
-                        const struct comparison *comparison)
+static void write_notes(struct bc_output *output, const struct comparison *comparison)
 {
     const size_t hopeless = comparison->hopeless;
     if (hopeless == 0)
         return;
     char hint[96] = "more launches a side than this program takes";
     if (comparison->enough_launches > 0)
-        snprintf(hint, sizeof hint, "at least %zu launches a side",
-                 comparison->enough_launches);
+        snprintf(hint, sizeof hint, "at least %zu launches a side", comparison->enough_launches);
     bc_output_remark(output, "note",
                      "%zu of %zu rows have too few launches (such as %zu and %zu) "
                      "for any change in one of them to be told from chance: use "
                      "%s, or fewer rows",
-                     hopeless, comparison->tested,
-                     comparison->hopeless_launches[BASE],
+                     hopeless, comparison->tested, comparison->hopeless_launches[BASE],
                      comparison->hopeless_launches[NEW], hint);
     if (settings.no_header) /* the note is on stderr */
         return;
@@ -356,22 +376,19 @@ static void write_notes(struct bc_output *output,
                   PROGRAM, hopeless, comparison->tested, hint);
 }
 
-static void write_summary(struct bc_output *output,
-                          const struct comparison *comparison,
+static void write_summary(struct bc_output *output, const struct comparison *comparison,
                           const struct results *results)
 {
     const size_t *const n = comparison->verdicts;
     bc_output_remark(output, "summary",
                      "%zu slower, %zu faster, %zu same, %zu can't tell, %zu failed, "
                      "%zu missing, %zu added; %zu and %zu launches",
-                     n[SLOWER], n[FASTER], n[SAME], n[CANT_TELL], n[FAILED],
-                     n[MISSING], n[ADDED], results->launches[BASE],
-                     results->launches[NEW]);
+                     n[SLOWER], n[FASTER], n[SAME], n[CANT_TELL], n[FAILED], n[MISSING], n[ADDED],
+                     results->launches[BASE], results->launches[NEW]);
 }
 
 /* Writes all. Exit status 0, or another one with the error set. */
-static int write_comparison(const struct comparison *comparison,
-                            const struct results *results,
+static int write_comparison(const struct comparison *comparison, const struct results *results,
                             const struct words *words, int argc, char **argv,
                             struct bc_error *error)
 {
@@ -384,13 +401,12 @@ static int write_comparison(const struct comparison *comparison,
         .content = settings.no_header ? BC_ROWS_ONLY : BC_WITH_METADATA,
         .program = PROGRAM,
     };
-    struct bc_output *const output =
-        bc_output_open(settings.output, &style, &table);
+    struct bc_output *const output = bc_output_open(settings.output, &style, &table);
     if (output == NULL) {
-        bc_error_set(error, "--output: cannot write '%.200s': %s: use a file that "
-                            "can be written",
-                     settings.output != NULL ? settings.output : "stdout",
-                     strerror(errno));
+        bc_error_set(error,
+                     "--output: cannot write '%.200s': %s: use a file that "
+                     "can be written",
+                     settings.output != NULL ? settings.output : "stdout", strerror(errno));
         return EXIT_USAGE;
     }
     bc_metadata_write_program(output, PROGRAM, argc, argv);
@@ -398,16 +414,14 @@ static int write_comparison(const struct comparison *comparison,
     bc_output_header(output);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct change *const change = &comparison->changes[i];
-        write_row(output, &table, change,
-                  &results->schemas[change->series->schema]);
+        write_row(output, &table, change, &results->schemas[change->series->schema]);
     }
     for (size_t i = 0; i < results->warning_count; i++)
         bc_output_remark(output, "warning", "%s", results->warnings[i]);
     write_notes(output, comparison);
     write_summary(output, comparison, results);
     const size_t *const n = comparison->verdicts;
-    const int status =
-        n[SLOWER] > 0 || n[FAILED] > 0 ? EXIT_SLOWER : EXIT_NOTHING_SLOWER;
+    const int status = n[SLOWER] > 0 || n[FAILED] > 0 ? EXIT_SLOWER : EXIT_NOTHING_SLOWER;
     bc_output_end(output, status);
     if (bc_output_close(output))
         return status;
@@ -417,13 +431,11 @@ static int write_comparison(const struct comparison *comparison,
 
 /* ---- main ------------------------------------------------------------------------------ */
 
-static bool read_all(struct results *results, const struct words *words,
-                     struct bc_error *error)
+static bool read_all(struct results *results, const struct words *words, struct bc_error *error)
 {
     for (int side = BASE; side < SIDES; side++)
         for (size_t i = 0; i < words->counts[side]; i++)
-            if (!results_add(results, (enum side)side, words->sides[side][i],
-                             error))
+            if (!results_add(results, (enum side)side, words->sides[side][i], error))
                 return false;
     return results_finish(results, error);
 }
@@ -444,16 +456,16 @@ static bool check_launches(const struct results *results, struct bc_error *error
     static const char *const names[SIDES] = {"base", "new"};
     for (int side = BASE; side < SIDES; side++)
         if (results->launches[side] == 0 && results->incomplete[side] > 0)
-            return bc_error_set(error, "the %s side has no complete launch: its "
-                                       "programs were killed or interrupted, or had "
-                                       "no space: measure it again",
+            return bc_error_set(error,
+                                "the %s side has no complete launch: its "
+                                "programs were killed or interrupted, or had "
+                                "no space: measure it again",
                                 names[side]);
     return true;
 }
 
 /* Compares what the words name and writes it; returns the exit status. */
-static int run(const struct words *words, int argc, char **argv,
-               struct bc_error *error)
+static int run(const struct words *words, int argc, char **argv, struct bc_error *error)
 {
     const struct limits limits = {.alpha = settings.alpha_pct / 100.0,
                                   .threshold_pct = settings.threshold_pct,
@@ -483,13 +495,12 @@ int main(int argc, char **argv)
     struct bc_error error = {""};
     int status = EXIT_USAGE;
     char *const defaults = bc_options_encode(&options);
-    bool good = (words_create(&words, argc) && defaults != NULL) ||
-                bc_error_set(&error, "out of memory");
+    bool good =
+        (words_create(&words, argc) && defaults != NULL) || bc_error_set(&error, "out of memory");
     struct bc_error sides_error = {""};
     /* Asked for help, nobody needs to name results. */
     const bool divided = good && divide(&words, argc, argv, &sides_error);
-    good = good && bc_options_parse(&options, words.rest_count, words.rest,
-                                    no_variable, &error);
+    good = good && bc_options_parse(&options, words.rest_count, words.rest, no_variable, &error);
     if (good && (settings.help || settings.version)) {
         if (settings.help) {
             (void)bc_options_decode(&options, defaults);

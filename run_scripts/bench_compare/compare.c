@@ -7,17 +7,14 @@
 #include <string.h>
 
 const char *const verdict_names[VERDICTS] = {
-    [SLOWER] = "slower",   [FASTER] = "faster",
-    [SAME] = "same",       [CANT_TELL] = "can't tell",
-    [FAILED] = "failed",   [MISSING] = "missing",
-    [ADDED] = "added",
+    [SLOWER] = "slower", [FASTER] = "faster",   [SAME] = "same",   [CANT_TELL] = "can't tell",
+    [FAILED] = "failed", [MISSING] = "missing", [ADDED] = "added",
 };
 
 static bool ends_with(const char *text, const char *end)
 {
     const size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length &&
-           strcmp(text + length - end_length, end) == 0;
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
 static bool is_percentage(const char *quantity)
@@ -52,8 +49,8 @@ static bool estimate_ratio(struct change *change, double confidence)
     double *const new_logs = logarithms(new);
     const bool good = base_logs != NULL && new_logs != NULL;
     if (good) {
-        const struct bc_shift shift = bc_rank_shift(
-            base_logs, base->count, new_logs, new->count, confidence);
+        const struct bc_shift shift =
+            bc_rank_shift(base_logs, base->count, new_logs, new->count, confidence);
         change->change_pct = 100.0 * expm1(shift.value);
         change->interval.lo = 100.0 * expm1(shift.interval.lo);
         change->interval.hi = 100.0 * expm1(shift.interval.hi);
@@ -69,8 +66,8 @@ static void estimate_difference(struct change *change, double confidence)
 {
     const struct values *const base = &change->series->sides[BASE];
     const struct values *const new = &change->series->sides[NEW];
-    const struct bc_shift shift = bc_rank_shift(
-        base->values, base->count, new->values, new->count, confidence);
+    const struct bc_shift shift =
+        bc_rank_shift(base->values, base->count, new->values, new->count, confidence);
     double scale = change->points ? 1.0 : 100.0 / change->base;
     if (!change->points && change->base <= 0.0)
         scale = NAN;
@@ -106,29 +103,26 @@ static bool estimate(struct change *change, const struct limits *limits)
         estimate_difference(change, limits->confidence);
     }
     if (change->verdict == CANT_TELL) {
-        change->p = bc_rank_sum_p(base->values, base->count, new->values,
-                                  new->count);
+        change->p = bc_rank_sum_p(base->values, base->count, new->values, new->count);
         return !isnan(change->p);
     }
     return true;
 }
 
 /* The verdict on a row that was tested. */
-static enum verdict judge(const struct change *change,
-                          const struct limits *limits)
+static enum verdict judge(const struct change *change, const struct limits *limits)
 {
     const double threshold_pct = limits->threshold_pct;
     const bool sized = !isnan(change->change_pct);
     /* Any change from nothing to something is more than a share of it. */
-    const bool matters = sized ? fabs(change->change_pct) >= threshold_pct &&
-                                     fabs(change->change_pct) > 0.0
-                               : change->new > 0.0;
+    const bool matters =
+        sized ? fabs(change->change_pct) >= threshold_pct && fabs(change->change_pct) > 0.0
+              : change->new > 0.0;
     if (change->corrected_p <= limits->alpha && matters) {
         const bool up = !sized || change->change_pct > 0.0;
         return up == change->series->more ? FASTER : SLOWER;
     }
-    if (change->interval.lo >= -threshold_pct &&
-        change->interval.hi <= threshold_pct)
+    if (change->interval.lo >= -threshold_pct && change->interval.hi <= threshold_pct)
         return SAME;
     return CANT_TELL;
 }
@@ -152,16 +146,14 @@ static bool correct(struct comparison *comparison)
 }
 
 /* Finds the rows in which nothing could be significant, were it the only one. */
-static void count_hopeless(struct comparison *comparison,
-                           const struct limits *limits)
+static void count_hopeless(struct comparison *comparison, const struct limits *limits)
 {
     const double rows = (double)comparison->tested;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct change *const change = &comparison->changes[i];
         const struct values *const sides = change->series->sides;
         if (isnan(change->p) ||
-            rows * bc_rank_sum_least_p(sides[BASE].count, sides[NEW].count) <=
-                limits->alpha)
+            rows * bc_rank_sum_least_p(sides[BASE].count, sides[NEW].count) <= limits->alpha)
             continue;
         comparison->hopeless++;
         comparison->hopeless_launches[BASE] = sides[BASE].count;
@@ -182,15 +174,13 @@ bool compare(struct comparison *comparison, const struct results *results,
              const struct limits *limits)
 {
     *comparison = (struct comparison){.count = 0};
-    comparison->changes =
-        calloc(results->series_count + 1, sizeof *comparison->changes);
+    comparison->changes = calloc(results->series_count + 1, sizeof *comparison->changes);
     if (comparison->changes == NULL)
         return false;
     for (size_t i = 0; i < results->series_count; i++) {
         if (!has_values(&results->series[i]))
             continue;
-        struct change *const change =
-            &comparison->changes[comparison->count++];
+        struct change *const change = &comparison->changes[comparison->count++];
         change->series = &results->series[i];
         if (!estimate(change, limits))
             return false;

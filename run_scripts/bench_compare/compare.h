@@ -19,13 +19,13 @@
 #include <stddef.h>
 
 enum verdict {
-    SLOWER,    /* or less of what there should be more of */
+    SLOWER, /* or less of what there should be more of */
     FASTER,
-    SAME,      /* the change's whole interval is within the threshold */
+    SAME, /* the change's whole interval is within the threshold */
     CANT_TELL,
-    FAILED,    /* a new launch's status is FAIL */
-    MISSING,   /* the base has values, the new side has none */
-    ADDED,     /* the other way round */
+    FAILED,  /* a new launch's status is FAIL */
+    MISSING, /* the base has values, the new side has none */
+    ADDED,   /* the other way round */
     VERDICTS
 };
 
@@ -39,11 +39,11 @@ struct limits {
 
 struct change {
     const struct series *series;
-    double base, new; /* medians; NAN: none */
-    bool points;      /* the change is in points, not in percent of the base */
-    double change_pct; /* NAN where there are no values on a side, or the base is 0 */
+    double base, new;            /* medians; NAN: none */
+    bool points;                 /* the change is in points, not in percent of the base */
+    double change_pct;           /* NAN where there are no values on a side, or the base is 0 */
     struct bc_interval interval; /* NAN, NAN where there are too few launches */
-    double p;         /* NAN: not tested */
+    double p;                    /* NAN: not tested */
     double corrected_p;
     enum verdict verdict;
 };
@@ -52,12 +52,12 @@ struct comparison {
     struct change *changes; /* rows without a value on either side are left out */
     size_t count;
     size_t tested;
-    size_t verdicts[VERDICTS];  /* how many rows have each */
-    size_t hopeless;            /* rows that have too few launches for any change
-                                   to be significant */
+    size_t verdicts[VERDICTS];       /* how many rows have each */
+    size_t hopeless;                 /* rows that have too few launches for any change
+                                        to be significant */
     size_t hopeless_launches[SIDES]; /* of one of these */
-    size_t enough_launches;     /* a side, that would do for so many rows; 0: more
-                                   than there can be */
+    size_t enough_launches;          /* a side, that would do for so many rows; 0: more
+                                        than there can be */
 };
 
 /* False without memory. The results must stay as long as the comparison. */

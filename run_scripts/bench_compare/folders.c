@@ -23,18 +23,16 @@ static bool is_tsv(const char *path)
 {
     struct stat status;
     const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".tsv") == 0 &&
-           stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return length > 4 && strcmp(path + length - 4, ".tsv") == 0 && stat(path, &status) == 0 &&
+           S_ISREG(status.st_mode);
 }
 
-bool list(struct paths *found, const char *folder, bool folders,
-          struct bc_error *error)
+bool list(struct paths *found, const char *folder, bool folders, struct bc_error *error)
 {
     DIR *const stream = opendir(folder);
     const size_t before = found->count;
     bool good = true;
-    for (struct dirent *entry;
-         good && stream != NULL && (entry = readdir(stream)) != NULL;) {
+    for (struct dirent *entry; good && stream != NULL && (entry = readdir(stream)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
         const size_t size = strlen(folder) + strlen(entry->d_name) + 2;
@@ -46,8 +44,7 @@ bool list(struct paths *found, const char *folder, bool folders,
         snprintf(path, size, "%s/%s", folder, entry->d_name);
         if (folders ? !is_folder(path) : !is_tsv(path)) {
             free(path);
-        } else if (!make_room(&found->paths, found->count,
-                              sizeof *found->paths)) {
+        } else if (!make_room(&found->paths, found->count, sizeof *found->paths)) {
             free(path);
             good = no_memory(error);
         } else {
@@ -57,13 +54,11 @@ bool list(struct paths *found, const char *folder, bool folders,
     if (stream != NULL)
         closedir(stream);
     if (found->count > before)
-        qsort(found->paths + before, found->count - before, sizeof *found->paths,
-              compare_texts);
+        qsort(found->paths + before, found->count - before, sizeof *found->paths, compare_texts);
     return good;
 }
 
-bool list_below(struct paths *found, const char *folder,
-                struct bc_error *error)
+bool list_below(struct paths *found, const char *folder, struct bc_error *error)
 {
     struct paths folders = {NULL, 0};
     bool good = list(&folders, folder, true, error);

@@ -14,12 +14,13 @@
 const char *const setting_names[SETTINGS] = {"sync", "timer", "estimator"};
 
 /* Takes `name=role name=role ...` to pieces. */
-static bool parse_columns(struct head *head, const struct lines *lines,
-                          const char *text, struct bc_error *error)
+static bool parse_columns(struct head *head, const struct lines *lines, const char *text,
+                          struct bc_error *error)
 {
     if (head->columns_line != NULL)
-        return refuse(lines, error, "a second '# columns:': one launch a file, or "
-                                    "a column 'run' that tells them apart");
+        return refuse(lines, error,
+                      "a second '# columns:': one launch a file, or "
+                      "a column 'run' that tells them apart");
     if (!keep_text(&head->columns_line, text, error))
         return false;
     char *position = NULL;
@@ -32,20 +33,21 @@ static bool parse_columns(struct head *head, const struct lines *lines,
                 if (strcmp(sign + 1, bc_role_names[role]) == 0)
                     break;
         if (role == BC_ROLES)
-            return refuse(lines, error, "'%" SHOWN "' in '# columns:' isn't a name "
-                                        "with '=key', '=less', '=more' or '=info'",
+            return refuse(lines, error,
+                          "'%" SHOWN "' in '# columns:' isn't a name "
+                          "with '=key', '=less', '=more' or '=info'",
                           word);
         *sign = '\0';
         if (strlen(word) > NAME_MAX_BYTES)
-            return refuse(lines, error, "the column '%" SHOWN "' has too long a "
-                                        "name", word);
+            return refuse(lines, error,
+                          "the column '%" SHOWN "' has too long a "
+                          "name",
+                          word);
         if (head->column_count == RESULTS_COLUMNS_MAX)
-            return refuse(lines, error, "more than %d columns",
-                          RESULTS_COLUMNS_MAX);
+            return refuse(lines, error, "more than %d columns", RESULTS_COLUMNS_MAX);
         for (size_t i = 0; i < head->column_count; i++)
             if (strcmp(head->columns[i].name, word) == 0)
-                return refuse(lines, error, "'# columns:' has '%" SHOWN "' twice",
-                              word);
+                return refuse(lines, error, "'# columns:' has '%" SHOWN "' twice", word);
         head->columns[head->column_count].name = word;
         head->columns[head->column_count++].role = (enum bc_role)role;
     }
@@ -60,17 +62,17 @@ static bool is_key_too(const char *name, const char *value)
            strcmp(value, "window") != 0;
 }
 
-static bool take_comment(struct head *head, const struct lines *lines,
-                         struct bc_error *error)
+static bool take_comment(struct head *head, const struct lines *lines, struct bc_error *error)
 {
     const char *value;
     if ((value = meta_value(lines->text, "columns")) != NULL)
         return parse_columns(head, lines, value, error);
     if ((value = meta_value(lines->text, "benchmark")) != NULL) {
         if (head->benchmark != NULL)
-            return refuse(lines, error, "a second '# benchmark:': one launch a "
-                                        "file, or a column 'run' that tells them "
-                                        "apart");
+            return refuse(lines, error,
+                          "a second '# benchmark:': one launch a "
+                          "file, or a column 'run' that tells them "
+                          "apart");
         return keep_text(&head->benchmark, value, error);
     }
     if ((value = meta_value(lines->text, "ranks")) != NULL)
@@ -81,11 +83,11 @@ static bool take_comment(struct head *head, const struct lines *lines,
             return keep_text(&head->settings[i], value, error);
     if ((value = meta_value(lines->text, "schema")) != NULL) {
         int64_t schema;
-        if (!bc_parse_integer(value, &schema) || schema < 1 ||
-            schema > BC_OUTPUT_SCHEMA)
-            return refuse(lines, error, "output schema '%" SHOWN "': this program "
-                                        "reads up to %d: use the one that belongs "
-                                        "to the results",
+        if (!bc_parse_integer(value, &schema) || schema < 1 || schema > BC_OUTPUT_SCHEMA)
+            return refuse(lines, error,
+                          "output schema '%" SHOWN "': this program "
+                          "reads up to %d: use the one that belongs "
+                          "to the results",
                           value, BC_OUTPUT_SCHEMA);
         head->has_end = schema >= 2;
     }
@@ -95,9 +97,8 @@ static bool take_comment(struct head *head, const struct lines *lines,
 static void sort_keys(struct head *head)
 {
     for (size_t i = 1; i < head->key_count; i++)
-        for (size_t j = i; j > 0 && head->column_of[head->keys[j]] <
-                                        head->column_of[head->keys[j - 1]];
-             j--) {
+        for (size_t j = i;
+             j > 0 && head->column_of[head->keys[j]] < head->column_of[head->keys[j - 1]]; j--) {
             const size_t swap = head->keys[j];
             head->keys[j] = head->keys[j - 1];
             head->keys[j - 1] = swap;
@@ -105,13 +106,13 @@ static void sort_keys(struct head *head)
 }
 
 /* Finds the columns of the header row among those of `# columns:`. */
-static bool take_header(struct head *head, const struct lines *lines,
-                        struct bc_error *error)
+static bool take_header(struct head *head, const struct lines *lines, struct bc_error *error)
 {
     if (head->columns_line == NULL || head->benchmark == NULL)
-        return refuse(lines, error, "no '# %s:' before the first row: compare "
-                                    "results with their metadata, without "
-                                    "--no-header and --no-metadata",
+        return refuse(lines, error,
+                      "no '# %s:' before the first row: compare "
+                      "results with their metadata, without "
+                      "--no-header and --no-metadata",
                       head->columns_line == NULL ? "columns" : "benchmark");
     char *cells[RESULTS_COLUMNS_MAX];
     head->cell_count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
@@ -121,15 +122,15 @@ static bool take_header(struct head *head, const struct lines *lines,
     head->run = head->status = NO_COLUMN;
     for (size_t cell = 0; cell < head->cell_count; cell++) {
         size_t column = 0;
-        while (column < head->column_count &&
-               strcmp(head->columns[column].name, cells[cell]) != 0)
+        while (column < head->column_count && strcmp(head->columns[column].name, cells[cell]) != 0)
             column++;
         if (column == head->column_count)
-            return refuse(lines, error, "'%" SHOWN "' in the header row isn't in "
-                                        "'# columns:'", cells[cell]);
-        if (found[column])
-            return refuse(lines, error, "the header row has '%" SHOWN "' twice",
+            return refuse(lines, error,
+                          "'%" SHOWN "' in the header row isn't in "
+                          "'# columns:'",
                           cells[cell]);
+        if (found[column])
+            return refuse(lines, error, "the header row has '%" SHOWN "' twice", cells[cell]);
         found[column] = true;
         head->column_of[cell] = column;
         const bool key = head->columns[column].role == BC_KEY;
@@ -142,8 +143,8 @@ static bool take_header(struct head *head, const struct lines *lines,
     }
     for (size_t column = 0; column < head->column_count; column++)
         if (!found[column] && head->columns[column].role == BC_KEY)
-            return refuse(lines, error, "the header row lacks the key '%" SHOWN
-                                        "'", head->columns[column].name);
+            return refuse(lines, error, "the header row lacks the key '%" SHOWN "'",
+                          head->columns[column].name);
     sort_keys(head);
     return true;
 }
@@ -160,8 +161,9 @@ bool head_read(struct head *head, struct lines *lines, struct bc_error *error)
         if (next == BAD)
             return false;
         if (next == END)
-            return bc_error_set(error, "%.200s: no header row: the program ended "
-                                       "before it had a result, or this is none",
+            return bc_error_set(error,
+                                "%.200s: no header row: the program ended "
+                                "before it had a result, or this is none",
                                 lines->path);
         if (lines->length > 0 && lines->text[0] != '#')
             return take_header(head, lines, error);

@@ -31,14 +31,14 @@ struct head {
         enum bc_role role;
     } columns[RESULTS_COLUMNS_MAX]; /* as `# columns:` has them */
     size_t column_count;
-    size_t cell_count; /* of a row */
+    size_t cell_count;                     /* of a row */
     size_t column_of[RESULTS_COLUMNS_MAX]; /* of each cell */
-    size_t keys[RESULTS_COLUMNS_MAX]; /* cells that are keys, but the run's, in the order
-                                         of `# columns:`: rows may have another one */
+    size_t keys[RESULTS_COLUMNS_MAX];      /* cells that are keys, but the run's, in the order
+                                              of `# columns:`: rows may have another one */
     size_t key_count;
     size_t run, status; /* cells, or NO_COLUMN */
-    bool has_end; /* if the file is complete, its last line says so */
-    size_t schema; /* the number that its reader gives it (results.h) */
+    bool has_end;       /* if the file is complete, its last line says so */
+    size_t schema;      /* the number that its reader gives it (results.h) */
 };
 
 /* Reads up to the header row, and that. False with the error set; the head is to be

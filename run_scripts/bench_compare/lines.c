@@ -15,8 +15,9 @@ bool lines_open(struct lines *lines, const char *path, struct bc_error *error)
     lines->stream = fopen(path, "rb");
     struct stat status;
     if (lines->stream == NULL)
-        return bc_error_set(error, "cannot read '%.200s': %s: name a result or "
-                                   "a folder of results",
+        return bc_error_set(error,
+                            "cannot read '%.200s': %s: name a result or "
+                            "a folder of results",
                             path, strerror(errno));
     if (fstat(fileno(lines->stream), &status) == 0 && S_ISDIR(status.st_mode)) {
         fclose(lines->stream);
@@ -31,16 +32,14 @@ void lines_close(struct lines *lines)
     free(lines->text);
 }
 
-bool refuse(const struct lines *lines, struct bc_error *error,
-            const char *format, ...)
+bool refuse(const struct lines *lines, struct bc_error *error, const char *format, ...)
 {
     char text[BC_ERROR_LENGTH];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return bc_error_set(error, "%.200s: line %zu: %s", lines->path,
-                        lines->number, text);
+    return bc_error_set(error, "%.200s: line %zu: %s", lines->path, lines->number, text);
 }
 
 static bool append(struct lines *lines, char c)
@@ -67,8 +66,7 @@ enum next lines_next(struct lines *lines, struct bc_error *error)
         const char byte = (char)c;
         lines->hash = hash_bytes(lines->hash, &byte, 1);
         if (++lines->bytes > RESULTS_FILE_MAX) {
-            refuse(lines, error, "the file is larger than %zu MiB",
-                   RESULTS_FILE_MAX >> 20);
+            refuse(lines, error, "the file is larger than %zu MiB", RESULTS_FILE_MAX >> 20);
             return BAD;
         }
         if (c == '\n')
@@ -78,8 +76,7 @@ enum next lines_next(struct lines *lines, struct bc_error *error)
             return BAD;
         }
         if (lines->length >= RESULTS_LINE_MAX) {
-            refuse(lines, error, "longer than %zu MiB: this is no result",
-                   RESULTS_LINE_MAX >> 20);
+            refuse(lines, error, "longer than %zu MiB: this is no result", RESULTS_LINE_MAX >> 20);
             return BAD;
         }
         if (!append(lines, byte)) {
@@ -88,8 +85,7 @@ enum next lines_next(struct lines *lines, struct bc_error *error)
         }
     }
     if (ferror(lines->stream)) {
-        bc_error_set(error, "cannot read '%.200s': %s", lines->path,
-                     strerror(errno));
+        bc_error_set(error, "cannot read '%.200s': %s", lines->path, strerror(errno));
         return BAD;
     }
     lines->complete = c == '\n';

@@ -33,8 +33,8 @@ enum next { LINE, END, BAD };
 enum next lines_next(struct lines *lines, struct bc_error *error);
 
 /* Makes the error of a file, with the line's number; always false. */
-bool refuse(const struct lines *lines, struct bc_error *error,
-            const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool refuse(const struct lines *lines, struct bc_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The value of `# key: value` if the line is that; or NULL. */
 const char *meta_value(const char *line, const char *key);

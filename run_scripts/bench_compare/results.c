@@ -26,7 +26,7 @@ struct launch {
     size_t file;
     bool merged; /* one of several in its file */
     uint64_t rows_hash, file_hash;
-    bool twice;   /* was read before: doesn't count */
+    bool twice;      /* was read before: doesn't count */
     bool incomplete; /* rows may be missing: doesn't count */
 };
 
@@ -118,8 +118,8 @@ static void warn(struct results *results, const char *format, ...)
         return;
     }
     char *const copy = strdup(text);
-    if (copy != NULL && make_room(&results->warnings, results->warning_count,
-                                  sizeof *results->warnings))
+    if (copy != NULL &&
+        make_room(&results->warnings, results->warning_count, sizeof *results->warnings))
         results->warnings[results->warning_count++] = copy;
     else
         free(copy);
@@ -129,8 +129,7 @@ static void warn(struct results *results, const char *format, ...)
 
 static bool is_schema(const struct schema *schema, const struct head *head)
 {
-    if (strcmp(schema->benchmark, head->benchmark) != 0 ||
-        schema->key_count != head->key_count)
+    if (strcmp(schema->benchmark, head->benchmark) != 0 || schema->key_count != head->key_count)
         return false;
     for (size_t i = 0; i < head->key_count; i++)
         if (strcmp(schema->keys[i], head_cell_name(head, head->keys[i])) != 0)
@@ -140,63 +139,58 @@ static bool is_schema(const struct schema *schema, const struct head *head)
 
 /* Keeps what the first file says that says anything; then `other` is false. False
    without memory. */
-static bool compare_said(struct said *first, const char *text,
-                         const struct lines *lines, bool *other,
-                         struct bc_error *error)
+static bool compare_said(struct said *first, const char *text, const struct lines *lines,
+                         bool *other, struct bc_error *error)
 {
     *other = false;
     if (text == NULL)
         return true;
     if (first->text == NULL)
-        return keep_text(&first->text, text, error) &&
-               keep_text(&first->path, lines->path, error);
+        return keep_text(&first->text, text, error) && keep_text(&first->path, lines->path, error);
     *other = strcmp(first->text, text) != 0;
     return true;
 }
 
 /* Launches on other numbers of ranks are refused. */
-static bool check_ranks(struct schema *schema, const struct head *head,
-                        const struct lines *lines, struct bc_error *error)
+static bool check_ranks(struct schema *schema, const struct head *head, const struct lines *lines,
+                        struct bc_error *error)
 {
     bool other;
     if (!compare_said(&schema->ranks, head->ranks, lines, &other, error))
         return false;
     if (other)
-        return bc_error_set(error, "%.150s ran on %.20s ranks, %.150s on %.20s: "
-                                   "compare launches of as many ranks",
-                            schema->ranks.path, schema->ranks.text, lines->path,
-                            head->ranks);
+        return bc_error_set(error,
+                            "%.150s ran on %.20s ranks, %.150s on %.20s: "
+                            "compare launches of as many ranks",
+                            schema->ranks.path, schema->ranks.text, lines->path, head->ranks);
     return true;
 }
 
 /* Launches with other settings are compared, with a warning. */
-static bool check_settings(struct results *results, struct schema *schema,
-                           const struct head *head, const struct lines *lines,
-                           struct bc_error *error)
+static bool check_settings(struct results *results, struct schema *schema, const struct head *head,
+                           const struct lines *lines, struct bc_error *error)
 {
     for (size_t i = 0; i < SETTINGS; i++) {
         bool other;
-        if (!compare_said(&schema->settings[i], head->settings[i], lines, &other,
-                          error))
+        if (!compare_said(&schema->settings[i], head->settings[i], lines, &other, error))
             return false;
         if (other && !schema->differ[i])
-            warn(results, "%.200s was measured with --%s=%.40s, %.200s with "
-                          "--%s=%.40s: differences may come from that",
-                 schema->settings[i].path, setting_names[i],
-                 schema->settings[i].text, lines->path, setting_names[i],
-                 head->settings[i]);
+            warn(results,
+                 "%.200s was measured with --%s=%.40s, %.200s with "
+                 "--%s=%.40s: differences may come from that",
+                 schema->settings[i].path, setting_names[i], schema->settings[i].text, lines->path,
+                 setting_names[i], head->settings[i]);
         schema->differ[i] = schema->differ[i] || other;
     }
     return true;
 }
 
 /* Finds or makes the schema, and sees to what its launches must have in common. */
-static bool find_schema(struct results *results, struct head *head,
-                        const struct lines *lines, struct bc_error *error)
+static bool find_schema(struct results *results, struct head *head, const struct lines *lines,
+                        struct bc_error *error)
 {
     size_t number = 0;
-    while (number < results->schema_count &&
-           !is_schema(&results->schemas[number], head))
+    while (number < results->schema_count && !is_schema(&results->schemas[number], head))
         number++;
     head->schema = number;
     if (number == results->schema_count) {
@@ -222,9 +216,8 @@ static bool find_schema(struct results *results, struct head *head,
 /* ---- rows -------------------------------------------------------------------------------- */
 
 /* The number of the series of a cell in a row, a new one if need be. */
-static bool find_series(struct results *results, const struct head *head,
-                        char **cells, size_t cell, char *name,
-                        const struct lines *lines, size_t *number,
+static bool find_series(struct results *results, const struct head *head, char **cells, size_t cell,
+                        char *name, const struct lines *lines, size_t *number,
                         struct bc_error *error)
 {
     const char *const quantity = head_cell_name(head, cell);
@@ -239,14 +232,14 @@ static bool find_series(struct results *results, const struct head *head,
     *number = entry->number;
     if (entry->number != SIZE_MAX) {
         if (results->series[entry->number].more != more)
-            return refuse(lines, error, "%s: more is better here, and less is "
-                                        "better in another result, or the other way "
-                                        "round",
+            return refuse(lines, error,
+                          "%s: more is better here, and less is "
+                          "better in another result, or the other way "
+                          "round",
                           quantity);
         return true;
     }
-    if (!make_room(&results->series, results->series_count,
-                   sizeof *results->series))
+    if (!make_room(&results->series, results->series_count, sizeof *results->series))
         return no_memory(error);
     const size_t key_count = head->key_count;
     struct series fresh = {.schema = head->schema,
@@ -268,33 +261,30 @@ static bool find_series(struct results *results, const struct head *head,
     return true;
 }
 
-static bool add_launch(struct results *results, enum side side, bool merged,
-                       size_t *number, struct bc_error *error)
+static bool add_launch(struct results *results, enum side side, bool merged, size_t *number,
+                       struct bc_error *error)
 {
     struct reading *const reading = results->reading;
     if (reading->launch_count == RESULTS_LAUNCHES_MAX)
         return bc_error_set(error, "more than %d launches: compare fewer at a time",
                             RESULTS_LAUNCHES_MAX);
-    if (!make_room(&reading->launches, reading->launch_count,
-                   sizeof *reading->launches))
+    if (!make_room(&reading->launches, reading->launch_count, sizeof *reading->launches))
         return no_memory(error);
     *number = reading->launch_count;
     reading->launches[reading->launch_count++] = (struct launch){
-        .side = side, .file = reading->file_count - 1, .merged = merged,
-        .rows_hash = HASH_START};
+        .side = side, .file = reading->file_count - 1, .merged = merged, .rows_hash = HASH_START};
     return true;
 }
 
 /* The launch of a row in a file that holds several. */
-static bool find_launch(struct results *results, enum side side, const char *run,
-                        char *name, size_t *number, struct bc_error *error)
+static bool find_launch(struct results *results, enum side side, const char *run, char *name,
+                        size_t *number, struct bc_error *error)
 {
     sprintf(name, "%zu\t%s", results->reading->file_count - 1, run);
     struct entry *const entry = look_up(&results->reading->launch_names, name);
     if (entry == NULL)
         return no_memory(error);
-    if (entry->number == SIZE_MAX &&
-        !add_launch(results, side, true, &entry->number, error))
+    if (entry->number == SIZE_MAX && !add_launch(results, side, true, &entry->number, error))
         return false;
     *number = entry->number;
     return true;
@@ -306,35 +296,32 @@ static bool is_failed(const struct head *head, char **cells)
 }
 
 /* Takes in a row: `name` is room for its texts. */
-static bool take_row(struct results *results, const struct head *head,
-                     const struct lines *lines, char **cells, size_t launch,
-                     char *name, struct bc_error *error)
+static bool take_row(struct results *results, const struct head *head, const struct lines *lines,
+                     char **cells, size_t launch, char *name, struct bc_error *error)
 {
     struct reading *const reading = results->reading;
     struct launch *const of = &reading->launches[launch];
-    of->rows_hash = hash_bytes(of->rows_hash, head->benchmark,
-                               strlen(head->benchmark) + 1);
+    of->rows_hash = hash_bytes(of->rows_hash, head->benchmark, strlen(head->benchmark) + 1);
     for (size_t cell = 0; cell < head->cell_count; cell++)
         if (cell != head->run)
-            of->rows_hash = hash_bytes(of->rows_hash, cells[cell],
-                                       strlen(cells[cell]) + 1);
+            of->rows_hash = hash_bytes(of->rows_hash, cells[cell], strlen(cells[cell]) + 1);
     const bool failed = is_failed(head, cells);
     for (size_t cell = 0; cell < head->cell_count; cell++) {
         const enum bc_role role = head->columns[head->column_of[cell]].role;
         if (role != BC_LESS && role != BC_MORE)
             continue;
-        struct observation seen = {.launch = launch, .value = NAN,
-                                   .failed = failed};
-        if (strcmp(cells[cell], "NA") != 0 &&
-            !bc_parse_real(cells[cell], &seen.value))
-            return refuse(lines, error, "'%" SHOWN "' in the column %s is no "
-                                        "number, and not NA",
+        struct observation seen = {.launch = launch, .value = NAN, .failed = failed};
+        if (strcmp(cells[cell], "NA") != 0 && !bc_parse_real(cells[cell], &seen.value))
+            return refuse(lines, error,
+                          "'%" SHOWN "' in the column %s is no "
+                          "number, and not NA",
                           cells[cell], head_cell_name(head, cell));
         if (reading->observation_count == RESULTS_VALUES_MAX)
-            return bc_error_set(error, "more than %zu values: compare fewer files "
-                                       "at a time", RESULTS_VALUES_MAX);
-        if (!find_series(results, head, cells, cell, name, lines, &seen.series,
-                         error))
+            return bc_error_set(error,
+                                "more than %zu values: compare fewer files "
+                                "at a time",
+                                RESULTS_VALUES_MAX);
+        if (!find_series(results, head, cells, cell, name, lines, &seen.series, error))
             return false;
         if (!make_room(&reading->observations, reading->observation_count,
                        sizeof *reading->observations))
@@ -345,8 +332,7 @@ static bool take_row(struct results *results, const struct head *head,
 }
 
 /* Sees to it that launches from the first one on don't count, and says why. */
-static void leave_out(struct results *results, size_t first, const char *path,
-                      const char *why)
+static void leave_out(struct results *results, size_t first, const char *path, const char *why)
 {
     warn(results, "%.200s %s. It doesn't count", path, why);
     struct reading *const reading = results->reading;
@@ -376,8 +362,8 @@ static bool parse_end(const char *end, unsigned long long *rows, long *status)
 }
 
 /* Sees to it that a launch counts only if its file has all that it found. */
-static void check_body(struct results *results, const struct head *head,
-                       const struct body *body, const char *path, size_t first)
+static void check_body(struct results *results, const struct head *head, const struct body *body,
+                       const char *path, size_t first)
 {
     const bool merged = head->run != NO_COLUMN;
     unsigned long long said;
@@ -385,8 +371,7 @@ static void check_body(struct results *results, const struct head *head,
     if (body->rows == 0)
         warn(results, "%.200s has no rows", path);
     if (body->interrupted && !merged) {
-        leave_out(results, first, path,
-                  "was interrupted by a signal: rows may be missing");
+        leave_out(results, first, path, "was interrupted by a signal: rows may be missing");
         return;
     }
     if (!parse_end(body->end, &said, &status)) {
@@ -397,8 +382,8 @@ static void check_body(struct results *results, const struct head *head,
         return;
     }
     if (said != body->rows)
-        warn(results, "%.200s has %zu rows, and had %llu when it was written", path,
-             body->rows, said);
+        warn(results, "%.200s has %zu rows, and had %llu when it was written", path, body->rows,
+             said);
     if (status != 0 && body->failed == 0 && !merged)
         leave_out(results, first, path,
                   "ends with an exit status other than 0 and no row that failed: "
@@ -415,9 +400,8 @@ static void take_remark(struct body *body, const char *line)
 }
 
 /* Reads what follows the header row. */
-static bool read_rows(struct results *results, enum side side,
-                      const struct head *head, struct lines *lines, char *name,
-                      struct bc_error *error)
+static bool read_rows(struct results *results, enum side side, const struct head *head,
+                      struct lines *lines, char *name, struct bc_error *error)
 {
     const bool merged = head->run != NO_COLUMN;
     const size_t first = results->reading->launch_count;
@@ -434,9 +418,10 @@ static bool read_rows(struct results *results, enum side side,
         if (lines->text[0] == '#') {
             if (meta_value(lines->text, "columns") != NULL ||
                 meta_value(lines->text, "benchmark") != NULL)
-                return refuse(lines, error, "a second result begins: one launch a "
-                                            "file, or a column 'run' that tells "
-                                            "them apart");
+                return refuse(lines, error,
+                              "a second result begins: one launch a "
+                              "file, or a column 'run' that tells "
+                              "them apart");
             take_remark(&body, lines->text);
             continue;
         }
@@ -446,15 +431,14 @@ static bool read_rows(struct results *results, enum side side,
         char *cells[RESULTS_COLUMNS_MAX];
         const size_t count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
         if ((count != head->cell_count || head->has_end) && !lines->complete) {
-            warn(results, "%.200s: line %zu was cut off and doesn't count",
-                 lines->path, lines->number);
+            warn(results, "%.200s: line %zu was cut off and doesn't count", lines->path,
+                 lines->number);
             continue;
         }
         if (count != head->cell_count)
-            return refuse(lines, error, "%zu cells, where the header row has %zu",
-                          count, head->cell_count);
-        if ((merged && !find_launch(results, side, cells[head->run], name, &launch,
-                                    error)) ||
+            return refuse(lines, error, "%zu cells, where the header row has %zu", count,
+                          head->cell_count);
+        if ((merged && !find_launch(results, side, cells[head->run], name, &launch, error)) ||
             !take_row(results, head, lines, cells, launch, name, error))
             return false;
         body.rows++;
@@ -466,17 +450,15 @@ static bool read_rows(struct results *results, enum side side,
     return true;
 }
 
-static bool read_result(struct results *results, enum side side,
-                        struct lines *lines, struct bc_error *error)
+static bool read_result(struct results *results, enum side side, struct lines *lines,
+                        struct bc_error *error)
 {
     struct head *const head = calloc(1, sizeof *head);
     /* Room for a whole line, twice a number, and what is between them. */
     char *const name = malloc(RESULTS_LINE_MAX + 256);
-    const bool good =
-        ((head != NULL && name != NULL) || no_memory(error)) &&
-        head_read(head, lines, error) &&
-        find_schema(results, head, lines, error) &&
-        read_rows(results, side, head, lines, name, error);
+    const bool good = ((head != NULL && name != NULL) || no_memory(error)) &&
+                      head_read(head, lines, error) && find_schema(results, head, lines, error) &&
+                      read_rows(results, side, head, lines, name, error);
     if (head != NULL)
         head_free(head);
     free(head);
@@ -492,8 +474,8 @@ static bool add_file(struct results *results, enum side side, const char *path,
     if (!lines_open(&lines, path, error))
         return false;
     char *const copy = strdup(path);
-    bool good = copy != NULL && make_room(&reading->paths, reading->file_count,
-                                          sizeof *reading->paths);
+    bool good =
+        copy != NULL && make_room(&reading->paths, reading->file_count, sizeof *reading->paths);
     if (good) {
         reading->paths[reading->file_count++] = copy;
         good = read_result(results, side, &lines, error);
@@ -518,15 +500,13 @@ static enum kind kind_of(const char *path)
     bool comparison = false;
     if (!lines_open(&lines, path, &ignored))
         return NO_RESULT;
-    while (lines_next(&lines, &ignored) == LINE &&
-           (lines.text[0] == '#' || lines.length == 0)) {
+    while (lines_next(&lines, &ignored) == LINE && (lines.text[0] == '#' || lines.length == 0)) {
         const char *const benchmark = meta_value(lines.text, "benchmark");
         const char *const columns = meta_value(lines.text, "columns");
         if (benchmark != NULL)
             comparison = strcmp(benchmark, "bench_compare") == 0;
         if (columns != NULL)
-            kind = strncmp(columns, "run=key", 7) == 0 ||
-                           strstr(columns, " run=key") != NULL
+            kind = strncmp(columns, "run=key", 7) == 0 || strstr(columns, " run=key") != NULL
                        ? SEVERAL_LAUNCHES
                        : ONE_LAUNCH;
     }
@@ -535,9 +515,8 @@ static enum kind kind_of(const char *path)
 }
 
 /* Adds those that hold several launches each; or, if they are not wanted, all. */
-static bool add_files(struct results *results, enum side side,
-                      const struct paths *paths, bool several, size_t *added,
-                      struct bc_error *error)
+static bool add_files(struct results *results, enum side side, const struct paths *paths,
+                      bool several, size_t *added, struct bc_error *error)
 {
     const char *other = NULL;
     for (size_t i = 0; i < paths->count; i++) {
@@ -554,8 +533,10 @@ static bool add_files(struct results *results, enum side side,
         ++*added;
     }
     if (*added > 0 && other != NULL)
-        warn(results, "%.200s has no column 'run', as other files beside it have: "
-                      "left out", other);
+        warn(results,
+             "%.200s has no column 'run', as other files beside it have: "
+             "left out",
+             other);
     return true;
 }
 
@@ -580,9 +561,10 @@ static bool add_folder(struct results *results, enum side side, const char *path
         good = list_below(&below, path, error) &&
                add_files(results, side, &below, false, &added, error);
     if (good && added == 0)
-        good = bc_error_set(error, "'%.200s' has no results: no file PROGRAM.tsv "
-                                   "with '# columns:' in it, in runs/N or in its "
-                                   "folders",
+        good = bc_error_set(error,
+                            "'%.200s' has no results: no file PROGRAM.tsv "
+                            "with '# columns:' in it, in runs/N or in its "
+                            "folders",
                             path);
     free_texts(own.paths, own.count);
     free_texts(below.paths, below.count);
@@ -591,20 +573,19 @@ static bool add_folder(struct results *results, enum side side, const char *path
     return good;
 }
 
-bool results_add(struct results *results, enum side side, const char *path,
-                 struct bc_error *error)
+bool results_add(struct results *results, enum side side, const char *path, struct bc_error *error)
 {
     return is_folder(path) ? add_folder(results, side, path, error)
                            : add_file(results, side, path, error);
 }
 
-/* ---- gathering -------------------------------------------------------------------------------- */
+/* ---- gathering --------------------------------------------------------------------------------
+ */
 
 /* A launch that is among several and by itself, too, or in a copy of its file. */
 static bool is_same(const struct launch *a, const struct launch *b)
 {
-    return a->side == b->side && a->file != b->file &&
-           a->rows_hash == b->rows_hash &&
+    return a->side == b->side && a->file != b->file && a->rows_hash == b->rows_hash &&
            (a->merged != b->merged || a->file_hash == b->file_hash);
 }
 
@@ -618,8 +599,7 @@ static void find_twice(struct results *results)
         if (launch->incomplete)
             continue;
         for (size_t j = 0; j < i && !launch->twice; j++)
-            if (!reading->launches[j].incomplete &&
-                is_same(launch, &reading->launches[j])) {
+            if (!reading->launches[j].incomplete && is_same(launch, &reading->launches[j])) {
                 launch->twice = true;
                 path = reading->paths[launch->file];
                 other = reading->paths[reading->launches[j].file];
@@ -629,8 +609,10 @@ static void find_twice(struct results *results)
             results->launches[launch->side]++;
     }
     if (twice > 0)
-        warn(results, "%zu launches were read twice and count once (%.200s is also "
-                      "in %.200s)", twice, path, other);
+        warn(results,
+             "%zu launches were read twice and count once (%.200s is also "
+             "in %.200s)",
+             twice, path, other);
 }
 
 static int compare_observations(const void *left, const void *right)
@@ -644,12 +626,11 @@ static int compare_observations(const void *left, const void *right)
 }
 
 /* Takes in what one launch saw of one series. */
-static bool gather(struct results *results, const struct observation *seen,
-                   size_t count, struct bc_error *error)
+static bool gather(struct results *results, const struct observation *seen, size_t count,
+                   struct bc_error *error)
 {
     struct series *const series = &results->series[seen->series];
-    struct values *const side =
-        &series->sides[results->reading->launches[seen->launch].side];
+    struct values *const side = &series->sides[results->reading->launches[seen->launch].side];
     double *const numbers = malloc(count * sizeof *numbers);
     if (numbers == NULL)
         return no_memory(error);
@@ -667,9 +648,10 @@ static bool gather(struct results *results, const struct observation *seen,
     if (failed || number_count == 0)
         return true;
     if (side->count == BC_RANK_MAX)
-        return bc_error_set(error, "more than %d launches a side of a row of %.60s: "
-                                   "compare fewer", BC_RANK_MAX,
-                            results->schemas[series->schema].benchmark);
+        return bc_error_set(error,
+                            "more than %d launches a side of a row of %.60s: "
+                            "compare fewer",
+                            BC_RANK_MAX, results->schemas[series->schema].benchmark);
     if (!make_room(&side->values, side->count, sizeof *side->values))
         return no_memory(error);
     side->values[side->count++] = median;
@@ -681,8 +663,8 @@ bool results_finish(struct results *results, struct bc_error *error)
     struct reading *const reading = results->reading;
     find_twice(results);
     if (reading->observation_count > 0)
-        qsort(reading->observations, reading->observation_count,
-              sizeof *reading->observations, compare_observations);
+        qsort(reading->observations, reading->observation_count, sizeof *reading->observations,
+              compare_observations);
     size_t repeated = 0;
     for (size_t begin = 0, end; begin < reading->observation_count; begin = end) {
         const struct observation *const seen = &reading->observations[begin];
@@ -691,16 +673,17 @@ bool results_finish(struct results *results, struct bc_error *error)
                               reading->observations[end].launch == seen->launch;
              end++)
             ;
-        if (reading->launches[seen->launch].twice ||
-            reading->launches[seen->launch].incomplete)
+        if (reading->launches[seen->launch].twice || reading->launches[seen->launch].incomplete)
             continue;
         repeated += end - begin > 1;
         if (!gather(results, seen, end - begin, error))
             return false;
     }
     if (repeated > 0)
-        warn(results, "launches have rows more than once (%zu values): the median "
-                      "counts", repeated);
+        warn(results,
+             "launches have rows more than once (%zu values): the median "
+             "counts",
+             repeated);
     if (reading->left_out > 0) {
         results->warning_count = WARNINGS_MAX - 1;
         free(results->warnings[WARNINGS_MAX - 1]);

@@ -2,8 +2,8 @@
  * Reading results for comparison: what each launch found for each row.
  *
  * A result says itself what its columns are (`# columns:`, common/output.h), so
- * nothing here knows a benchmark, but that one's --sync is another (head.c). A launch is one file as a program wrote it, or
- * one value of the column `run` in a file that holds several.
+ * nothing here knows a benchmark, but that one's --sync is another (head.c). A launch is one file
+ * as a program wrote it, or one value of the column `run` in a file that holds several.
  *
  * A file whose last line isn't `# end:` was cut off; one that a signal ended says so, and
  * one that could write no more has an exit status there that no row explains. What is
@@ -23,11 +23,11 @@
 #include <stdint.h>
 
 /* What is larger is refused. */
-#define RESULTS_LINE_MAX ((size_t)1 << 20)  /* bytes */
-#define RESULTS_FILE_MAX ((size_t)1 << 28)  /* bytes */
+#define RESULTS_LINE_MAX ((size_t)1 << 20)   /* bytes */
+#define RESULTS_FILE_MAX ((size_t)1 << 28)   /* bytes */
 #define RESULTS_VALUES_MAX ((size_t)1 << 24) /* in all files together */
-#define RESULTS_LAUNCHES_MAX 10000          /* in all files together */
-#define RESULTS_COLUMNS_MAX 256             /* of a file */
+#define RESULTS_LAUNCHES_MAX 10000           /* in all files together */
+#define RESULTS_COLUMNS_MAX 256              /* of a file */
 
 enum side { BASE, NEW, SIDES };
 
@@ -71,9 +71,9 @@ struct results {
     size_t schema_count;
     struct series *series; /* in the order in which they were met */
     size_t series_count;
-    size_t launches[SIDES]; /* that count */
+    size_t launches[SIDES];   /* that count */
     size_t incomplete[SIDES]; /* and that don't, since rows may be missing */
-    char **warnings; /* one line each */
+    char **warnings;          /* one line each */
     size_t warning_count;
     struct reading *reading; /* internal */
 };
@@ -90,8 +90,7 @@ void results_free(struct results *results);
  * warning; a file that was named and is none is an error. False with the error
  * set.
  */
-bool results_add(struct results *results, enum side side, const char *path,
-                 struct bc_error *error);
+bool results_add(struct results *results, enum side side, const char *path, struct bc_error *error);
 
 /*
  * To be called once, after all files: gathers each launch's values. A launch that

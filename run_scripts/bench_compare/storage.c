@@ -29,29 +29,24 @@ uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t count)
     return hash;
 }
 
-static struct entry *find_entry(const struct dictionary *dictionary,
-                                const char *text)
+static struct entry *find_entry(const struct dictionary *dictionary, const char *text)
 {
-    size_t at = (size_t)hash_bytes(HASH_START, text, strlen(text)) &
-                (dictionary->size - 1);
-    while (dictionary->entries[at].text != NULL &&
-           strcmp(dictionary->entries[at].text, text) != 0)
+    size_t at = (size_t)hash_bytes(HASH_START, text, strlen(text)) & (dictionary->size - 1);
+    while (dictionary->entries[at].text != NULL && strcmp(dictionary->entries[at].text, text) != 0)
         at = (at + 1) & (dictionary->size - 1);
     return &dictionary->entries[at];
 }
 
 static bool enlarge(struct dictionary *dictionary)
 {
-    struct dictionary larger = {
-        .size = dictionary->size == 0 ? 64 : 2 * dictionary->size,
-        .used = dictionary->used};
+    struct dictionary larger = {.size = dictionary->size == 0 ? 64 : 2 * dictionary->size,
+                                .used = dictionary->used};
     larger.entries = calloc(larger.size, sizeof *larger.entries);
     if (larger.entries == NULL)
         return false;
     for (size_t i = 0; i < dictionary->size; i++)
         if (dictionary->entries[i].text != NULL)
-            *find_entry(&larger, dictionary->entries[i].text) =
-                dictionary->entries[i];
+            *find_entry(&larger, dictionary->entries[i].text) = dictionary->entries[i];
     free(dictionary->entries);
     *dictionary = larger;
     return true;

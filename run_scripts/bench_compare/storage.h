@@ -26,7 +26,7 @@ struct dictionary {
     struct entry {
         char *text; /* NULL: free */
         size_t number;
-    } *entries;
+    } * entries;
     size_t size, used; /* size: a power of 2 */
 };
 

@@ -54,8 +54,7 @@ static const double TIME_LIMIT_S = 1.0; /* of one size; one round at least */
 
 /* In lines. The default of the message rate, 6 peers of 128 messages of 8
    bytes; and 64 KiB, more than a level-1 cache holds. */
-static const size_t COUNTS[] = {6 * 128 * 8 / LINE_BYTES,
-                                64 * 1024 / LINE_BYTES};
+static const size_t COUNTS[] = {6 * 128 * 8 / LINE_BYTES, 64 * 1024 / LINE_BYTES};
 
 /* Memory full of zeros, and the offsets of lines of it in random order. */
 struct lines {
@@ -197,8 +196,7 @@ static void flush_and_write(struct bed *bed)
 }
 
 /* The median over a block of the walk's time, in ns a line. */
-static double block_ns(struct bed *bed, int block,
-                       void (*prepare)(struct bed *))
+static double block_ns(struct bed *bed, int block, void (*prepare)(struct bed *))
 {
     double samples[MAX_BLOCK];
     for (int i = 0; i < block; i++) {
@@ -211,14 +209,12 @@ static double block_ns(struct bed *bed, int block,
         samples[i] = timed_walk_ns(&bed->target);
     }
     const int skipped = block / 2;
-    return bc_median(samples + skipped, (size_t)(block - skipped)) /
-           (double)bed->target.count;
+    return bc_median(samples + skipped, (size_t)(block - skipped)) / (double)bed->target.count;
 }
 
 static struct result measure(struct bed *bed, const struct proof *proof)
 {
-    void (*const prepare[CASES])(struct bed *) = {nothing, proof->make_cold,
-                                                  proof->prove};
+    void (*const prepare[CASES])(struct bed *) = {nothing, proof->make_cold, proof->prove};
     double line_ns[CASES][MAX_ROUNDS], of_warm[MAX_ROUNDS], of_cold[MAX_ROUNDS];
     size_t rounds = 0;
     const int64_t end_ns = bc_now_ns() + (int64_t)(TIME_LIMIT_S * 1e9);
@@ -238,9 +234,8 @@ static struct result measure(struct bed *bed, const struct proof *proof)
         result.line_ns[c] = bc_median(line_ns[c], rounds);
     printf("%s: %zu lines, ns a line: warm %.2f, cold %.2f, after %s %.2f "
            "(%.3f of warm, %.3f of cold; %zu rounds)\n",
-           proof->name, bed->target.count, result.line_ns[WARM],
-           result.line_ns[COLD], proof->after, result.line_ns[PROVED],
-           result.of_warm, result.of_cold, rounds);
+           proof->name, bed->target.count, result.line_ns[WARM], result.line_ns[COLD], proof->after,
+           result.line_ns[PROVED], result.of_warm, result.of_cold, rounds);
     return result;
 }
 
@@ -259,8 +254,7 @@ static int judge_cold(const struct result *result, const struct bed *bed)
            cost more. */
         double miss_ns = INFINITY;
         for (int i = 0; i < 20; i++)
-            miss_ns = fmin(miss_ns, timed_walk_ns(&bed->evictor) /
-                                        (double)bed->evictor.count);
+            miss_ns = fmin(miss_ns, timed_walk_ns(&bed->evictor) / (double)bed->evictor.count);
         printf("  a miss costs %.2f ns\n", miss_ns);
         if (result->line_ns[COLD] < 0.5 * miss_ns)
             return claim("the cold walk misses", false);
@@ -280,8 +274,7 @@ static int judge_warm(const struct result *result, const struct bed *bed)
     (void)bed;
     const double warm_ns = result->line_ns[WARM];
     return claim("1.25 of warm, or 4 ns more, at most",
-                 result->of_warm <= 1.25 ||
-                     result->line_ns[PROVED] <= warm_ns + 4.0) +
+                 result->of_warm <= 1.25 || result->line_ns[PROVED] <= warm_ns + 4.0) +
            claim("0.6 of cold at most", result->of_cold <= 0.6);
 }
 
@@ -295,10 +288,8 @@ static int set_up_l2(struct bed *bed)
         printf("skipped: the level-2 cache's size is not known here\n");
         return SKIPPED;
     }
-    if (!make_lines(&bed->evictor, 4 * (size_t)l2_bytes / LINE_BYTES,
-                    LINE_BYTES) ||
-        !bc_cache_flush_create(&bed->flush,
-                               bed->without ? 0 : DEFAULT_BYTES)) {
+    if (!make_lines(&bed->evictor, 4 * (size_t)l2_bytes / LINE_BYTES, LINE_BYTES) ||
+        !bc_cache_flush_create(&bed->flush, bed->without ? 0 : DEFAULT_BYTES)) {
         printf("skipped: no memory\n");
         return SKIPPED;
     }
@@ -312,10 +303,8 @@ static int set_up_llc(struct bed *bed)
     return SKIPPED;
 #endif
     const size_t bytes = bc_cache_llc_flush_bytes();
-    printf("last-level cache: %zu bytes, flush: %zu\n", bc_cache_llc_bytes(),
-           bytes);
-    if (bytes == 0 ||
-        !bc_cache_flush_create(&bed->flush, bed->without ? 0 : bytes)) {
+    printf("last-level cache: %zu bytes, flush: %zu\n", bc_cache_llc_bytes(), bytes);
+    if (bytes == 0 || !bc_cache_flush_create(&bed->flush, bed->without ? 0 : bytes)) {
         printf("skipped: size not known, or no memory for it\n");
         return SKIPPED;
     }
@@ -334,10 +323,9 @@ static int set_up_write(struct bed *bed)
 /* A block of llc is short, as its flush may take half a second. */
 static const struct proof PROOFS[] = {
     {"l2", "flush", set_up_l2, evict, flush, PAGE_BYTES, 40, 1, judge_cold},
-    {"llc", "flush", set_up_llc, flush_lines, flush, PAGE_BYTES, 8, 1,
-     judge_cold},
-    {"write", "flush and memset", set_up_write, flush, flush_and_write,
-     LINE_BYTES, 40, 2, judge_warm},
+    {"llc", "flush", set_up_llc, flush_lines, flush, PAGE_BYTES, 8, 1, judge_cold},
+    {"write", "flush and memset", set_up_write, flush, flush_and_write, LINE_BYTES, 40, 2,
+     judge_warm},
 };
 
 static int run(const struct proof *proof, bool without)

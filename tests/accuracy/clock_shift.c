@@ -58,8 +58,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     if (status != 0 || clock != CLOCK_MONOTONIC || !shifts)
         return status;
     const int64_t true_ns = nanoseconds(time);
-    const int64_t shifted_ns =
-        true_ns + shift_ns + llround(drift * (double)(true_ns - origin_ns));
+    const int64_t shifted_ns = true_ns + shift_ns + llround(drift * (double)(true_ns - origin_ns));
     time->tv_sec = shifted_ns / 1000000000;
     time->tv_nsec = shifted_ns % 1000000000;
     if (cost_ns > 0)
@@ -72,6 +71,5 @@ int64_t clock_shift_undo(int64_t shifted_ns)
 {
     if (!shifts)
         return shifted_ns;
-    return origin_ns + llround((double)(shifted_ns - shift_ns - origin_ns) /
-                               (1.0 + drift));
+    return origin_ns + llround((double)(shifted_ns - shift_ns - origin_ns) / (1.0 + drift));
 }

@@ -30,12 +30,10 @@ static unshift_fn *unshift; /* NULL: nothing shifts the clock */
 static double error_us(const struct bc_global_clock *clock, int64_t now_ns)
 {
     const int64_t true_ns = unshift != NULL ? unshift(now_ns) : now_ns;
-    double error = fabs((double)(bc_clock_line_reference(
-                                     bc_global_clock_line(clock), now_ns) -
-                                 true_ns)) *
-                   1e-3;
-    bc_quiet_allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX,
-                       MPI_COMM_WORLD);
+    double error =
+        fabs((double)(bc_clock_line_reference(bc_global_clock_line(clock), now_ns) - true_ns)) *
+        1e-3;
+    bc_quiet_allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return error;
 }
 
@@ -44,20 +42,18 @@ static void print_row(int rank, const char *what, double before_us,
 {
     const int64_t now_ns = bc_now_ns();
     const double after_us = error_us(clock, now_ns);
-    const double later_us =
-        error_us(clock, now_ns + (int64_t)(ahead_s * 1e9));
+    const double later_us = error_us(clock, now_ns + (int64_t)(ahead_s * 1e9));
     const struct bc_global_clock_report report = bc_global_clock_report(clock);
     if (rank == 0)
-        printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", what, before_us,
-               after_us, later_us, report.error_ns * 1e-3,
-               report.bound_ns * 1e-3, report.took_s);
+        printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", what, before_us, after_us, later_us,
+               report.error_ns * 1e-3, report.bound_ns * 1e-3, report.took_s);
     fflush(stdout);
 }
 
 static void pause_for(double seconds)
 {
-    const struct timespec pause = {
-        .tv_sec = (time_t)seconds, .tv_nsec = (long)(fmod(seconds, 1.0) * 1e9)};
+    const struct timespec pause = {.tv_sec = (time_t)seconds,
+                                   .tv_nsec = (long)(fmod(seconds, 1.0) * 1e9)};
     nanosleep(&pause, NULL);
 }
 

@@ -88,8 +88,7 @@ static double measure_block(const struct bc_run *run, struct bc_sampler *sampler
     const int rank = run->job.rank;
     const struct halo_grid grid = halo_grid_of(dims, rank);
     struct halo_exchange exchange;
-    halo_exchange_init(&exchange, &box, &grid, MPI_COMM_WORLD,
-                       run->job.node_comm);
+    halo_exchange_init(&exchange, &box, &grid, MPI_COMM_WORLD, run->job.node_comm);
     shared_window()->create(&exchange);
     /* The parts of a shared window follow each other in the order of ranks. */
     char *const own = (char *)exchange.values;
@@ -98,8 +97,7 @@ static double measure_block(const struct bc_run *run, struct bc_sampler *sampler
     halo_measure(run, sampler, shared_window(), &exchange, INFINITY, &result);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
-        bare_ns[i] = bare((double (*)[N + 2][N + 2])own,
-                          (double (*)[N + 2][N + 2])other, 1 - rank);
+        bare_ns[i] = bare((double(*)[N + 2][N + 2]) own, (double(*)[N + 2][N + 2]) other, 1 - rank);
     }
     shared_window()->destroy(&exchange);
     return result.times.repetition.value / bc_median(bare_ns, ROUNDS);

@@ -29,8 +29,7 @@ static void pause_for(int64_t ns)
 /* As in a swap: after all sends have been waited for all faces are packed; then
    each one is unpacked after its receive was. In ns, with what 7 pairs of clock
    readings cost. */
-static int64_t pack_and_unpack(const struct halo_exchange *x,
-                               double *const *buffers)
+static int64_t pack_and_unpack(const struct halo_exchange *x, double *const *buffers)
 {
     pause_for(HALO_FACES * pause_ns);
     int64_t start_ns = bc_now_ns();
@@ -40,8 +39,7 @@ static int64_t pack_and_unpack(const struct halo_exchange *x,
     for (int face = 0; face < HALO_FACES; face++) {
         pause_for(pause_ns);
         start_ns = bc_now_ns();
-        halo_unpack(&x->box, &x->received[face], buffers[HALO_FACES + face],
-                    x->values);
+        halo_unpack(&x->box, &x->received[face], buffers[HALO_FACES + face], x->values);
         ns += bc_now_ns() - start_ns;
     }
     return ns;
@@ -60,8 +58,7 @@ static double measure(const struct bc_run *run)
     for (int i = 0; i < 2 * HALO_FACES; i++)
         buffers[i] = halo_allocate_values(halo_face_values(&box, i % HALO_FACES));
     for (int i = 0; i < ROUNDS; i++)
-        us[i] = ((double)pack_and_unpack(&x, buffers) -
-                 (HALO_FACES + 1) * run->own_clock.read_ns) *
+        us[i] = ((double)pack_and_unpack(&x, buffers) - (HALO_FACES + 1) * run->own_clock.read_ns) *
                 1e-3;
     return bc_median(us, ROUNDS); /* the memory goes with the process */
 }
@@ -71,14 +68,19 @@ int main(int argc, char **argv)
     struct bc_option options[HALO_DIRECTIONS + 1];
     static const char *const names[HALO_DIRECTIONS] = {"x", "y", "z"};
     for (int d = 0; d < HALO_DIRECTIONS; d++)
-        options[d] = (struct bc_option){.long_name = names[d], .kind = BC_SIZE,
-                                        .value = &extent[d], .argument = "N",
-                                        .min = 1, .max = 1000,
+        options[d] = (struct bc_option){.long_name = names[d],
+                                        .kind = BC_SIZE,
+                                        .value = &extent[d],
+                                        .argument = "N",
+                                        .min = 1,
+                                        .max = 1000,
                                         .help = "extent of the box, in values"};
-    options[HALO_DIRECTIONS] =
-        (struct bc_option){.long_name = "pause", .kind = BC_INTEGER,
-                           .value = &pause_ns, .argument = "NS", .max = 1e9,
-                           .help = "of each face"};
+    options[HALO_DIRECTIONS] = (struct bc_option){.long_name = "pause",
+                                                  .kind = BC_INTEGER,
+                                                  .value = &pause_ns,
+                                                  .argument = "NS",
+                                                  .max = 1e9,
+                                                  .help = "of each face"};
     const struct bc_benchmark benchmark = {
         .name = "halo_packing",
         .summary = "Measures the packing and unpacking of faces.",
@@ -91,8 +93,7 @@ int main(int argc, char **argv)
     if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
         return status;
     double us = measure(&run);
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &us, 1, MPI_DOUBLE, MPI_MAX,
-                         MPI_COMM_WORLD));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
     if (run.job.rank == 0)
         printf("packing and unpacking: %.3f us\n", us);
     return bc_run_end(&run);

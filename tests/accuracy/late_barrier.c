@@ -75,8 +75,8 @@ int MPI_Barrier(MPI_Comm comm)
     return code;
 }
 
-int MPI_Allreduce(const void *send, void *receive, int count,
-                  MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm)
 {
     const int code = PMPI_Allreduce(send, receive, count, type, op, comm);
     come_late();

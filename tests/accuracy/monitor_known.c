@@ -1,10 +1,12 @@
 /*
- * In place of the monitor: wrappers that add a known time to each call, for monitor_overhead to find.
+ * In place of the monitor: wrappers that add a known time to each call, for monitor_overhead to
+ * find.
  *
- * Each wrapper reads the clock until a time has passed: KNOWN_NS outside of a snapshot and twice that inside of one. So
- * a row's mode "on" less its mode "off" is by how much longer wrappers took inside, which they note; what readings
- * cost where the processor does something else at the same time is in both and cancels. Without KNOWN_NS, and with 0,
- * wrappers only call the function, in both modes.
+ * Each wrapper reads the clock until a time has passed: KNOWN_NS outside of a snapshot and twice
+ * that inside of one. So a row's mode "on" less its mode "off" is by how much longer wrappers took
+ * inside, which they note; what readings cost where the processor does something else at the same
+ * time is in both and cancels. Without KNOWN_NS, and with 0, wrappers only call the function, in
+ * both modes.
  *
  * At the end stderr says by how much longer wrappers took, and what a reading of the clock costs.
  */
@@ -14,8 +16,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A wrapper that took longer than it was told to by more than this was stopped: it isn't counted, as the medians of
-   monitor_overhead are not moved by its batch. */
+/* A wrapper that took longer than it was told to by more than this was stopped: it isn't counted,
+   as the medians of monitor_overhead are not moved by its batch. */
 #define STOP_NS 500.0
 
 /* The wrappers of one mode. */
@@ -64,33 +66,41 @@ static void spend(void)
     }
 }
 
-#define SLOW(Name, parameters, arguments)  \
-    int MPI_##Name parameters              \
-    {                                      \
-        if (spends)                        \
-            spend();                       \
-        return PMPI_##Name arguments;      \
+#define SLOW(Name, parameters, arguments)                                                          \
+    int MPI_##Name parameters                                                                      \
+    {                                                                                              \
+        if (spends)                                                                                \
+            spend();                                                                               \
+        return PMPI_##Name arguments;                                                              \
     }
 
-SLOW(Isend, (const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request),
+SLOW(Isend,
+     (const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+      MPI_Request *request),
      (buf, count, type, to, tag, comm, request))
-SLOW(Irecv, (void *buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request),
+SLOW(Irecv,
+     (void *buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+      MPI_Request *request),
      (buf, count, type, from, tag, comm, request))
 SLOW(Send, (const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm),
      (buf, count, type, to, tag, comm))
-SLOW(Recv, (void *buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status),
+SLOW(Recv,
+     (void *buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+      MPI_Status *status),
      (buf, count, type, from, tag, comm, status))
 SLOW(Wait, (MPI_Request * request, MPI_Status *status), (request, status))
-SLOW(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), (count, requests, statuses))
+SLOW(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
+     (count, requests, statuses))
 SLOW(Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status))
 SLOW(Start, (MPI_Request * request), (request))
 SLOW(Put,
-     (const void *origin, int count, MPI_Datatype type, int target, MPI_Aint displacement, int target_count,
-      MPI_Datatype target_type, MPI_Win win),
+     (const void *origin, int count, MPI_Datatype type, int target, MPI_Aint displacement,
+      int target_count, MPI_Datatype target_type, MPI_Win win),
      (origin, count, type, target, displacement, target_count, target_type, win))
 SLOW(Win_flush, (int target, MPI_Win win), (target, win))
 SLOW(Barrier, (MPI_Comm comm), (comm))
-SLOW(Allreduce, (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+SLOW(Allreduce,
+     (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (sent, received, count, type, op, comm))
 SLOW(Iallreduce,
      (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,

@@ -32,15 +32,13 @@ static int peer;
 static void post_sends(MPI_Request *request)
 {
     for (int i = 0; i < MESSAGES; i++)
-        MPI_Isend(sent[i], BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD,
-                  &request[i]);
+        MPI_Isend(sent[i], BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &request[i]);
 }
 
 static void post_receives(MPI_Request *request)
 {
     for (int i = 0; i < MESSAGES; i++)
-        MPI_Irecv(received[i], BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD,
-                  &request[i]);
+        MPI_Irecv(received[i], BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &request[i]);
 }
 
 /* The time of an iteration without flush, in ns. */
@@ -75,8 +73,8 @@ static double bare_pre_post(int rank)
     return (MPI_Wtime() - start) * 1e9;
 }
 
-static double (*const bare[MSGRATE_PATTERNS])(int rank) = {
-    bare_single, bare_both, bare_pre_post, bare_both};
+static double (*const bare[MSGRATE_PATTERNS])(int rank) = {bare_single, bare_both, bare_pre_post,
+                                                           bare_both};
 
 /* The median over rounds of the slowest rank's time, on rank 0. Collective. */
 static double slowest_median(const double *local, int rounds)
@@ -88,8 +86,8 @@ static double slowest_median(const double *local, int rounds)
 
 /* Times a pattern, in new buffers, and its bare loop in turn; the ratio of their
    rates, and the bare one's in messages a second, on rank 0. */
-static double measure_block(struct msgrate_bench *bench, int pattern,
-                            int rounds, double *bare_per_s)
+static double measure_block(struct msgrate_bench *bench, int pattern, int rounds,
+                            double *bare_per_s)
 {
     static double ours_ns[ROUNDS_MAX], bare_ns[ROUNDS_MAX];
     const int rank = bench->run->job.rank;
@@ -119,8 +117,7 @@ static double measure_block(struct msgrate_bench *bench, int pattern,
     msgrate_exchange_destroy(&exchange);
     const double ours = slowest_median(ours_ns, rounds);
     const double reference = slowest_median(bare_ns, rounds);
-    const int messages =
-        msgrate_patterns[pattern].one_partner ? MESSAGES : 2 * MESSAGES;
+    const int messages = msgrate_patterns[pattern].one_partner ? MESSAGES : 2 * MESSAGES;
     *bare_per_s = messages / reference * 1e9;
     return reference / ours;
 }
@@ -133,14 +130,13 @@ static double measure(struct msgrate_bench *bench, int pattern)
     const int blocks = asked > 0 ? 1 : BLOCKS;
     double ratios[BLOCKS], bare_per_s = 0.0;
     for (int block = 0; block < blocks; block++)
-        ratios[block] = measure_block(bench, pattern,
-                                      asked > 0 ? asked : ROUNDS, &bare_per_s);
+        ratios[block] = measure_block(bench, pattern, asked > 0 ? asked : ROUNDS, &bare_per_s);
     const double ratio = bc_median(ratios, (size_t)blocks);
     if (bench->run->job.rank == 0)
         printf("%s: rate %.4f of the bare loop's, %.0f a second; in %d blocks "
                "from %.3f to %.3f\n",
-               msgrate_patterns[pattern].name, ratio, bare_per_s, blocks,
-               ratios[0], ratios[blocks - 1]);
+               msgrate_patterns[pattern].name, ratio, bare_per_s, blocks, ratios[0],
+               ratios[blocks - 1]);
     return ratio;
 }
 
@@ -149,8 +145,7 @@ static struct msgrate_parameters parameters;
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
     if (run->job.ranks != 2 || parameters.iterations > ROUNDS_MAX)
-        return bc_error_set(error, "needs 2 ranks, and at most %d iterations",
-                            ROUNDS_MAX);
+        return bc_error_set(error, "needs 2 ranks, and at most %d iterations", ROUNDS_MAX);
     return true;
 }
 

@@ -21,11 +21,9 @@ static double bare(int rank, double *value)
     for (int i = 0; i < REPETITIONS; i++)
         if (rank == 0) {
             MPI_Send(value, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
-            MPI_Recv(value, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+            MPI_Recv(value, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else {
-            MPI_Recv(value, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+            MPI_Recv(value, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             MPI_Send(value, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
         }
     return (MPI_Wtime() - start) * 1e9 / REPETITIONS;
@@ -55,8 +53,7 @@ static double measure_block(const struct bc_run *run, struct bc_sampler *sampler
         .starts = rank == 0,
     };
     bc_amount_create(&game.message, 1, MPI_DOUBLE);
-    pingpong_measure(run, sampler, &game, mpi_send(), PINGPONG_SYNC_NONE, INFINITY,
-                     &result);
+    pingpong_measure(run, sampler, &game, mpi_send(), PINGPONG_SYNC_NONE, INFINITY, &result);
     bc_amount_destroy(&game.message);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);

@@ -38,8 +38,7 @@ static double bare_us(void)
     return bc_median(loops_us, ROUNDS);
 }
 
-static struct bc_summary ours(const struct bc_run *run,
-                              struct bc_sampler *sampler,
+static struct bc_summary ours(const struct bc_run *run, struct bc_sampler *sampler,
                               const struct syncbench_loop *loop)
 {
     struct syncbench_result result;
@@ -79,9 +78,8 @@ int main(int argc, char **argv)
         widths_us[i] = (sync.interval.hi - sync.interval.lo) / 2.0 * 1e-3;
     }
     if (run.job.rank == 0)
-        printf("sync_us %.4f half_width_us %.4f bare_us %.4f\n",
-               bc_median(ours_us, BLOCKS), bc_median(widths_us, BLOCKS),
-               bc_median(bares_us, BLOCKS));
+        printf("sync_us %.4f half_width_us %.4f bare_us %.4f\n", bc_median(ours_us, BLOCKS),
+               bc_median(widths_us, BLOCKS), bc_median(bares_us, BLOCKS));
     bc_coarray_destroy(&coarray);
     bc_sampler_destroy(sampler);
     return bc_run_end(&run);

@@ -3,9 +3,9 @@
  * every program: see judge.h for what must be true, lines.h for how they are made.
  *
  * usage: bad_lines [SEED [LINES]]       so many lines for the programs in turn
- *        bad_lines --print SEED LINES   prints them, tame, for mpirun: of each line the program's name, the
- *                                       number of its words without the program's, the words, the number
- *                                       of variables, and these with their values; after each a byte of 0
+ *        bad_lines --print SEED LINES   prints them, tame, for mpirun: of each line the program's
+ * name, the number of its words without the program's, the words, the number of variables, and
+ * these with their values; after each a byte of 0
  */
 #include "judge.h"
 #include "lines.h"
@@ -63,7 +63,8 @@ static void print_line(const struct job *job)
         print_word(line.words[i]);
     }
     (void)fprintf(stderr, "\n  %d ranks%s, memory %" PRId64 ", /dev/shm %" PRId64 "\n", job->ranks,
-                  job->oversubscribed ? ", oversubscribed" : "", job->memory_per_rank, job->shared_memory_per_rank);
+                  job->oversubscribed ? ", oversubscribed" : "", job->memory_per_rank,
+                  job->shared_memory_per_rank);
 }
 
 static void tell_hanging(int signal_number)
@@ -91,8 +92,8 @@ static struct making next_line(uint64_t seed, bool tame)
 {
     struct making making = {tame, {seed * UINT64_C(1000000007) + number}};
     program_in_hand = &programs[number % programs_count];
-    (void)snprintf(hanging, sizeof hanging, "no end after %d s: line %" PRIu64 ", %s\n", HANG_S, number,
-                   program_in_hand->name);
+    (void)snprintf(hanging, sizeof hanging, "no end after %d s: line %" PRIu64 ", %s\n", HANG_S,
+                   number, program_in_hand->name);
     programs_visit(program_in_hand, make_line, &making);
     return making;
 }
@@ -131,13 +132,15 @@ static size_t judge_lines(uint64_t seed, uint64_t lines)
         expected[line.expectation]++;
         line_free(&line);
     }
-    (void)printf("%" PRIu64 " lines of %zu programs, seed %" PRIu64 ":", lines, programs_count, seed);
+    (void)printf("%" PRIu64 " lines of %zu programs, seed %" PRIu64 ":", lines, programs_count,
+                 seed);
     for (int i = 0; i < OUTCOMES; i++)
         (void)printf(" %zu %s,", outcomes[i], outcome_names[i]);
-    (void)printf(" %zu wrong; slowest %.1f ms; made: %zu good, %zu with a bad value, %zu with a bad word, %zu of "
+    (void)printf(" %zu wrong; slowest %.1f ms; made: %zu good, %zu with a bad value, %zu with a "
+                 "bad word, %zu of "
                  "anything\n",
-                 wrong, slowest_ms, expected[VALUES_ARE_GOOD], expected[OPTION_IS_BAD], expected[LINE_IS_BAD],
-                 expected[ANYTHING]);
+                 wrong, slowest_ms, expected[VALUES_ARE_GOOD], expected[OPTION_IS_BAD],
+                 expected[LINE_IS_BAD], expected[ANYTHING]);
     /* A generator that makes but one kind of line shows nothing. */
     for (int i = 0; i < OUTCOMES; i++)
         if (lines >= 1000 && outcomes[i] == 0) {

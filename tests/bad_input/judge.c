@@ -65,8 +65,7 @@ static bool starts_with(const char *text, const char *start)
 static bool has_name(const char *text, const char *name)
 {
     const size_t length = strlen(name);
-    for (const char *at = strstr(text, name); at != NULL;
-         at = strstr(at + 1, name))
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
         if (!isalnum((unsigned char)at[length]) && at[length] != '-')
             return true;
     return false;
@@ -221,8 +220,7 @@ static void format_values(struct trial *trial, const struct bc_run *run)
         const struct bc_option *const option = &run->options.rows[i];
         trial->numbers[i] = number_of(option);
         bc_option_format(option, value, VALUE_BYTES);
-        if (strlen(value) + 1 >= VALUE_BYTES ||
-            !can_be_read_back(option, value))
+        if (strlen(value) + 1 >= VALUE_BYTES || !can_be_read_back(option, value))
             continue;
         trial->formatted[i] = strdup(value);
         trial->given[i] = option->source != BC_FROM_DEFAULT;
@@ -277,8 +275,7 @@ static void visit_values(struct bc_run *run, void *context)
     struct trial *const trial = context;
     const struct line *const line = trial->line;
     struct bc_error error = {""};
-    if (!bc_options_parse(&run->options, line->count, line->words,
-                          look_up_variable, &error))
+    if (!bc_options_parse(&run->options, line->count, line->words, look_up_variable, &error))
         complain(trial, "good values are refused: %s", error.text);
 }
 
@@ -321,8 +318,8 @@ static void visit_formatted(struct bc_run *run, void *context)
     free(value);
 }
 
-bool judge(const struct program *program, const struct line *line,
-           const struct job *job, enum outcome *outcome)
+bool judge(const struct program *program, const struct line *line, const struct job *job,
+           enum outcome *outcome)
 {
     struct trial trial = {.line = line, .job = job, .good = true};
     programs_visit(program, visit_line, &trial);

@@ -46,8 +46,8 @@ struct job {
 enum outcome { ACCEPTED, ANSWERED, REFUSED, OUTCOMES }; /* ANSWERED: help or version */
 
 /* Gives the line to the program. What must not be is said on stderr, and false is returned. */
-bool judge(const struct program *program, const struct line *line,
-           const struct job *job, enum outcome *outcome);
+bool judge(const struct program *program, const struct line *line, const struct job *job,
+           enum outcome *outcome);
 
 /* Whether --help of the program is text that has every option. */
 bool judge_help(const struct program *program);

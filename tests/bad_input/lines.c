@@ -94,13 +94,78 @@ static char *real_text(double value)
 static char *any_text(struct random *random)
 {
     static const char *const texts[] = {
-        "", " ", "\t", "\n", "0", "-0", "+0", "1", "-1", "8,1K,1M", "1:4M", "0,2:4M", "1:9E",
-        "0,2:4M,,", "4M:1", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
-        "18446744073709551616", "1e308", "1e-400", "4.9e-324", "inf", "nan", "0x10", "1,5", "1.000,5",
-        "\xd9\xa3", "yes", "no", "false", "all", "auto", "llc", "--", "-", "--help", "-h", "=", "a=b",
-        "\xff\xfe\xfd", "\xc3\x28", "\xe2\x80\xa8", "\x1b[31m", "$(reboot)", "`id`", "%s%n%s", "%99999999s",
-        "'", "\"", "a b", "#", "|", "16M", "2x1x1", "0x0x0", "4294967296x4294967296x1", "9223372036854775807x2x0", "100x20x30", "1,2,3", "put,get", "sync all",
-        "MPI_Send", "de_DE.UTF-8", "99999x99999x99999", "2147483648x1x1", "x", "xx", "1x", ",", ",,", "all,",
+        "",
+        " ",
+        "\t",
+        "\n",
+        "0",
+        "-0",
+        "+0",
+        "1",
+        "-1",
+        "8,1K,1M",
+        "1:4M",
+        "0,2:4M",
+        "1:9E",
+        "0,2:4M,,",
+        "4M:1",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "18446744073709551616",
+        "1e308",
+        "1e-400",
+        "4.9e-324",
+        "inf",
+        "nan",
+        "0x10",
+        "1,5",
+        "1.000,5",
+        "\xd9\xa3",
+        "yes",
+        "no",
+        "false",
+        "all",
+        "auto",
+        "llc",
+        "--",
+        "-",
+        "--help",
+        "-h",
+        "=",
+        "a=b",
+        "\xff\xfe\xfd",
+        "\xc3\x28",
+        "\xe2\x80\xa8",
+        "\x1b[31m",
+        "$(reboot)",
+        "`id`",
+        "%s%n%s",
+        "%99999999s",
+        "'",
+        "\"",
+        "a b",
+        "#",
+        "|",
+        "16M",
+        "2x1x1",
+        "0x0x0",
+        "4294967296x4294967296x1",
+        "9223372036854775807x2x0",
+        "100x20x30",
+        "1,2,3",
+        "put,get",
+        "sync all",
+        "MPI_Send",
+        "de_DE.UTF-8",
+        "99999x99999x99999",
+        "2147483648x1x1",
+        "x",
+        "xx",
+        "1x",
+        ",",
+        ",,",
+        "all,",
         "4611686018427387904x4611686018427387904x4",
     };
     switch (random_below(random, 16)) {
@@ -109,10 +174,12 @@ static char *any_text(struct random *random)
     case 1:
         return random_bytes(random, random_below(random, 2000));
     case 2:
-        return chance(random, 8)
-                   ? repeated(pick(random, (const char *const[]){"9", "1,", "a", "\xff", "1:4M,", "put,", "\xc3\xa4"}, 7),
-                              LONG_BYTES)
-                   : integer_text((int64_t)random_bits(random));
+        return chance(random, 8) ? repeated(pick(random,
+                                                 (const char *const[]){"9", "1,", "a", "\xff",
+                                                                       "1:4M,", "put,", "\xc3\xa4"},
+                                                 7),
+                                            LONG_BYTES)
+                                 : integer_text((int64_t)random_bits(random));
     default:
         return copy(pick(random, texts, COUNT(texts)));
     }
@@ -221,7 +288,8 @@ static char *good_value(const struct bc_option *option, bool tame, struct random
 {
     switch (option->kind) {
     case BC_FLAG:
-        return copy(pick(random, (const char *const[]){"yes", "no", "0", "1", "", "FALSE", "No", "x"}, 8));
+        return copy(
+            pick(random, (const char *const[]){"yes", "no", "0", "1", "", "FALSE", "No", "x"}, 8));
     case BC_INTEGER:
         return integer_text(good_integer(option, tame, random));
     case BC_REAL:
@@ -264,21 +332,78 @@ static char *number_out_of_range(const struct bc_option *option, struct random *
 static char *bad_number(const struct bc_option *option, struct random *random)
 {
     static const char *const texts[] = {
-        "", " ", " 5", "5 ", "0x10", "1,5", "5T", "5KB", "1.5K", "9223372036854775807K", "8589934592G", "9E", "1e", "e5", "nan",
-        "NaN", "inf", "-inf", "infinity", "1_000", "1'000", "--5", "++5", "5%%", "\xd9\xa3", "\xff", "1\n", "0b1",
-        "5;", "five", "1e999", "-1e999", "0x1p3", "1.2.3", "9 9", "$((1))", "99999999999999999999G", "K", "%", ".",
+        "",
+        " ",
+        " 5",
+        "5 ",
+        "0x10",
+        "1,5",
+        "5T",
+        "5KB",
+        "1.5K",
+        "9223372036854775807K",
+        "8589934592G",
+        "9E",
+        "1e",
+        "e5",
+        "nan",
+        "NaN",
+        "inf",
+        "-inf",
+        "infinity",
+        "1_000",
+        "1'000",
+        "--5",
+        "++5",
+        "5%%",
+        "\xd9\xa3",
+        "\xff",
+        "1\n",
+        "0b1",
+        "5;",
+        "five",
+        "1e999",
+        "-1e999",
+        "0x1p3",
+        "1.2.3",
+        "9 9",
+        "$((1))",
+        "99999999999999999999G",
+        "K",
+        "%",
+        ".",
     };
     char *const number = chance(random, 3) ? number_out_of_range(option, random) : NULL;
     if (number != NULL)
         return number;
-    return chance(random, 40) ? repeated("x9", LONG_BYTES) : copy(pick(random, texts, COUNT(texts)));
+    return chance(random, 40) ? repeated("x9", LONG_BYTES)
+                              : copy(pick(random, texts, COUNT(texts)));
 }
 
 static char *bad_list(const struct bc_option *option, struct random *random)
 {
     static const char *const texts[] = {
-        "1:9E", "0,2:4M,,", "4M:1", ":", ",", "1:", ":4", "0:8", "1,2,", ",1", "1:9223372036854775807", "1:9223372036854775808", "1;2", "1 ,2",
-        "1, 2", "1:2:3", "-1", "1-4", "8,1K,1T", "1:4M\n", "[1,2]",
+        "1:9E",
+        "0,2:4M,,",
+        "4M:1",
+        ":",
+        ",",
+        "1:",
+        ":4",
+        "0:8",
+        "1,2,",
+        ",1",
+        "1:9223372036854775807",
+        "1:9223372036854775808",
+        "1;2",
+        "1 ,2",
+        "1, 2",
+        "1:2:3",
+        "-1",
+        "1-4",
+        "8,1K,1T",
+        "1:4M\n",
+        "[1,2]",
     };
     char *const number = chance(random, 6) ? number_out_of_range(option, random) : NULL;
     if (number != NULL)
@@ -358,7 +483,8 @@ static bool add_variable(struct line *line, const char *name, size_t length, cha
 }
 
 /* Whether one other option than this has a name that begins so. */
-static bool is_ambiguous(const struct bc_options *options, const struct bc_option *but, const char *start, size_t length)
+static bool is_ambiguous(const struct bc_options *options, const struct bc_option *but,
+                         const char *start, size_t length)
 {
     for (size_t i = 0; i < options->count; i++) {
         const struct bc_option *const other = &options->rows[i];
@@ -370,9 +496,11 @@ static bool is_ambiguous(const struct bc_options *options, const struct bc_optio
 }
 
 /* A name by which the option is found: its own, the other one, or a beginning of it. */
-static char *name_of(const struct bc_options *options, const struct bc_option *option, struct random *random)
+static char *name_of(const struct bc_options *options, const struct bc_option *option,
+                     struct random *random)
 {
-    const char *const name = option->alias != NULL && chance(random, 2) ? option->alias : option->long_name;
+    const char *const name =
+        option->alias != NULL && chance(random, 2) ? option->alias : option->long_name;
     char *const text = join("--", name, "");
     if (!chance(random, 4))
         return text;
@@ -393,8 +521,8 @@ static bool is_set(const struct line *line, const struct bc_option *option)
 
 /* Gives the option the value, which is taken, in one of the ways there are. False if the
    line is full. */
-static bool give(struct line *line, const struct bc_options *options, const struct bc_option *option, char *value,
-                 struct random *random)
+static bool give(struct line *line, const struct bc_options *options,
+                 const struct bc_option *option, char *value, struct random *random)
 {
     const bool flag = option->kind == BC_FLAG;
     if (option->variables != NULL && !is_set(line, option) && chance(random, 3)) {
@@ -437,11 +565,13 @@ static bool give(struct line *line, const struct bc_options *options, const stru
 static bool is_left_alone(const struct bc_option *option, bool tame)
 {
     const char *const name = option->long_name;
-    return strcmp(name, "help") == 0 || strcmp(name, "version") == 0 || strcmp(name, "usage") == 0 ||
+    return strcmp(name, "help") == 0 || strcmp(name, "version") == 0 ||
+           strcmp(name, "usage") == 0 ||
            (tame && (strcmp(name, "output") == 0 || strcmp(name, "dump-samples") == 0));
 }
 
-static const struct bc_option *any_option(const struct bc_options *options, bool tame, struct random *random)
+static const struct bc_option *any_option(const struct bc_options *options, bool tame,
+                                          struct random *random)
 {
     for (;;) {
         const struct bc_option *const option = &options->rows[random_below(random, options->count)];
@@ -450,7 +580,8 @@ static const struct bc_option *any_option(const struct bc_options *options, bool
     }
 }
 
-static void add_good_ones(struct line *line, const struct bc_options *options, bool tame, struct random *random)
+static void add_good_ones(struct line *line, const struct bc_options *options, bool tame,
+                          struct random *random)
 {
     for (uint64_t left = random_below(random, 6); left > 0; left--) {
         const struct bc_option *const option = any_option(options, tame, random);
@@ -461,7 +592,8 @@ static void add_good_ones(struct line *line, const struct bc_options *options, b
     for (size_t i = 0; i < options->count && chance(random, 2); i++) {
         const struct bc_option *const option = &options->rows[i];
         const size_t length = strlen(bundle);
-        if (option->kind == BC_FLAG && option->short_name != '\0' && !is_left_alone(option, tame) && length < 8) {
+        if (option->kind == BC_FLAG && option->short_name != '\0' && !is_left_alone(option, tame) &&
+            length < 8) {
             bundle[length] = option->short_name;
             bundle[length + 1] = '\0';
         }
@@ -471,7 +603,8 @@ static void add_good_ones(struct line *line, const struct bc_options *options, b
 }
 
 /* One bad value among good ones. */
-static void add_bad_value(struct line *line, const struct bc_options *options, struct random *random)
+static void add_bad_value(struct line *line, const struct bc_options *options,
+                          struct random *random)
 {
     const struct bc_option *option = any_option(options, false, random);
     while (!has_bad_values(option) || is_set(line, option))
@@ -486,8 +619,23 @@ static void add_bad_value(struct line *line, const struct bc_options *options, s
 static void add_bad_word(struct line *line, const struct bc_options *options, struct random *random)
 {
     static const char *const words[] = {
-        "--no-such-option", "--no-such-option=1", "-Z", "stray", "", "--", "--\xff\xfe", "--=", "-=", "--max-", "--max",
-        "---precision=2", "\xe2\x80\xa8", "-\xff", "file.tsv", "--precision\n=2", "-",
+        "--no-such-option",
+        "--no-such-option=1",
+        "-Z",
+        "stray",
+        "",
+        "--",
+        "--\xff\xfe",
+        "--=",
+        "-=",
+        "--max-",
+        "--max",
+        "---precision=2",
+        "\xe2\x80\xa8",
+        "-\xff",
+        "file.tsv",
+        "--precision\n=2",
+        "-",
     };
     char *word = copy(pick(random, words, COUNT(words)));
     if (chance(random, 4)) {
@@ -500,7 +648,8 @@ static void add_bad_word(struct line *line, const struct bc_options *options, st
         line->expectation = LINE_IS_BAD;
 }
 
-static void add_option_without_value(struct line *line, const struct bc_options *options, struct random *random)
+static void add_option_without_value(struct line *line, const struct bc_options *options,
+                                     struct random *random)
 {
     const struct bc_option *option = any_option(options, false, random);
     while (option->kind == BC_FLAG)
@@ -509,12 +658,14 @@ static void add_option_without_value(struct line *line, const struct bc_options 
         line->expectation = LINE_IS_BAD;
 }
 
-static void add_anything(struct line *line, const struct bc_options *options, bool tame, struct random *random)
+static void add_anything(struct line *line, const struct bc_options *options, bool tame,
+                         struct random *random)
 {
     line->expectation = ANYTHING;
     for (uint64_t left = 1 + random_below(random, 6); left > 0; left--) {
-        const struct bc_option *const option = tame ? any_option(options, tame, random)
-                                                    : &options->rows[random_below(random, options->count)];
+        const struct bc_option *const option =
+            tame ? any_option(options, tame, random)
+                 : &options->rows[random_below(random, options->count)];
         switch (random_below(random, 8)) {
         case 0:
             add_word(line, any_text(random));
@@ -528,7 +679,8 @@ static void add_anything(struct line *line, const struct bc_options *options, bo
             break;
         default:
             /* Whatever is a number may be a large one. */
-            if (!tame || option->kind == BC_TEXT || option->kind == BC_FLAG || option->kind == BC_CHOICE)
+            if (!tame || option->kind == BC_TEXT || option->kind == BC_FLAG ||
+                option->kind == BC_CHOICE)
                 give(line, options, option, any_text(random), random);
             break;
         }
@@ -537,7 +689,8 @@ static void add_anything(struct line *line, const struct bc_options *options, bo
 
 /* ---- lines and jobs -------------------------------------------------------------------- */
 
-void line_make(struct line *line, const struct bc_options *options, bool tame, struct random *random)
+void line_make(struct line *line, const struct bc_options *options, bool tame,
+               struct random *random)
 {
     *line = (struct line){.expectation = VALUES_ARE_GOOD};
     add_word(line, copy("program"));
@@ -570,10 +723,12 @@ void line_free(struct line *line)
 struct job job_make(struct random *random)
 {
     static const int ranks[] = {1, 2, 3, 4, 6, 7, 8, 16, 27, 64, 1000, 1024, 65536, 1 << 20};
-    static const int64_t bytes[] = {0,       1,       4096, 1 << 20, 1 << 26, INT64_C(1) << 30,
-                                    INT64_C(64) << 30, INT64_C(1) << 45, INT64_MAX};
+    static const int64_t bytes[] = {
+        0,        1, 4096, 1 << 20, 1 << 26, INT64_C(1) << 30, INT64_C(64) << 30, INT64_C(1) << 45,
+        INT64_MAX};
     return (struct job){
-        .ranks = chance(random, 4) ? 1 + (int)random_below(random, 1 << 20) : ranks[random_below(random, COUNT(ranks))],
+        .ranks = chance(random, 4) ? 1 + (int)random_below(random, 1 << 20)
+                                   : ranks[random_below(random, COUNT(ranks))],
         .thread_level = chance(random, 2) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
         .oversubscribed = chance(random, 2),
         .memory_per_rank = bytes[random_below(random, COUNT(bytes))],

@@ -48,11 +48,11 @@ static void restore_defaults(struct bc_run *run)
 }
 
 /* What the programs' sources call for bc_run_begin(). */
-bool programs_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
-                    int argc, char **argv, int *status);
+bool programs_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc, char **argv,
+                    int *status);
 
-bool programs_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
-                    int argc, char **argv, int *status)
+bool programs_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc, char **argv,
+                    int *status)
 {
     (void)argc, (void)argv;
     if (!bc_run_prepare(run, benchmark))
@@ -65,8 +65,7 @@ bool programs_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
     return false;
 }
 
-void programs_visit(const struct program *program, programs_visit_fn *visit,
-                    void *context)
+void programs_visit(const struct program *program, programs_visit_fn *visit, void *context)
 {
     char name[] = "program";
     char *words[] = {name, NULL};

@@ -24,10 +24,9 @@ extern const size_t programs_count;
 /* Sees a run that bc_run_prepare() has just made, all values the defaults. */
 typedef void programs_visit_fn(struct bc_run *run, void *context);
 
-/* Runs the program's main() and calls `visit` where it would begin. What the visit reads into the run is
-   freed after it. */
-void programs_visit(const struct program *program, programs_visit_fn *visit,
-                    void *context);
+/* Runs the program's main() and calls `visit` where it would begin. What the visit reads into the
+   run is freed after it. */
+void programs_visit(const struct program *program, programs_visit_fn *visit, void *context);
 
 /* Frees what was kept of all programs. */
 void programs_forget(void);

@@ -15,22 +15,18 @@ static int excess(int count, MPI_Datatype type)
     return count > 0 ? count * (int)(extent / (MPI_Aint)sizeof(double)) + 1 : 0;
 }
 
-int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
-            int target_rank, MPI_Aint target_disp, int target_count,
-            MPI_Datatype target_type, MPI_Win win)
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_type, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_type, MPI_Win win)
 {
-    return PMPI_Put(origin_addr, excess(origin_count, origin_type), MPI_DOUBLE,
-                    target_rank, target_disp, excess(target_count, target_type),
-                    MPI_DOUBLE, win);
+    return PMPI_Put(origin_addr, excess(origin_count, origin_type), MPI_DOUBLE, target_rank,
+                    target_disp, excess(target_count, target_type), MPI_DOUBLE, win);
 }
 
-int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_type,
-            int target_rank, MPI_Aint target_disp, int target_count,
-            MPI_Datatype target_type, MPI_Win win)
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_type, MPI_Win win)
 {
-    return PMPI_Get(origin_addr, excess(origin_count, origin_type), MPI_DOUBLE,
-                    target_rank, target_disp, excess(target_count, target_type),
-                    MPI_DOUBLE, win);
+    return PMPI_Get(origin_addr, excess(origin_count, origin_type), MPI_DOUBLE, target_rank,
+                    target_disp, excess(target_count, target_type), MPI_DOUBLE, win);
 }
 
 static bool is_data(int count, MPI_Datatype type)
@@ -38,16 +34,14 @@ static bool is_data(int count, MPI_Datatype type)
     return count > 0 && type == MPI_DOUBLE;
 }
 
-int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
+int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return PMPI_Send(buf, is_data(count, datatype) ? count + 1 : count, datatype,
-                     dest, tag, comm);
+    return PMPI_Send(buf, is_data(count, datatype) ? count + 1 : count, datatype, dest, tag, comm);
 }
 
-int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
-             MPI_Comm comm, MPI_Status *status)
+int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+             MPI_Status *status)
 {
-    return PMPI_Recv(buf, is_data(count, datatype) ? count + 1 : count, datatype,
-                     source, tag, comm, status);
+    return PMPI_Recv(buf, is_data(count, datatype) ? count + 1 : count, datatype, source, tag, comm,
+                     status);
 }

@@ -30,8 +30,7 @@ static bool is_same(const struct halo_region *a, const struct halo_region *b)
 typedef struct halo_region face_fn(const struct halo_box *box, int face);
 
 /* Whether this is where the face with the fault is sent from, or received. */
-static bool is_hit(const struct halo_box *box, face_fn *face_of,
-                   const struct halo_region *region)
+static bool is_hit(const struct halo_box *box, face_fn *face_of, const struct halo_region *region)
 {
     const char *const face = getenv("FAULT_FACE");
     if (face == NULL)
@@ -41,8 +40,7 @@ static bool is_hit(const struct halo_box *box, face_fn *face_of,
 }
 
 /* Value i of a region. */
-static int64_t place_of(const struct halo_box *box,
-                        const struct halo_region *region, int64_t i)
+static int64_t place_of(const struct halo_box *box, const struct halo_region *region, int64_t i)
 {
     int64_t position[HALO_DIRECTIONS];
     for (int d = HALO_DIRECTIONS - 1; d >= 0; d--) {
@@ -57,8 +55,7 @@ static int64_t values_of(const struct halo_region *region)
     return region->extent[0] * region->extent[1] * region->extent[2];
 }
 
-static void damage(const struct halo_box *box, const struct halo_region *to,
-                   double *values)
+static void damage(const struct halo_box *box, const struct halo_region *to, double *values)
 {
     struct halo_region wrong = *to;
     if (fault_is("box"))
@@ -72,24 +69,22 @@ static void damage(const struct halo_box *box, const struct halo_region *to,
 }
 
 /* Whether this is the face with this fault, and not for the first time. */
-static bool is_left_out(const char *fault, const struct halo_box *box,
-                        face_fn *face_of, const struct halo_region *region)
+static bool is_left_out(const char *fault, const struct halo_box *box, face_fn *face_of,
+                        const struct halo_region *region)
 {
     static int times;
     return fault_is(fault) && is_hit(box, face_of, region) && times++ > 0;
 }
 
 /* Does the damage after a face was received. */
-static void damage_if_hit(const struct halo_box *box,
-                          const struct halo_region *to, double *values)
+static void damage_if_hit(const struct halo_box *box, const struct halo_region *to, double *values)
 {
-    if (is_hit(box, halo_received, to) && !fault_is("stale") &&
-        !fault_is("old"))
+    if (is_hit(box, halo_received, to) && !fault_is("stale") && !fault_is("old"))
         damage(box, to, values);
 }
 
-void halo_pack(const struct halo_box *box, const struct halo_region *region,
-               const double *values, double *buffer)
+void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,
+               double *buffer)
 {
     if (is_left_out("old", box, halo_sent, region))
         return;
@@ -97,8 +92,8 @@ void halo_pack(const struct halo_box *box, const struct halo_region *region,
         buffer[i] = values[place_of(box, region, i)];
 }
 
-void halo_unpack(const struct halo_box *box, const struct halo_region *region,
-                 const double *buffer, double *values)
+void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,
+                 double *values)
 {
     if (is_left_out("stale", box, halo_received, region))
         return;
@@ -107,9 +102,8 @@ void halo_unpack(const struct halo_box *box, const struct halo_region *region,
     damage_if_hit(box, region, values);
 }
 
-void halo_copy(const struct halo_box *box, const struct halo_region *from,
-               const double *source, const struct halo_region *to,
-               double *destination)
+void halo_copy(const struct halo_box *box, const struct halo_region *from, const double *source,
+               const struct halo_region *to, double *destination)
 {
     if (is_left_out("stale", box, halo_received, to))
         return;

@@ -36,8 +36,7 @@ static int64_t values_of(const struct halo_region *region)
     return region->extent[0] * region->extent[1] * region->extent[2];
 }
 
-static int64_t place_of(const struct halo_box *box,
-                        const struct halo_region *region, int64_t i)
+static int64_t place_of(const struct halo_box *box, const struct halo_region *region, int64_t i)
 {
     int64_t position[HALO_DIRECTIONS];
     for (int d = HALO_DIRECTIONS - 1; d >= 0; d--) {
@@ -47,23 +46,22 @@ static int64_t place_of(const struct halo_box *box,
     return halo_place(box, position);
 }
 
-void halo_pack(const struct halo_box *box, const struct halo_region *region,
-               const double *values, double *buffer)
+void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,
+               double *buffer)
 {
     for (int64_t i = 0; i < values_of(region); i++)
         buffer[i] = values[place_of(box, region, i)];
 }
 
-void halo_unpack(const struct halo_box *box, const struct halo_region *region,
-                 const double *buffer, double *values)
+void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,
+                 double *values)
 {
     for (int64_t i = 0; i < values_of(region); i++)
         values[place_of(box, region, i)] = buffer[i];
 }
 
-void halo_copy(const struct halo_box *box, const struct halo_region *from,
-               const double *source, const struct halo_region *to,
-               double *destination)
+void halo_copy(const struct halo_box *box, const struct halo_region *from, const double *source,
+               const struct halo_region *to, double *destination)
 {
     if (this_rank == 1)
         be_slow();
@@ -95,8 +93,7 @@ static void be_late(void)
     const double end_s = MPI_Wtime() + 0.02;
     int flag;
     while (MPI_Wtime() < end_s)
-        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
-                          MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
 }
 
 static double value_of(int rank, int swap)
@@ -115,8 +112,7 @@ static int count_wrong(const struct halo_exchange *x, int swap)
 }
 
 /* The wrong values that this rank sees in swaps by one method. */
-static int swap_late(const struct halo_method *method,
-                     struct halo_exchange *exchange)
+static int swap_late(const struct halo_method *method, struct halo_exchange *exchange)
 {
     int wrong = 0;
     method->create(exchange);
@@ -153,8 +149,7 @@ int main(int argc, char **argv)
     if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
         return status;
     this_rank = run.job.rank;
-    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0,
-                           &comm));
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, &comm));
     const struct halo_grid grid = halo_grid_of(dims, this_rank);
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = &halo_methods[i];
@@ -165,8 +160,8 @@ int main(int argc, char **argv)
         int wrong = swap_late(method, &exchange);
         BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm));
         if (this_rank == 0)
-            printf("%s, sync %s: %d wrong values\n", method->name,
-                   halo_sync_names[method->sync], wrong);
+            printf("%s, sync %s: %d wrong values\n", method->name, halo_sync_names[method->sync],
+                   wrong);
         run.failed = run.failed || wrong > 0;
     }
     BC_MPI(MPI_Comm_free(&comm));

@@ -17,8 +17,7 @@ static bool is_lazy(const char *function)
 
 int MPI_Barrier(MPI_Comm comm)
 {
-    return is_lazy("barrier") && comm != MPI_COMM_WORLD ? MPI_SUCCESS
-                                                        : PMPI_Barrier(comm);
+    return is_lazy("barrier") && comm != MPI_COMM_WORLD ? MPI_SUCCESS : PMPI_Barrier(comm);
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
@@ -29,8 +28,8 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
-                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  MPI_Comm comm)
 {
     return is_lazy("allreduce") && comm != MPI_COMM_WORLD
                ? MPI_SUCCESS
@@ -50,8 +49,7 @@ int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 
 int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
 {
-    return is_lazy("pscw") ? MPI_SUCCESS
-                           : PMPI_Win_start(group, assertions, win);
+    return is_lazy("pscw") ? MPI_SUCCESS : PMPI_Win_start(group, assertions, win);
 }
 
 int MPI_Win_complete(MPI_Win win)
@@ -65,8 +63,8 @@ int MPI_Win_wait(MPI_Win win)
 }
 
 /* The notifications of sync images. */
-int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
-              MPI_Comm comm, MPI_Request *request)
+int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Request *request)
 {
     if (!is_lazy("images") || count > 0)
         return PMPI_Irecv(buf, count, datatype, source, tag, comm, request);
@@ -74,8 +72,8 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
     return MPI_SUCCESS;
 }
 
-int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest,
-              int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request *request)
 {
     if (!is_lazy("images") || count > 0)
         return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
@@ -84,13 +82,12 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest,
 }
 
 /* They don't reach other ranks, but values of this one: nobody else is in a queue. */
-int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype datatype,
-                     int target, MPI_Aint displacement, MPI_Op op, MPI_Win win)
+int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype datatype, int target,
+                     MPI_Aint displacement, MPI_Op op, MPI_Win win)
 {
     static int64_t alone[512]; /* by displacement */
     if (!is_lazy("atomics"))
-        return PMPI_Fetch_and_op(origin, result, datatype, target, displacement,
-                                 op, win);
+        return PMPI_Fetch_and_op(origin, result, datatype, target, displacement, op, win);
     memcpy(result, &alone[displacement], sizeof *alone);
     memcpy(&alone[displacement], origin, sizeof *alone);
     return MPI_SUCCESS;
@@ -99,6 +96,5 @@ int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype datatype,
 /* Everybody may hold it. */
 int MPI_Win_lock(int type, int target, int assertions, MPI_Win win)
 {
-    return PMPI_Win_lock(is_lazy("lock") ? MPI_LOCK_SHARED : type, target,
-                         assertions, win);
+    return PMPI_Win_lock(is_lazy("lock") ? MPI_LOCK_SHARED : type, target, assertions, win);
 }

@@ -38,8 +38,8 @@ int main(int argc, char **argv)
         displacements[s] = s * (MPI_Aint)sizeof(int);
         types[s] = MPI_INT;
     }
-    MPI_Neighbor_alltoallw(sent, ones, displacements, types, received, ones,
-                           displacements, types, comm);
+    MPI_Neighbor_alltoallw(sent, ones, displacements, types, received, ones, displacements, types,
+                           comm);
     for (int d = 0; d < DIRECTIONS; d++) {
         const int low = 2 * d, high = low + 1;
         int lower, upper;

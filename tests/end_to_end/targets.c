@@ -49,8 +49,7 @@ static int world_rank(void)
     return rank;
 }
 
-int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
-                        MPI_Comm *newcomm)
+int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     const char *const nodes = getenv("NODES");
     if (nodes == NULL || comm != MPI_COMM_WORLD || split_type != MPI_COMM_TYPE_SHARED)
@@ -58,15 +57,14 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
     return PMPI_Comm_split(comm, nodes[world_rank()], key, newcomm);
 }
 
-int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
+int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     add_of_comm(comm, dest);
     return PMPI_Send(buf, count, datatype, dest, tag, comm);
 }
 
-int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-              MPI_Comm comm, MPI_Request *request)
+int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request *request)
 {
     const char *const slow = getenv("SLOW_RANK");
     add_of_comm(comm, dest);
@@ -75,22 +73,20 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
-            int target_rank, MPI_Aint target_disp, int target_count,
-            MPI_Datatype target_type, MPI_Win win)
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_type, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_type, MPI_Win win)
 {
     add_of_window(win, target_rank);
-    return PMPI_Put(origin_addr, origin_count, origin_type, target_rank, target_disp,
-                    target_count, target_type, win);
+    return PMPI_Put(origin_addr, origin_count, origin_type, target_rank, target_disp, target_count,
+                    target_type, win);
 }
 
-int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_type,
-            int target_rank, MPI_Aint target_disp, int target_count,
-            MPI_Datatype target_type, MPI_Win win)
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_type, MPI_Win win)
 {
     add_of_window(win, target_rank);
-    return PMPI_Get(origin_addr, origin_count, origin_type, target_rank, target_disp,
-                    target_count, target_type, win);
+    return PMPI_Get(origin_addr, origin_count, origin_type, target_rank, target_disp, target_count,
+                    target_type, win);
 }
 
 int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)

@@ -1,6 +1,7 @@
 /*
- * A program as people write them: heat in a square plate, by Jacobi's method on a grid of processes. Four neighbours
- * swap their edges with non-blocking messages; every tenth step all agree on the largest change.
+ * A program as people write them: heat in a square plate, by Jacobi's method on a grid of
+ * processes. Four neighbours swap their edges with non-blocking messages; every tenth step all
+ * agree on the largest change.
  *
  * usage: stencil [POINTS A SIDE] [STEPS]
  */
@@ -48,7 +49,8 @@ static void create(struct plate *plate, int points)
     if (plate->now == NULL || plate->next == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
     /* The northern edge of the plate is hot. */
-    for (int column = 0; plate->neighbour[NORTH] == MPI_PROC_NULL && column < plate->columns + 2; column++)
+    for (int column = 0; plate->neighbour[NORTH] == MPI_PROC_NULL && column < plate->columns + 2;
+         column++)
         *at(plate, plate->now, 0, column) = *at(plate, plate->next, 0, column) = 100.0;
 }
 
@@ -83,8 +85,9 @@ static double relax(struct plate *plate)
     for (int row = 1; row <= plate->rows; row++)
         for (int column = 1; column <= plate->columns; column++) {
             const double value =
-                0.25 * (*at(plate, plate->now, row - 1, column) + *at(plate, plate->now, row + 1, column) +
-                        *at(plate, plate->now, row, column - 1) + *at(plate, plate->now, row, column + 1));
+                0.25 *
+                (*at(plate, plate->now, row - 1, column) + *at(plate, plate->now, row + 1, column) +
+                 *at(plate, plate->now, row, column - 1) + *at(plate, plate->now, row, column + 1));
             largest = fmax(largest, fabs(value - *at(plate, plate->now, row, column)));
             *at(plate, plate->next, row, column) = value;
         }

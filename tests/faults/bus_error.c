@@ -25,8 +25,7 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 2;
     }
-    void *const memory =
-        mmap(NULL, written, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *const memory = mmap(NULL, written, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) {
         perror("mmap");
         return 2;

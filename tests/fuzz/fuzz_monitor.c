@@ -46,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         must(error.text[0] == '\0', "no error of what is accepted");
         must(environment.handle.profile == 1, "a monitor that monitors");
         must(environment.handle.large_bytes >= 1, "a size of large messages");
-        must(environment.handle.timeout_us >= 0.0 && isfinite(environment.handle.timeout_us), "a timeout");
+        must(environment.handle.timeout_us >= 0.0 && isfinite(environment.handle.timeout_us),
+             "a timeout");
         must(strlen(environment.output) < sizeof environment.output, "a name that ends");
     } else {
         must(strncmp(error.text, "MPIRT_MONITOR: ", 15) == 0, "an error that names the variable");

@@ -23,8 +23,7 @@
 
 static char folder[256];
 
-static int remove_entry(const char *path, const struct stat *status, int kind,
-                        struct FTW *place)
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
     (void)status, (void)kind, (void)place;
     return remove(path);
@@ -73,7 +72,8 @@ static const uint8_t *find_parting(const uint8_t *bytes, const uint8_t *end)
 }
 
 /* The files that there can be in a side's folder. */
-static const char *const names[] = {"halo.tsv", "msgrate.tsv", "runs/1/halo.tsv", "runs/2/halo.tsv", "a/halo.tsv", "notes.txt"};
+static const char *const names[] = {"halo.tsv",        "msgrate.tsv", "runs/1/halo.tsv",
+                                    "runs/2/halo.tsv", "a/halo.tsv",  "notes.txt"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void make_folder(const char *path)
@@ -113,11 +113,14 @@ static void judge_change(const struct change *change)
 {
     must(change->series != NULL && change->verdict >= 0 && change->verdict < VERDICTS, "a verdict");
     must(isnan(change->p) || (change->p >= 0.0 && change->p <= 1.0), "a probability");
-    must(isnan(change->corrected_p) || (change->corrected_p >= change->p && change->corrected_p <= 1.0),
+    must(isnan(change->corrected_p) ||
+             (change->corrected_p >= change->p && change->corrected_p <= 1.0),
          "a corrected probability that is no less");
-    must(isnan(change->interval.lo) == isnan(change->interval.hi) ||
-             isinf(change->interval.lo) || isinf(change->interval.hi), "both ends of an interval");
-    must(!(change->interval.lo > change->interval.hi), "an interval from its low end to its high one");
+    must(isnan(change->interval.lo) == isnan(change->interval.hi) || isinf(change->interval.lo) ||
+             isinf(change->interval.hi),
+         "both ends of an interval");
+    must(!(change->interval.lo > change->interval.hi),
+         "an interval from its low end to its high one");
 }
 
 static void compare_paths(const char *base, const char *new)
@@ -150,7 +153,8 @@ static void try_files(const uint8_t *bytes, const uint8_t *end)
     (void)snprintf(base, sizeof base, "%s/base.tsv", folder);
     (void)snprintf(new, sizeof new, "%s/new.tsv", folder);
     write_file(base, bytes, (size_t)(parting - bytes));
-    const uint8_t *const second = parting == end ? bytes : parting + strlen(PARTING) + (parting + strlen(PARTING) < end);
+    const uint8_t *const second =
+        parting == end ? bytes : parting + strlen(PARTING) + (parting + strlen(PARTING) < end);
     write_file(new, second, (size_t)(end - second));
     compare_paths(base, new);
 }
@@ -167,7 +171,8 @@ static void try_folders(const uint8_t *bytes, const uint8_t *end)
     for (const uint8_t *part = bytes; part < end;) {
         char path[400];
         const uint8_t *const parting = find_parting(part + 1, end);
-        (void)snprintf(path, sizeof path, "%s/%s", paths[(*part / NAMES) % 2], names[*part % NAMES]);
+        (void)snprintf(path, sizeof path, "%s/%s", paths[(*part / NAMES) % 2],
+                       names[*part % NAMES]);
         write_file(path, part + 1, (size_t)(parting - part - 1));
         part = parting == end ? end : parting + strlen(PARTING);
     }

@@ -52,7 +52,8 @@ static void try_reals(const char *text)
     const bool real = bc_parse_real(text, &value);
     must(real ? isfinite(value) : value == (double)UNTOUCHED, "a finite number or none");
     const bool is_percent = bc_parse_percent(text, &percent);
-    must(is_percent ? isfinite(percent) : percent == (double)UNTOUCHED, "a finite percentage or none");
+    must(is_percent ? isfinite(percent) : percent == (double)UNTOUCHED,
+         "a finite percentage or none");
     must(!real || (is_percent && percent == value), "a number that is a percentage, too");
     bool flag = false;
     must(bc_parse_boolean(text, &flag), "any text is a boolean");
@@ -62,7 +63,8 @@ static void try_list(const char *text)
 {
     struct bc_size_list list = {0};
     if (bc_parse_size_list(text, &list))
-        must(list.count >= 1 && list.count <= LIST_MAX, "a list with values, but not with too many");
+        must(list.count >= 1 && list.count <= LIST_MAX,
+             "a list with values, but not with too many");
     else
         must(list.values == NULL && list.count == 0, "a bad list leaves the value");
     for (size_t i = 0; i < list.count; i++)

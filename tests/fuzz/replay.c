@@ -20,7 +20,8 @@ static void replay(const char *path)
     const long size = ftell(stream);
     must(size >= 0 && fseek(stream, 0, SEEK_SET) == 0, "a file with a size");
     uint8_t *const bytes = malloc((size_t)size + (size == 0));
-    must(bytes != NULL && fread(bytes, 1, (size_t)size, stream) == (size_t)size, "a file that can be read");
+    must(bytes != NULL && fread(bytes, 1, (size_t)size, stream) == (size_t)size,
+         "a file that can be read");
     (void)fclose(stream);
     (void)LLVMFuzzerTestOneInput(bytes, (size_t)size);
     free(bytes);

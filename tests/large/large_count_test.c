@@ -23,8 +23,7 @@ static int64_t pack(int count, MPI_Datatype type)
 {
     int position = 0;
     memset(packed, 0, BYTES);
-    assert_int_equal(MPI_Pack(values, count, type, packed, BYTES, &position,
-                              MPI_COMM_SELF),
+    assert_int_equal(MPI_Pack(values, count, type, packed, BYTES, &position, MPI_COMM_SELF),
                      MPI_SUCCESS);
     return position / VALUE;
 }
@@ -65,8 +64,7 @@ static void amounts_elsewhere(void **state)
             bc_amount_create_at(&amount, n, MPI_DOUBLE, places[p] * VALUE);
             assert_int_equal(amount.count, n == 0 ? 0 : 1);
             assert_int_equal(pack(amount.count, amount.type), n);
-            assert_memory_equal(packed, values + places[p],
-                                (size_t)n * sizeof(double));
+            assert_memory_equal(packed, values + places[p], (size_t)n * sizeof(double));
             bc_amount_destroy(&amount);
         }
 }
@@ -101,8 +99,7 @@ static void sizes_beyond_ints(void **state)
     bc_amount_destroy(&amount);
 }
 
-static void assert_box(const int64_t array[3], const int64_t extent[3],
-                       const int64_t start[3])
+static void assert_box(const int64_t array[3], const int64_t extent[3], const int64_t start[3])
 {
     MPI_Datatype type = bc_type_box(3, array, extent, start, MPI_DOUBLE);
     assert_int_equal(pack(1, type), extent[0] * extent[1] * extent[2]);
@@ -111,8 +108,7 @@ static void assert_box(const int64_t array[3], const int64_t extent[3],
         for (int64_t j = 0; j < extent[1]; j++)
             for (int64_t k = 0; k < extent[2]; k++) {
                 const int64_t place =
-                    ((start[0] + i) * array[1] + start[1] + j) * array[2] +
-                    start[2] + k;
+                    ((start[0] + i) * array[1] + start[1] + j) * array[2] + start[2] + k;
                 assert_true(*value++ == values[place]);
             }
     MPI_Type_free(&type);
@@ -122,12 +118,9 @@ static void boxes(void **state)
 {
     (void)state;
     static const int64_t cases[][3][3] = {
-        {{7, 6, 5}, {1, 4, 3}, {5, 1, 1}},
-        {{1000, 12, 5}, {998, 1, 3}, {1, 0, 1}},
-        {{1001, 12, 5}, {999, 1, 3}, {1, 10, 1}},
-        {{1002, 12, 5}, {1001, 10, 1}, {1, 1, 4}},
-        {{3, 1234, 10}, {1, 1232, 8}, {2, 1, 1}},
-        {{3, 3, 4322}, {1, 1, 4320}, {1, 2, 1}},
+        {{7, 6, 5}, {1, 4, 3}, {5, 1, 1}},        {{1000, 12, 5}, {998, 1, 3}, {1, 0, 1}},
+        {{1001, 12, 5}, {999, 1, 3}, {1, 10, 1}}, {{1002, 12, 5}, {1001, 10, 1}, {1, 1, 4}},
+        {{3, 1234, 10}, {1, 1232, 8}, {2, 1, 1}}, {{3, 3, 4322}, {1, 1, 4320}, {1, 2, 1}},
         {{3, 3, 4322}, {3, 2, 1}, {0, 1, 4321}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

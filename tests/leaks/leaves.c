@@ -1,5 +1,6 @@
 /*
- * Makes two handles of a kind and frees one of them, or both: does the library of wrappers see what is left?
+ * Makes two handles of a kind and frees one of them, or both: does the library of wrappers see what
+ * is left?
  *
  * usage: leaves KIND [free]      KIND as in ledger.h, or one of the cases below
  */
@@ -10,31 +11,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void make_communicator(MPI_Comm *made) { MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, made); }
-static void free_communicator(MPI_Comm *made) { MPI_Comm_free(made); }
+static void make_communicator(MPI_Comm *made)
+{
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, made);
+}
+static void free_communicator(MPI_Comm *made)
+{
+    MPI_Comm_free(made);
+}
 
-static void make_datatype(MPI_Datatype *made) { MPI_Type_vector(2, 1, 3, MPI_INT, made); }
-static void free_datatype(MPI_Datatype *made) { MPI_Type_free(made); }
+static void make_datatype(MPI_Datatype *made)
+{
+    MPI_Type_vector(2, 1, 3, MPI_INT, made);
+}
+static void free_datatype(MPI_Datatype *made)
+{
+    MPI_Type_free(made);
+}
 
 static void ignore_error(MPI_Comm *comm, int *code, ...)
 {
     (void)comm;
     (void)code;
 }
-static void make_error_handler(MPI_Errhandler *made) { MPI_Comm_create_errhandler(ignore_error, made); }
-static void free_error_handler(MPI_Errhandler *made) { MPI_Errhandler_free(made); }
+static void make_error_handler(MPI_Errhandler *made)
+{
+    MPI_Comm_create_errhandler(ignore_error, made);
+}
+static void free_error_handler(MPI_Errhandler *made)
+{
+    MPI_Errhandler_free(made);
+}
 
-static void make_file(MPI_File *made) { MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, made); }
-static void free_file(MPI_File *made) { MPI_File_close(made); }
+static void make_file(MPI_File *made)
+{
+    MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, made);
+}
+static void free_file(MPI_File *made)
+{
+    MPI_File_close(made);
+}
 
-static void make_group(MPI_Group *made) { MPI_Comm_group(MPI_COMM_WORLD, made); }
-static void free_group(MPI_Group *made) { MPI_Group_free(made); }
+static void make_group(MPI_Group *made)
+{
+    MPI_Comm_group(MPI_COMM_WORLD, made);
+}
+static void free_group(MPI_Group *made)
+{
+    MPI_Group_free(made);
+}
 
-static void make_info(MPI_Info *made) { MPI_Info_create(made); }
-static void free_info(MPI_Info *made) { MPI_Info_free(made); }
+static void make_info(MPI_Info *made)
+{
+    MPI_Info_create(made);
+}
+static void free_info(MPI_Info *made)
+{
+    MPI_Info_free(made);
+}
 
-static void make_keyval(int *made) { MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, made, NULL); }
-static void free_keyval(int *made) { MPI_Comm_free_keyval(made); }
+static void make_keyval(int *made)
+{
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, made, NULL);
+}
+static void free_keyval(int *made)
+{
+    MPI_Comm_free_keyval(made);
+}
 
 static int value, result;
 
@@ -54,8 +97,14 @@ static void free_message(MPI_Message *made)
     MPI_Wait(&sends[received++], MPI_STATUS_IGNORE);
 }
 
-static void make_memory(void **made) { MPI_Alloc_mem(100, MPI_INFO_NULL, (void *)made); }
-static void free_memory(void **made) { MPI_Free_mem(*made); }
+static void make_memory(void **made)
+{
+    MPI_Alloc_mem(100, MPI_INFO_NULL, (void *)made);
+}
+static void free_memory(void **made)
+{
+    MPI_Free_mem(*made);
+}
 
 static void add(void *in, void *inout, int *count, MPI_Datatype *type)
 {
@@ -63,21 +112,42 @@ static void add(void *in, void *inout, int *count, MPI_Datatype *type)
     for (int i = 0; i < *count; i++)
         ((int *)inout)[i] += ((const int *)in)[i];
 }
-static void make_op(MPI_Op *made) { MPI_Op_create(add, 1, made); }
-static void free_op(MPI_Op *made) { MPI_Op_free(made); }
+static void make_op(MPI_Op *made)
+{
+    MPI_Op_create(add, 1, made);
+}
+static void free_op(MPI_Op *made)
+{
+    MPI_Op_free(made);
+}
 
-static void make_request(MPI_Request *made) { MPI_Ibarrier(MPI_COMM_SELF, made); }
-static void free_request(MPI_Request *made) { MPI_Wait(made, MPI_STATUS_IGNORE); }
+static void make_request(MPI_Request *made)
+{
+    MPI_Ibarrier(MPI_COMM_SELF, made);
+}
+static void free_request(MPI_Request *made)
+{
+    MPI_Wait(made, MPI_STATUS_IGNORE);
+}
 
-static void make_persistent(MPI_Request *made) { MPI_Recv_init(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, made); }
-static void free_persistent(MPI_Request *made) { MPI_Request_free(made); }
+static void make_persistent(MPI_Request *made)
+{
+    MPI_Recv_init(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, made);
+}
+static void free_persistent(MPI_Request *made)
+{
+    MPI_Request_free(made);
+}
 
 static void make_window(MPI_Win *made)
 {
     int *base;
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&base, made);
 }
-static void free_window(MPI_Win *made) { MPI_Win_free(made); }
+static void free_window(MPI_Win *made)
+{
+    MPI_Win_free(made);
+}
 
 /* A datatype that a delete callback of MPI_COMM_SELF frees, inside MPI_Finalize. */
 static int free_attribute(MPI_Comm comm, int keyval, void *attribute, void *state)
@@ -112,35 +182,35 @@ static void make_unknown(MPI_Datatype *made)
     MPI_Type_free(&vector);
 }
 
-#define CASES(CASE)                                                            \
-    CASE("communicator", MPI_Comm, make_communicator, free_communicator)       \
-    CASE("datatype", MPI_Datatype, make_datatype, free_datatype)               \
-    CASE("error handler", MPI_Errhandler, make_error_handler, free_error_handler) \
-    CASE("file", MPI_File, make_file, free_file)                               \
-    CASE("group", MPI_Group, make_group, free_group)                           \
-    CASE("info", MPI_Info, make_info, free_info)                               \
-    CASE("keyval", int, make_keyval, free_keyval)                              \
-    CASE("message", MPI_Message, make_message, free_message)                   \
-    CASE("memory", void *, make_memory, free_memory)                           \
-    CASE("op", MPI_Op, make_op, free_op)                                       \
-    CASE("request", MPI_Request, make_request, free_request)                   \
-    CASE("persistent request", MPI_Request, make_persistent, free_persistent)  \
-    CASE("window", MPI_Win, make_window, free_window)                          \
-    CASE("attribute", int, make_attribute, free_keyval)                        \
+#define CASES(CASE)                                                                                \
+    CASE("communicator", MPI_Comm, make_communicator, free_communicator)                           \
+    CASE("datatype", MPI_Datatype, make_datatype, free_datatype)                                   \
+    CASE("error handler", MPI_Errhandler, make_error_handler, free_error_handler)                  \
+    CASE("file", MPI_File, make_file, free_file)                                                   \
+    CASE("group", MPI_Group, make_group, free_group)                                               \
+    CASE("info", MPI_Info, make_info, free_info)                                                   \
+    CASE("keyval", int, make_keyval, free_keyval)                                                  \
+    CASE("message", MPI_Message, make_message, free_message)                                       \
+    CASE("memory", void *, make_memory, free_memory)                                               \
+    CASE("op", MPI_Op, make_op, free_op)                                                           \
+    CASE("request", MPI_Request, make_request, free_request)                                       \
+    CASE("persistent request", MPI_Request, make_persistent, free_persistent)                      \
+    CASE("window", MPI_Win, make_window, free_window)                                              \
+    CASE("attribute", int, make_attribute, free_keyval)                                            \
     CASE("unknown", MPI_Datatype, make_unknown, free_datatype)
 
 /* Makes two, frees one or both. */
 static void leave(const char *kind, int frees)
 {
-#define CASE(name, type, make, release)  \
-    if (strcmp(kind, name) == 0) {       \
-        type made[2];                    \
-        for (int i = 0; i < 2; i++) {    \
-            make(&made[i]);              \
-            if (i < frees)               \
-                release(&made[i]);       \
-        }                                \
-        return;                          \
+#define CASE(name, type, make, release)                                                            \
+    if (strcmp(kind, name) == 0) {                                                                 \
+        type made[2];                                                                              \
+        for (int i = 0; i < 2; i++) {                                                              \
+            make(&made[i]);                                                                        \
+            if (i < frees)                                                                         \
+                release(&made[i]);                                                                 \
+        }                                                                                          \
+        return;                                                                                    \
     }
     CASES(CASE)
 #undef CASE

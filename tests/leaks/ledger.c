@@ -93,8 +93,8 @@ void ledger_freed(enum handle_kind kind, uint64_t handle, const char *function, 
     } else {
         ledger.unknown[kind]++;
         if (ledger.unknown_count < UNKNOWN_SHOWN)
-            ledger.unknown_shown[ledger.unknown_count++] =
-                (struct entry){.kind = kind, .handle = handle, .count = 1, .function = function, .caller = caller};
+            ledger.unknown_shown[ledger.unknown_count++] = (struct entry){
+                .kind = kind, .handle = handle, .count = 1, .function = function, .caller = caller};
     }
     pthread_mutex_unlock(&ledger.lock);
 }
@@ -104,8 +104,9 @@ static void print_entry(int rank, const struct entry *entry, const char *what)
 {
     Dl_info info;
     const bool known = dladdr(entry->caller, &info) != 0;
-    (void)fprintf(stderr, "leaks: rank %d: %" PRId64 " %s %s %s, called from %s +0x%tx\n", rank, entry->count,
-                  kind_names[entry->kind], what, entry->function, known ? info.dli_fname : "?",
+    (void)fprintf(stderr, "leaks: rank %d: %" PRId64 " %s %s %s, called from %s +0x%tx\n", rank,
+                  entry->count, kind_names[entry->kind], what, entry->function,
+                  known ? info.dli_fname : "?",
                   known ? (const char *)entry->caller - (const char *)info.dli_fbase : 0);
 }
 
@@ -122,8 +123,9 @@ static void write_counts(int rank)
     }
     (void)fputs("kind\tmade\tfreed\tleft\tunknown\n", report);
     for (int k = 0; k < KINDS; k++)
-        (void)fprintf(report, "%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", kind_names[k],
-                      ledger.made[k], ledger.freed[k], ledger.made[k] - ledger.freed[k], ledger.unknown[k]);
+        (void)fprintf(report, "%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n",
+                      kind_names[k], ledger.made[k], ledger.freed[k],
+                      ledger.made[k] - ledger.freed[k], ledger.unknown[k]);
     (void)fclose(report);
 }
 

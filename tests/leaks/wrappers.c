@@ -1,8 +1,8 @@
 /*
- * A library for LD_PRELOAD that counts handles: each MPI function that makes or frees some is wrapped, under both its
- * names, since the monitor's library calls PMPI_. What delete callbacks of attributes free counts, too, inside
- * MPI_Finalize as well. A process that leaves handles behind says which at the end of MPI_Finalize, and exits with
- * status 1.
+ * A library for LD_PRELOAD that counts handles: each MPI function that makes or frees some is
+ * wrapped, under both its names, since the monitor's library calls PMPI_. What delete callbacks of
+ * attributes free counts, too, inside MPI_Finalize as well. A process that leaves handles behind
+ * says which at the end of MPI_Finalize, and exits with status 1.
  *
  * Interposers stack: a wrapper calls the next definition under the same name. This one comes first.
  */
@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the functions after ours --------------------------------------------------------------------------------------- */
+/* ---- the functions after ours
+ * --------------------------------------------------------------------------------------- */
 
-#define ROWS_ALIKE                                                     \
-    NEXT(Finalize)                                                     \
-    NEXT(Improbe)                                                      \
+#define ROWS_ALIKE                                                                                 \
+    NEXT(Finalize)                                                                                 \
+    NEXT(Improbe)                                                                                  \
     NEXT(Free_mem)
 
 struct next_mpi {
@@ -39,8 +40,8 @@ static struct next_mpi next_mpi, next_pmpi;
 
 __attribute__((constructor)) static void find_next_definitions(void)
 {
-#define NEXT(Name)                                                                           \
-    next_mpi.Name = (__typeof__(next_mpi.Name))dlsym(RTLD_NEXT, "MPI_" #Name);               \
+#define NEXT(Name)                                                                                 \
+    next_mpi.Name = (__typeof__(next_mpi.Name))dlsym(RTLD_NEXT, "MPI_" #Name);                     \
     next_pmpi.Name = (__typeof__(next_pmpi.Name))dlsym(RTLD_NEXT, "PMPI_" #Name);
 #define MAKES(Name, ...) NEXT_OF(Name)
 #define MAKES_TWO(Name, ...) NEXT_OF(Name)
@@ -53,7 +54,8 @@ __attribute__((constructor)) static void find_next_definitions(void)
 #undef NEXT_OF
 }
 
-/* ---- handles that nobody has to free --------------------------------------------------------------------------------- */
+/* ---- handles that nobody has to free
+ * --------------------------------------------------------------------------------- */
 
 static bool is_one_of(const void *handle, const void *constants, size_t count, size_t size)
 {
@@ -66,8 +68,9 @@ static bool is_one_of(const void *handle, const void *constants, size_t count, s
 /* A predefined handle, or none: what functions return that made nothing. */
 static bool is_constant(enum handle_kind kind, const void *handle)
 {
-#define ONE_OF(type, ...) \
-    is_one_of(handle, (const type[]){__VA_ARGS__}, sizeof(type[]){__VA_ARGS__} / sizeof(type), sizeof(type))
+#define ONE_OF(type, ...)                                                                          \
+    is_one_of(handle, (const type[]){__VA_ARGS__}, sizeof(type[]){__VA_ARGS__} / sizeof(type),     \
+              sizeof(type))
     switch (kind) {
     case COMMUNICATOR:
         return ONE_OF(MPI_Comm, MPI_COMM_NULL);
@@ -93,74 +96,80 @@ static bool is_library_itself(const char *function, const void *caller)
     Dl_info library, from;
     const void *its_finalize;
     memcpy(&its_finalize, &next_pmpi.Finalize, sizeof its_finalize);
-    return function[0] == 'P' && dladdr(its_finalize, &library) != 0 && dladdr(caller, &from) != 0 &&
-           library.dli_fbase == from.dli_fbase;
+    return function[0] == 'P' && dladdr(its_finalize, &library) != 0 &&
+           dladdr(caller, &from) != 0 && library.dli_fbase == from.dli_fbase;
 }
 
-static void made(enum handle_kind kind, const void *handle, int size_bytes, const char *function, const void *caller)
+static void made(enum handle_kind kind, const void *handle, int size_bytes, const char *function,
+                 const void *caller)
 {
     if (!is_constant(kind, handle) && !is_library_itself(function, caller))
         ledger_made(kind, handle_number(handle, size_bytes), function, caller);
 }
 
-static void freed(enum handle_kind kind, const void *handle, int size_bytes, const char *function, const void *caller)
+static void freed(enum handle_kind kind, const void *handle, int size_bytes, const char *function,
+                  const void *caller)
 {
     if (!is_constant(kind, handle) && !is_library_itself(function, caller))
         ledger_freed(kind, handle_number(handle, size_bytes), function, caller);
 }
 
-/* ---- wrappers -------------------------------------------------------------------------------------------------------- */
+/* ---- wrappers
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 #define INTERPOSED __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 #define SIZE(pointer) ((int)sizeof *(pointer))
-#define UNDER_BOTH_NAMES(WRAPPER, Name, ...) \
-    WRAPPER(MPI_##Name, next_mpi.Name, __VA_ARGS__) WRAPPER(PMPI_##Name, next_pmpi.Name, __VA_ARGS__)
+#define UNDER_BOTH_NAMES(WRAPPER, Name, ...)                                                       \
+    WRAPPER(MPI_##Name, next_mpi.Name, __VA_ARGS__)                                                \
+    WRAPPER(PMPI_##Name, next_pmpi.Name, __VA_ARGS__)
 
-#define MAKING(function, next, KIND, where, parameters, arguments)     \
-    INTERPOSED int function parameters                                 \
-    {                                                                  \
-        const int error = next arguments;                              \
-        if (error == MPI_SUCCESS)                                      \
-            made(KIND, where, SIZE(where), #function, CALLER);         \
-        return error;                                                  \
+#define MAKING(function, next, KIND, where, parameters, arguments)                                 \
+    INTERPOSED int function parameters                                                             \
+    {                                                                                              \
+        const int error = next arguments;                                                          \
+        if (error == MPI_SUCCESS)                                                                  \
+            made(KIND, where, SIZE(where), #function, CALLER);                                     \
+        return error;                                                                              \
     }
 
-#define MAKING_TWO(function, next, KIND, where, OTHER_KIND, other, parameters, arguments) \
-    INTERPOSED int function parameters                                                    \
-    {                                                                                     \
-        const int error = next arguments;                                                 \
-        if (error == MPI_SUCCESS) {                                                       \
-            made(KIND, where, SIZE(where), #function, CALLER);                            \
-            made(OTHER_KIND, other, SIZE(other), #function, CALLER);                      \
-        }                                                                                 \
-        return error;                                                                     \
+#define MAKING_TWO(function, next, KIND, where, OTHER_KIND, other, parameters, arguments)          \
+    INTERPOSED int function parameters                                                             \
+    {                                                                                              \
+        const int error = next arguments;                                                          \
+        if (error == MPI_SUCCESS) {                                                                \
+            made(KIND, where, SIZE(where), #function, CALLER);                                     \
+            made(OTHER_KIND, other, SIZE(other), #function, CALLER);                               \
+        }                                                                                          \
+        return error;                                                                              \
     }
 
-#define FREEING(function, next, KIND, where, parameters, arguments)    \
-    INTERPOSED int function parameters                                 \
-    {                                                                  \
-        const __typeof__(*(where)) old = *(where);                     \
-        const int error = next arguments;                              \
-        if (error == MPI_SUCCESS)                                      \
-            freed(KIND, &old, SIZE(where), #function, CALLER);         \
-        return error;                                                  \
+#define FREEING(function, next, KIND, where, parameters, arguments)                                \
+    INTERPOSED int function parameters                                                             \
+    {                                                                                              \
+        const __typeof__(*(where)) old = *(where);                                                 \
+        const int error = next arguments;                                                          \
+        if (error == MPI_SUCCESS)                                                                  \
+            freed(KIND, &old, SIZE(where), #function, CALLER);                                     \
+        return error;                                                                              \
     }
 
-#define FREEING_AND_MAKING(function, next, KIND, where, NEW_KIND, new_one, parameters, arguments) \
-    INTERPOSED int function parameters                                                            \
-    {                                                                                             \
-        const __typeof__(*(where)) old = *(where);                                                \
-        const int error = next arguments;                                                         \
-        if (error == MPI_SUCCESS) {                                                               \
-            freed(KIND, &old, SIZE(where), #function, CALLER);                                    \
-            made(NEW_KIND, new_one, SIZE(new_one), #function, CALLER);                            \
-        }                                                                                         \
-        return error;                                                                             \
+#define FREEING_AND_MAKING(function, next, KIND, where, NEW_KIND, new_one, parameters, arguments)  \
+    INTERPOSED int function parameters                                                             \
+    {                                                                                              \
+        const __typeof__(*(where)) old = *(where);                                                 \
+        const int error = next arguments;                                                          \
+        if (error == MPI_SUCCESS) {                                                                \
+            freed(KIND, &old, SIZE(where), #function, CALLER);                                     \
+            made(NEW_KIND, new_one, SIZE(new_one), #function, CALLER);                             \
+        }                                                                                          \
+        return error;                                                                              \
     }
 
 /* A copy of requests, in `few` if it has the room. */
-static MPI_Request *copy_requests(const MPI_Request *requests, int count, MPI_Request *few, int room)
+static MPI_Request *copy_requests(const MPI_Request *requests, int count, MPI_Request *few,
+                                  int room)
 {
     MPI_Request *const copy = count <= room ? few : malloc((size_t)count * sizeof *copy);
     if (copy == NULL) {
@@ -172,8 +181,8 @@ static MPI_Request *copy_requests(const MPI_Request *requests, int count, MPI_Re
     return copy;
 }
 
-static void freed_requests(const MPI_Request *old, const MPI_Request *requests, int count, const char *function,
-                           const void *caller)
+static void freed_requests(const MPI_Request *old, const MPI_Request *requests, int count,
+                           const char *function, const void *caller)
 {
     for (int i = 0; i < count; i++)
         if (requests[i] == MPI_REQUEST_NULL)
@@ -181,16 +190,16 @@ static void freed_requests(const MPI_Request *old, const MPI_Request *requests, 
 }
 
 /* Also when it fails: MPI_ERR_IN_STATUS leaves some complete. */
-#define COMPLETING(function, next, number, where, parameters, arguments)           \
-    INTERPOSED int function parameters                                             \
-    {                                                                              \
-        MPI_Request few[64];                                                       \
-        MPI_Request *const old = copy_requests(where, number, few, 64);            \
-        const int error = next arguments;                                          \
-        freed_requests(old, where, number, #function, CALLER);                     \
-        if (old != few)                                                            \
-            free(old);                                                             \
-        return error;                                                              \
+#define COMPLETING(function, next, number, where, parameters, arguments)                           \
+    INTERPOSED int function parameters                                                             \
+    {                                                                                              \
+        MPI_Request few[64];                                                                       \
+        MPI_Request *const old = copy_requests(where, number, few, 64);                            \
+        const int error = next arguments;                                                          \
+        freed_requests(old, where, number, #function, CALLER);                                     \
+        if (old != few)                                                                            \
+            free(old);                                                                             \
+        return error;                                                                              \
     }
 
 #define MAKES(...) MAKES_EXPANDED(__VA_ARGS__)
@@ -201,23 +210,24 @@ static void freed_requests(const MPI_Request *old, const MPI_Request *requests, 
 #define COMPLETES(Name, ...) UNDER_BOTH_NAMES(COMPLETING, Name, __VA_ARGS__)
 #include "handles.def"
 
-#define IMPROBE(function, next, unused)                                                                             \
-    INTERPOSED int function(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) \
-    {                                                                                                               \
-        const int error = next(source, tag, comm, flag, message, status);                                           \
-        if (error == MPI_SUCCESS && *flag)                                                                          \
-            made(MATCHED_MESSAGE, message, SIZE(message), #function, CALLER);                                       \
-        return error;                                                                                               \
+#define IMPROBE(function, next, unused)                                                            \
+    INTERPOSED int function(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,   \
+                            MPI_Status *status)                                                    \
+    {                                                                                              \
+        const int error = next(source, tag, comm, flag, message, status);                          \
+        if (error == MPI_SUCCESS && *flag)                                                         \
+            made(MATCHED_MESSAGE, message, SIZE(message), #function, CALLER);                      \
+        return error;                                                                              \
     }
 UNDER_BOTH_NAMES(IMPROBE, Improbe, )
 
-#define FREE_MEM(function, next, unused)                                  \
-    INTERPOSED int function(void *base)                                   \
-    {                                                                     \
-        const int error = next(base);                                     \
-        if (error == MPI_SUCCESS)                                         \
-            freed(MEMORY, &base, SIZE(&base), #function, CALLER);         \
-        return error;                                                     \
+#define FREE_MEM(function, next, unused)                                                           \
+    INTERPOSED int function(void *base)                                                            \
+    {                                                                                              \
+        const int error = next(base);                                                              \
+        if (error == MPI_SUCCESS)                                                                  \
+            freed(MEMORY, &base, SIZE(&base), #function, CALLER);                                  \
+        return error;                                                                              \
     }
 UNDER_BOTH_NAMES(FREE_MEM, Free_mem, )
 

@@ -1,16 +1,24 @@
 /*
  * Blocking collectives under the model, on 2 ranks:
  *
- *   cost   with MODEL_SYNC_COLL=1: does a bare loop of barriers, or of allreduces, find D + x of the report in
- *          each call, also where ranks sometimes come late? Needs MODEL_REPORT; the environment says what to expect.
- *   neighborhood   the same of neighbourhood collectives, which take MODEL_DURATION_US and MODEL_PER_BYTE_NS
- *   data   do barriers and allreduces still do what programs rely on?
+ *   cost   with MODEL_SYNC_COLL=1: does a bare loop of barriers, or of allreduces, find D + x of
+ * the report in each call, also where ranks sometimes come late? Needs MODEL_REPORT; the
+ * environment says what to expect. neighborhood   the same of neighbourhood collectives, which take
+ * MODEL_DURATION_US and MODEL_PER_BYTE_NS data   do barriers and allreduces still do what programs
+ * rely on?
  */
 #include "measure.h"
 
 #include <mpi.h>
 
-enum { BATCHES = 150, BATCH = 10, SINGLES = BATCHES * BATCH, LATE_EVERY = 20, LATE_US = 100, INTS = 32 };
+enum {
+    BATCHES = 150,
+    BATCH = 10,
+    SINGLES = BATCHES * BATCH,
+    LATE_EVERY = 20,
+    LATE_US = 100,
+    INTS = 32
+};
 
 static int rank;
 static double clock_cost_us;
@@ -32,7 +40,8 @@ static void allreduce_ints(void)
     MPI_Allreduce(sent, received, INTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* On a periodic grid of 1 x 2: a rank is its own neighbour above and below, and the other one's left and right. */
+/* On a periodic grid of 1 x 2: a rank is its own neighbour above and below, and the other one's
+ * left and right. */
 static MPI_Comm grid;
 static MPI_Datatype column; /* ROWS ints */
 
@@ -79,7 +88,7 @@ static const struct timed neighborhood[] = {
     {"neighbor_allgather", neighbor_allgather, 4},
     {"neighbor_alltoall", neighbor_alltoall, 8},
     {"neighbor_alltoallv", neighbor_alltoallv, 12},
-    {"neighbor_alltoallw", neighbor_alltoallw, NEIGHBORS * ROWS},
+    {"neighbor_alltoallw", neighbor_alltoallw, NEIGHBORS *ROWS},
 };
 
 enum {
@@ -141,7 +150,8 @@ static void test_cost(const char *path, const struct timed calls[], int count, d
         const double claim = duration + measure_claim(path, name, bytes, "extra_us");
         const double real = measure_claim(path, name, bytes, "real_us");
         check_close("duration_us", measure_claim(path, name, bytes, "duration_us"), duration, 1e-3);
-        check_close("operations", measure_claim(path, name, bytes, "operations"), BATCHES * (2 * BATCH + 1), 0);
+        check_close("operations", measure_claim(path, name, bytes, "operations"),
+                    BATCHES * (2 * BATCH + 1), 0);
         if (isnan(real) || real < 0.8 * duration) {
             check_close("x is w and little more", claim - duration, wait_us + 0.1, 0.1);
             measure_check_stream(name, "call after work", measured[i].each, claim, 1);
@@ -166,9 +176,10 @@ static void test_data(void)
         const double leave_us = check_now_us();
         double last_enter_us;
         MPI_Allreduce(&enter_us, &last_enter_us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        check_equal("barrier: nobody leaves before the last enters", leave_us >= last_enter_us, true);
-        check_equal("allreduce: the last to enter was late", last_enter_us - enter_us >= LATE_RANK_US / 2.0,
-                    rank != late);
+        check_equal("barrier: nobody leaves before the last enters", leave_us >= last_enter_us,
+                    true);
+        check_equal("allreduce: the last to enter was late",
+                    last_enter_us - enter_us >= LATE_RANK_US / 2.0, rank != late);
     }
     int unexpected = 0;
     for (int i = 0; i < INTS; i++)
@@ -186,7 +197,8 @@ int main(int argc, char **argv)
     check_begin(rank == 0);
     if (argc < 2)
         return EXIT_FAILURE;
-    const char *path = getenv("MODEL_REPORT"); /* before any thread. NOLINT(concurrency-mt-unsafe) */
+    const char *path =
+        getenv("MODEL_REPORT"); /* before any thread. NOLINT(concurrency-mt-unsafe) */
     const int dims[2] = {1, 2};
     const int closed[2] = {1, 1};
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, closed, 0, &grid);

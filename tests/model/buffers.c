@@ -64,7 +64,8 @@ static unsigned char *byte_in_block(const struct blocks *blocks, int i)
         MPI_Aint lb_bytes;
         MPI_Aint extent_bytes;
         PMPI_Type_get_extent(type, &lb_bytes, &extent_bytes);
-        displ_bytes = extent_bytes * (blocks->displs != NULL ? blocks->displs[i] : (MPI_Aint)i * count);
+        displ_bytes =
+            extent_bytes * (blocks->displs != NULL ? blocks->displs[i] : (MPI_Aint)i * count);
     }
     return byte_in((unsigned char *)blocks->buffer + displ_bytes, count, type);
 }
@@ -81,7 +82,8 @@ unsigned char *byte_from_ranks(MPI_Comm comm, bool in_place, struct blocks block
     return in_place ? NULL : byte_in_block(&blocks, rank);
 }
 
-/* In a Cartesian topology all dimensions' neighbours count, also the missing ones at an open end. */
+/* In a Cartesian topology all dimensions' neighbours count, also the missing ones at an open end.
+ */
 struct degrees {
     int in;
     int out;

@@ -1,6 +1,6 @@
 /*
- * What collectives.def says about an operation's buffers: how many bytes this rank contributes, and where it
- * receives one. Local functions; intracommunicators only.
+ * What collectives.def says about an operation's buffers: how many bytes this rank contributes, and
+ * where it receives one. Local functions; intracommunicators only.
  */
 #ifndef MODEL_BUFFERS_H
 #define MODEL_BUFFERS_H
@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A receive buffer of one block a peer. Block i's count is counts[i] or count, its type types[i] or type, and it
-   starts at displs[i] or i * count extents, or at byte_displs[i] or aint_displs[i] bytes. Unused members are 0. */
+/* A receive buffer of one block a peer. Block i's count is counts[i] or count, its type types[i] or
+   type, and it starts at displs[i] or i * count extents, or at byte_displs[i] or aint_displs[i]
+   bytes. Unused members are 0. */
 struct blocks {
     void *buffer;
     const int *counts;
@@ -27,7 +28,8 @@ static inline struct blocks equal_blocks(void *buffer, int count, MPI_Datatype t
     return (struct blocks){.buffer = buffer, .count = count, .type = type};
 }
 
-static inline struct blocks v_blocks(void *buffer, const int counts[], const int displs[], MPI_Datatype type)
+static inline struct blocks v_blocks(void *buffer, const int counts[], const int displs[],
+                                     MPI_Datatype type)
 {
     return (struct blocks){.buffer = buffer, .counts = counts, .displs = displs, .type = type};
 }
@@ -35,13 +37,16 @@ static inline struct blocks v_blocks(void *buffer, const int counts[], const int
 static inline struct blocks w_blocks(void *buffer, const int counts[], const int byte_displs[],
                                      const MPI_Datatype types[])
 {
-    return (struct blocks){.buffer = buffer, .counts = counts, .byte_displs = byte_displs, .types = types};
+    return (struct blocks){
+        .buffer = buffer, .counts = counts, .byte_displs = byte_displs, .types = types};
 }
 
-static inline struct blocks neighbor_w_blocks(void *buffer, const int counts[], const MPI_Aint aint_displs[],
+static inline struct blocks neighbor_w_blocks(void *buffer, const int counts[],
+                                              const MPI_Aint aint_displs[],
                                               const MPI_Datatype types[])
 {
-    return (struct blocks){.buffer = buffer, .counts = counts, .aint_displs = aint_displs, .types = types};
+    return (struct blocks){
+        .buffer = buffer, .counts = counts, .aint_displs = aint_displs, .types = types};
 }
 
 int rank_in(MPI_Comm comm);
@@ -58,8 +63,8 @@ int64_t bytes_of_w(int n, const int counts[], const MPI_Datatype types[]);
 /* The first byte of data in count elements at buffer; NULL if there is none. */
 unsigned char *byte_in(void *buffer, int count, MPI_Datatype type);
 
-/* Some byte that comes from a rank of comm: from another one if there is any that sends some. With in_place this
-   rank's own block isn't received. NULL if nothing is received. */
+/* Some byte that comes from a rank of comm: from another one if there is any that sends some. With
+   in_place this rank's own block isn't received. NULL if nothing is received. */
 unsigned char *byte_from_ranks(MPI_Comm comm, bool in_place, struct blocks blocks);
 
 /* Some byte that comes from a neighbour, one that exists; NULL if nothing is received. */

@@ -1,4 +1,5 @@
-/* What the model's tests share: a clock of their own and checks that print what was measured and what was claimed. */
+/* What the model's tests share: a clock of their own and checks that print what was measured and
+ * what was claimed. */
 #ifndef MODEL_CHECK_H
 #define MODEL_CHECK_H
 
@@ -30,7 +31,8 @@ static inline void check_close(const char *what, double is, double should_be, do
     const bool close = fabs(is - should_be) <= tolerance;
     check_failures += !close;
     if (check_prints)
-        printf("%-4s %-28s %10.4f  should be %10.4f +- %.4f\n", close ? "ok" : "FAIL", what, is, should_be, tolerance);
+        printf("%-4s %-28s %10.4f  should be %10.4f +- %.4f\n", close ? "ok" : "FAIL", what, is,
+               should_be, tolerance);
 }
 
 static inline void check_at_least(const char *what, double is, double smallest)
@@ -38,7 +40,8 @@ static inline void check_at_least(const char *what, double is, double smallest)
     const bool enough = is >= smallest;
     check_failures += !enough;
     if (check_prints)
-        printf("%-4s %-28s %10.4f  should be at least %10.4f\n", enough ? "ok" : "FAIL", what, is, smallest);
+        printf("%-4s %-28s %10.4f  should be at least %10.4f\n", enough ? "ok" : "FAIL", what, is,
+               smallest);
 }
 
 static inline void check_equal(const char *what, long is, long should_be)

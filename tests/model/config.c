@@ -49,7 +49,8 @@ static const struct variable variables[] = {
 
 static const char *environment(const char *name)
 {
-    /* Read in MPI_Init and MPI_Finalize only, which one thread calls. NOLINTNEXTLINE(concurrency-mt-unsafe) */
+    /* Read in MPI_Init and MPI_Finalize only, which one thread calls.
+     * NOLINTNEXTLINE(concurrency-mt-unsafe) */
     return getenv(name);
 }
 
@@ -75,8 +76,9 @@ static void read_variable(const struct variable *variable)
     if (!is_number || value < variable->smallest || value > variable->largest ||
         (variable->integer && value != floor(value))) {
         char message[256];
-        (void)snprintf(message, sizeof message, "%s=%s: must be %s from %g to %g", variable->name, text,
-                       variable->integer ? "an integer" : "a number", variable->smallest, variable->largest);
+        (void)snprintf(message, sizeof message, "%s=%s: must be %s from %g to %g", variable->name,
+                       text, variable->integer ? "an integer" : "a number", variable->smallest,
+                       variable->largest);
         model_abort(message);
     }
     *variable->target = value * variable->scale;

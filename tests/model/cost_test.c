@@ -1,7 +1,8 @@
 /*
- * Is what the model claims what a bare loop measures? Times MPI_Iallreduce with clock readings of its own, first by
- * itself and then over work that is longer than the autonomous part, and compares what is usual with
- * the report. To be run under the model, on 2 ranks, with MODEL_REPORT set; the environment says what to expect.
+ * Is what the model claims what a bare loop measures? Times MPI_Iallreduce with clock readings of
+ * its own, first by itself and then over work that is longer than the autonomous part, and compares
+ * what is usual with the report. To be run under the model, on 2 ranks, with MODEL_REPORT set; the
+ * environment says what to expect.
  */
 #include "measure.h"
 
@@ -9,7 +10,8 @@
 
 enum { ITERATIONS = 1000, SIZES = 3 };
 
-static const int elements[SIZES] = {1, 64, 1024}; /* of double; only the first when no byte costs anything */
+static const int elements[SIZES] = {
+    1, 64, 1024}; /* of double; only the first when no byte costs anything */
 
 /* What the environment asks for, in us. */
 struct asked {
@@ -110,13 +112,14 @@ static struct measured measure(int count, double work_us, double alone[ITERATION
     int size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Allreduce(&own, &sum, MEASURED_DOUBLES, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return (struct measured){sum.post / size, sum.alone / size, sum.wait / size, sum.overlapped / size,
-                             sum.work / size};
+    return (struct measured){sum.post / size, sum.alone / size, sum.wait / size,
+                             sum.overlapped / size, sum.work / size};
 }
 
-/* The operations timed alone that were late: as many as asked for, the same on all ranks. Too long for a late one
-   was interrupted. */
-static void check_late(const struct asked *asked, double duration_us, const double alone[ITERATIONS])
+/* The operations timed alone that were late: as many as asked for, the same on all ranks. Too long
+   for a late one was interrupted. */
+static void check_late(const struct asked *asked, double duration_us,
+                       const double alone[ITERATIONS])
 {
     int late[ITERATIONS];
     int on_all[ITERATIONS];
@@ -150,10 +153,12 @@ static struct claimed read_claimed(const char *path, int64_t bytes)
     };
 }
 
-static void check_claims(const struct asked *asked, const struct measured *measured, const struct claimed *claimed,
-                         double duration)
+static void check_claims(const struct asked *asked, const struct measured *measured,
+                         const struct claimed *claimed, double duration)
 {
-    enum { OWN_COST_NS_MAX = 500 }; /* generous: the model's own cost is in h and x, and must be small */
+    enum {
+        OWN_COST_NS_MAX = 500
+    }; /* generous: the model's own cost is in h and x, and must be small */
     const double autonomous = asked->fraction * duration;
     const double host_part = duration - autonomous;
     const double alone = fmax(claimed->host, autonomous) + host_part + claimed->extra;
@@ -161,8 +166,10 @@ static void check_claims(const struct asked *asked, const struct measured *measu
 
     check_close("duration", claimed->duration, duration, 1e-3);
     check_close("fraction", claimed->fraction, asked->fraction, 1e-6);
-    check_close("h is o and little more", claimed->host, asked->post + OWN_COST_NS_MAX / 2e3, OWN_COST_NS_MAX / 2e3);
-    check_close("x is w and little more", claimed->extra, asked->wait + OWN_COST_NS_MAX / 2e3, OWN_COST_NS_MAX / 2e3);
+    check_close("h is o and little more", claimed->host, asked->post + OWN_COST_NS_MAX / 2e3,
+                OWN_COST_NS_MAX / 2e3);
+    check_close("x is w and little more", claimed->extra, asked->wait + OWN_COST_NS_MAX / 2e3,
+                OWN_COST_NS_MAX / 2e3);
     check_close("late share", claimed->late_share, asked->late_share,
                 4 * sqrt(asked->late_share * (1 - asked->late_share) / (2.0 * ITERATIONS)));
 
@@ -171,11 +178,11 @@ static void check_claims(const struct asked *asked, const struct measured *measu
     measure_check("iallreduce", "wait after work", measured->wait, host_part + claimed->extra, 1);
     measure_check("iallreduce", "overlapped", measured->overlapped, overlapped, 2);
 
-    /* As a benchmark would find it; the largest error that DESIGN.md allows one at this duration. */
+    /* As a benchmark would find it; the largest error that DESIGN.md allows one at this duration.
+     */
     const double found_pct =
         100 * fmax(0, measured->alone + measured->work - measured->overlapped) / measured->alone;
-    const double true_pct =
-        100 * fmax(0, autonomous - claimed->host) / (duration + claimed->extra);
+    const double true_pct = 100 * fmax(0, autonomous - claimed->host) / (duration + claimed->extra);
     check_close("overlap_pct in the report", claimed->overlap_pct, true_pct, 0.01);
     const double points = duration >= 200 ? 0.5 : duration >= 20 ? 1 : 2;
     if (autonomous > claimed->host)
@@ -189,7 +196,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     check_begin(rank == 0);
 
-    const char *path = getenv("MODEL_REPORT"); /* before any thread. NOLINT(concurrency-mt-unsafe) */
+    const char *path =
+        getenv("MODEL_REPORT"); /* before any thread. NOLINT(concurrency-mt-unsafe) */
     const struct asked asked = read_asked();
     const int sizes = asked.per_byte > 0 ? SIZES : 1;
     struct measured measured[SIZES];
@@ -207,7 +215,8 @@ int main(int argc, char **argv)
 
     if (rank == 0) {
         for (int i = 0; i < sizes; i++) {
-            const struct claimed claimed = read_claimed(path, elements[i] * (int64_t)sizeof(double));
+            const struct claimed claimed =
+                read_claimed(path, elements[i] * (int64_t)sizeof(double));
             check_claims(&asked, &measured[i], &claimed, durations[i]);
         }
     }

@@ -1,12 +1,13 @@
 /*
- * Damage to collectives, for tests of data checks. The rank whose data goes wrong is the highest one that receives anything:
- * the root of a gather or reduce, never the root of a broadcast. No rank knows by itself who receives
- * (scatterv tells a rank no other's count), so the ranks vote, by a reduction that is started in the post,
- * right behind the operation, and completed with it, past any other interposer. Both are non-blocking and all ranks start them in
- * the same order, so the program may do with the communicator whatever it might do without.
+ * Damage to collectives, for tests of data checks. The rank whose data goes wrong is the highest
+ * one that receives anything: the root of a gather or reduce, never the root of a broadcast. No
+ * rank knows by itself who receives (scatterv tells a rank no other's count), so the ranks vote, by
+ * a reduction that is started in the post, right behind the operation, and completed with it, past
+ * any other interposer. Both are non-blocking and all ranks start them in the same order, so the
+ * program may do with the communicator whatever it might do without.
  *
- * A barrier has no data to damage. Instead the highest rank's wait returns without the barrier, whose request
- * is completed later.
+ * A barrier has no data to damage. Instead the highest rank's wait returns without the barrier,
+ * whose request is completed later.
  *
  * Of a message received the first byte goes wrong, by the receiver alone.
  */
@@ -16,7 +17,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Barriers left early, oldest first from deferred_next on. A barrier as old as that is complete long since. */
+/* Barriers left early, oldest first from deferred_next on. A barrier as old as that is complete
+ * long since. */
 enum { DEFERRED_MAX = 1024 };
 static MPI_Request deferred[DEFERRED_MAX];
 static size_t deferred_next;
@@ -46,7 +48,8 @@ void data_renew(struct data *data)
     data->leaves_early = false;
 }
 
-void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte)
+void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm,
+                      unsigned char *received_byte)
 {
     int is_inter;
     PMPI_Comm_test_inter(comm, &is_inter);
@@ -63,7 +66,8 @@ void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm
     }
     data->received_byte = received_byte;
     data->vote = received_byte != NULL ? rank : -1;
-    PMPI_Iallreduce(&data->vote, &data->highest_receiver, 1, MPI_INT, MPI_MAX, comm, &data->vote_request);
+    PMPI_Iallreduce(&data->vote, &data->highest_receiver, 1, MPI_INT, MPI_MAX, comm,
+                    &data->vote_request);
 }
 
 void data_damage_now(enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte)
@@ -76,7 +80,8 @@ void data_damage_now(enum operation_kind kind, MPI_Comm comm, unsigned char *rec
 
 bool data_damage_is_due(void)
 {
-    const uint64_t number = atomic_fetch_add_explicit(&operations_counted, 1, memory_order_relaxed) + 1;
+    const uint64_t number =
+        atomic_fetch_add_explicit(&operations_counted, 1, memory_order_relaxed) + 1;
     return number % (uint64_t)model.corrupt_every == 0;
 }
 
@@ -144,7 +149,8 @@ int data_wait(struct data *data)
     if (data->leaves_early)
         return defer(data->operation);
 
-    const int error = data->complete ? MPI_SUCCESS : wait_if_active(&data->operation, &data->status);
+    const int error =
+        data->complete ? MPI_SUCCESS : wait_if_active(&data->operation, &data->status);
     PMPI_Wait(&data->vote_request, MPI_STATUS_IGNORE);
     if (data->received_byte != NULL && data->highest_receiver == data->vote &&
         !(data->may_be_empty && is_empty(&data->status)))

@@ -10,9 +10,9 @@
 #include <mpi.h>
 
 struct data {
-    MPI_Request operation;        /* the real one */
-    MPI_Status status;            /* its status, once it is complete */
-    bool complete;                /* a test has found it so; a persistent request can't say that itself */
+    MPI_Request operation; /* the real one */
+    MPI_Status status;     /* its status, once it is complete */
+    bool complete;         /* a test has found it so; a persistent request can't say that itself */
     MPI_Request vote_request;     /* the vote on who gets the wrong byte */
     int vote;                     /* this rank if it receives anything, -1 otherwise */
     int highest_receiver;         /* the vote's outcome */
@@ -31,10 +31,12 @@ void data_clear(struct data *data);
 void data_renew(struct data *data);
 
 /*
- * Prepares the damage to the real operation that was just started in data->operation. Collective over comm, but
- * returns at once. received_byte: where this rank receives some byte, NULL if it receives none.
+ * Prepares the damage to the real operation that was just started in data->operation. Collective
+ * over comm, but returns at once. received_byte: where this rank receives some byte, NULL if it
+ * receives none.
  */
-void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte);
+void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm,
+                      unsigned char *received_byte);
 
 /* The same for a real operation that is complete: does the damage. Collective over comm. */
 void data_damage_now(enum operation_kind kind, MPI_Comm comm, unsigned char *received_byte);
@@ -42,10 +44,12 @@ void data_damage_now(enum operation_kind kind, MPI_Comm comm, unsigned char *rec
 /* Counts one more operation that may be damaged, and says whether it is to be. */
 bool data_damage_is_due(void);
 
-/* Prepares the damage to an operation of which this rank alone decides: the completion makes the byte wrong. */
+/* Prepares the damage to an operation of which this rank alone decides: the completion makes the
+ * byte wrong. */
 void data_plan_local_damage(struct data *data, unsigned char *received_byte);
 
-/* Prepares the damage to the real receive that was just started in data->operation, if it is this one's turn. */
+/* Prepares the damage to the real receive that was just started in data->operation, if it is this
+ * one's turn. */
 void data_plan_message_damage(struct data *data, unsigned char *received_byte);
 
 /* Whether data_wait would return at once. Gives MPI a chance to make progress. */

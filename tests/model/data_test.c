@@ -1,7 +1,8 @@
 /*
- * Does MODEL_DATA=1 deliver right results, and does MODEL_CORRUPT=1 make exactly one byte wrong on exactly one rank?
- * Runs every non-blocking collective once with MPI_Wait and once with MPI_Test, and the blocking ones. To be run under
- * the model on 4 ranks, with the expected outcome as the argument:
+ * Does MODEL_DATA=1 deliver right results, and does MODEL_CORRUPT=1 make exactly one byte wrong on
+ * exactly one rank? Runs every non-blocking collective once with MPI_Wait and once with MPI_Test,
+ * and the blocking ones. To be run under the model on 4 ranks, with the expected outcome as the
+ * argument:
  *
  *   right       all data as MPI has it; nobody leaves a barrier before the last one enters it
  *   one-wrong   the same but for one byte on one rank; one rank leaves early
@@ -16,11 +17,11 @@ enum {
     INTS = 64,
     RANKS_MAX = 4,
     ROOT = 1,
-    COUNT = 3,      /* elements a block where blocks are equal */
-    STRIDE = 8,     /* elements from one block to the next in v and w variants, ... */
-    OFFSET = 1,     /* ... and before the first */
+    COUNT = 3,  /* elements a block where blocks are equal */
+    STRIDE = 8, /* elements from one block to the next in v and w variants, ... */
+    OFFSET = 1, /* ... and before the first */
     NEIGHBORS_MAX = 4,
-    POISON = -1      /* what no operation delivers */
+    POISON = -1 /* what no operation delivers */
 };
 
 /* One operation on one rank. */
@@ -31,7 +32,8 @@ struct exchange {
     int size;
     int neighbor_count;
     int neighbors[NEIGHBORS_MAX]; /* in MPI's order; some may be MPI_PROC_NULL */
-    MPI_Datatype shifted; /* an int behind a hole of the same size: lower bound 4 bytes, extent 4 bytes */
+    MPI_Datatype
+        shifted; /* an int behind a hole of the same size: lower bound 4 bytes, extent 4 bytes */
     int send[INTS];
     int receive[INTS];
     int expected[INTS];
@@ -109,9 +111,11 @@ static void post_gather_in_place(struct exchange *x)
         put_block(x->expected, source * COUNT, source, ROOT, COUNT);
     if (x->rank == ROOT) {
         put_block(x->receive, ROOT * COUNT, ROOT, ROOT, COUNT);
-        MPI_Igather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->receive, COUNT, MPI_INT, ROOT, x->comm, &x->request);
+        MPI_Igather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->receive, COUNT, MPI_INT, ROOT, x->comm,
+                    &x->request);
     } else {
-        MPI_Igather(x->send, COUNT, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, ROOT, x->comm, &x->request);
+        MPI_Igather(x->send, COUNT, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, ROOT, x->comm,
+                    &x->request);
     }
 }
 
@@ -133,8 +137,8 @@ static void post_gatherv(struct exchange *x)
         put_block(x->expected, displs[source], source, ROOT, counts[source]);
     const int *root_counts = x->rank == ROOT ? counts : NULL;
     const int *root_displs = x->rank == ROOT ? displs : NULL;
-    MPI_Igatherv(x->send, v_count(x->rank), MPI_INT, x->receive, root_counts, root_displs, MPI_INT, ROOT, x->comm,
-                 &x->request);
+    MPI_Igatherv(x->send, v_count(x->rank), MPI_INT, x->receive, root_counts, root_displs, MPI_INT,
+                 ROOT, x->comm, &x->request);
 }
 
 static void post_scatter(struct exchange *x)
@@ -150,10 +154,12 @@ static void post_scatter_in_place(struct exchange *x)
     for (int destination = 0; destination < x->size; destination++)
         put_block(x->send, destination * COUNT, ROOT, destination, COUNT);
     if (x->rank == ROOT) {
-        MPI_Iscatter(x->send, COUNT, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ROOT, x->comm, &x->request);
+        MPI_Iscatter(x->send, COUNT, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ROOT, x->comm,
+                     &x->request);
     } else {
         put_block(x->expected, 0, ROOT, x->rank, COUNT);
-        MPI_Iscatter(NULL, 0, MPI_DATATYPE_NULL, x->receive, COUNT, MPI_INT, ROOT, x->comm, &x->request);
+        MPI_Iscatter(NULL, 0, MPI_DATATYPE_NULL, x->receive, COUNT, MPI_INT, ROOT, x->comm,
+                     &x->request);
     }
 }
 
@@ -168,7 +174,8 @@ static void post_scatterv(struct exchange *x)
     }
     const int count = scatterv_count(x, x->rank);
     put_block(x->expected, 0, ROOT, x->rank, count);
-    MPI_Iscatterv(x->send, counts, displs, MPI_INT, x->receive, count, MPI_INT, ROOT, x->comm, &x->request);
+    MPI_Iscatterv(x->send, counts, displs, MPI_INT, x->receive, count, MPI_INT, ROOT, x->comm,
+                  &x->request);
 }
 
 static void post_allgather(struct exchange *x)
@@ -184,7 +191,8 @@ static void post_allgather_in_place(struct exchange *x)
     put_block(x->receive, x->rank * COUNT, x->rank, 0, COUNT);
     for (int source = 0; source < x->size; source++)
         put_block(x->expected, source * COUNT, source, 0, COUNT);
-    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->receive, COUNT, MPI_INT, x->comm, &x->request);
+    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->receive, COUNT, MPI_INT, x->comm,
+                   &x->request);
 }
 
 static void post_allgatherv(struct exchange *x)
@@ -195,7 +203,8 @@ static void post_allgatherv(struct exchange *x)
     put_block(x->send, 0, x->rank, 0, v_count(x->rank));
     for (int source = 0; source < x->size; source++)
         put_block(x->expected, displs[source], source, 0, counts[source]);
-    MPI_Iallgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs, MPI_INT, x->comm, &x->request);
+    MPI_Iallgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs, MPI_INT,
+                    x->comm, &x->request);
 }
 
 static void post_alltoall(struct exchange *x)
@@ -207,8 +216,8 @@ static void post_alltoall(struct exchange *x)
     MPI_Ialltoall(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm, &x->request);
 }
 
-/* A different count each way for each pair of ranks, and where the blocks start, in elements. In the w variant
-   the receiver has its data behind a hole when the source is odd. */
+/* A different count each way for each pair of ranks, and where the blocks start, in elements. In
+   the w variant the receiver has its data behind a hole when the source is odd. */
 struct pairs {
     int send_counts[RANKS_MAX];
     int receive_counts[RANKS_MAX];
@@ -219,7 +228,8 @@ struct pairs {
     MPI_Datatype receive_types[RANKS_MAX];
 };
 
-/* Fills send and expected for n peers, who send peers[i] and receive peers[i]; hole: as in the w variants. */
+/* Fills send and expected for n peers, who send peers[i] and receive peers[i]; hole: as in the w
+ * variants. */
 static void put_pairs(struct exchange *x, struct pairs *pairs, int n, const int peers[], bool hole)
 {
     for (int i = 0; i < n; i++) {
@@ -235,7 +245,8 @@ static void put_pairs(struct exchange *x, struct pairs *pairs, int n, const int 
         pairs->receive_types[i] = behind_hole ? x->shifted : MPI_INT;
         if (exists) {
             put_block(x->send, pairs->displs[i], x->rank, peer, pairs->send_counts[i]);
-            put_block(x->expected, pairs->displs[i] + behind_hole, peer, x->rank, pairs->receive_counts[i]);
+            put_block(x->expected, pairs->displs[i] + behind_hole, peer, x->rank,
+                      pairs->receive_counts[i]);
         }
     }
 }
@@ -246,16 +257,17 @@ static void post_alltoallv(struct exchange *x)
 {
     static struct pairs pairs;
     put_pairs(x, &pairs, x->size, ranks_in_order, false);
-    MPI_Ialltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive, pairs.receive_counts, pairs.displs,
-                   MPI_INT, x->comm, &x->request);
+    MPI_Ialltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive,
+                   pairs.receive_counts, pairs.displs, MPI_INT, x->comm, &x->request);
 }
 
 static void post_alltoallw(struct exchange *x)
 {
     static struct pairs pairs;
     put_pairs(x, &pairs, x->size, ranks_in_order, true);
-    MPI_Ialltoallw(x->send, pairs.send_counts, pairs.byte_displs, pairs.send_types, x->receive, pairs.receive_counts,
-                   pairs.byte_displs, pairs.receive_types, x->comm, &x->request);
+    MPI_Ialltoallw(x->send, pairs.send_counts, pairs.byte_displs, pairs.send_types, x->receive,
+                   pairs.receive_counts, pairs.byte_displs, pairs.receive_types, x->comm,
+                   &x->request);
 }
 
 static void put_sums(struct exchange *x, int sources)
@@ -295,7 +307,8 @@ static void post_exscan(struct exchange *x)
 {
     static int undefined[INTS];
     put_sums(x, x->rank);
-    MPI_Iexscan(x->send, x->rank == 0 ? undefined : x->receive, COUNT, MPI_INT, MPI_SUM, x->comm, &x->request);
+    MPI_Iexscan(x->send, x->rank == 0 ? undefined : x->receive, COUNT, MPI_INT, MPI_SUM, x->comm,
+                &x->request);
 }
 
 static void post_reduce_scatter(struct exchange *x)
@@ -330,7 +343,8 @@ static void post_neighbor_allgather(struct exchange *x)
     if (x->blocking)
         MPI_Neighbor_allgather(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm);
     else
-        MPI_Ineighbor_allgather(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm, &x->request);
+        MPI_Ineighbor_allgather(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm,
+                                &x->request);
 }
 
 static void post_neighbor_allgatherv(struct exchange *x)
@@ -346,10 +360,11 @@ static void post_neighbor_allgatherv(struct exchange *x)
             put_block(x->expected, displs[i], x->neighbors[i], 0, counts[i]);
     }
     if (x->blocking)
-        MPI_Neighbor_allgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs, MPI_INT, x->comm);
+        MPI_Neighbor_allgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs,
+                                MPI_INT, x->comm);
     else
-        MPI_Ineighbor_allgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs, MPI_INT, x->comm,
-                                 &x->request);
+        MPI_Ineighbor_allgatherv(x->send, v_count(x->rank), MPI_INT, x->receive, counts, displs,
+                                 MPI_INT, x->comm, &x->request);
 }
 
 static void post_neighbor_alltoall(struct exchange *x)
@@ -363,7 +378,8 @@ static void post_neighbor_alltoall(struct exchange *x)
     if (x->blocking)
         MPI_Neighbor_alltoall(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm);
     else
-        MPI_Ineighbor_alltoall(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm, &x->request);
+        MPI_Ineighbor_alltoall(x->send, COUNT, MPI_INT, x->receive, COUNT, MPI_INT, x->comm,
+                               &x->request);
 }
 
 static void post_neighbor_alltoallv(struct exchange *x)
@@ -371,11 +387,11 @@ static void post_neighbor_alltoallv(struct exchange *x)
     static struct pairs pairs;
     put_pairs(x, &pairs, x->neighbor_count, x->neighbors, false);
     if (x->blocking)
-        MPI_Neighbor_alltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive, pairs.receive_counts,
-                               pairs.displs, MPI_INT, x->comm);
+        MPI_Neighbor_alltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive,
+                               pairs.receive_counts, pairs.displs, MPI_INT, x->comm);
     else
-        MPI_Ineighbor_alltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive, pairs.receive_counts,
-                                pairs.displs, MPI_INT, x->comm, &x->request);
+        MPI_Ineighbor_alltoallv(x->send, pairs.send_counts, pairs.displs, MPI_INT, x->receive,
+                                pairs.receive_counts, pairs.displs, MPI_INT, x->comm, &x->request);
 }
 
 static void post_neighbor_alltoallw(struct exchange *x)
@@ -383,11 +399,13 @@ static void post_neighbor_alltoallw(struct exchange *x)
     static struct pairs pairs;
     put_pairs(x, &pairs, x->neighbor_count, x->neighbors, true);
     if (x->blocking)
-        MPI_Neighbor_alltoallw(x->send, pairs.send_counts, pairs.aint_displs, pairs.send_types, x->receive,
-                               pairs.receive_counts, pairs.aint_displs, pairs.receive_types, x->comm);
+        MPI_Neighbor_alltoallw(x->send, pairs.send_counts, pairs.aint_displs, pairs.send_types,
+                               x->receive, pairs.receive_counts, pairs.aint_displs,
+                               pairs.receive_types, x->comm);
     else
-        MPI_Ineighbor_alltoallw(x->send, pairs.send_counts, pairs.aint_displs, pairs.send_types, x->receive,
-                                pairs.receive_counts, pairs.aint_displs, pairs.receive_types, x->comm, &x->request);
+        MPI_Ineighbor_alltoallw(x->send, pairs.send_counts, pairs.aint_displs, pairs.send_types,
+                                x->receive, pairs.receive_counts, pairs.aint_displs,
+                                pairs.receive_types, x->comm, &x->request);
 }
 
 /* ---- All of them ---- */
@@ -477,7 +495,8 @@ static bool differs_outside(const struct exchange *x)
     return false;
 }
 
-static void check_case(const char *name, const struct exchange *x, const int should_be[INTS], int wrong)
+static void check_case(const char *name, const struct exchange *x, const int should_be[INTS],
+                       int wrong)
 {
     const int differ = bytes_that_differ(x->receive, should_be, sizeof x->receive);
     char what[64];
@@ -494,10 +513,11 @@ static void check_case(const char *name, const struct exchange *x, const int sho
     }
 }
 
-/* The neighbours are worked out here rather than asked of MPI: the ring has two on every rank, the line, which is an
-   open grid one row high, nobody above and below and nobody beyond its ends, and the torus, which is a closed
-   grid one row high, itself above and below. */
-static void start_exchange(struct exchange *x, MPI_Comm comm, enum topology topology, MPI_Datatype shifted)
+/* The neighbours are worked out here rather than asked of MPI: the ring has two on every rank, the
+   line, which is an open grid one row high, nobody above and below and nobody beyond its ends, and
+   the torus, which is a closed grid one row high, itself above and below. */
+static void start_exchange(struct exchange *x, MPI_Comm comm, enum topology topology,
+                           MPI_Datatype shifted)
 {
     *x = (struct exchange){.comm = comm, .shifted = shifted, .request = MPI_REQUEST_NULL};
     MPI_Comm_rank(comm, &x->rank);
@@ -521,8 +541,8 @@ static void start_exchange(struct exchange *x, MPI_Comm comm, enum topology topo
 /* How an operation ends: each must do the damage. Those on a topology may be blocking instead. */
 enum ending { BY_WAIT, BY_TEST, BLOCKING, ENDINGS };
 
-static void run_case(size_t i, const MPI_Comm comms[], MPI_Datatype shifted, enum ending ending, bool untouched,
-                     int wrong)
+static void run_case(size_t i, const MPI_Comm comms[], MPI_Datatype shifted, enum ending ending,
+                     bool untouched, int wrong)
 {
     static struct exchange x;
     const char *name = cases[i].name + (ending == BLOCKING); /* without the i */
@@ -530,7 +550,8 @@ static void run_case(size_t i, const MPI_Comm comms[], MPI_Datatype shifted, enu
     start_exchange(&x, comms[cases[i].topology], cases[i].topology, shifted);
     x.blocking = ending == BLOCKING;
     cases[i].post(&x);
-    /* Posts may put something there; those of blocking ones don't, and what these receive must not count. */
+    /* Posts may put something there; those of blocking ones don't, and what these receive must not
+     * count. */
     for (int j = 0; j < INTS; j++)
         before[j] = x.blocking ? POISON : x.receive[j];
     if (!x.blocking)
@@ -558,7 +579,8 @@ static void check_barrier(MPI_Comm comm, bool by_test, int early_expected)
     const double leave_us = check_now_us();
     double last_enter_us;
     MPI_Allreduce(&enter_us, &last_enter_us, 1, MPI_DOUBLE, MPI_MAX, comm);
-    check_equal("ibarrier: ranks that leave early", over_ranks(leave_us < last_enter_us, MPI_SUM), early_expected);
+    check_equal("ibarrier: ranks that leave early", over_ranks(leave_us < last_enter_us, MPI_SUM),
+                early_expected);
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* A second interposer, to see whether they stack: counts what passes through it and says so in MPI_Finalize. */
+/* A second interposer, to see whether they stack: counts what passes through it and says so in
+ * MPI_Finalize. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@ __attribute__((constructor)) static void find_next_definitions(void)
     next_finalize = (__typeof__(next_finalize))dlsym(RTLD_NEXT, "MPI_Finalize");
 }
 
-int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                   MPI_Request *request)
+int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm, MPI_Request *request)
 {
     posts++;
     return next_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);

@@ -30,8 +30,8 @@ void locks_start(void)
     void *own;
     MPI_Aint bytes;
     int unit_bytes;
-    PMPI_Win_allocate_shared(rank == 0 ? (MPI_Aint)(sizeof *locks * (size_t)ranks) : 0, 1, MPI_INFO_NULL, node, &own,
-                             &memory);
+    PMPI_Win_allocate_shared(rank == 0 ? (MPI_Aint)(sizeof *locks * (size_t)ranks) : 0, 1,
+                             MPI_INFO_NULL, node, &own, &memory);
     PMPI_Win_shared_query(memory, 0, &bytes, &unit_bytes, &own);
     locks = own;
     for (int i = 0; rank == 0 && i < ranks; i++)

@@ -9,8 +9,9 @@
 void locks_start(void);
 void locks_finish(void);
 
-/* The place for locks on the process of this rank in MPI_COMM_WORLD, in ns of the clock, of any window: the locks of
-   several windows on one process count as one. NULL when processes have no memory, so maybe no clock, in common. */
+/* The place for locks on the process of this rank in MPI_COMM_WORLD, in ns of the clock, of any
+   window: the locks of several windows on one process count as one. NULL when processes have no
+   memory, so maybe no clock, in common. */
 _Atomic int64_t *lock_held_until(int world_rank);
 
 #endif

@@ -43,7 +43,8 @@ static inline int measure_compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The mean of the middle half, as in the report: a median moves in steps of the clock, which may be 10 ns. Sorts. */
+/* The mean of the middle half, as in the report: a median moves in steps of the clock, which may be
+ * 10 ns. Sorts. */
 static inline double measure_middle(double values[], size_t count)
 {
     qsort(values, count, sizeof values[0], measure_compare);
@@ -55,8 +56,9 @@ static inline double measure_middle(double values[], size_t count)
     return sum / (double)(end - begin);
 }
 
-/* The mean of the quickest quarter: of streams, which take so long that the usual one may have been interrupted. What
-   is random in their calls averages out, so that the quickest ones tell what all would take. Sorts. */
+/* The mean of the quickest quarter: of streams, which take so long that the usual one may have been
+   interrupted. What is random in their calls averages out, so that the quickest ones tell what all
+   would take. Sorts. */
 static inline double measure_quickest(double values[], size_t count)
 {
     qsort(values, count, sizeof values[0], measure_compare);
@@ -74,8 +76,8 @@ static inline void measure_work(double duration_us)
         ;
 }
 
-static inline void measure_check_within(const char *operation, const char *what, double is_us, double should_be_us,
-                                        double tolerance_us)
+static inline void measure_check_within(const char *operation, const char *what, double is_us,
+                                        double should_be_us, double tolerance_us)
 {
     char text[64];
     (void)snprintf(text, sizeof text, "%s: %s", operation, what);
@@ -83,8 +85,9 @@ static inline void measure_check_within(const char *operation, const char *what,
 }
 
 /*
- * By how many times bounds are wider than on a quiet machine: where a bare loop of clock readings loses more than 1 % of
- * the time, a third more for each percent, at most twice. Looks anew each time.
+ * By how many times bounds are wider than on a quiet machine: where a bare loop of clock readings
+ * loses more than 1 % of the time, a third more for each percent, at most twice. Looks anew each
+ * time.
  */
 static inline double measure_wider(void)
 {
@@ -104,12 +107,14 @@ static inline double measure_wider(void)
 }
 
 /*
- * Checks the time of so many calls of the model, timed together, against what it claims of them: within 10 ns a call
- * and 10 ns more, or what a reading of the clock costs for each, since where in that time the clock is read isn't known.
- * A call's arguments and its return, a few ns, aren't in the claim; and the clock may move by 10 ns, so that a single
- * interval has one step more or less by how the code around it happens to lie.
+ * Checks the time of so many calls of the model, timed together, against what it claims of them:
+ * within 10 ns a call and 10 ns more, or what a reading of the clock costs for each, since where in
+ * that time the clock is read isn't known. A call's arguments and its return, a few ns, aren't in
+ * the claim; and the clock may move by 10 ns, so that a single interval has one step more or less
+ * by how the code around it happens to lie.
  */
-static inline void measure_check(const char *operation, const char *what, double is_us, double should_be_us, int calls)
+static inline void measure_check(const char *operation, const char *what, double is_us,
+                                 double should_be_us, int calls)
 {
     const double a_call_us = fmax(0.01, measure_clock_cost_us());
     measure_check_within(operation, what, is_us, should_be_us,
@@ -117,8 +122,8 @@ static inline void measure_check(const char *operation, const char *what, double
 }
 
 /* The same, or 1 %, of streams: the longest are interrupted every time. */
-static inline void measure_check_stream(const char *operation, const char *what, double is_us, double should_be_us,
-                                        int calls)
+static inline void measure_check_stream(const char *operation, const char *what, double is_us,
+                                        double should_be_us, int calls)
 {
     measure_check_within(operation, what, is_us, should_be_us,
                          measure_wider() * fmax(0.01 * (calls + 1), 0.01 * should_be_us));
@@ -136,8 +141,10 @@ static inline double measure_field(const char *line, int field)
     return end != line ? value : NAN;
 }
 
-/* From the report: a column of the row of this operation and number of bytes. NaN if there is none. */
-static inline double measure_claim(const char *path, const char *operation, int64_t bytes, const char *column)
+/* From the report: a column of the row of this operation and number of bytes. NaN if there is none.
+ */
+static inline double measure_claim(const char *path, const char *operation, int64_t bytes,
+                                   const char *column)
 {
     FILE *file = fopen(path, "r");
     char line[512];

@@ -8,70 +8,79 @@
  *   wait    called at t_wait: the autonomous part has ended at a = max(t_wait, s + f D + late);
  *           the rest needs the host and is spun: the operation completes at c = a + (1 - f) D;
  *           then w more passes before the wait returns;
- *   waitall waits for all autonomous parts, then spins all host parts, then all w's: its completion is
- *           c = max(t_wait, every s + f D + late) + the sum of (1 - f) D, and it returns at c + n w;
- *   test    while the autonomous part lasts: not complete. After it: as wait, so the call that
- *           reports completion takes (1 - f) D + w.
+ *   waitall waits for all autonomous parts, then spins all host parts, then all w's: its completion
+ * is c = max(t_wait, every s + f D + late) + the sum of (1 - f) D, and it returns at c + n w; test
+ * while the autonomous part lasts: not complete. After it: as wait, so the call that reports
+ * completion takes (1 - f) D + w.
  *
- * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes MODEL_PER_BYTE_NS.
+ * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes
+ * MODEL_PER_BYTE_NS.
  *
- * A blocking one (MODEL_COLL=1; the neighbourhood collectives in collectives.def) called at t completes at
- * c = t + D + late and returns after w more.
+ * A blocking one (MODEL_COLL=1; the neighbourhood collectives in collectives.def) called at t
+ * completes at c = t + D + late and returns after w more.
  *
- * A barrier or an allreduce (MODEL_SYNC_COLL=1) does the same with D = MODEL_BARRIER_US + bytes MODEL_PER_BYTE_NS,
- * but the real one always comes first, whether data moves or not, and is never damaged, since programs rely on
- * them between what they measure. Where ranks arrive together it is over before c, and they leave D after they came,
- * each by its own clock reading. A rank that comes early waits for the others in the real one: what that takes
- * beyond D is in x, and it leaves up to D before the last that came. In a loop such ranks stay ahead, by D less the
- * real barrier's time at the most, and then the real one ends at c: each round takes D on all of them. Where the
- * real one takes longer than D by itself (real_us in the report), D + x is that, and as restless.
+ * A barrier or an allreduce (MODEL_SYNC_COLL=1) does the same with D = MODEL_BARRIER_US + bytes
+ * MODEL_PER_BYTE_NS, but the real one always comes first, whether data moves or not, and is never
+ * damaged, since programs rely on them between what they measure. Where ranks arrive together it is
+ * over before c, and they leave D after they came, each by its own clock reading. A rank that comes
+ * early waits for the others in the real one: what that takes beyond D is in x, and it leaves up to
+ * D before the last that came. In a loop such ranks stay ahead, by D less the real barrier's time
+ * at the most, and then the real one ends at c: each round takes D on all of them. Where the real
+ * one takes longer than D by itself (real_us in the report), D + x is that, and as restless.
  *
- * A message (MODEL_P2P=1; p2p.def) starts at s = max(t_post, s' + g), s' being the start of this process's
- * message before it in the same direction, and takes T = L + G bytes, which is its D. Sends have one such gap
- * clock a process, receives another; all threads share them. A blocking call is the post and the wait of the
- * non-blocking one, Sendrecv two posts and a waitall. Sender and receiver are modelled each by itself: when no data
- * moves, a receive completes whether or not anything was sent. A persistent request is posted by each start, in an
- * MPI_Startall one after the other. Messages to and from MPI_PROC_NULL and probes are the real ones.
+ * A message (MODEL_P2P=1; p2p.def) starts at s = max(t_post, s' + g), s' being the start of this
+ * process's message before it in the same direction, and takes T = L + G bytes, which is its D.
+ * Sends have one such gap clock a process, receives another; all threads share them. A blocking
+ * call is the post and the wait of the non-blocking one, Sendrecv two posts and a waitall. Sender
+ * and receiver are modelled each by itself: when no data moves, a receive completes whether or not
+ * anything was sent. A persistent request is posted by each start, in an MPI_Startall one after the
+ * other. Messages to and from MPI_PROC_NULL and probes are the real ones.
  *
- * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a third gap clock.
- * It is complete when a synchronisation of its window (and target, where one is named) says so, in this process's view:
+ * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a
+ * third gap clock. It is complete when a synchronisation of its window (and target, where one is
+ * named) says so, in this process's view:
  *
- *   synchronisation, called at t: completes at c = max(t, every s + f T + late) + the sum of (1 - f) T + MODEL_SYNC_US over
- *           the operations that it completes, and returns after w more, once. Those that complete none (lock,
- *           lock_all, start, post, wait) take MODEL_SYNC_US + w all the same. The real one is called too, when the
- *           operations are complete, where leaving it out could deadlock or break an epoch, that is all but the flushes;
- *           what it takes longer than MODEL_SYNC_US + w is in x. Those with a request have, besides, its wait, which
- *           is a message's.
- * Where data moves an atomic operation of one element (Fetch_and_op, Compare_and_swap) takes place when it is complete,
- * not when it is posted: the synchronisation makes it, after T, and then spends its own time. So what a program decides
- * by its result, and what another process sees of it, happens in modelled time, as in a lock that is made of them: what
- * was posted at t is seen at t + T. The next one-sided operation on the same window and target makes those before it,
- * to keep their order, and then they are as early as that. Those of MPI_INT64_T on a window of MPI_Win_allocate are
- * made in memory that the processes share, if all have some in common; others are the real ones, for which some
- * libraries need the target in a call of MPI's, where it isn't while it spends its own modelled time.
+ *   synchronisation, called at t: completes at c = max(t, every s + f T + late) + the sum of (1 -
+ * f) T + MODEL_SYNC_US over the operations that it completes, and returns after w more, once. Those
+ * that complete none (lock, lock_all, start, post, wait) take MODEL_SYNC_US + w all the same. The
+ * real one is called too, when the operations are complete, where leaving it out could deadlock or
+ * break an epoch, that is all but the flushes; what it takes longer than MODEL_SYNC_US + w is in x.
+ * Those with a request have, besides, its wait, which is a message's. Where data moves an atomic
+ * operation of one element (Fetch_and_op, Compare_and_swap) takes place when it is complete, not
+ * when it is posted: the synchronisation makes it, after T, and then spends its own time. So what a
+ * program decides by its result, and what another process sees of it, happens in modelled time, as
+ * in a lock that is made of them: what was posted at t is seen at t + T. The next one-sided
+ * operation on the same window and target makes those before it, to keep their order, and then they
+ * are as early as that. Those of MPI_INT64_T on a window of MPI_Win_allocate are made in memory
+ * that the processes share, if all have some in common; others are the real ones, for which some
+ * libraries need the target in a call of MPI's, where it isn't while it spends its own modelled
+ * time.
  *
- *   lock    gets the real lock; its own time is from when the lock was free, at t or later: when the process that had
- *           it exclusively before gave it up in modelled time. D + x doesn't have the waiting for that, real_us does;
- *   unlock  gives up the lock in modelled time when it returns;
- *   MPI_Win_sync takes nothing, and the real one is called only where data moves in memory that isn't shared.
+ *   lock    gets the real lock; its own time is from when the lock was free, at t or later: when
+ * the process that had it exclusively before gave it up in modelled time. D + x doesn't have the
+ * waiting for that, real_us does; unlock  gives up the lock in modelled time when it returns;
+ *   MPI_Win_sync takes nothing, and the real one is called only where data moves in memory that
+ * isn't shared.
  *
- * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and unlock one after
- * the other, and an acquisition costs their sum, with their x's. The real lock changes hands meanwhile, from the
- * beginning of the unlock's time on, and is held whenever its holder is outside these two calls; what that takes
- * longer than the times of unlock and lock is in the lock's x. All locks on one process count as one, whatever
- * their window. Where processes have no memory in common, the real lock is given up after the unlock's time, and the
- * lock's begins when it is got: then the sum lacks what that takes.
+ * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and
+ * unlock one after the other, and an acquisition costs their sum, with their x's. The real lock
+ * changes hands meanwhile, from the beginning of the unlock's time on, and is held whenever its
+ * holder is outside these two calls; what that takes longer than the times of unlock and lock is in
+ * the lock's x. All locks on one process count as one, whatever their window. Where processes have
+ * no memory in common, the real lock is given up after the unlock's time, and the lock's begins
+ * when it is got: then the sum lacks what that takes.
  *
- * Time modelled says nothing about time spent: the library's own host time is real, so it is measured,
- * per operation, and stated with the truth:
+ * Time modelled says nothing about time spent: the library's own host time is real, so it is
+ * measured, per operation, and stated with the truth:
  *
  *   h = time inside the post          (o is part of it)
  *   x = end of the wait less c        (w is part of it)
  *
- * both as a caller sees them, from outside: from the first clock reading in the call to the last one, and one reading's
- * cost (timing_clock_cost_ns) for what is left of these two before the first and after the last. What else is outside
- * is the call itself, its arguments and its return, up to some 5 ns, and isn't in h and x. That it is no more takes
- * a last reading that comes after all waiting is over (timing_spin_until); the tests of costs measure it.
+ * both as a caller sees them, from outside: from the first clock reading in the call to the last
+ * one, and one reading's cost (timing_clock_cost_ns) for what is left of these two before the first
+ * and after the last. What else is outside is the call itself, its arguments and its return, up to
+ * some 5 ns, and isn't in h and x. That it is no more takes a last reading that comes after all
+ * waiting is over (timing_spin_until); the tests of costs measure it.
  *
  * and the true overlap is max(0, f D - h) / (D + x). A stream of posts goes at max(h, g) a message.
  *
@@ -79,42 +88,40 @@
  * the range given ends the job with a message.
  *
  *   variable            default  range         meaning
- *   MODEL_COLL          1        0, 1          1: non-blocking and neighbourhood collectives are modelled; 0: they are
- *                                              the real ones
- *   MODEL_SYNC_COLL     0        0, 1          1: MPI_Barrier and MPI_Allreduce are modelled
- *   MODEL_P2P           0        0, 1          1: point-to-point is modelled
- *   MODEL_RMA           0        0, 1          1: one-sided communication is modelled
+ *   MODEL_COLL          1        0, 1          1: non-blocking and neighbourhood collectives are
+ * modelled; 0: they are the real ones MODEL_SYNC_COLL     0        0, 1          1: MPI_Barrier and
+ * MPI_Allreduce are modelled MODEL_P2P           0        0, 1          1: point-to-point is
+ * modelled MODEL_RMA           0        0, 1          1: one-sided communication is modelled
  *   MODEL_DURATION_US   0        0 .. 1e9      duration of a collective of no bytes
- *   MODEL_BARRIER_US    0        0 .. 1e9      duration of a barrier, and of an allreduce of no bytes
- *   MODEL_LATENCY_US    0        0 .. 1e9      L, duration of a message of no bytes
+ *   MODEL_BARRIER_US    0        0 .. 1e9      duration of a barrier, and of an allreduce of no
+ * bytes MODEL_LATENCY_US    0        0 .. 1e9      L, duration of a message of no bytes
  *   MODEL_GAP_US        0        0 .. 1e9      g, least time between the starts of two messages
- *   MODEL_PER_BYTE_NS   0        0 .. 1e9      G, added to the duration for each byte (see collectives.def)
- *   MODEL_SLOW_BYTES    none     0 .. 2^53     operations of exactly so many bytes, as MODEL_PER_BYTE_NS counts them, ...
- *   MODEL_SLOW_SHARE    0        -1 .. 1000    ... take longer by this share of their D or T, whatever they are (0.1:
- *                                              10 %): a known slowdown of one row of a benchmark
- *   MODEL_FRACTION      see      0 .. 1        f, the share of D that proceeds without the host; unset, it is
- *                       there                  0 for collectives and 1 for all else
- *   MODEL_POST_US       0        0 .. 1e9      o, time spent in the post
- *   MODEL_WAIT_US       0        0 .. 1e9      w, time spent in the wait after completion
- *   MODEL_SYNC_US       0        0 .. 1e9      duration of a one-sided synchronisation by itself
- *   MODEL_LATE_SHARE    0        0 .. 1        share of the operations whose autonomous part is delayed ...
- *   MODEL_LATE_US       0        0 .. 1e9      ... by this much; it isn't part of D and delays no other operation
- *   MODEL_SEED          0        integer       chooses the late operations, together with an operation's
- *                                0 .. 2^53     number in its process: the same operations on all ranks as
- *                                              long as all ranks post the same sequence
- *   MODEL_DATA          0        0, 1          1: the real operation runs too, started in the post and
- *                                              completed in the wait. Its host time is in h and x.
- *   MODEL_CORRUPT       0        0, 1          1: implies MODEL_DATA=1; of every collective the highest rank
- *                                              that receives anything gets one byte wrong; from a barrier
- *                                              the highest rank is let out at once (see data.c); of messages
- *                                              received and one-sided operations, every
+ *   MODEL_PER_BYTE_NS   0        0 .. 1e9      G, added to the duration for each byte (see
+ * collectives.def) MODEL_SLOW_BYTES    none     0 .. 2^53     operations of exactly so many bytes,
+ * as MODEL_PER_BYTE_NS counts them, ... MODEL_SLOW_SHARE    0        -1 .. 1000    ... take longer
+ * by this share of their D or T, whatever they are (0.1: 10 %): a known slowdown of one row of a
+ * benchmark MODEL_FRACTION      see      0 .. 1        f, the share of D that proceeds without the
+ * host; unset, it is there                  0 for collectives and 1 for all else MODEL_POST_US 0 0
+ * .. 1e9      o, time spent in the post MODEL_WAIT_US       0        0 .. 1e9      w, time spent in
+ * the wait after completion MODEL_SYNC_US       0        0 .. 1e9      duration of a one-sided
+ * synchronisation by itself MODEL_LATE_SHARE    0        0 .. 1        share of the operations
+ * whose autonomous part is delayed ... MODEL_LATE_US       0        0 .. 1e9      ... by this much;
+ * it isn't part of D and delays no other operation MODEL_SEED          0        integer chooses the
+ * late operations, together with an operation's 0 .. 2^53     number in its process: the same
+ * operations on all ranks as long as all ranks post the same sequence MODEL_DATA          0 0, 1 1:
+ * the real operation runs too, started in the post and completed in the wait. Its host time is in h
+ * and x. MODEL_CORRUPT       0        0, 1          1: implies MODEL_DATA=1; of every collective
+ * the highest rank that receives anything gets one byte wrong; from a barrier the highest rank is
+ * let out at once (see data.c); of messages received and one-sided operations, every
  *                                              MODEL_CORRUPT_EVERY-th has one byte wrong
  *   MODEL_CORRUPT_EVERY 1        1 .. 1e9      counted in each process, over all receives
  *                                              into buffers of some bytes and all one-sided
  *                                              operations of some, in the order of their posts
- *   MODEL_REPORT        none     file name     rank 0 writes the truth here in MPI_Finalize (see report.c)
+ *   MODEL_REPORT        none     file name     rank 0 writes the truth here in MPI_Finalize (see
+ * report.c)
  *
- * Intracommunicators and the C interface only. An operation's request must not be converted for Fortran.
+ * Intracommunicators and the C interface only. An operation's request must not be converted for
+ * Fortran.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -187,7 +194,8 @@ struct model_parameters {
 
 extern struct model_parameters model;
 
-/* config.c. Collective over MPI_COMM_WORLD: rank 0 reads the environment, so ranks can't disagree. */
+/* config.c. Collective over MPI_COMM_WORLD: rank 0 reads the environment, so ranks can't disagree.
+ */
 void config_load(void);
 
 /* The report's file name, NULL if none was asked for. Rank 0 only. */
@@ -234,8 +242,8 @@ void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes,
 void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns);
 void timing_spend(const struct timing *timing, int64_t post_ns);
 
-/* Returns the last clock reading, which is at least end_ns. Reads the clock once, or when it isn't end_ns yet, until it
-   is and once more. */
+/* Returns the last clock reading, which is at least end_ns. Reads the clock once, or when it isn't
+   end_ns yet, until it is and once more. */
 int64_t timing_spin_until(int64_t end_ns);
 
 /* Whether the autonomous part has ended. */
@@ -246,8 +254,8 @@ double timing_fraction(enum operation_kind kind);
 int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes);
 double timing_gap_ns(enum operation_kind kind);
 
-/* A call that completes operations, entered at wait_ns: begun, given each operation, then spun to its end, which
-   is the last thing the call does. Without any operation it ends at once. */
+/* A call that completes operations, entered at wait_ns: begun, given each operation, then spun to
+   its end, which is the last thing the call does. Without any operation it ends at once. */
 void completion_begin(struct completion *completion, int64_t wait_ns);
 void completion_add(struct completion *completion, const struct timing *timing);
 void completion_end(const struct completion *completion);

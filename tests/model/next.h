@@ -11,28 +11,28 @@
 #define INTERPOSED __attribute__((visibility("default")))
 
 /* The functions interposed, other than the operations themselves. */
-#define NEXT_FUNCTIONS(X) \
-    X(Init)               \
-    X(Init_thread)        \
-    X(Finalize)           \
-    X(Wait)               \
-    X(Waitall)            \
-    X(Waitany)            \
-    X(Waitsome)           \
-    X(Test)               \
-    X(Testall)            \
-    X(Testany)            \
-    X(Testsome)           \
-    X(Start)              \
-    X(Startall)           \
-    X(Sendrecv)           \
-    X(Sendrecv_replace)   \
-    X(Cancel)             \
-    X(Win_free)           \
-    X(Win_allocate)       \
-    X(Win_allocate_shared) \
-    X(Win_sync)           \
-    X(Request_free)       \
+#define NEXT_FUNCTIONS(X)                                                                          \
+    X(Init)                                                                                        \
+    X(Init_thread)                                                                                 \
+    X(Finalize)                                                                                    \
+    X(Wait)                                                                                        \
+    X(Waitall)                                                                                     \
+    X(Waitany)                                                                                     \
+    X(Waitsome)                                                                                    \
+    X(Test)                                                                                        \
+    X(Testall)                                                                                     \
+    X(Testany)                                                                                     \
+    X(Testsome)                                                                                    \
+    X(Start)                                                                                       \
+    X(Startall)                                                                                    \
+    X(Sendrecv)                                                                                    \
+    X(Sendrecv_replace)                                                                            \
+    X(Cancel)                                                                                      \
+    X(Win_free)                                                                                    \
+    X(Win_allocate)                                                                                \
+    X(Win_allocate_shared)                                                                         \
+    X(Win_sync)                                                                                    \
+    X(Request_free)                                                                                \
     X(Request_get_status)
 
 /* next.Wait is the definition of MPI_Wait after ours. Filled when the library is loaded. */

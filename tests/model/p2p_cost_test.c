@@ -1,8 +1,9 @@
 /*
- * Is what the model claims of point-to-point what a bare loop measures? Times single messages (the post, the post and
- * the wait, the wait after work, the blocking call) and streams of them, with clock readings of its own, and compares
- * what is usual with the report. No data moves, so each rank is by itself. To be run under the model with
- * MODEL_P2P=1, on 2 ranks, with MODEL_REPORT set; the environment says what to expect.
+ * Is what the model claims of point-to-point what a bare loop measures? Times single messages (the
+ * post, the post and the wait, the wait after work, the blocking call) and streams of them, with
+ * clock readings of its own, and compares what is usual with the report. No data moves, so each
+ * rank is by itself. To be run under the model with MODEL_P2P=1, on 2 ranks, with MODEL_REPORT set;
+ * the environment says what to expect.
  */
 #include "measure.h"
 
@@ -10,11 +11,13 @@
 
 enum { ITERATIONS = 400, SIZES = 3, STREAM = 256, STREAM_ITERATIONS = 60, TAG = 7 };
 
-/* Sizes of the messages in streams, one a row of the report. A waitall that begins when all transfers are over has all
-   its own cost after their completion, any other nearly none, so these have rows of their own. */
+/* Sizes of the messages in streams, one a row of the report. A waitall that begins when all
+   transfers are over has all its own cost after their completion, any other nearly none, so these
+   have rows of their own. */
 enum { STREAM_BYTES = 16, TWO_WAY_BYTES = 24, STARTALL_BYTES = 32, OVER_BYTES = 1 };
 
-static const int sizes_bytes[SIZES] = {8, 1024, 65536}; /* only the first when no byte costs anything */
+static const int sizes_bytes[SIZES] = {8, 1024,
+                                       65536}; /* only the first when no byte costs anything */
 
 static const char *path;
 static double clock_cost_us;
@@ -32,8 +35,8 @@ static char receive_buffer[65536];
 /* Volatile, since gcc takes the constant for an array of size 0. */
 static MPI_Status *volatile no_statuses = MPI_STATUSES_IGNORE;
 
-/* A direction's functions, with their names in the report. Persistent requests are made first, and have no blocking
-   call but a start and its wait. */
+/* A direction's functions, with their names in the report. Persistent requests are made first, and
+   have no blocking call but a start and its wait. */
 struct direction {
     const char *nonblocking;
     const char *blocking;
@@ -241,20 +244,23 @@ static void check_single(const struct direction *direction, int bytes, const str
     check_close("duration_us", measure_claim(path, name, bytes, "duration_us"), duration, 1e-3);
     check_close("fraction", measure_claim(path, name, bytes, "fraction"), fraction, 1e-6);
     check_close("gap_us", measure_claim(path, name, bytes, "gap_us"), gap_us, 1e-6);
-    check_close("per_message_us", measure_claim(path, name, bytes, "per_message_us"), fmax(host, gap_us), 1e-3);
+    check_close("per_message_us", measure_claim(path, name, bytes, "per_message_us"),
+                fmax(host, gap_us), 1e-3);
     check_close("h is o and little more", host, post_us + half_own_us, half_own_us);
     check_close("x is w and little more", extra, wait_us + half_own_us, half_own_us);
     check_close("late share", measure_claim(path, name, bytes, "late_share"), late_share,
                 4 * sqrt(late_share * (1 - late_share) / (2.0 * ITERATIONS)));
     measure_check(name, "post", single->post, host, 1);
-    measure_check(name, "post and wait", single->alone, fmax(host, autonomous) + duration - autonomous + extra, 2);
+    measure_check(name, "post and wait", single->alone,
+                  fmax(host, autonomous) + duration - autonomous + extra, 2);
     measure_check(name, "wait after work", single->wait, duration - autonomous + extra, 1);
     measure_check(direction->blocking, "call", single->blocking,
                   fmax(blocking_host, autonomous) + duration - autonomous + blocking_extra, 2);
 }
 
 /* posts: in a stream; posting_us: in posts, from one message to the next of the same direction. */
-static void check_stream(const char *name, int bytes, int posts, const struct stream *stream, double posting_us)
+static void check_stream(const char *name, int bytes, int posts, const struct stream *stream,
+                         double posting_us)
 {
     const double spacing = fmax(posting_us, gap_us);
     const double autonomous = fraction * duration_of(bytes);
@@ -267,17 +273,22 @@ static void check_stream(const char *name, int bytes, int posts, const struct st
     if (late_share > 0)
         return; /* some of so many are */
     check_close("messages a wait",
-                measure_claim(path, name, bytes, "operations") / measure_claim(path, name, bytes, "waits"), STREAM, 1e-6);
+                measure_claim(path, name, bytes, "operations") /
+                    measure_claim(path, name, bytes, "waits"),
+                STREAM, 1e-6);
     /* What a gap asks for is exact: then the calls aren't what the stream waits for. */
     const int calls = spacing > gap_us ? posts + 1 : 1;
-    const double total = fmax((STREAM - 1) * spacing + autonomous, STREAM * posting_us) + host_part + extra;
+    const double total =
+        fmax((STREAM - 1) * spacing + autonomous, STREAM * posting_us) + host_part + extra;
     measure_check_stream(name, "stream", stream->total, total, calls);
     /* The host parts are rounded to ns, of each message. */
     const double waitall_after = over_host_part + over_extra;
     const double bound = measure_wider() * fmax(0.05, 8 * clock_cost_us);
-    check_close("waitall after work", stream->waitall_after, waitall_after, fmax(bound, 0.02 * waitall_after));
+    check_close("waitall after work", stream->waitall_after, waitall_after,
+                fmax(bound, 0.02 * waitall_after));
     /* Less than 50 ns of bookkeeping a message, and some for the call. */
-    check_close("own cost of that waitall", over_extra - posts * wait_us, posts * 0.025, posts * 0.025 + 0.1);
+    check_close("own cost of that waitall", over_extra - posts * wait_us, posts * 0.025,
+                posts * 0.025 + 0.1);
 }
 
 int main(int argc, char **argv)
@@ -323,7 +334,8 @@ int main(int argc, char **argv)
         const double started = STREAM * measure_claim(path, "send_init", STARTALL_BYTES, "host_us");
         measure_check_stream("send_init", "startall", startall_us, started, STREAM);
         for (int direction = 0; direction < TWO_WAY_DIRECTIONS; direction++)
-            check_stream(directions[direction].nonblocking, TWO_WAY_BYTES, 2 * STREAM, &two_way, both_host);
+            check_stream(directions[direction].nonblocking, TWO_WAY_BYTES, 2 * STREAM, &two_way,
+                         both_host);
     }
     return check_end();
 }

@@ -1,7 +1,7 @@
 /*
- * Do modelled messages deliver what they should, with the right status, through every call that sends, receives
- * or completes? To be run under the model on 2 ranks with MODEL_P2P=1 and a latency of 200 us, with the expected outcome as
- * the argument:
+ * Do modelled messages deliver what they should, with the right status, through every call that
+ * sends, receives or completes? To be run under the model on 2 ranks with MODEL_P2P=1 and a latency
+ * of 200 us, with the expected outcome as the argument:
  *
  *   right       all data as MPI has it
  *   wrong N     the same but for the first byte of every N-th receive, if that gets any
@@ -74,8 +74,8 @@ static void check_duration(const char *what, double begin_us)
 typedef int send_function(const void *, int, MPI_Datatype, int, int, MPI_Comm);
 typedef int post_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-/* Rank 0 sends what rank 1 receives, and then the other way, all blocking. The receive is posted first, as Rsend wants it:
-   the barrier is real. */
+/* Rank 0 sends what rank 1 receives, and then the other way, all blocking. The receive is posted
+   first, as Rsend wants it: the barrier is real. */
 static void test_blocking(const char *what, send_function *send, int sent, bool any)
 {
     for (int sender = 0; sender < 2; sender++) {
@@ -85,8 +85,8 @@ static void test_blocking(const char *what, send_function *send, int sent, bool 
         } else {
             struct received received;
             clear(&received);
-            MPI_Recv(received.bytes, BYTES, MPI_BYTE, any ? MPI_ANY_SOURCE : peer, any ? MPI_ANY_TAG : TAG,
-                     MPI_COMM_WORLD, &received.status);
+            MPI_Recv(received.bytes, BYTES, MPI_BYTE, any ? MPI_ANY_SOURCE : peer,
+                     any ? MPI_ANY_TAG : TAG, MPI_COMM_WORLD, &received.status);
             check_received(what, &received, sent, any);
         }
         check_duration(what, begin_us);
@@ -142,23 +142,24 @@ static void test_sendrecv(void)
     struct received received;
     clear(&received);
     const double begin_us = check_now_us();
-    MPI_Sendrecv(payload, BYTES / 2, MPI_BYTE, peer, TAG, received.bytes, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD,
-                 &received.status);
+    MPI_Sendrecv(payload, BYTES / 2, MPI_BYTE, peer, TAG, received.bytes, BYTES, MPI_BYTE, peer,
+                 TAG, MPI_COMM_WORLD, &received.status);
     check_received("Sendrecv", &received, BYTES / 2, false);
     check_duration("Sendrecv", begin_us);
 
     /* One side to nobody, each in turn, then both. */
     for (int sender = 0; sender < 2; sender++) {
         clear(&received);
-        MPI_Sendrecv(payload, BYTES, MPI_BYTE, rank == sender ? peer : MPI_PROC_NULL, TAG, received.bytes, BYTES,
-                     MPI_BYTE, rank != sender ? peer : MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &received.status);
+        MPI_Sendrecv(payload, BYTES, MPI_BYTE, rank == sender ? peer : MPI_PROC_NULL, TAG,
+                     received.bytes, BYTES, MPI_BYTE, rank != sender ? peer : MPI_PROC_NULL, TAG,
+                     MPI_COMM_WORLD, &received.status);
         if (rank != sender)
             check_received("Sendrecv, one side", &received, BYTES, false);
         else
             check_equal("Sendrecv, nobody's source", received.status.MPI_SOURCE, MPI_PROC_NULL);
     }
-    MPI_Sendrecv(payload, BYTES, MPI_BYTE, MPI_PROC_NULL, TAG, received.bytes, BYTES, MPI_BYTE, MPI_PROC_NULL, TAG,
-                 MPI_COMM_WORLD, &received.status);
+    MPI_Sendrecv(payload, BYTES, MPI_BYTE, MPI_PROC_NULL, TAG, received.bytes, BYTES, MPI_BYTE,
+                 MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &received.status);
     check_equal("Sendrecv, nobody at all", received.status.MPI_SOURCE, MPI_PROC_NULL);
 }
 
@@ -187,7 +188,8 @@ static void test_mixed(enum completion_call call, const char *what)
     const double begin_us = check_now_us();
     for (int i = 0; i < MANY; i++) {
         clear(&received[i]);
-        MPI_Irecv(received[i].bytes, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[receive_index(i)]);
+        MPI_Irecv(received[i].bytes, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD,
+                  &requests[receive_index(i)]);
     }
     for (int i = 0; i < MANY; i++)
         MPI_Isend(payload, i, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[receive_index(i) + 1]);
@@ -240,7 +242,8 @@ static void test_mixed(enum completion_call call, const char *what)
     check_equal(text, real_received, real_sent);
 }
 
-/* Persistent requests, each started twice and completed by one of the calls for many; one is never started. */
+/* Persistent requests, each started twice and completed by one of the calls for many; one is never
+ * started. */
 static void test_persistent(enum completion_call call, const char *what)
 {
     enum { PAIRS = 3, NEVER = 2 * PAIRS, INACTIVE, REQUESTS };
@@ -250,7 +253,8 @@ static void test_persistent(enum completion_call call, const char *what)
     MPI_Request requests[REQUESTS];
     char text[64];
     for (int i = 0; i < PAIRS; i++)
-        MPI_Recv_init(received[i].bytes, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[receive_index(i)]);
+        MPI_Recv_init(received[i].bytes, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD,
+                      &requests[receive_index(i)]);
     MPI_Send_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[1]);
     MPI_Ssend_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[3]);
     MPI_Bsend_init(payload, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[5]);
@@ -358,7 +362,8 @@ static void test_sendrecv_replace(void)
     clear(&received);
     memset(received.bytes, moves ? SENT : POISON, BYTES / 2);
     const double begin_us = check_now_us();
-    MPI_Sendrecv_replace(received.bytes, BYTES / 2, MPI_BYTE, peer, TAG, peer, TAG, MPI_COMM_WORLD, &received.status);
+    MPI_Sendrecv_replace(received.bytes, BYTES / 2, MPI_BYTE, peer, TAG, peer, TAG, MPI_COMM_WORLD,
+                         &received.status);
     int count;
     MPI_Get_count(&received.status, MPI_BYTE, &count);
     check_equal("Sendrecv_replace: count", count, BYTES / 2);
@@ -373,13 +378,13 @@ static void test_sendrecv_replace(void)
         const bool gets = rank != sender;
         int number = 10 + rank;
         MPI_Status status;
-        MPI_Sendrecv_replace(&number, 1, MPI_INT, sends ? peer : MPI_PROC_NULL, TAG, gets ? peer : MPI_PROC_NULL, TAG,
-                             MPI_COMM_WORLD, &status);
+        MPI_Sendrecv_replace(&number, 1, MPI_INT, sends ? peer : MPI_PROC_NULL, TAG,
+                             gets ? peer : MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &status);
         receives += gets;
         const bool damaged = gets && wrong_every > 0 && receives % wrong_every == 0;
         const int got = moves && gets ? 10 + peer : 10 + rank;
-        check_equal(sender == BOTH ? "Sendrecv_replace, both" : "Sendrecv_replace, one side", number,
-                    damaged ? got ^ 0xff : got);
+        check_equal(sender == BOTH ? "Sendrecv_replace, both" : "Sendrecv_replace, one side",
+                    number, damaged ? got ^ 0xff : got);
     }
 }
 
@@ -394,8 +399,8 @@ static void test_derived(void)
     MPI_Type_create_hindexed_block(1, 1, &one, every_other, &shifted);
     MPI_Type_commit(&shifted);
     clear(&received);
-    MPI_Sendrecv(payload, 1, shifted, peer, TAG, received.bytes, 1, shifted, peer, TAG, MPI_COMM_WORLD,
-                 &received.status);
+    MPI_Sendrecv(payload, 1, shifted, peer, TAG, received.bytes, 1, shifted, peer, TAG,
+                 MPI_COMM_WORLD, &received.status);
     receives++;
     const bool damaged = wrong_every > 0 && receives % wrong_every == 0;
     int unexpected = 0;
@@ -456,7 +461,8 @@ int main(int argc, char **argv)
 
     MPI_Buffer_attach(attached, (int)sizeof attached);
     for (int i = 0; i < COMPLETION_CALLS; i++) {
-        static const char *const names[] = {"Waitall", "Testall", "Waitany", "Testany", "Waitsome", "Testsome"};
+        static const char *const names[] = {"Waitall", "Testall",  "Waitany",
+                                            "Testany", "Waitsome", "Testsome"};
         test_mixed((enum completion_call)i, names[i]);
     }
     test_blocking("Send and Recv", MPI_Send, BYTES, false);

@@ -1,25 +1,23 @@
 /*
- * The truth, as a table: a row for each series that rank 0 has: each kind of collective and duration, each other kind
- * of operation and number of bytes. What doesn't apply is NA.
+ * The truth, as a table: a row for each series that rank 0 has: each kind of collective and
+ * duration, each other kind of operation and number of bytes. What doesn't apply is NA.
  *
  *   operation       e.g. iallreduce, isend
  *   bytes           of one operation on rank 0; NA when collectives of this duration differ in it
  *   duration_us     D, without what made some operations late
  *   fraction        f
- *   host_us         h \ mean, over the ranks that have this row, of what is usual on the rank (series_middle);
- *   extra_us        x / x is that of a wait, which may have completed several operations, also of several
- *                     rows, and has a w for each of them. One-sided operations have no x, since the
- *                     synchronisation has it. What has no post, which is one-sided synchronisations and blocking
- *                     collectives, has no h and no f: D + x is what the caller sees
- *   late_share      of the operations that were late, as it came out
- *   operations      number posted on rank 0; without a post, called
- *   overlap_pct     100 max(0, f D - h) / (D + x)
- *   waits           number of waits on rank 0 that completed operations of this row
- *   transfer_us     T of a message or one-sided operation, which is its duration
- *   gap_us          g of these
- *   per_message_us  max(h, g): what a message takes in a stream of posts
- *   real_us         what the real one takes that is called inside what has no post: usual as in h and x. It is inside
- *                   D + x, and longer than D it can't be without a large x
+ *   host_us         h \ mean, over the ranks that have this row, of what is usual on the rank
+ * (series_middle); extra_us        x / x is that of a wait, which may have completed several
+ * operations, also of several rows, and has a w for each of them. One-sided operations have no x,
+ * since the synchronisation has it. What has no post, which is one-sided synchronisations and
+ * blocking collectives, has no h and no f: D + x is what the caller sees late_share      of the
+ * operations that were late, as it came out operations      number posted on rank 0; without a
+ * post, called overlap_pct     100 max(0, f D - h) / (D + x) waits           number of waits on
+ * rank 0 that completed operations of this row transfer_us     T of a message or one-sided
+ * operation, which is its duration gap_us          g of these per_message_us  max(h, g): what a
+ * message takes in a stream of posts real_us         what the real one takes that is called inside
+ * what has no post: usual as in h and x. It is inside D + x, and longer than D it can't be without
+ * a large x
  */
 #include "statistics.h"
 
@@ -75,10 +73,12 @@ static void print_row(FILE *file, const struct series *series, struct cost_sum s
     const double duration_ns = (double)series->duration_ns;
     const double fraction = timing_fraction(series->kind);
     const double overlap_pct =
-        isnan(host_ns) ? NAN : 100 * fmax(0, fraction * duration_ns - host_ns) / (duration_ns + extra_ns);
+        isnan(host_ns) ? NAN
+                       : 100 * fmax(0, fraction * duration_ns - host_ns) / (duration_ns + extra_ns);
 
     const enum operation_class class = operation_traits[series->kind].class;
-    const bool has_post = class != CLASS_BLOCKING && class != CLASS_BARRIER && class != CLASS_SYNCHRONISATION;
+    const bool has_post =
+        class != CLASS_BLOCKING && class != CLASS_BARRIER && class != CLASS_SYNCHRONISATION;
     const bool is_transfer = has_post && class != CLASS_COLLECTIVE;
     const uint64_t operations = has_post ? series->posted : series->waits;
     const double late_share =
@@ -110,8 +110,9 @@ static void print_table(const char *path, const struct cost_sum sums[], int rows
     FILE *file = fopen(path, "w");
     if (file == NULL)
         model_abort("can't open the file that MODEL_REPORT names");
-    (void)fprintf(file, "operation\tbytes\tduration_us\tfraction\thost_us\textra_us\tlate_share\toperations\t"
-                        "overlap_pct\twaits\ttransfer_us\tgap_us\tper_message_us\treal_us\n");
+    (void)fprintf(
+        file, "operation\tbytes\tduration_us\tfraction\thost_us\textra_us\tlate_share\toperations\t"
+              "overlap_pct\twaits\ttransfer_us\tgap_us\tper_message_us\treal_us\n");
     for (int row = 0; row < rows; row++)
         print_row(file, series_at(row), sums[row]);
     const bool failed = ferror(file) != 0;

@@ -1,7 +1,7 @@
 /*
- * Do modelled and real requests mix in every call that completes requests, and do threads get different ones? To
- * be run under the model on 2 ranks with a duration of 200 us, some of which needs the host. With an argument it
- * does one thing wrong instead, and must not get to its end:
+ * Do modelled and real requests mix in every call that completes requests, and do threads get
+ * different ones? To be run under the model on 2 ranks with a duration of 200 us, some of which
+ * needs the host. With an argument it does one thing wrong instead, and must not get to its end:
  *
  *   too-many   posts operations without end
  *   free       frees a collective's request
@@ -37,7 +37,8 @@ static void post_mixed(struct mixed *mixed)
     mixed->sent = 100 + rank;
     MPI_Barrier(MPI_COMM_WORLD);
     mixed->begin_us = check_now_us();
-    MPI_Irecv(&mixed->received, 1, MPI_INT, peer, TAG, MPI_COMM_WORLD, &mixed->requests[REAL_RECEIVE]);
+    MPI_Irecv(&mixed->received, 1, MPI_INT, peer, TAG, MPI_COMM_WORLD,
+              &mixed->requests[REAL_RECEIVE]);
     MPI_Iallreduce(&mixed->sum_in, &mixed->sum_out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
                    &mixed->requests[MODELLED_FIRST]);
     MPI_Isend(&mixed->sent, 1, MPI_INT, peer, TAG, MPI_COMM_WORLD, &mixed->requests[REAL_SEND]);
@@ -155,7 +156,8 @@ static void test_one(void)
         for (int flag = 0; !flag;)
             MPI_Request_get_status(mixed.requests[i], &flag, &mixed.statuses[i]);
         check_status("Request_get_status", i, &mixed.statuses[i]);
-        check_equal("Request_get_status: still active", mixed.requests[i] != MPI_REQUEST_NULL, true);
+        check_equal("Request_get_status: still active", mixed.requests[i] != MPI_REQUEST_NULL,
+                    true);
         MPI_Wait(&mixed.requests[i], MPI_STATUS_IGNORE);
         completed++;
     }

@@ -1,7 +1,8 @@
 /*
- * The calls that complete requests. Real requests go to the next definition, modelled ones are completed here; in
- * an array with both, the real ones go first, so that the last thing the call does is the modelled wait, which
- * accounts for its own time. A call that completes several modelled requests waits once, for all of them.
+ * The calls that complete requests. Real requests go to the next definition, modelled ones are
+ * completed here; in an array with both, the real ones go first, so that the last thing the call
+ * does is the modelled wait, which accounts for its own time. A call that completes several
+ * modelled requests waits once, for all of them.
  */
 #include "requests.h"
 #include "next.h"
@@ -24,17 +25,19 @@ static MPI_Request request_of(struct operation *operation)
 static struct operation *operation_of(MPI_Request request)
 {
     const uintptr_t offset_bytes = (uintptr_t)request - (uintptr_t)operations;
-    return offset_bytes < sizeof operations ? &operations[offset_bytes / sizeof operations[0]] : NULL;
+    return offset_bytes < sizeof operations ? &operations[offset_bytes / sizeof operations[0]]
+                                            : NULL;
 }
 
 #elif defined(MPICH_VERSION)
 
-/* A request is an integer whose top two bits say where the object lies; 00 stands for an invalid handle, so no
-   object has such a one. The null handles have 00 too, so the bits below are none of theirs (MPI_REQUEST_NULL is
-   0x2c000000). */
+/* A request is an integer whose top two bits say where the object lies; 00 stands for an invalid
+   handle, so no object has such a one. The null handles have 00 too, so the bits below are none of
+   theirs (MPI_REQUEST_NULL is 0x2c000000). */
 enum { HANDLE_MAGIC = 0x1d0e6000, HANDLE_INDEX_MASK = OPERATIONS_MAX - 1 };
 _Static_assert((OPERATIONS_MAX & HANDLE_INDEX_MASK) == 0, "OPERATIONS_MAX is a power of two");
-_Static_assert((HANDLE_MAGIC & HANDLE_INDEX_MASK) == 0, "the magic number leaves room for the index");
+_Static_assert((HANDLE_MAGIC & HANDLE_INDEX_MASK) == 0,
+               "the magic number leaves room for the index");
 
 static MPI_Request request_of(struct operation *operation)
 {
@@ -43,19 +46,22 @@ static MPI_Request request_of(struct operation *operation)
 
 static struct operation *operation_of(MPI_Request request)
 {
-    return (request & ~HANDLE_INDEX_MASK) == HANDLE_MAGIC ? &operations[request & HANDLE_INDEX_MASK] : NULL;
+    return (request & ~HANDLE_INDEX_MASK) == HANDLE_MAGIC ? &operations[request & HANDLE_INDEX_MASK]
+                                                          : NULL;
 }
 
 #else
-#error "what does MPI_Request look like in this MPI? MPICH, Open MPI and their descendants are known"
+#error                                                                                             \
+    "what does MPI_Request look like in this MPI? MPICH, Open MPI and their descendants are known"
 #endif
 
 /* ---- Operations ---- */
 
 /*
- * The operations not in use, the one given back last on top, whose memory is in the cache. The lower half is its index,
- * the upper half counts changes: without it, a thread that was interrupted between reading the top and taking it
- * could not tell that others have taken it and given it back meanwhile, and what was below may be in use.
+ * The operations not in use, the one given back last on top, whose memory is in the cache. The
+ * lower half is its index, the upper half counts changes: without it, a thread that was interrupted
+ * between reading the top and taking it could not tell that others have taken it and given it back
+ * meanwhile, and what was below may be in use.
  */
 static _Atomic uint64_t free_top;
 
@@ -81,7 +87,8 @@ struct operation *operation_take(MPI_Request *request)
             model_abort("more than 8192 operations in flight");
         operation = &operations[index];
     } while (!atomic_compare_exchange_weak_explicit(
-        &free_top, &top, changed_top(top, atomic_load_explicit(&operation->next_free, memory_order_relaxed)),
+        &free_top, &top,
+        changed_top(top, atomic_load_explicit(&operation->next_free, memory_order_relaxed)),
         memory_order_acquire, memory_order_acquire));
 
     data_clear(&operation->data);
@@ -97,8 +104,8 @@ static void give_back(struct operation *operation)
     uint64_t top = atomic_load_explicit(&free_top, memory_order_relaxed);
     do
         atomic_store_explicit(&operation->next_free, (uint32_t)top, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&free_top, &top, changed_top(top, index), memory_order_release,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&free_top, &top, changed_top(top, index),
+                                                  memory_order_release, memory_order_relaxed));
 }
 
 int operation_cancel(struct operation *operation, MPI_Request *request, int error)
@@ -111,8 +118,11 @@ int operation_cancel(struct operation *operation, MPI_Request *request, int erro
 void operation_persist(struct operation *operation, enum operation_kind kind, int64_t bytes,
                        unsigned char *received_byte)
 {
-    operation->persistent = (struct persistent){
-        .is_persistent = true, .is_active = false, .kind = kind, .bytes = bytes, .received_byte = received_byte};
+    operation->persistent = (struct persistent){.is_persistent = true,
+                                                .is_active = false,
+                                                .kind = kind,
+                                                .bytes = bytes,
+                                                .received_byte = received_byte};
 }
 
 static bool is_active(const struct operation *operation)
@@ -120,7 +130,8 @@ static bool is_active(const struct operation *operation)
     return !operation->persistent.is_persistent || operation->persistent.is_active;
 }
 
-/* Whether a test finds the operation complete, as one that isn't active is. Gives MPI a chance to make progress. */
+/* Whether a test finds the operation complete, as one that isn't active is. Gives MPI a chance to
+ * make progress. */
 static bool is_ready(struct operation *operation, int64_t now_ns)
 {
     if (!is_active(operation))
@@ -146,7 +157,8 @@ static void set_status(MPI_Status *status, const struct operation *operation)
     status->MPI_SOURCE = envelope->source;
     status->MPI_TAG = envelope->tag;
     if (envelope->bytes > 0)
-        PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)envelope->bytes); /* local, and no more than stores */
+        PMPI_Status_set_elements_x(status, MPI_BYTE,
+                                   (MPI_Count)envelope->bytes); /* local, and no more than stores */
 }
 
 static void set_empty(MPI_Status *status)
@@ -160,8 +172,9 @@ static MPI_Status *status_at(MPI_Status statuses[], int index)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[index];
 }
 
-/* Does all that completes the operation behind *request but the modelled wait, which is left to the end of completion,
-   so that this is inside what that measures. One that isn't active has nothing to wait for. */
+/* Does all that completes the operation behind *request but the modelled wait, which is left to the
+   end of completion, so that this is inside what that measures. One that isn't active has nothing
+   to wait for. */
 static int finish(struct operation *operation, MPI_Request *request, MPI_Status *status,
                   struct completion *completion)
 {
@@ -185,7 +198,8 @@ static int finish(struct operation *operation, MPI_Request *request, MPI_Status 
 }
 
 /* Completes the operation behind *request by a wait called at wait_ns. */
-static int complete(struct operation *operation, MPI_Request *request, MPI_Status *status, int64_t wait_ns)
+static int complete(struct operation *operation, MPI_Request *request, MPI_Status *status,
+                    int64_t wait_ns)
 {
     struct completion completion;
     completion_begin(&completion, wait_ns);
@@ -199,7 +213,8 @@ int operation_wait(MPI_Request *request, MPI_Status *status)
     return complete(operation_of(*request), request, status, clock_now_ns());
 }
 
-/* Whether this is a message; anything else may neither be cancelled nor freed before it is complete. */
+/* Whether this is a message; anything else may neither be cancelled nor freed before it is
+ * complete. */
 static bool is_message(const struct operation *operation)
 {
     return operation->persistent.is_persistent ||
@@ -245,9 +260,11 @@ INTERPOSED int MPI_Request_free(MPI_Request *request)
     if (operation == NULL)
         return next.Request_free(request);
     if (!is_message(operation))
-        model_abort("MPI_Request_free of a collective's request is erroneous (MPI 3.1, section 5.12)");
-    const int error = operation->data.operation != MPI_REQUEST_NULL ? next.Request_free(&operation->data.operation)
-                                                                    : MPI_SUCCESS;
+        model_abort(
+            "MPI_Request_free of a collective's request is erroneous (MPI 3.1, section 5.12)");
+    const int error = operation->data.operation != MPI_REQUEST_NULL
+                          ? next.Request_free(&operation->data.operation)
+                          : MPI_SUCCESS;
     *request = MPI_REQUEST_NULL;
     give_back(operation);
     return error;
@@ -261,7 +278,8 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
         return next.Cancel(request);
     if (!is_message(operation))
         model_abort("MPI_Cancel of a collective's request is erroneous (MPI 3.1, section 5.12)");
-    return operation->data.operation != MPI_REQUEST_NULL ? next.Cancel(&operation->data.operation) : MPI_SUCCESS;
+    return operation->data.operation != MPI_REQUEST_NULL ? next.Cancel(&operation->data.operation)
+                                                         : MPI_SUCCESS;
 }
 
 /* ---- Persistent requests ---- */
@@ -305,9 +323,10 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 /* ---- Arrays of requests ---- */
 
 /*
- * Replaces the modelled requests among requests by MPI_REQUEST_NULL, which the next definition skips, and returns
- * their operations as a list in the order of the array; NULL if there are none. A request is in one call at a
- * time, so the links can be in the operations and nothing is allocated.
+ * Replaces the modelled requests among requests by MPI_REQUEST_NULL, which the next definition
+ * skips, and returns their operations as a list in the order of the array; NULL if there are none.
+ * A request is in one call at a time, so the links can be in the operations and nothing is
+ * allocated.
  */
 static struct operation *hide_modelled(int count, MPI_Request requests[])
 {
@@ -348,7 +367,8 @@ static bool any_active(const struct operation *hidden)
     return false;
 }
 
-/* Whether the next definition has anything to do. Asked before it is called, since its time isn't modelled. */
+/* Whether the next definition has anything to do. Asked before it is called, since its time isn't
+ * modelled. */
 static bool any_left(int count, const MPI_Request requests[])
 {
     for (int i = 0; i < count; i++)
@@ -364,10 +384,10 @@ static void set_all_empty(int count, MPI_Status statuses[])
             set_empty(&statuses[i]);
 }
 
-/* Completes all operations in the list, by a call that began to wait for them at wait_ns; returns the first error, or
-   error if that is one. */
-static int complete_all(struct operation *hidden, MPI_Request requests[], MPI_Status statuses[], int64_t wait_ns,
-                        int error)
+/* Completes all operations in the list, by a call that began to wait for them at wait_ns; returns
+   the first error, or error if that is one. */
+static int complete_all(struct operation *hidden, MPI_Request requests[], MPI_Status statuses[],
+                        int64_t wait_ns, int error)
 {
     struct completion completion;
     completion_begin(&completion, wait_ns);
@@ -436,7 +456,8 @@ INTERPOSED int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
 }
 
 /* MPI_Testany with a modelled request among them, on behalf of a call that came in at wait_ns. */
-static int test_any(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status, int64_t wait_ns)
+static int test_any(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status,
+                    int64_t wait_ns)
 {
     struct operation *hidden = hide_modelled(count, requests);
     int error = MPI_SUCCESS;
@@ -454,7 +475,8 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag, MP
     *flag = false;
 
     const int64_t now_ns = clock_now_ns();
-    for (struct operation *operation = hidden; operation != NULL; operation = operation->next_hidden) {
+    for (struct operation *operation = hidden; operation != NULL;
+         operation = operation->next_hidden) {
         if (is_active(operation) && is_ready(operation, now_ns)) {
             *index = operation->hidden_index;
             *flag = true;
@@ -464,7 +486,8 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag, MP
     return MPI_SUCCESS;
 }
 
-INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
+                           MPI_Status *status)
 {
     if (!any_modelled(count, requests))
         return next.Testany(count, requests, index, flag, status);
@@ -486,8 +509,8 @@ INTERPOSED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
 }
 
 /* MPI_Testsome with a modelled request among them, on behalf of a call that came in at wait_ns. */
-static int test_some(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[],
-                     int64_t wait_ns)
+static int test_some(int count, MPI_Request requests[], int *outcount, int indices[],
+                     MPI_Status statuses[], int64_t wait_ns)
 {
     struct operation *hidden = hide_modelled(count, requests);
     int error = MPI_SUCCESS;
@@ -509,21 +532,24 @@ static int test_some(int count, MPI_Request requests[], int *outcount, int indic
         const int i = operation->hidden_index;
         const int out = (*outcount)++;
         indices[out] = i;
-        const int own_error = finish(operation, &requests[i], status_at(statuses, out), &completion);
+        const int own_error =
+            finish(operation, &requests[i], status_at(statuses, out), &completion);
         error = error != MPI_SUCCESS ? error : own_error;
     }
     completion_end(&completion);
     return error;
 }
 
-INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *outcount, int indices[],
+                            MPI_Status statuses[])
 {
     if (!any_modelled(count, requests))
         return next.Testsome(count, requests, outcount, indices, statuses);
     return test_some(count, requests, outcount, indices, statuses, clock_now_ns());
 }
 
-INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *outcount, int indices[],
+                            MPI_Status statuses[])
 {
     if (!any_modelled(count, requests))
         return next.Waitsome(count, requests, outcount, indices, statuses);

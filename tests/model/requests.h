@@ -1,6 +1,6 @@
 /*
- * Operations in flight, and the requests that stand for them. A modelled request can't be mistaken for a real
- * one, so requests of both kinds may be mixed in the calls that complete them.
+ * Operations in flight, and the requests that stand for them. A modelled request can't be mistaken
+ * for a real one, so requests of both kinds may be mixed in the calls that complete them.
  */
 #ifndef MODEL_REQUESTS_H
 #define MODEL_REQUESTS_H
@@ -10,7 +10,8 @@
 
 #include <stdatomic.h>
 
-/* What the status of a completed operation says. Operations that receive nothing have MPI's empty status. */
+/* What the status of a completed operation says. Operations that receive nothing have MPI's empty
+ * status. */
 struct envelope {
     int source; /* MPI_ANY_SOURCE and MPI_ANY_TAG if nobody knows */
     int tag;
@@ -42,14 +43,15 @@ struct operation {
 /* Before any other function here. */
 void requests_start(void);
 
-/* An operation without real data and with an empty envelope, and its request. Aborts the job when too many are in
-   flight. Any thread may call. */
+/* An operation without real data and with an empty envelope, and its request. Aborts the job when
+   too many are in flight. Any thread may call. */
 struct operation *operation_take(MPI_Request *request);
 
 /* Gives an operation back whose post failed; returns error. */
 int operation_cancel(struct operation *operation, MPI_Request *request, int error);
 
-/* Makes the operation just taken a persistent one of this kind, whose real one, if data moves, is in its data. */
+/* Makes the operation just taken a persistent one of this kind, whose real one, if data moves, is
+ * in its data. */
 void operation_persist(struct operation *operation, enum operation_kind kind, int64_t bytes,
                        unsigned char *received_byte);
 

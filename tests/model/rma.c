@@ -1,6 +1,6 @@
 /*
- * One-sided communication: the functions in rma.def. Operations are counted for their window and target, and the
- * synchronisation that completes them waits for them.
+ * One-sided communication: the functions in rma.def. Operations are counted for their window and
+ * target, and the synchronisation that completes them waits for them.
  */
 #include "buffers.h"
 #include "locks.h"
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the damage of what is sent, which can't be done at the target: a copy of it, the first byte of which is wrong,
-   until the synchronisation. Returns what stands for the origin's address. */
-static const void *damaged_origin(const void *origin, int count, MPI_Datatype datatype, struct window *window,
-                                  int target)
+/* For the damage of what is sent, which can't be done at the target: a copy of it, the first byte
+   of which is wrong, until the synchronisation. Returns what stands for the origin's address. */
+static const void *damaged_origin(const void *origin, int count, MPI_Datatype datatype,
+                                  struct window *window, int target)
 {
     MPI_Aint true_lb_bytes;
     MPI_Aint true_extent_bytes;
@@ -56,87 +56,93 @@ static bool is_modelled(int target)
 
 #define UNWRAP(...) __VA_ARGS__
 
-/* Statements in the function of an operation: before the real one. Its data is only planned to go wrong. */
-#define DAMAGE_ORIGIN(count, datatype)                                                                 \
-    if (is_to_be_damaged(count, datatype))                                                             \
+/* Statements in the function of an operation: before the real one. Its data is only planned to go
+ * wrong. */
+#define DAMAGE_ORIGIN(count, datatype)                                                             \
+    if (is_to_be_damaged(count, datatype))                                                         \
         origin = damaged_origin(origin, count, datatype, window, target);
-#define DAMAGE_RESULT(address, count, datatype)                                                        \
-    if (is_to_be_damaged(count, datatype))                                                             \
+#define DAMAGE_RESULT(address, count, datatype)                                                    \
+    if (is_to_be_damaged(count, datatype))                                                         \
         damage_result(byte_in(address, count, datatype), window, target, data);
 
-#define ONE_SIDED(Name, name, parameters, arguments, bytes, damage)                                    \
-    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win)                                          \
-    {                                                                                                  \
-        if (!is_modelled(target))                                                                      \
-            return next.Name(UNWRAP arguments, win);                                                   \
-        const int64_t post_ns = clock_now_ns();                                                        \
-        struct window *window = window_of(win);                                                        \
-        struct timing timing;                                                                          \
-        if (model.data != 0) {                                                                         \
-            struct data *const data = NULL;                                                            \
-            (void)data;                                                                                \
-            if (model.corrupt != 0) {                                                                  \
-                damage                                                                                 \
-            }                                                                                          \
-            window_do_atomics(window, target);                                                         \
-            const int error = next.Name(UNWRAP arguments, win);                                        \
-            if (error != MPI_SUCCESS)                                                                  \
-                return error;                                                                          \
-        }                                                                                              \
-        timing_plan(&timing, OPERATION_##Name, bytes, post_ns);                                        \
-        window_add(window, target, timing.autonomous_end_ns, timing.host_ns);                          \
-        timing_spend(&timing, post_ns);                                                                \
-        return MPI_SUCCESS;                                                                            \
+#define ONE_SIDED(Name, name, parameters, arguments, bytes, damage)                                \
+    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win)                                      \
+    {                                                                                              \
+        if (!is_modelled(target))                                                                  \
+            return next.Name(UNWRAP arguments, win);                                               \
+        const int64_t post_ns = clock_now_ns();                                                    \
+        struct window *window = window_of(win);                                                    \
+        struct timing timing;                                                                      \
+        if (model.data != 0) {                                                                     \
+            struct data *const data = NULL;                                                        \
+            (void)data;                                                                            \
+            if (model.corrupt != 0) {                                                              \
+                damage                                                                             \
+            }                                                                                      \
+            window_do_atomics(window, target);                                                     \
+            const int error = next.Name(UNWRAP arguments, win);                                    \
+            if (error != MPI_SUCCESS)                                                              \
+                return error;                                                                      \
+        }                                                                                          \
+        timing_plan(&timing, OPERATION_##Name, bytes, post_ns);                                    \
+        window_add(window, target, timing.autonomous_end_ns, timing.host_ns);                      \
+        timing_spend(&timing, post_ns);                                                            \
+        return MPI_SUCCESS;                                                                        \
     }
 
-#define ATOMIC(Name, name, parameters, arguments, ...)                                                 \
-    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win)                                          \
-    {                                                                                                  \
-        if (!is_modelled(target))                                                                      \
-            return next.Name(UNWRAP arguments, win);                                                   \
-        const int64_t post_ns = clock_now_ns();                                                        \
-        struct window *window = window_of(win);                                                        \
-        struct timing timing;                                                                          \
-        if (model.data != 0) {                                                                         \
-            const struct atomic atomic = {.origin = origin, .result = result, .datatype = datatype,    \
-                                          .target = target, .displacement = displacement,              \
-                                          __VA_ARGS__};                                                \
-            window_remember_atomic(window, &atomic);                                                   \
-            if (model.corrupt != 0 && is_to_be_damaged(1, datatype))                                   \
-                window_remember_damage(window, target, byte_in(result, 1, datatype), NULL);            \
-        }                                                                                              \
-        timing_plan(&timing, OPERATION_##Name, bytes_of(1, datatype), post_ns);                        \
-        window_add(window, target, timing.autonomous_end_ns, timing.host_ns);                          \
-        timing_spend(&timing, post_ns);                                                                \
-        return MPI_SUCCESS;                                                                            \
+#define ATOMIC(Name, name, parameters, arguments, ...)                                             \
+    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win)                                      \
+    {                                                                                              \
+        if (!is_modelled(target))                                                                  \
+            return next.Name(UNWRAP arguments, win);                                               \
+        const int64_t post_ns = clock_now_ns();                                                    \
+        struct window *window = window_of(win);                                                    \
+        struct timing timing;                                                                      \
+        if (model.data != 0) {                                                                     \
+            const struct atomic atomic = {.origin = origin,                                        \
+                                          .result = result,                                        \
+                                          .datatype = datatype,                                    \
+                                          .target = target,                                        \
+                                          .displacement = displacement,                            \
+                                          __VA_ARGS__};                                            \
+            window_remember_atomic(window, &atomic);                                               \
+            if (model.corrupt != 0 && is_to_be_damaged(1, datatype))                               \
+                window_remember_damage(window, target, byte_in(result, 1, datatype), NULL);        \
+        }                                                                                          \
+        timing_plan(&timing, OPERATION_##Name, bytes_of(1, datatype), post_ns);                    \
+        window_add(window, target, timing.autonomous_end_ns, timing.host_ns);                      \
+        timing_spend(&timing, post_ns);                                                            \
+        return MPI_SUCCESS;                                                                        \
     }
 
-/* A synchronisation has no host part of an operation with a request to spin: that is for the request's wait. */
-#define ONE_SIDED_REQUEST(Name, name, parameters, arguments, bytes, damage)                            \
-    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win, MPI_Request *request)                    \
-    {                                                                                                  \
-        if (!is_modelled(target))                                                                      \
-            return next.Name(UNWRAP arguments, win, request);                                          \
-        const int64_t post_ns = clock_now_ns();                                                        \
-        struct window *window = window_of(win);                                                        \
-        struct operation *operation = operation_take(request);                                         \
-        if (model.data != 0) {                                                                         \
-            struct data *const data = &operation->data;                                                \
-            if (model.corrupt != 0) {                                                                  \
-                damage                                                                                 \
-            }                                                                                          \
-            window_do_atomics(window, target);                                                         \
-            const int error = next.Name(UNWRAP arguments, win, &data->operation);                      \
-            if (error != MPI_SUCCESS)                                                                  \
-                return operation_cancel(operation, request, error);                                    \
-        }                                                                                              \
-        timing_plan(&operation->timing, OPERATION_##Name, bytes, post_ns);                             \
-        window_add(window, target, operation->timing.autonomous_end_ns, 0);                            \
-        timing_spend(&operation->timing, post_ns);                                                     \
-        return MPI_SUCCESS;                                                                            \
+/* A synchronisation has no host part of an operation with a request to spin: that is for the
+ * request's wait. */
+#define ONE_SIDED_REQUEST(Name, name, parameters, arguments, bytes, damage)                        \
+    INTERPOSED int MPI_##Name(UNWRAP parameters, MPI_Win win, MPI_Request *request)                \
+    {                                                                                              \
+        if (!is_modelled(target))                                                                  \
+            return next.Name(UNWRAP arguments, win, request);                                      \
+        const int64_t post_ns = clock_now_ns();                                                    \
+        struct window *window = window_of(win);                                                    \
+        struct operation *operation = operation_take(request);                                     \
+        if (model.data != 0) {                                                                     \
+            struct data *const data = &operation->data;                                            \
+            if (model.corrupt != 0) {                                                              \
+                damage                                                                             \
+            }                                                                                      \
+            window_do_atomics(window, target);                                                     \
+            const int error = next.Name(UNWRAP arguments, win, &data->operation);                  \
+            if (error != MPI_SUCCESS)                                                              \
+                return operation_cancel(operation, request, error);                                \
+        }                                                                                          \
+        timing_plan(&operation->timing, OPERATION_##Name, bytes, post_ns);                         \
+        window_add(window, target, operation->timing.autonomous_end_ns, 0);                        \
+        timing_spend(&operation->timing, post_ns);                                                 \
+        return MPI_SUCCESS;                                                                        \
     }
 
-/* A synchronisation: begun when what it completes is complete, then the real one, then spun to its end. */
+/* A synchronisation: begun when what it completes is complete, then the real one, then spun to its
+ * end. */
 struct synchronisation {
     struct series *series;
     struct window *window;
@@ -145,8 +151,8 @@ struct synchronisation {
     int64_t real_ns; /* when the real one was called */
 };
 
-static void synchronisation_begin(struct synchronisation *synchronisation, enum operation_kind kind, MPI_Win win,
-                                  int target, bool calls_real)
+static void synchronisation_begin(struct synchronisation *synchronisation, enum operation_kind kind,
+                                  MPI_Win win, int target, bool calls_real)
 {
     const int64_t call_ns = clock_now_ns();
     synchronisation->series = series_find(kind, 0);
@@ -176,25 +182,27 @@ static void synchronisation_end(const struct synchronisation *synchronisation, i
     *sample = timing_spin_until(end_ns) - completion_ns(synchronisation);
 }
 
-#define SYNCHRONISATION(Name, name, parameters, arguments, completed_target, always_real)              \
-    INTERPOSED int MPI_##Name(UNWRAP parameters)                                                       \
-    {                                                                                                  \
-        if (model.rma == 0)                                                                            \
-            return next.Name(UNWRAP arguments);                                                        \
-        const bool calls_real = (always_real) || model.data != 0;                                      \
-        struct synchronisation synchronisation;                                                        \
-        synchronisation_begin(&synchronisation, OPERATION_##Name, win, completed_target, calls_real);  \
-        const int error = calls_real ? next.Name(UNWRAP arguments) : MPI_SUCCESS;                      \
-        synchronisation_end(&synchronisation, completed_target);                                       \
-        return error;                                                                                  \
+#define SYNCHRONISATION(Name, name, parameters, arguments, completed_target, always_real)          \
+    INTERPOSED int MPI_##Name(UNWRAP parameters)                                                   \
+    {                                                                                              \
+        if (model.rma == 0)                                                                        \
+            return next.Name(UNWRAP arguments);                                                    \
+        const bool calls_real = (always_real) || model.data != 0;                                  \
+        struct synchronisation synchronisation;                                                    \
+        synchronisation_begin(&synchronisation, OPERATION_##Name, win, completed_target,           \
+                              calls_real);                                                         \
+        const int error = calls_real ? next.Name(UNWRAP arguments) : MPI_SUCCESS;                  \
+        synchronisation_end(&synchronisation, completed_target);                                   \
+        return error;                                                                              \
     }
 #define LOCK(Name, name)
 
 #include "rma.def"
 
 /*
- * The modelled time of a lock begins when the one before it is given up in modelled time, which its holder has said
- * before it really gave it up. So the real lock may change hands meanwhile, and what that takes doesn't show.
+ * The modelled time of a lock begins when the one before it is given up in modelled time, which its
+ * holder has said before it really gave it up. So the real lock may change hands meanwhile, and
+ * what that takes doesn't show.
  */
 INTERPOSED int MPI_Win_lock(int type, int target, int assertions, MPI_Win win)
 {
@@ -203,8 +211,8 @@ INTERPOSED int MPI_Win_lock(int type, int target, int assertions, MPI_Win win)
     struct synchronisation synchronisation;
     synchronisation_begin(&synchronisation, OPERATION_Win_lock, win, NO_TARGET, true);
     const int error = next.Win_lock(type, target, assertions, win);
-    synchronisation.begin_ns =
-        window_lock(synchronisation.window, target, type == MPI_LOCK_EXCLUSIVE, synchronisation.begin_ns);
+    synchronisation.begin_ns = window_lock(synchronisation.window, target,
+                                           type == MPI_LOCK_EXCLUSIVE, synchronisation.begin_ns);
     synchronisation_end(&synchronisation, NO_TARGET);
     return error;
 }
@@ -224,8 +232,9 @@ INTERPOSED int MPI_Win_unlock(int target, MPI_Win win)
 }
 
 /*
- * Takes nothing where no data moves, and where it does in shared memory no more than a barrier of the processor, which is
- * all that it has to be there: a real one takes some 50 ns in some libraries, which would be missing in the truth.
+ * Takes nothing where no data moves, and where it does in shared memory no more than a barrier of
+ * the processor, which is all that it has to be there: a real one takes some 50 ns in some
+ * libraries, which would be missing in the truth.
  */
 INTERPOSED int MPI_Win_sync(MPI_Win win)
 {
@@ -237,7 +246,8 @@ INTERPOSED int MPI_Win_sync(MPI_Win win)
 }
 
 /* Memory in which atomic operations can be made without the library. */
-INTERPOSED int MPI_Win_allocate(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
+INTERPOSED int MPI_Win_allocate(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base,
+                                MPI_Win *win)
 {
     return model.rma != 0 && model.data != 0 && lock_held_until(0) != NULL
                ? next.Win_allocate_shared(bytes, unit, info, comm, base, win)

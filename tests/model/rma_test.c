@@ -1,13 +1,13 @@
 /*
  * One-sided communication under the model, on 2 ranks with MODEL_RMA=1:
  *
- *   cost        is what the model claims what a bare loop measures? Needs MODEL_REPORT; the environment says what to expect.
- *   right       does every operation deliver through every synchronisation?
- *   wrong N     the same, but the first byte of every N-th operation is wrong
+ *   cost        is what the model claims what a bare loop measures? Needs MODEL_REPORT; the
+ * environment says what to expect. right       does every operation deliver through every
+ * synchronisation? wrong N     the same, but the first byte of every N-th operation is wrong
  *   untouched   no data moves
- *   effect      does an atomic operation take place at another rank when its T is over? Needs MODEL_DATA=1
- *   contend     do ranks that contend for an exclusive lock have its holders' costs one after the other? Also needs
- *               MODEL_REPORT
+ *   effect      does an atomic operation take place at another rank when its T is over? Needs
+ * MODEL_DATA=1 contend     do ranks that contend for an exclusive lock have its holders' costs one
+ * after the other? Also needs MODEL_REPORT
  */
 #include "measure.h"
 
@@ -58,7 +58,8 @@ static void accumulate(int bytes)
 
 static void get_accumulate(int bytes)
 {
-    MPI_Get_accumulate(NULL, 0, MPI_BYTE, local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE, MPI_NO_OP, win);
+    MPI_Get_accumulate(NULL, 0, MPI_BYTE, local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE,
+                       MPI_NO_OP, win);
 }
 
 static void raccumulate(int bytes)
@@ -71,7 +72,8 @@ static void raccumulate(int bytes)
 static void rget_accumulate(int bytes)
 {
     MPI_Request request;
-    MPI_Rget_accumulate(NULL, 0, MPI_BYTE, local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE, MPI_NO_OP, win, &request);
+    MPI_Rget_accumulate(NULL, 0, MPI_BYTE, local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE,
+                        MPI_NO_OP, win, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -219,7 +221,9 @@ static void test_delivery(const struct epoch *epoch, int index, bool moves, long
     const unsigned char *received = is_put ? exposed : local;
     int unexpected = 0;
     for (int i = 0; i < BYTES; i++)
-        unexpected += received[i] != (!moves || i >= bytes ? POISON : i == 0 && damaged ? WRONG : SENT);
+        unexpected += received[i] != (!moves || i >= bytes ? POISON
+                                      : i == 0 && damaged  ? WRONG
+                                                           : SENT);
     (void)snprintf(what, sizeof what, "%s, %s: unexpected bytes", epoch->name, name);
     check_equal(what, unexpected, 0);
     (void)snprintf(what, sizeof what, "%s, %s: after the synchronisation", epoch->name, name);
@@ -335,14 +339,18 @@ static void check_costs(const char *path, const char *name, const char *request_
     check_close("transfer_us", measure_claim(path, name, bytes, "transfer_us"), duration, 1e-3);
     check_close("h is o and little more", host, post_us + 0.15, 0.15);
     check_close("x is w and little more", flush_extra, wait_us + 0.15, 0.15);
-    check_close("win_flush: its own duration", measure_claim(path, "win_flush", 0, "duration_us"), sync_us, 1e-3);
+    check_close("win_flush: its own duration", measure_claim(path, "win_flush", 0, "duration_us"),
+                sync_us, 1e-3);
     measure_check(name, "post", costs->post, host, 1);
-    measure_check(name, "post and flush", costs->alone, fmax(host, autonomous) + host_part + sync_us + flush_extra, 2);
-    measure_check(name, "flush after work", costs->after_work, host_part + sync_us + flush_extra, 1);
-    measure_check_stream(name, "stream and flush", costs->stream, stream, spacing > gap_us ? STREAM + 1 : 1);
+    measure_check(name, "post and flush", costs->alone,
+                  fmax(host, autonomous) + host_part + sync_us + flush_extra, 2);
+    measure_check(name, "flush after work", costs->after_work, host_part + sync_us + flush_extra,
+                  1);
+    measure_check_stream(name, "stream and flush", costs->stream, stream,
+                         spacing > gap_us ? STREAM + 1 : 1);
     measure_check(request_name, "post and wait", costs->request,
-                  fmax(measure_claim(path, request_name, bytes, "host_us"), autonomous) + host_part +
-                      measure_claim(path, request_name, bytes, "extra_us"),
+                  fmax(measure_claim(path, request_name, bytes, "host_us"), autonomous) +
+                      host_part + measure_claim(path, request_name, bytes, "extra_us"),
                   2);
 }
 
@@ -375,7 +383,8 @@ static void compare_number(int64_t number)
     flush();
 }
 
-/* Rank 0 writes numbers at rank 1, which sees when they come: both are on one machine, so there is one clock. */
+/* Rank 0 writes numbers at rank 1, which sees when they come: both are on one machine, so there is
+ * one clock. */
 static void test_effect(const char *name, void (*write)(int64_t number))
 {
     enum { NUMBERS = 200 };
@@ -435,7 +444,8 @@ static void test_contention(const char *path)
         MPI_Win_flush(0, win);
         MPI_Win_unlock(0, win);
     }
-    /* Both ranks are on one machine, so there is one clock. What is usual isn't what was interrupted. */
+    /* Both ranks are on one machine, so there is one clock. What is usual isn't what was
+     * interrupted. */
     MPI_Gather(own, ACQUISITIONS, MPI_DOUBLE, all, ACQUISITIONS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     qsort(all, BOTH, sizeof all[0], measure_compare);
     for (int i = 0; i + 1 < BOTH; i++)
@@ -451,7 +461,8 @@ static void test_contention(const char *path)
                             fmax(host, fraction * duration) + (1 - fraction) * duration + sync_us +
                             measure_claim(path, "win_flush", 0, "extra_us") + sync_us +
                             measure_claim(path, "win_unlock", 0, "extra_us");
-        const double asked = 3 * (sync_us + wait_us) + fmax(post_us, fraction * duration) + (1 - fraction) * duration;
+        const double asked = 3 * (sync_us + wait_us) + fmax(post_us, fraction * duration) +
+                             (1 - fraction) * duration;
         check_close("held: as the report says", held, asked, 0.02 * asked);
         check_close("an acquisition", acquisition_us, held, 0.03 * held);
     }
@@ -514,10 +525,13 @@ static void test_costs(const char *path)
         check_atomic(path, "fetch_and_op", fetch_us[0], fetch_us[1]);
         check_atomic(path, "compare_and_swap", swap_us[0], swap_us[1]);
         /* What the real ones take differs between ranks. */
-        check_close("win_lock", lock_us, sync_us + measure_claim(path, "win_lock", 0, "extra_us"), 0.02 * lock_us + 0.1);
-        check_close("win_unlock", unlock_us, sync_us + measure_claim(path, "win_unlock", 0, "extra_us"),
+        check_close("win_lock", lock_us, sync_us + measure_claim(path, "win_lock", 0, "extra_us"),
+                    0.02 * lock_us + 0.1);
+        check_close("win_unlock", unlock_us,
+                    sync_us + measure_claim(path, "win_unlock", 0, "extra_us"),
                     0.02 * unlock_us + 0.1);
-        check_close("win_fence", fence_us, sync_us + measure_claim(path, "win_fence", 0, "extra_us"),
+        check_close("win_fence", fence_us,
+                    sync_us + measure_claim(path, "win_fence", 0, "extra_us"),
                     0.05 * fence_us + 0.2);
     }
 }
@@ -530,7 +544,8 @@ int main(int argc, char **argv)
     check_begin(rank == 0);
     if (argc < 2)
         return EXIT_FAILURE;
-    const char *path = getenv("MODEL_REPORT"); /* before any thread. NOLINT(concurrency-mt-unsafe) */
+    const char *path =
+        getenv("MODEL_REPORT"); /* before any thread. NOLINT(concurrency-mt-unsafe) */
     latency_us = measure_asked("MODEL_LATENCY_US", 0);
     per_byte_us = measure_asked("MODEL_PER_BYTE_NS", 0) / 1e3;
     gap_us = measure_asked("MODEL_GAP_US", 0);

@@ -25,7 +25,8 @@ static int64_t key_of(enum operation_kind kind, int64_t duration_ns, int64_t byt
 
 int64_t series_key(const struct series *series)
 {
-    return key_of(series->kind, series->duration_ns, atomic_load_explicit(&series->bytes, memory_order_relaxed));
+    return key_of(series->kind, series->duration_ns,
+                  atomic_load_explicit(&series->bytes, memory_order_relaxed));
 }
 
 static struct series *search(enum operation_kind kind, int64_t key)
@@ -40,7 +41,8 @@ static struct series *search(enum operation_kind kind, int64_t key)
 static struct series *add(enum operation_kind kind, int64_t duration_ns, int64_t bytes)
 {
     (void)pthread_mutex_lock(&adding);
-    struct series *series = search(kind, key_of(kind, duration_ns, bytes)); /* another thread may have been quicker */
+    struct series *series =
+        search(kind, key_of(kind, duration_ns, bytes)); /* another thread may have been quicker */
     if (series == NULL) {
         const int in_use = atomic_load(&series_in_use);
         if (in_use == SERIES_MAX)

@@ -14,7 +14,8 @@ void timing_start(void)
 {
     enum { BATCHES = 50, READINGS = 1000 };
 
-    /* The mean over a batch resolves better than the clock does; the quickest batch wasn't interrupted. */
+    /* The mean over a batch resolves better than the clock does; the quickest batch wasn't
+     * interrupted. */
     clock_cost_ns = INFINITY;
     for (int batch = 0; batch < BATCHES; batch++) {
         const int64_t begin_ns = clock_now_ns();
@@ -32,9 +33,10 @@ double timing_clock_cost_ns(void)
 }
 
 /*
- * The end of the loop is a branch that the processor guesses wrong, and until it has recovered, some 10 ns later, it
- * runs nothing of what follows. So the clock is read once more: what comes after the last reading is then the same few
- * instructions whether there was anything to wait for or not.
+ * The end of the loop is a branch that the processor guesses wrong, and until it has recovered,
+ * some 10 ns later, it runs nothing of what follows. So the clock is read once more: what comes
+ * after the last reading is then the same few instructions whether there was anything to wait for
+ * or not.
  */
 int64_t timing_spin_until(int64_t end_ns)
 {
@@ -49,14 +51,16 @@ int64_t timing_spin_until(int64_t end_ns)
 
 /*
  * Whether the next operation is late: the same decision on every rank without a word between them.
- * The hash is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+ * The hash is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+ * OOPSLA 2014).
  */
 static bool next_is_late(void)
 {
     if (model.late_share == 0)
         return false;
     const uint64_t number = atomic_fetch_add_explicit(&operations_posted, 1, memory_order_relaxed);
-    uint64_t hash = (uint64_t)model.seed * UINT64_C(0xd1342543de82ef95) + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (uint64_t)model.seed * UINT64_C(0xd1342543de82ef95) +
+                    (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     hash = (hash ^ (hash >> 27)) * UINT64_C(0x94d049bb133111eb);
     hash ^= hash >> 31;
@@ -80,13 +84,15 @@ double timing_fraction(enum operation_kind kind)
 int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
 {
     const double no_bytes_ns[OPERATION_CLASSES] = {
-        [CLASS_COLLECTIVE] = model.duration_ns, [CLASS_BLOCKING] = model.duration_ns,
-        [CLASS_BARRIER] = model.barrier_ns,     [CLASS_SEND] = model.latency_ns,
-        [CLASS_RECEIVE] = model.latency_ns,     [CLASS_ONE_SIDED] = model.latency_ns,
+        [CLASS_COLLECTIVE] = model.duration_ns,  [CLASS_BLOCKING] = model.duration_ns,
+        [CLASS_BARRIER] = model.barrier_ns,      [CLASS_SEND] = model.latency_ns,
+        [CLASS_RECEIVE] = model.latency_ns,      [CLASS_ONE_SIDED] = model.latency_ns,
         [CLASS_SYNCHRONISATION] = model.sync_ns,
     };
-    const double usual_ns = no_bytes_ns[operation_traits[kind].class] + model.per_byte_ns * (double)bytes;
-    return llround((double)bytes == model.slow_bytes ? usual_ns * (1 + model.slow_share) : usual_ns);
+    const double usual_ns =
+        no_bytes_ns[operation_traits[kind].class] + model.per_byte_ns * (double)bytes;
+    return llround((double)bytes == model.slow_bytes ? usual_ns * (1 + model.slow_share)
+                                                     : usual_ns);
 }
 
 double timing_gap_ns(enum operation_kind kind)
@@ -94,7 +100,8 @@ double timing_gap_ns(enum operation_kind kind)
     return is_collective(kind) ? 0 : model.gap_ns;
 }
 
-/* When an operation posted at post_ns starts: not before the gap after the one before it has passed. */
+/* When an operation posted at post_ns starts: not before the gap after the one before it has
+ * passed. */
 static int64_t start_after_gap(enum operation_kind kind, int64_t post_ns)
 {
     const int64_t gap_ns = (int64_t)timing_gap_ns(kind);
@@ -106,8 +113,8 @@ static int64_t start_after_gap(enum operation_kind kind, int64_t post_ns)
     int64_t start_ns;
     do
         start_ns = previous_ns + gap_ns > post_ns ? previous_ns + gap_ns : post_ns;
-    while (!atomic_compare_exchange_weak_explicit(last_ns, &previous_ns, start_ns, memory_order_relaxed,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(last_ns, &previous_ns, start_ns,
+                                                  memory_order_relaxed, memory_order_relaxed));
     return start_ns;
 }
 
@@ -171,7 +178,8 @@ void completion_end(const struct completion *completion)
     const int64_t completion_ns = completion->autonomous_end_ns + completion->host_ns;
     const int64_t end_ns = completion_ns + completion->wait_ns;
 
-    /* As in the post: the places first, so that only stores are left to do after the last reading. */
+    /* As in the post: the places first, so that only stores are left to do after the last reading.
+     */
     int64_t *samples[COMPLETION_SERIES_MAX];
     for (int i = 0; i < completion->series_count; i++)
         samples[i] = series_next_extra(completion->series[i]);

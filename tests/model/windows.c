@@ -9,8 +9,8 @@
 
 enum { WINDOWS_MAX = 256 };
 
-/* What is outstanding on a target, and the lock of it that this process has. The end only grows, so it needn't be taken
-   back: what is in the past is complete. */
+/* What is outstanding on a target, and the lock of it that this process has. The end only grows, so
+   it needn't be taken back: what is in the past is complete. */
 struct outstanding {
     _Atomic int64_t autonomous_end_ns;
     _Atomic int64_t host_ns;
@@ -92,7 +92,8 @@ static struct window *add(MPI_Win win)
             outstanding->held_until_ns = lock_held_until(world_rank);
             MPI_Aint bytes;
             if (window->shared)
-                PMPI_Win_shared_query(win, target, &bytes, &outstanding->unit_bytes, (void *)&outstanding->memory);
+                PMPI_Win_shared_query(win, target, &bytes, &outstanding->unit_bytes,
+                                      (void *)&outstanding->memory);
         }
         PMPI_Group_free(&world);
         PMPI_Group_free(&group);
@@ -137,8 +138,9 @@ void window_add(struct window *window, int target, int64_t autonomous_end_ns, in
     struct outstanding *outstanding = &window->outstanding[target];
     int64_t end_ns = atomic_load_explicit(&outstanding->autonomous_end_ns, memory_order_relaxed);
     while (autonomous_end_ns > end_ns &&
-           !atomic_compare_exchange_weak_explicit(&outstanding->autonomous_end_ns, &end_ns, autonomous_end_ns,
-                                                  memory_order_relaxed, memory_order_relaxed))
+           !atomic_compare_exchange_weak_explicit(&outstanding->autonomous_end_ns, &end_ns,
+                                                  autonomous_end_ns, memory_order_relaxed,
+                                                  memory_order_relaxed))
         ;
     if (host_ns > 0)
         atomic_fetch_add_explicit(&outstanding->host_ns, host_ns, memory_order_relaxed);
@@ -154,7 +156,8 @@ int64_t window_completion_ns(struct window *window, int target, int64_t now_ns)
     int64_t host_ns = 0;
     for (int i = begin; i < end; i++) {
         struct outstanding *outstanding = &window->outstanding[i];
-        const int64_t own_end_ns = atomic_load_explicit(&outstanding->autonomous_end_ns, memory_order_relaxed);
+        const int64_t own_end_ns =
+            atomic_load_explicit(&outstanding->autonomous_end_ns, memory_order_relaxed);
         if (own_end_ns > autonomous_end_ns)
             autonomous_end_ns = own_end_ns;
         if (atomic_load_explicit(&outstanding->host_ns, memory_order_relaxed) > 0)
@@ -202,7 +205,8 @@ static bool make_atomic(const struct atomic *atomic, const struct outstanding *o
 {
     if (outstanding->memory == NULL || atomic->datatype != MPI_INT64_T)
         return false;
-    _Atomic int64_t *place = (void *)(outstanding->memory + atomic->displacement * outstanding->unit_bytes);
+    _Atomic int64_t *place =
+        (void *)(outstanding->memory + atomic->displacement * outstanding->unit_bytes);
     int64_t *result = atomic->result;
     if (atomic->compare != NULL) {
         *result = *(const int64_t *)atomic->compare;
@@ -224,11 +228,12 @@ static void do_atomic(const struct atomic *atomic, const struct window *window)
     if (make_atomic(atomic, &window->outstanding[atomic->target]))
         return;
     MPI_Win win = window->win;
-    const int error = atomic->compare != NULL
-                          ? next.Compare_and_swap(atomic->origin, atomic->compare, atomic->result, atomic->datatype,
-                                                  atomic->target, atomic->displacement, win)
-                          : next.Fetch_and_op(atomic->origin, atomic->result, atomic->datatype, atomic->target,
-                                              atomic->displacement, atomic->op, win);
+    const int error =
+        atomic->compare != NULL
+            ? next.Compare_and_swap(atomic->origin, atomic->compare, atomic->result,
+                                    atomic->datatype, atomic->target, atomic->displacement, win)
+            : next.Fetch_and_op(atomic->origin, atomic->result, atomic->datatype, atomic->target,
+                                atomic->displacement, atomic->op, win);
     if (error != MPI_SUCCESS)
         model_abort("an atomic operation failed");
 }
@@ -249,7 +254,8 @@ void window_do_atomics(struct window *window, int target)
     (void)pthread_mutex_unlock(&changing);
 }
 
-void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy)
+void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte,
+                            void *copy)
 {
     struct damage *damage = malloc(sizeof *damage);
     if (damage == NULL)

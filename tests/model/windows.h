@@ -1,4 +1,5 @@
-/* What this process has outstanding on each window, and the damage to do to it. Any thread may call. */
+/* What this process has outstanding on each window, and the damage to do to it. Any thread may
+ * call. */
 #ifndef MODEL_WINDOWS_H
 #define MODEL_WINDOWS_H
 
@@ -22,14 +23,16 @@ void window_forget(MPI_Win win);
 /* Adds an operation on target. */
 void window_add(struct window *window, int target, int64_t autonomous_end_ns, int64_t host_ns);
 
-/* When the operations outstanding on target (or EVERY_TARGET, NO_TARGET) are complete if their completion is awaited
-   from now_ns on; takes their host parts out of the record. */
+/* When the operations outstanding on target (or EVERY_TARGET, NO_TARGET) are complete if their
+   completion is awaited from now_ns on; takes their host parts out of the record. */
 int64_t window_completion_ns(struct window *window, int target, int64_t now_ns);
 
-/* The real lock of target was got, by a call at call_ns: returns when it is got in modelled time. */
+/* The real lock of target was got, by a call at call_ns: returns when it is got in modelled time.
+ */
 int64_t window_lock(struct window *window, int target, bool exclusively, int64_t call_ns);
 
-/* The lock of target will be given up in modelled time at end_ns: whether the real one may be given up before. */
+/* The lock of target will be given up in modelled time at end_ns: whether the real one may be given
+ * up before. */
 bool window_unlock(struct window *window, int target, int64_t end_ns);
 
 /* An atomic operation that is still to be made. */
@@ -47,8 +50,10 @@ struct atomic {
 void window_remember_atomic(struct window *window, const struct atomic *atomic);
 void window_do_atomics(struct window *window, int target);
 
-/* At the next window_do_damage of target: *wrong_byte is made wrong unless NULL, and copy is freed. */
-void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte, void *copy);
+/* At the next window_do_damage of target: *wrong_byte is made wrong unless NULL, and copy is freed.
+ */
+void window_remember_damage(struct window *window, int target, unsigned char *wrong_byte,
+                            void *copy);
 void window_do_damage(struct window *window, int target);
 
 #endif

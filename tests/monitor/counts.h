@@ -1,8 +1,9 @@
 /*
  * The parts of counts_test: each calls functions a known number of times, case by case.
  *
- * A case is a snapshot of its own, so nothing else may be in it; and there is one snapshot over all cases, in which
- * everything adds up. What is not to be counted, the partner's side of a message above all, is called as PMPI_.
+ * A case is a snapshot of its own, so nothing else may be in it; and there is one snapshot over all
+ * cases, in which everything adds up. What is not to be counted, the partner's side of a message
+ * above all, is called as PMPI_.
  */
 #ifndef MONITOR_COUNTS_H
 #define MONITOR_COUNTS_H
@@ -12,7 +13,8 @@
 /* Begins a case in which the function of this name is called; `what` tells it from others. */
 void case_begin(const char *function, const char *what);
 
-/* What it is to count on this process, by the operation's name or the function's, of which "_c" is left out. */
+/* What it is to count on this process, by the operation's name or the function's, of which "_c" is
+ * left out. */
 void case_expects(enum kind kind, const char *comm, const char *operation, struct amounts amounts);
 
 /* Meets the partner, too. */

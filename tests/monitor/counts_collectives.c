@@ -1,6 +1,6 @@
 /*
- * Collective operations: each row of collectives.def as a blocking, a non-blocking and, where MPI has them, a
- * persistent call, with int and with large counts. Both ranks call them.
+ * Collective operations: each row of collectives.def as a blocking, a non-blocking and, where MPI
+ * has them, a persistent call, with int and with large counts. Both ranks call them.
  */
 #include "counts.h"
 
@@ -16,42 +16,42 @@ static MPI_Datatype pieces;
 #define ADDRESSES(a, b) ((const MPI_Aint[]){(a), (b)})
 #define TYPES(a, b) ((const MPI_Datatype[]){(a), (b)})
 
-#define BLOCKING_CALL(Function, variant, comm, arguments)                       \
-    static void call_##Function##_##variant(void)                               \
-    {                                                                           \
-        MPI_##Function(UNPACK arguments comm);                                  \
+#define BLOCKING_CALL(Function, variant, comm, arguments)                                          \
+    static void call_##Function##_##variant(void)                                                  \
+    {                                                                                              \
+        MPI_##Function(UNPACK arguments comm);                                                     \
     }
-#define NONBLOCKING_CALL(Function, variant, comm, arguments)                    \
-    static void call_##Function##_##variant(void)                               \
-    {                                                                           \
-        MPI_Request request;                                                    \
-        MPI_##Function(UNPACK arguments comm, &request);                        \
-        MPI_Wait(&request, MPI_STATUS_IGNORE);                                  \
+#define NONBLOCKING_CALL(Function, variant, comm, arguments)                                       \
+    static void call_##Function##_##variant(void)                                                  \
+    {                                                                                              \
+        MPI_Request request;                                                                       \
+        MPI_##Function(UNPACK arguments comm, &request);                                           \
+        MPI_Wait(&request, MPI_STATUS_IGNORE);                                                     \
     }
 /* Started twice. */
-#define PERSISTENT_CALL(Function, variant, comm, arguments)                     \
-    static void call_##Function##_##variant(void)                               \
-    {                                                                           \
-        MPI_Request request;                                                    \
-        MPI_##Function(UNPACK arguments comm, MPI_INFO_NULL, &request);         \
-        for (int i = 0; i < 2; i++) {                                           \
-            MPI_Start(&request);                                                \
-            MPI_Wait(&request, MPI_STATUS_IGNORE);                              \
-        }                                                                       \
-        MPI_Request_free(&request);                                             \
+#define PERSISTENT_CALL(Function, variant, comm, arguments)                                        \
+    static void call_##Function##_##variant(void)                                                  \
+    {                                                                                              \
+        MPI_Request request;                                                                       \
+        MPI_##Function(UNPACK arguments comm, MPI_INFO_NULL, &request);                            \
+        for (int i = 0; i < 2; i++) {                                                              \
+            MPI_Start(&request);                                                                   \
+            MPI_Wait(&request, MPI_STATUS_IGNORE);                                                 \
+        }                                                                                          \
+        MPI_Request_free(&request);                                                                \
     }
 
 #define LARGE_COUNTS 0
 #define COUNT int
 #define DISPLACEMENT int
 #if MPI_VERSION >= 4
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)       \
-    BLOCKING_CALL(Name, variant, comm, arguments)                                       \
-    NONBLOCKING_CALL(Nonblocking, variant, comm, arguments)                             \
+#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
+    BLOCKING_CALL(Name, variant, comm, arguments)                                                  \
+    NONBLOCKING_CALL(Nonblocking, variant, comm, arguments)                                        \
     PERSISTENT_CALL(Name##_init, variant, comm, arguments)
 #else
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)       \
-    BLOCKING_CALL(Name, variant, comm, arguments)                                       \
+#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
+    BLOCKING_CALL(Name, variant, comm, arguments)                                                  \
     NONBLOCKING_CALL(Nonblocking, variant, comm, arguments)
 #endif
 #include "collectives.def"
@@ -62,9 +62,9 @@ static MPI_Datatype pieces;
 #define LARGE_COUNTS 1
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)       \
-    BLOCKING_CALL(Name##_c, variant, comm, arguments)                                   \
-    NONBLOCKING_CALL(Nonblocking##_c, variant, comm, arguments)                         \
+#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
+    BLOCKING_CALL(Name##_c, variant, comm, arguments)                                              \
+    NONBLOCKING_CALL(Nonblocking##_c, variant, comm, arguments)                                    \
     PERSISTENT_CALL(Name##_init_c, variant, comm, arguments)
 #include "collectives.def"
 #undef COUNT
@@ -80,27 +80,28 @@ struct collective {
     void (*call)(void);
 };
 
-#define ROW(Function, Operation, variant, comm, calls, bytes_0, bytes_1) \
-    {"MPI_" #Function, "MPI_" #Operation, #variant, #comm, calls, {bytes_0, bytes_1}, call_##Function##_##variant},
+#define ROW(Function, Operation, variant, comm, calls, bytes_0, bytes_1)                           \
+    {"MPI_" #Function,   "MPI_" #Operation,          #variant, #comm, calls,                       \
+     {bytes_0, bytes_1}, call_##Function##_##variant},
 
 static const struct collective collectives[] = {
 #define LARGE_COUNTS 0
 #if MPI_VERSION >= 4
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)       \
-    ROW(Name, Name, variant, comm, 1, bytes_0, bytes_1)                                 \
-    ROW(Nonblocking, Nonblocking, variant, comm, 1, bytes_0, bytes_1)                   \
+#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
+    ROW(Name, Name, variant, comm, 1, bytes_0, bytes_1)                                            \
+    ROW(Nonblocking, Nonblocking, variant, comm, 1, bytes_0, bytes_1)                              \
     ROW(Name##_init, Name##_init, variant, comm, 2, bytes_0, bytes_1)
 #else
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)       \
-    ROW(Name, Name, variant, comm, 1, bytes_0, bytes_1)                                 \
+#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
+    ROW(Name, Name, variant, comm, 1, bytes_0, bytes_1)                                            \
     ROW(Nonblocking, Nonblocking, variant, comm, 1, bytes_0, bytes_1)
 #endif
 #include "collectives.def"
 #if MPI_VERSION >= 4
 #define LARGE_COUNTS 1
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)       \
-    ROW(Name##_c, Name, variant, comm, 1, bytes_0, bytes_1)                             \
-    ROW(Nonblocking##_c, Nonblocking, variant, comm, 1, bytes_0, bytes_1)               \
+#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
+    ROW(Name##_c, Name, variant, comm, 1, bytes_0, bytes_1)                                        \
+    ROW(Nonblocking##_c, Nonblocking, variant, comm, 1, bytes_0, bytes_1)                          \
     ROW(Name##_init_c, Name##_init, variant, comm, 2, bytes_0, bytes_1)
 #include "collectives.def"
 #endif
@@ -111,7 +112,8 @@ static void named(MPI_Comm comm, const char *name)
     MPI_Comm_set_name(comm, name);
 }
 
-/* The topologies and the intercommunicator, of one process on each side, are made in a case of their own. */
+/* The topologies and the intercommunicator, of one process on each side, are made in a case of
+ * their own. */
 static void make_communicators(void)
 {
     static const int dims[] = {2}, periods[] = {1}, degrees[] = {1, 2}, edges[] = {1, 0};
@@ -157,8 +159,9 @@ void count_collectives(void)
         const struct collective *const collective = &collectives[i];
         case_begin(collective->function, collective->variant);
         collective->call();
-        case_expects(COLL, collective->comm, collective->operation,
-                     completed_calls(collective->calls, (int64_t)collective->calls * collective->bytes[me]));
+        case_expects(
+            COLL, collective->comm, collective->operation,
+            completed_calls(collective->calls, (int64_t)collective->calls * collective->bytes[me]));
         case_end();
     }
     MPI_Type_free(&pieces);

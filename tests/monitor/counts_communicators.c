@@ -1,5 +1,6 @@
 /*
- * Functions that make and free communicators. What they made is used once, which has to count on it.
+ * Functions that make and free communicators. What they made is used once, which has to count on
+ * it.
  */
 #include "counts.h"
 
@@ -20,26 +21,27 @@ static void use_made(void)
     case_expects(COLL, "made", "MPI_Comm_free", completed_calls(1, 0));
 }
 
-#define MAKERS(MAKER)                                                                                           \
-    MAKER(Comm_dup, pair, (pair, &made))                                                                        \
-    MAKER(Comm_dup_with_info, pair, (pair, MPI_INFO_NULL, &made))                                               \
-    MAKER(Comm_create, pair, (pair, group, &made))                                                              \
-    MAKER(Comm_create_group, pair, (pair, group, TAG, &made))                                                   \
-    MAKER(Comm_split, pair, (pair, 0, me, &made))                                                               \
-    MAKER(Comm_split_type, pair, (pair, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made))                         \
-    MAKER(Cart_create, pair, (pair, 1, INTS(2), INTS(0), 0, &made))                                             \
-    MAKER(Cart_sub, grid, (grid, INTS(1, 0), &made))                                                            \
-    MAKER(Graph_create, pair, (pair, 2, INTS(1, 2), INTS(1, 0), 0, &made))                                      \
-    MAKER(Dist_graph_create, pair,                                                                              \
-          (pair, 1, &me, INTS(1), &partner, INTS(1), MPI_INFO_NULL, 0, &made))                           \
-    MAKER(Dist_graph_create_adjacent, pair,                                                                     \
-          (pair, 1, &partner, INTS(1), 1, &partner, INTS(1), MPI_INFO_NULL, 0, &made))            \
-    MAKER(Intercomm_create, MPI_COMM_SELF, (MPI_COMM_SELF, 0, pair, partner, TAG, &made))                       \
-    MAKER(Intercomm_merge, sides, (sides, me, &made))                                                           \
-    MAKER(Comm_idup, pair, (pair, &made, &request))                                                             \
+#define MAKERS(MAKER)                                                                              \
+    MAKER(Comm_dup, pair, (pair, &made))                                                           \
+    MAKER(Comm_dup_with_info, pair, (pair, MPI_INFO_NULL, &made))                                  \
+    MAKER(Comm_create, pair, (pair, group, &made))                                                 \
+    MAKER(Comm_create_group, pair, (pair, group, TAG, &made))                                      \
+    MAKER(Comm_split, pair, (pair, 0, me, &made))                                                  \
+    MAKER(Comm_split_type, pair, (pair, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made))            \
+    MAKER(Cart_create, pair, (pair, 1, INTS(2), INTS(0), 0, &made))                                \
+    MAKER(Cart_sub, grid, (grid, INTS(1, 0), &made))                                               \
+    MAKER(Graph_create, pair, (pair, 2, INTS(1, 2), INTS(1, 0), 0, &made))                         \
+    MAKER(Dist_graph_create, pair,                                                                 \
+          (pair, 1, &me, INTS(1), &partner, INTS(1), MPI_INFO_NULL, 0, &made))                     \
+    MAKER(Dist_graph_create_adjacent, pair,                                                        \
+          (pair, 1, &partner, INTS(1), 1, &partner, INTS(1), MPI_INFO_NULL, 0, &made))             \
+    MAKER(Intercomm_create, MPI_COMM_SELF, (MPI_COMM_SELF, 0, pair, partner, TAG, &made))          \
+    MAKER(Intercomm_merge, sides, (sides, me, &made))                                              \
+    MAKER(Comm_idup, pair, (pair, &made, &request))                                                \
     MAKERS_OF_MPI_4(MAKER)
 #if MPI_VERSION >= 4
-#define MAKERS_OF_MPI_4(MAKER) MAKER(Comm_idup_with_info, pair, (pair, MPI_INFO_NULL, &made, &request))
+#define MAKERS_OF_MPI_4(MAKER)                                                                     \
+    MAKER(Comm_idup_with_info, pair, (pair, MPI_INFO_NULL, &made, &request))
 #else
 #define MAKERS_OF_MPI_4(MAKER)
 #endif
@@ -47,13 +49,13 @@ static void use_made(void)
 #define INTS(...) ((const int[]){__VA_ARGS__})
 
 /* The group is of rank 0 alone, so that rank 1 gets MPI_COMM_NULL. */
-#define MAKE(Name, on, arguments)                                       \
-    static void make_##Name(MPI_Group group, MPI_Request *wait)         \
-    {                                                                   \
-        MPI_Request request = MPI_REQUEST_NULL;                         \
-        (void)group;                                                    \
-        MPI_##Name arguments;                                           \
-        *wait = request;                                                \
+#define MAKE(Name, on, arguments)                                                                  \
+    static void make_##Name(MPI_Group group, MPI_Request *wait)                                    \
+    {                                                                                              \
+        MPI_Request request = MPI_REQUEST_NULL;                                                    \
+        (void)group;                                                                               \
+        MPI_##Name arguments;                                                                      \
+        *wait = request;                                                                           \
     }
 MAKERS(MAKE)
 
@@ -62,8 +64,7 @@ static const struct maker {
     void (*make)(MPI_Group, MPI_Request *);
 } makers[] = {
 #define ROW(Name, on, arguments) {"MPI_" #Name, #on, make_##Name},
-    MAKERS(ROW)
-};
+    MAKERS(ROW)};
 
 /* The function by which only members make one is not called by others. */
 static bool is_called(const char *function)
@@ -97,7 +98,8 @@ static void count_disconnect(void)
     case_end();
 }
 
-/* Without a name a communicator is called after the function that made it and which of these it was. */
+/* Without a name a communicator is called after the function that made it and which of these it
+ * was. */
 static void count_unnamed(void)
 {
     MPI_Comm first, second;

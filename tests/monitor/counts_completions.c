@@ -1,6 +1,6 @@
 /*
- * The calls that complete: each of them on receives of known sizes, few and more than the monitor has room for on
- * its stack, with statuses and without.
+ * The calls that complete: each of them on receives of known sizes, few and more than the monitor
+ * has room for on its stack, with statuses and without.
  */
 #include "counts.h"
 
@@ -112,7 +112,8 @@ static void test_any(int count, bool wanted)
 static void wait_some(int count, bool wanted)
 {
     int completed = 0;
-    while (MPI_Waitsome(count, requests, &completed, indices, all(wanted)), completed != MPI_UNDEFINED)
+    while (MPI_Waitsome(count, requests, &completed, indices, all(wanted)),
+           completed != MPI_UNDEFINED)
         for (int i = 0; i < completed; i++)
             check_bytes(wanted, &statuses[i], indices[i]);
 }
@@ -120,7 +121,8 @@ static void wait_some(int count, bool wanted)
 static void test_some(int count, bool wanted)
 {
     int completed = 0;
-    while (MPI_Testsome(count, requests, &completed, indices, all(wanted)), completed != MPI_UNDEFINED)
+    while (MPI_Testsome(count, requests, &completed, indices, all(wanted)),
+           completed != MPI_UNDEFINED)
         for (int i = 0; i < completed; i++)
             check_bytes(wanted, &statuses[i], indices[i]);
 }
@@ -129,16 +131,18 @@ static const struct completion {
     const char *function;
     complete *complete;
 } completions[] = {
-    {"MPI_Wait", wait_each},       {"MPI_Test", test_each},       {"MPI_Request_get_status", ask_each},
-    {"MPI_Waitall", wait_all},     {"MPI_Testall", test_all},     {"MPI_Waitany", wait_any},
-    {"MPI_Testany", test_any},     {"MPI_Waitsome", wait_some},   {"MPI_Testsome", test_some},
+    {"MPI_Wait", wait_each},   {"MPI_Test", test_each},     {"MPI_Request_get_status", ask_each},
+    {"MPI_Waitall", wait_all}, {"MPI_Testall", test_all},   {"MPI_Waitany", wait_any},
+    {"MPI_Testany", test_any}, {"MPI_Waitsome", wait_some}, {"MPI_Testsome", test_some},
 };
 
-/* Rank 1 starts sending when the receives are there, so at first some calls find none or some complete. */
+/* Rank 1 starts sending when the receives are there, so at first some calls find none or some
+ * complete. */
 static void count_completion(const struct completion *completion, int count, bool wanted)
 {
     char what[64];
-    (void)snprintf(what, sizeof what, "%d requests, statuses %s", count, wanted ? "wanted" : "ignored");
+    (void)snprintf(what, sizeof what, "%d requests, statuses %s", count,
+                   wanted ? "wanted" : "ignored");
     case_begin(completion->function, what);
     if (me == 0) {
         for (int i = 0; i < count; i++)
@@ -181,8 +185,11 @@ static void count_startall(int count)
         case_expects(PTTOPT, "pair", "MPI_Recv_init", completed_calls(count + 1, bytes));
     else
         case_expects(PTTOPT, "pair", "MPI_Send_init",
-                     (struct amounts){.calls = count + 1, .completed = count + 1, .bytes = bytes,
-                                      .small = count + 1, .small_bytes = bytes});
+                     (struct amounts){.calls = count + 1,
+                                      .completed = count + 1,
+                                      .bytes = bytes,
+                                      .small = count + 1,
+                                      .small_bytes = bytes});
     case_end();
 }
 

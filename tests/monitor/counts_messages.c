@@ -1,5 +1,6 @@
 /*
- * Messages: each function that sends or receives, in each size. Rank 0 calls it; rank 1 is the other end.
+ * Messages: each function that sends or receives, in each size. Rank 0 calls it; rank 1 is the
+ * other end.
  */
 #include "counts.h"
 
@@ -41,117 +42,124 @@ struct way {
     void (*call)(const struct message *, int peer, MPI_Request *, MPI_Status *);
 };
 
-/* Elements for which a receive has room beyond those that come: not what fits, but what comes is counted. */
+/* Elements for which a receive has room beyond those that come: not what fits, but what comes is
+ * counted. */
 enum { SPARE = 2 };
 
-#define CALL(Name) \
-    static void call_##Name(const struct message *m, int peer, MPI_Request *request, MPI_Status *status)
-#define SEND_CALL(Name)                                                                   \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        (void)request, (void)status;                                                      \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, pair);                          \
+#define CALL(Name)                                                                                 \
+    static void call_##Name(const struct message *m, int peer, MPI_Request *request,               \
+                            MPI_Status *status)
+#define SEND_CALL(Name)                                                                            \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        (void)request, (void)status;                                                               \
+        MPI_##Name(data, m->count, type_of(m), peer, TAG, pair);                                   \
     }
-#define ISEND_CALL(Name)                                                                  \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        (void)status;                                                                     \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, pair, request);                 \
+#define ISEND_CALL(Name)                                                                           \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        (void)status;                                                                              \
+        MPI_##Name(data, m->count, type_of(m), peer, TAG, pair, request);                          \
     }
-#define RECV_CALL(Name)                                                                   \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        (void)request;                                                                    \
-        MPI_##Name(result, m->count + SPARE, type_of(m), peer, TAG, pair, status);        \
+#define RECV_CALL(Name)                                                                            \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        (void)request;                                                                             \
+        MPI_##Name(result, m->count + SPARE, type_of(m), peer, TAG, pair, status);                 \
     }
-#define IRECV_CALL(Name)                                                                  \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        (void)status;                                                                     \
-        MPI_##Name(result, m->count + SPARE, type_of(m), peer, TAG, pair, request);       \
+#define IRECV_CALL(Name)                                                                           \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        (void)status;                                                                              \
+        MPI_##Name(result, m->count + SPARE, type_of(m), peer, TAG, pair, request);                \
     }
-#define SENDRECV_CALL(Name, last, unused)                                                 \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        (void)(unused);                                                                   \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, result, m->count + SPARE,       \
-                   type_of(m), peer, TAG, pair, (last));                                  \
+#define SENDRECV_CALL(Name, last, unused)                                                          \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        (void)(unused);                                                                            \
+        MPI_##Name(data, m->count, type_of(m), peer, TAG, result, m->count + SPARE, type_of(m),    \
+                   peer, TAG, pair, (last));                                                       \
     }
-#define REPLACE_CALL(Name, last, unused)                                                  \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        (void)(unused);                                                                   \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, peer, TAG, pair, (last));       \
+#define REPLACE_CALL(Name, last, unused)                                                           \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        (void)(unused);                                                                            \
+        MPI_##Name(data, m->count, type_of(m), peer, TAG, peer, TAG, pair, (last));                \
     }
-#define MRECV_CALL(Name)                                                                  \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        MPI_Message message;                                                              \
-        (void)request;                                                                    \
-        exercised("MPI_Mprobe");                                                          \
-        MPI_Mprobe(peer, TAG, pair, &message, MPI_STATUS_IGNORE);                         \
-        MPI_##Name(result, m->count + SPARE, type_of(m), &message, status);               \
+#define MRECV_CALL(Name)                                                                           \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        MPI_Message message;                                                                       \
+        (void)request;                                                                             \
+        exercised("MPI_Mprobe");                                                                   \
+        MPI_Mprobe(peer, TAG, pair, &message, MPI_STATUS_IGNORE);                                  \
+        MPI_##Name(result, m->count + SPARE, type_of(m), &message, status);                        \
     }
-#define IMRECV_CALL(Name)                                                                 \
-    CALL(Name)                                                                            \
-    {                                                                                     \
-        MPI_Message message;                                                              \
-        (void)status;                                                                     \
-        exercised("MPI_Improbe");                                                         \
-        for (int flag = 0; !flag;)                                                        \
-            MPI_Improbe(peer, TAG, pair, &flag, &message, MPI_STATUS_IGNORE);             \
-        MPI_##Name(result, m->count + SPARE, type_of(m), &message, request);              \
+#define IMRECV_CALL(Name)                                                                          \
+    CALL(Name)                                                                                     \
+    {                                                                                              \
+        MPI_Message message;                                                                       \
+        (void)status;                                                                              \
+        exercised("MPI_Improbe");                                                                  \
+        for (int flag = 0; !flag;)                                                                 \
+            MPI_Improbe(peer, TAG, pair, &flag, &message, MPI_STATUS_IGNORE);                      \
+        MPI_##Name(result, m->count + SPARE, type_of(m), &message, request);                       \
     }
 
-SEND_CALL(Send) SEND_CALL(Bsend) SEND_CALL(Ssend) SEND_CALL(Rsend)
-ISEND_CALL(Isend) ISEND_CALL(Ibsend) ISEND_CALL(Issend) ISEND_CALL(Irsend)
-ISEND_CALL(Send_init) ISEND_CALL(Bsend_init) ISEND_CALL(Ssend_init) ISEND_CALL(Rsend_init)
-RECV_CALL(Recv) IRECV_CALL(Irecv) IRECV_CALL(Recv_init) MRECV_CALL(Mrecv) IMRECV_CALL(Imrecv)
-SENDRECV_CALL(Sendrecv, status, request) REPLACE_CALL(Sendrecv_replace, status, request)
+SEND_CALL(Send)
+SEND_CALL(Bsend) SEND_CALL(Ssend) SEND_CALL(Rsend) ISEND_CALL(Isend) ISEND_CALL(Ibsend) ISEND_CALL(
+    Issend) ISEND_CALL(Irsend) ISEND_CALL(Send_init) ISEND_CALL(Bsend_init) ISEND_CALL(Ssend_init)
+    ISEND_CALL(Rsend_init) RECV_CALL(Recv) IRECV_CALL(Irecv) IRECV_CALL(Recv_init) MRECV_CALL(Mrecv)
+        IMRECV_CALL(Imrecv) SENDRECV_CALL(Sendrecv, status, request) REPLACE_CALL(Sendrecv_replace,
+                                                                                  status, request)
 #if MPI_VERSION >= 4
-SENDRECV_CALL(Isendrecv, request, status) REPLACE_CALL(Isendrecv_replace, request, status)
-SEND_CALL(Send_c) SEND_CALL(Bsend_c) SEND_CALL(Ssend_c) SEND_CALL(Rsend_c)
-ISEND_CALL(Isend_c) ISEND_CALL(Ibsend_c) ISEND_CALL(Issend_c) ISEND_CALL(Irsend_c)
-ISEND_CALL(Send_init_c) ISEND_CALL(Bsend_init_c) ISEND_CALL(Ssend_init_c) ISEND_CALL(Rsend_init_c)
-RECV_CALL(Recv_c) IRECV_CALL(Irecv_c) IRECV_CALL(Recv_init_c) MRECV_CALL(Mrecv_c) IMRECV_CALL(Imrecv_c)
-SENDRECV_CALL(Sendrecv_c, status, request) REPLACE_CALL(Sendrecv_replace_c, status, request)
-SENDRECV_CALL(Isendrecv_c, request, status) REPLACE_CALL(Isendrecv_replace_c, request, status)
+            SENDRECV_CALL(Isendrecv, request, status) REPLACE_CALL(Isendrecv_replace, request,
+                                                                   status) SEND_CALL(Send_c)
+                SEND_CALL(Bsend_c) SEND_CALL(Ssend_c) SEND_CALL(Rsend_c) ISEND_CALL(Isend_c)
+                    ISEND_CALL(Ibsend_c) ISEND_CALL(Issend_c) ISEND_CALL(Irsend_c)
+                        ISEND_CALL(Send_init_c) ISEND_CALL(Bsend_init_c) ISEND_CALL(Ssend_init_c)
+                            ISEND_CALL(Rsend_init_c) RECV_CALL(Recv_c) IRECV_CALL(Irecv_c)
+                                IRECV_CALL(Recv_init_c) MRECV_CALL(Mrecv_c) IMRECV_CALL(Imrecv_c)
+                                    SENDRECV_CALL(Sendrecv_c, status, request)
+                                        REPLACE_CALL(Sendrecv_replace_c, status, request)
+                                            SENDRECV_CALL(Isendrecv_c, request, status)
+                                                REPLACE_CALL(Isendrecv_replace_c, request, status)
 #endif
 
-static const struct way ways[] = {
+                                                    static const struct way ways[] = {
 #define WAY(Name, form, sends, receives) {"MPI_" #Name, form, sends, receives, call_##Name},
-#define WAYS(c)                                        \
-    WAY(Send##c, BLOCKING, true, false)                \
-    WAY(Bsend##c, BLOCKING, true, false)               \
-    WAY(Ssend##c, BLOCKING, true, false)               \
-    WAY(Rsend##c, BLOCKING, true, false)               \
-    WAY(Recv##c, BLOCKING, false, true)                \
-    WAY(Mrecv##c, BLOCKING, false, true)               \
-    WAY(Sendrecv##c, BLOCKING, true, true)             \
-    WAY(Sendrecv_replace##c, BLOCKING, true, true)     \
-    WAY(Isend##c, NONBLOCKING, true, false)            \
-    WAY(Ibsend##c, NONBLOCKING, true, false)           \
-    WAY(Issend##c, NONBLOCKING, true, false)           \
-    WAY(Irsend##c, NONBLOCKING, true, false)           \
-    WAY(Irecv##c, NONBLOCKING, false, true)            \
-    WAY(Imrecv##c, NONBLOCKING, false, true)           \
-    WAY(Send_init##c, PERSISTENT, true, false)         \
-    WAY(Bsend_init##c, PERSISTENT, true, false)        \
-    WAY(Ssend_init##c, PERSISTENT, true, false)        \
-    WAY(Rsend_init##c, PERSISTENT, true, false)        \
+#define WAYS(c)                                                                                    \
+    WAY(Send##c, BLOCKING, true, false)                                                            \
+    WAY(Bsend##c, BLOCKING, true, false)                                                           \
+    WAY(Ssend##c, BLOCKING, true, false)                                                           \
+    WAY(Rsend##c, BLOCKING, true, false)                                                           \
+    WAY(Recv##c, BLOCKING, false, true)                                                            \
+    WAY(Mrecv##c, BLOCKING, false, true)                                                           \
+    WAY(Sendrecv##c, BLOCKING, true, true)                                                         \
+    WAY(Sendrecv_replace##c, BLOCKING, true, true)                                                 \
+    WAY(Isend##c, NONBLOCKING, true, false)                                                        \
+    WAY(Ibsend##c, NONBLOCKING, true, false)                                                       \
+    WAY(Issend##c, NONBLOCKING, true, false)                                                       \
+    WAY(Irsend##c, NONBLOCKING, true, false)                                                       \
+    WAY(Irecv##c, NONBLOCKING, false, true)                                                        \
+    WAY(Imrecv##c, NONBLOCKING, false, true)                                                       \
+    WAY(Send_init##c, PERSISTENT, true, false)                                                     \
+    WAY(Bsend_init##c, PERSISTENT, true, false)                                                    \
+    WAY(Ssend_init##c, PERSISTENT, true, false)                                                    \
+    WAY(Rsend_init##c, PERSISTENT, true, false)                                                    \
     WAY(Recv_init##c, PERSISTENT, false, true)
-    WAYS()
+                                                        WAYS()
 #if MPI_VERSION >= 4
-    WAYS(_c)
-#define WAYS_OF_MPI_4(c)                               \
-    WAY(Isendrecv##c, NONBLOCKING, true, true)         \
+                                                            WAYS(_c)
+#define WAYS_OF_MPI_4(c)                                                                           \
+    WAY(Isendrecv##c, NONBLOCKING, true, true)                                                     \
     WAY(Isendrecv_replace##c, NONBLOCKING, true, true)
-    WAYS_OF_MPI_4()
-    WAYS_OF_MPI_4(_c)
+                                                                WAYS_OF_MPI_4() WAYS_OF_MPI_4(_c)
 #endif
 };
 
-/* MPI_Isendrecv, of which MPICH 4.0.2's status says that nothing came, whatever did: then that is what counts. */
+/* MPI_Isendrecv, of which MPICH 4.0.2's status says that nothing came, whatever did: then that is
+ * what counts. */
 static bool is_isendrecv(const struct way *way)
 {
     return way->form == NONBLOCKING && way->sends && way->receives;
@@ -164,7 +172,8 @@ static bool isendrecv_knows_what_came(void)
     MPI_Request request;
     MPI_Status status;
     if (knows < 0) {
-        PMPI_Isendrecv(data, 1, MPI_BYTE, 0, TAG, result, 1, MPI_BYTE, 0, TAG, MPI_COMM_SELF, &request);
+        PMPI_Isendrecv(data, 1, MPI_BYTE, 0, TAG, result, 1, MPI_BYTE, 0, TAG, MPI_COMM_SELF,
+                       &request);
         PMPI_Wait(&request, &status);
         PMPI_Get_count(&status, MPI_BYTE, &knows);
     }
@@ -189,7 +198,8 @@ static int times_of(const struct way *way)
     return way->form == PERSISTENT ? 3 : 1;
 }
 
-static void check_status(const struct way *way, const struct message *message, const MPI_Status *status)
+static void check_status(const struct way *way, const struct message *message,
+                         const MPI_Status *status)
 {
     int count = -1;
     if (!has_status(way))
@@ -246,8 +256,9 @@ static void count_message(const struct way *way, const struct message *message, 
     if (me == 0) {
         call(way, message, wants_status);
         const int times = times_of(way);
-        struct amounts amounts = way->sends && !message->to_nobody ? completed_messages(times, message->bytes)
-                                                                   : completed_calls(times, 0);
+        struct amounts amounts = way->sends && !message->to_nobody
+                                     ? completed_messages(times, message->bytes)
+                                     : completed_calls(times, 0);
         amounts.bytes += has_status(way) ? times * message->bytes : 0;
         case_expects(PTTOPT, "pair", way->function, amounts);
     } else {

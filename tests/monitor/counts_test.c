@@ -1,6 +1,6 @@
 /*
- * The counts against the truth: every function that the monitor wraps is called a known number of times with known
- * amounts of data, on 2 ranks, and each row has to be exactly right.
+ * The counts against the truth: every function that the monitor wraps is called a known number of
+ * times with known amounts of data, on 2 ranks, and each row has to be exactly right.
  */
 #include "counts.h"
 
@@ -21,8 +21,7 @@ static struct function {
     bool exercised;
 } functions[] = {
 #define NEXT(Name) {"MPI_" #Name, false},
-    OTHER_FUNCTIONS(NEXT)
-    OTHER_FUNCTIONS_OF_MPI_4(NEXT)
+    OTHER_FUNCTIONS(NEXT) OTHER_FUNCTIONS_OF_MPI_4(NEXT)
 #include "monitor/next_functions.h"
 #undef NEXT
 };
@@ -39,7 +38,8 @@ static const struct exemption {
     {"MPI_Comm_spawn", "the launcher must let a job grow"},
     {"MPI_Comm_spawn_multiple", "the same"},
 #if MPI_VERSION >= 4
-    {"MPI_Intercomm_create_from_groups", "counts nothing, and no library here makes one without sessions"},
+    {"MPI_Intercomm_create_from_groups",
+     "counts nothing, and no library here makes one without sessions"},
 #endif
 };
 

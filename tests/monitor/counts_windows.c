@@ -1,6 +1,6 @@
 /*
- * One-sided communication: each function that moves data, each synchronisation that ends them, and the creation and
- * freeing of windows. Rank 0 is the origin, rank 1 the target.
+ * One-sided communication: each function that moves data, each synchronisation that ends them, and
+ * the creation and freeing of windows. Rank 0 is the origin, rank 1 the target.
  */
 #include "counts.h"
 
@@ -9,7 +9,8 @@ enum { WINDOW_BYTES = 8192, PUTS = 5 };
 
 static MPI_Win win;
 
-/* ---- what moves data ----------------------------------------------------------------------------------------- */
+/* ---- what moves data
+ * ----------------------------------------------------------------------------------------- */
 
 struct movement {
     const char *function;
@@ -18,27 +19,29 @@ struct movement {
     void (*move)(int count, int target, MPI_Request *request);
 };
 
-#define MOVE(Name, ...)                                                         \
-    static void call_##Name(int count, int target, MPI_Request *request)        \
-    {                                                                           \
-        (void)request, (void)count;                                             \
-        MPI_##Name(__VA_ARGS__);                                                \
+#define MOVE(Name, ...)                                                                            \
+    static void call_##Name(int count, int target, MPI_Request *request)                           \
+    {                                                                                              \
+        (void)request, (void)count;                                                                \
+        MPI_##Name(__VA_ARGS__);                                                                   \
     }
 
 /* Of doubles, 8 bytes each. */
-#define MOVEMENTS(X, c)                                                                                         \
-    X(Put##c, false, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win)                            \
-    X(Get##c, false, 24, result, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win)                          \
-    X(Accumulate##c, false, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, MPI_SUM, win)            \
-    X(Get_accumulate##c, false, 24, data, count, MPI_DOUBLE, result, count, MPI_DOUBLE, target, 0, count,       \
-      MPI_DOUBLE, MPI_SUM, win)                                                                                 \
-    X(Rput##c, true, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win, request)                   \
-    X(Rget##c, true, 24, result, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win, request)                 \
-    X(Raccumulate##c, true, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, MPI_SUM, win, request)   \
-    X(Rget_accumulate##c, true, 24, data, count, MPI_DOUBLE, result, count, MPI_DOUBLE, target, 0, count,       \
-      MPI_DOUBLE, MPI_SUM, win, request)
-#define SINGLE_MOVEMENTS(X)                                                                                     \
-    X(Fetch_and_op, false, 8, data, result, MPI_INT64_T, target, 0, MPI_SUM, win)                               \
+#define MOVEMENTS(X, c)                                                                            \
+    X(Put##c, false, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win)               \
+    X(Get##c, false, 24, result, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win)             \
+    X(Accumulate##c, false, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, MPI_SUM,    \
+      win)                                                                                         \
+    X(Get_accumulate##c, false, 24, data, count, MPI_DOUBLE, result, count, MPI_DOUBLE, target, 0, \
+      count, MPI_DOUBLE, MPI_SUM, win)                                                             \
+    X(Rput##c, true, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win, request)      \
+    X(Rget##c, true, 24, result, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win, request)    \
+    X(Raccumulate##c, true, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, MPI_SUM,    \
+      win, request)                                                                                \
+    X(Rget_accumulate##c, true, 24, data, count, MPI_DOUBLE, result, count, MPI_DOUBLE, target, 0, \
+      count, MPI_DOUBLE, MPI_SUM, win, request)
+#define SINGLE_MOVEMENTS(X)                                                                        \
+    X(Fetch_and_op, false, 8, data, result, MPI_INT64_T, target, 0, MPI_SUM, win)                  \
     X(Compare_and_swap, false, 4, data, data + 8, result, MPI_INT, target, 0, win)
 
 #define DEFINE(Name, has_request, bytes, ...) MOVE(Name, __VA_ARGS__)
@@ -50,10 +53,9 @@ MOVEMENTS(DEFINE, _c)
 
 static const struct movement movements[] = {
 #define ROW(Name, has_request, bytes, ...) {"MPI_" #Name, has_request, bytes, call_##Name},
-    MOVEMENTS(ROW, )
-    SINGLE_MOVEMENTS(ROW)
+    MOVEMENTS(ROW, ) SINGLE_MOVEMENTS(ROW)
 #if MPI_VERSION >= 4
-    MOVEMENTS(ROW, _c)
+        MOVEMENTS(ROW, _c)
 #endif
 };
 
@@ -77,9 +79,11 @@ static void count_movement(const struct movement *movement)
     case_end();
 }
 
-/* ---- what ends it -------------------------------------------------------------------------------------------- */
+/* ---- what ends it
+ * -------------------------------------------------------------------------------------------- */
 
-/* Around the puts to rank 1, which are complete at the end of `finish`. What `clean` does is not counted. */
+/* Around the puts to rank 1, which are complete at the end of `finish`. What `clean` does is not
+ * counted. */
 struct synchronisation {
     const char *function, *what;
     void (*begin)(void), (*finish)(void), (*clean)(void);
@@ -158,7 +162,8 @@ static const struct synchronisation synchronisations[] = {
     {"MPI_Win_unlock", "one target", lock, unlock, nothing, false, 0},
     {"MPI_Win_unlock_all", "all targets", lock_all, unlock_all, nothing, false, 0},
     {"MPI_Win_flush", "under lock", lock, flush, unlock_uncounted, false, 0},
-    {"MPI_Win_flush_local", "under lock_all", lock_all, flush_local, unlock_all_uncounted, false, 0},
+    {"MPI_Win_flush_local", "under lock_all", lock_all, flush_local, unlock_all_uncounted, false,
+     0},
     {"MPI_Win_flush_all", "under lock_all", lock_all, flush_all, unlock_all_uncounted, false, 0},
     {"MPI_Win_flush_local_all", "under lock", lock, flush_local_all, unlock_uncounted, false, 0},
     {"MPI_Win_fence", "two of them", fence, fence, nothing, true, 2},
@@ -177,30 +182,37 @@ static void count_synchronisation(const struct synchronisation *synchronisation)
         synchronisation->finish();
     if (me == 0)
         case_expects(PTTOPT, "pair", "MPI_Put",
-                     (struct amounts){.calls = PUTS, .completed = PUTS, .bytes = 10000, .small = 1,
-                                      .large = PUTS - 1, .large_bytes = 10000});
-    case_expects(COLL, "pair", synchronisation->function, completed_calls(synchronisation->collective_calls, 0));
+                     (struct amounts){.calls = PUTS,
+                                      .completed = PUTS,
+                                      .bytes = 10000,
+                                      .small = 1,
+                                      .large = PUTS - 1,
+                                      .large_bytes = 10000});
+    case_expects(COLL, "pair", synchronisation->function,
+                 completed_calls(synchronisation->collective_calls, 0));
     case_end();
     if (takes_part)
         synchronisation->clean();
     meet();
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------- */
+/* ---- windows
+ * -------------------------------------------------------------------------------------------------
+ */
 
-#define CREATIONS(X, c)                                                                                 \
-    X(Win_create##c, result, WINDOW_BYTES, 1, MPI_INFO_NULL, pair, &made)                               \
-    X(Win_allocate##c, WINDOW_BYTES, 1, MPI_INFO_NULL, pair, &base, &made)                              \
+#define CREATIONS(X, c)                                                                            \
+    X(Win_create##c, result, WINDOW_BYTES, 1, MPI_INFO_NULL, pair, &made)                          \
+    X(Win_allocate##c, WINDOW_BYTES, 1, MPI_INFO_NULL, pair, &base, &made)                         \
     X(Win_allocate_shared##c, WINDOW_BYTES, 1, MPI_INFO_NULL, pair, &base, &made)
 
 static void *base;
 
-#define CREATE(Name, ...)                                               \
-    static MPI_Win call_##Name(void)                                    \
-    {                                                                   \
-        MPI_Win made;                                                   \
-        MPI_##Name(__VA_ARGS__);                                        \
-        return made;                                                    \
+#define CREATE(Name, ...)                                                                          \
+    static MPI_Win call_##Name(void)                                                               \
+    {                                                                                              \
+        MPI_Win made;                                                                              \
+        MPI_##Name(__VA_ARGS__);                                                                   \
+        return made;                                                                               \
     }
 CREATIONS(CREATE, )
 #if MPI_VERSION >= 4
@@ -216,9 +228,9 @@ static const struct creation {
 #define CREATION(Name, ...) {"MPI_" #Name, call_##Name, true},
     CREATIONS(CREATION, )
 #if MPI_VERSION >= 4
-    CREATIONS(CREATION, _c)
+        CREATIONS(CREATION, _c)
 #endif
-    {"MPI_Win_create_dynamic", call_Win_create_dynamic, false},
+            {"MPI_Win_create_dynamic", call_Win_create_dynamic, false},
 };
 
 /* What is made is used: a get, which its freeing has to end if nothing else did. */

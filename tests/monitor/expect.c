@@ -55,18 +55,21 @@ bool check(bool is_right, const char *what)
 bool check_equal(const char *what, int64_t is, int64_t should_be)
 {
     char line[512];
-    (void)snprintf(line, sizeof line, "%s is %lld, should be %lld", what, (long long)is, (long long)should_be);
+    (void)snprintf(line, sizeof line, "%s is %lld, should be %lld", what, (long long)is,
+                   (long long)should_be);
     return check(is == should_be, line);
 }
 
-/* ---- what is expected ---------------------------------------------------------------------------------------- */
+/* ---- what is expected
+ * ---------------------------------------------------------------------------------------- */
 
 static struct expected_row *find_row(struct expected_rows *rows, const char *kind, const char *comm,
                                      const char *operation)
 {
     for (int i = 0; i < rows->count; i++) {
         struct expected_row *const row = &rows->rows[i];
-        if (strcmp(row->kind, kind) == 0 && strcmp(row->comm, comm) == 0 && strcmp(row->operation, operation) == 0)
+        if (strcmp(row->kind, kind) == 0 && strcmp(row->comm, comm) == 0 &&
+            strcmp(row->operation, operation) == 0)
             return row;
     }
     return NULL;
@@ -78,8 +81,8 @@ static void add(int64_t *to, int64_t addition)
 }
 
 /* Rows of the same names are summed: of several communicators that have one name, for instance. */
-static void add_row(struct expected_rows *rows, const char *kind, const char *comm, const char *operation,
-                    struct amounts amounts)
+static void add_row(struct expected_rows *rows, const char *kind, const char *comm,
+                    const char *operation, struct amounts amounts)
 {
     struct expected_row *row = find_row(rows, kind, comm, operation);
     if (row == NULL) {
@@ -106,7 +109,8 @@ static void add_row(struct expected_rows *rows, const char *kind, const char *co
     add(&sum->large_bytes, amounts.large_bytes);
 }
 
-void expect(struct watch *watch, enum kind kind, const char *comm, const char *operation, struct amounts amounts)
+void expect(struct watch *watch, enum kind kind, const char *comm, const char *operation,
+            struct amounts amounts)
 {
     const MPIX_Monitor *const asked = &watch->asked;
     if (amounts.calls == 0)
@@ -115,7 +119,8 @@ void expect(struct watch *watch, enum kind kind, const char *comm, const char *o
         add_row(&watch->expected, kind == PTTOPT ? "pttopt" : "coll", comm, operation, amounts);
     if (asked->comm) {
         /* A communicator has both rows as soon as it has one. */
-        add_row(&watch->expected, "comm", comm, kind == PTTOPT ? "point-to-point" : "collective", amounts);
+        add_row(&watch->expected, "comm", comm, kind == PTTOPT ? "point-to-point" : "collective",
+                amounts);
         add_row(&watch->expected, "comm", comm, kind == PTTOPT ? "collective" : "point-to-point",
                 (struct amounts){0});
     }
@@ -147,16 +152,19 @@ struct amounts in_flight(struct amounts amounts)
     return amounts;
 }
 
-/* ---- what was counted ---------------------------------------------------------------------------------------- */
+/* ---- what was counted
+ * ---------------------------------------------------------------------------------------- */
 
 MPIX_Monitor_row *rows_of(const MPIX_Monitor_request *request, int *count)
 {
-    check_equal("MPIX_Get_monitor without room", MPIX_Get_monitor(request, NULL, 0, count), MPIX_MONITOR_SUCCESS);
+    check_equal("MPIX_Get_monitor without room", MPIX_Get_monitor(request, NULL, 0, count),
+                MPIX_MONITOR_SUCCESS);
     MPIX_Monitor_row *const rows = malloc((size_t)(*count + 1) * sizeof *rows);
     int again = -1;
     if (rows == NULL)
         PMPI_Abort(MPI_COMM_WORLD, 1);
-    check_equal("MPIX_Get_monitor", MPIX_Get_monitor(request, rows, *count, &again), MPIX_MONITOR_SUCCESS);
+    check_equal("MPIX_Get_monitor", MPIX_Get_monitor(request, rows, *count, &again),
+                MPIX_MONITOR_SUCCESS);
     check_equal("the number of rows, again,", again, *count);
     return rows;
 }
@@ -165,13 +173,15 @@ MPIX_Monitor_row *rows_of(const MPIX_Monitor_request *request, int *count)
 static void check_times(const MPIX_Monitor_row *row)
 {
     char what[256];
-    (void)snprintf(what, sizeof what, "%s of %s on %s: times: total %g s, mean %g us, max %g us, %lld completed",
+    (void)snprintf(what, sizeof what,
+                   "%s of %s on %s: times: total %g s, mean %g us, max %g us, %lld completed",
                    row->kind, row->operation, row->comm, row->total_s, row->mean_us, row->max_us,
                    (long long)row->completed);
     const double total_us = row->total_s * 1e6;
     if (strcmp(row->kind, "comm") == 0) {
         check(isnan(row->mean_us), what);
-        check(row->completed == 0 ? isnan(row->total_s) || row->total_s >= 0 : row->total_s >= 0, what);
+        check(row->completed == 0 ? isnan(row->total_s) || row->total_s >= 0 : row->total_s >= 0,
+              what);
     } else if (strcmp(row->kind, "workload") == 0) {
         check(isnan(row->total_s) && isnan(row->mean_us) && isnan(row->max_us), what);
     } else if (row->completed == 0) {
@@ -179,22 +189,25 @@ static void check_times(const MPIX_Monitor_row *row)
     } else {
         /* A tenth of a nanosecond is for rounding. */
         check(row->total_s >= 0 && row->max_us <= total_us + 1e-4 &&
-                  fabs(row->mean_us * (double)row->completed - total_us) <= 1e-4 + total_us * 1e-9 &&
+                  fabs(row->mean_us * (double)row->completed - total_us) <=
+                      1e-4 + total_us * 1e-9 &&
                   row->mean_us <= row->max_us + 1e-4 && row->max_rank == me,
               what);
     }
 }
 
 /* `exists` tells a count from MPIX_MONITOR_NA. */
-static void check_count(const struct expected_row *row, const char *column, int64_t is, int64_t should_be,
-                        bool exists)
+static void check_count(const struct expected_row *row, const char *column, int64_t is,
+                        int64_t should_be, bool exists)
 {
     char what[256];
-    (void)snprintf(what, sizeof what, "%s, %s on %s: %s", row->kind, row->operation, row->comm, column);
+    (void)snprintf(what, sizeof what, "%s, %s on %s: %s", row->kind, row->operation, row->comm,
+                   column);
     check_equal(what, is, exists ? should_be : MPIX_MONITOR_NA);
 }
 
-static void compare(struct expected_row *expected, const struct amounts *is, const MPIX_Monitor *asked)
+static void compare(struct expected_row *expected, const struct amounts *is,
+                    const MPIX_Monitor *asked)
 {
     const struct amounts *const should = &expected->amounts;
     const bool is_workload = strcmp(expected->kind, "workload") == 0;
@@ -206,8 +219,10 @@ static void compare(struct expected_row *expected, const struct amounts *is, con
                 !is_workload || asked->msgsize);
     check_count(expected, "small", is->small, should->small, is_workload && asked->msgsize);
     check_count(expected, "large", is->large, should->large, is_workload && asked->msgsize);
-    check_count(expected, "small_bytes", is->small_bytes, should->small_bytes, is_workload && asked->msgsize);
-    check_count(expected, "large_bytes", is->large_bytes, should->large_bytes, is_workload && asked->msgsize);
+    check_count(expected, "small_bytes", is->small_bytes, should->small_bytes,
+                is_workload && asked->msgsize);
+    check_count(expected, "large_bytes", is->large_bytes, should->large_bytes,
+                is_workload && asked->msgsize);
 }
 
 static struct amounts amounts_of(const MPIX_Monitor_row *row)
@@ -216,18 +231,22 @@ static struct amounts amounts_of(const MPIX_Monitor_row *row)
                             row->small, row->large,     row->small_bytes, row->large_bytes};
 }
 
-static void check_traffic(const MPIX_Monitor_row *row, const struct amounts *expected, const MPIX_Monitor *asked)
+static void check_traffic(const MPIX_Monitor_row *row, const struct amounts *expected,
+                          const MPIX_Monitor *asked)
 {
     const bool is_there = strcmp(row->kind, "workload") == 0 && asked->traffic;
-    check(is_there ? (row->small_per_s > 0) == (expected->small > 0) : isnan(row->small_per_s), "small_per_s");
-    check(is_there ? (row->large_per_s > 0) == (expected->large > 0) : isnan(row->large_per_s), "large_per_s");
+    check(is_there ? (row->small_per_s > 0) == (expected->small > 0) : isnan(row->small_per_s),
+          "small_per_s");
+    check(is_there ? (row->large_per_s > 0) == (expected->large > 0) : isnan(row->large_per_s),
+          "large_per_s");
 }
 
 static bool equal_counts(const MPIX_Monitor *a, const MPIX_Monitor *b)
 {
-    return a->profile == b->profile && a->other == b->other && a->pttopt == b->pttopt && a->coll == b->coll &&
-           a->comm == b->comm && a->msgsize == b->msgsize && a->traffic == b->traffic &&
-           a->per_rank == b->per_rank && a->large_bytes == b->large_bytes;
+    return a->profile == b->profile && a->other == b->other && a->pttopt == b->pttopt &&
+           a->coll == b->coll && a->comm == b->comm && a->msgsize == b->msgsize &&
+           a->traffic == b->traffic && a->per_rank == b->per_rank &&
+           a->large_bytes == b->large_bytes;
 }
 
 static void compare_rows(struct watch *watch, const MPIX_Monitor_row *rows, int count)
@@ -236,7 +255,8 @@ static void compare_rows(struct watch *watch, const MPIX_Monitor_row *rows, int 
     for (int i = 0; i < count; i++) {
         check_times(&rows[i]);
         check_equal("the rank of a row", rows[i].rank, me);
-        const bool twice = find_row(&counted, rows[i].kind, rows[i].comm, rows[i].operation) != NULL;
+        const bool twice =
+            find_row(&counted, rows[i].kind, rows[i].comm, rows[i].operation) != NULL;
         struct amounts amounts = amounts_of(&rows[i]);
         /* What does not exist stays so when it is added to itself. */
         int64_t *const all = &amounts.calls;
@@ -254,10 +274,11 @@ static void compare_rows(struct watch *watch, const MPIX_Monitor_row *rows, int 
     }
     for (int i = 0; i < counted.count; i++) {
         const struct expected_row *const row = &counted.rows[i];
-        struct expected_row *const expected = find_row(&watch->expected, row->kind, row->comm, row->operation);
+        struct expected_row *const expected =
+            find_row(&watch->expected, row->kind, row->comm, row->operation);
         char what[256];
-        (void)snprintf(what, sizeof what, "%s, %s on %s should not be there (%lld calls)", row->kind,
-                       row->operation, row->comm, (long long)row->amounts.calls);
+        (void)snprintf(what, sizeof what, "%s, %s on %s should not be there (%lld calls)",
+                       row->kind, row->operation, row->comm, (long long)row->amounts.calls);
         if (!check(expected != NULL, what))
             continue;
         expected->found = true;
@@ -266,13 +287,16 @@ static void compare_rows(struct watch *watch, const MPIX_Monitor_row *rows, int 
     for (int i = 0; i < watch->expected.count; i++) {
         const struct expected_row *const row = &watch->expected.rows[i];
         char what[256];
-        (void)snprintf(what, sizeof what, "%s, %s on %s is missing", row->kind, row->operation, row->comm);
+        (void)snprintf(what, sizeof what, "%s, %s on %s is missing", row->kind, row->operation,
+                       row->comm);
         check(row->found, what);
     }
     free(counted.rows);
 }
 
-/* ---- snapshots ----------------------------------------------------------------------------------------------- */
+/* ---- snapshots
+ * -----------------------------------------------------------------------------------------------
+ */
 
 void watch_begin_with(struct watch *watch, MPIX_Monitor asked)
 {
@@ -284,8 +308,13 @@ void watch_begin_with(struct watch *watch, MPIX_Monitor asked)
 
 void watch_begin(struct watch *watch)
 {
-    watch_begin_with(watch, (MPIX_Monitor){.profile = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1,
-                                           .traffic = 1, .large_bytes = LARGE_BYTES});
+    watch_begin_with(watch, (MPIX_Monitor){.profile = 1,
+                                           .pttopt = 1,
+                                           .coll = 1,
+                                           .comm = 1,
+                                           .msgsize = 1,
+                                           .traffic = 1,
+                                           .large_bytes = LARGE_BYTES});
 }
 
 unsigned warnings_of(const MPIX_Monitor_request *request)
@@ -294,11 +323,13 @@ unsigned warnings_of(const MPIX_Monitor_request *request)
     MPIX_Monitor_warning warnings[CAPACITY];
     unsigned codes = 0;
     int count = 0;
-    check_equal("MPIX_Get_monitor_warnings", MPIX_Get_monitor_warnings(request, warnings, CAPACITY, &count),
+    check_equal("MPIX_Get_monitor_warnings",
+                MPIX_Get_monitor_warnings(request, warnings, CAPACITY, &count),
                 MPIX_MONITOR_SUCCESS);
     for (int i = 0; i < count; i++) {
         const char *const text = warnings[i].text;
-        check(text[0] != '\0' && strlen(text) < sizeof warnings->text - 1 && strchr(text, '\n') == NULL,
+        check(text[0] != '\0' && strlen(text) < sizeof warnings->text - 1 &&
+                  strchr(text, '\n') == NULL,
               "a warning is a line of text, not cut");
         check((codes & 1u << warnings[i].code) == 0, "of each code there is one warning");
         codes |= 1u << warnings[i].code;
@@ -314,7 +345,8 @@ void expect_warning(struct watch *watch, int code)
 void watch_end(struct watch *watch)
 {
     const MPIX_Monitor defaults = MPIX_MONITOR_DEFAULTS;
-    check_equal("MPIX_End_monitor", MPIX_End_monitor(&watch->request, &watch->handle), MPIX_MONITOR_SUCCESS);
+    check_equal("MPIX_End_monitor", MPIX_End_monitor(&watch->request, &watch->handle),
+                MPIX_MONITOR_SUCCESS);
     check(equal_counts(&watch->handle, &defaults) && !(fabs(watch->handle.timeout_us) > 0),
           "MPIX_End_monitor puts the handle back to its defaults");
     int count = 0;

@@ -1,6 +1,6 @@
 /*
- * What the monitor's tests share: a snapshot, what it should have counted, and a comparison of the two that leaves
- * nothing out, neither a row that should be there nor one that should not.
+ * What the monitor's tests share: a snapshot, what it should have counted, and a comparison of the
+ * two that leaves nothing out, neither a row that should be there nor one that should not.
  */
 #ifndef MONITOR_EXPECT_H
 #define MONITOR_EXPECT_H
@@ -17,7 +17,8 @@ enum kind { PTTOPT, COLL };
 /* This process and its partner: the tests have two. */
 extern int me, partner;
 
-/* MPI_STATUSES_IGNORE, of which gcc believes in MPICH that it is written to (-Wstringop-overflow). */
+/* MPI_STATUSES_IGNORE, of which gcc believes in MPICH that it is written to (-Wstringop-overflow).
+ */
 extern MPI_Status *no_statuses;
 
 /* Counts of an operation on a communicator; those of messages are of what is sent. */
@@ -66,7 +67,8 @@ void watch_begin(struct watch *watch);
 void watch_begin_with(struct watch *watch, MPIX_Monitor asked);
 
 /* Adds to what is expected. Before or after the start. */
-void expect(struct watch *watch, enum kind kind, const char *comm, const char *operation, struct amounts amounts);
+void expect(struct watch *watch, enum kind kind, const char *comm, const char *operation,
+            struct amounts amounts);
 
 /* This warning, too; of others there is none. */
 void expect_warning(struct watch *watch, int code);
@@ -80,8 +82,8 @@ MPIX_Monitor_row *rows_of(const MPIX_Monitor_request *request, int *count);
 /* Its warnings, bit 1 << code each. */
 unsigned warnings_of(const MPIX_Monitor_request *request);
 
-/* Amounts of operations that are all complete: so many of no message, of sent messages of the same size, and those
-   that also receive. */
+/* Amounts of operations that are all complete: so many of no message, of sent messages of the same
+   size, and those that also receive. */
 struct amounts completed_calls(int64_t calls, int64_t bytes);
 struct amounts completed_messages(int64_t calls, int64_t bytes_each);
 

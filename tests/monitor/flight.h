@@ -18,8 +18,8 @@ void fly_windows(void);
 void fly_communicators(void);
 void fly_snapshots(void);
 
-/* Errors of the monitor's functions: before MPI_Init, while MPI is there, and after MPI_Finalize, local but for the
-   second. */
+/* Errors of the monitor's functions: before MPI_Init, while MPI is there, and after MPI_Finalize,
+   local but for the second. */
 void misuse_without_mpi(const char *when);
 void misuse(void);
 

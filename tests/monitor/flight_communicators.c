@@ -35,7 +35,8 @@ static void check_description(const MPIX_Monitor_row *row, int ranks, const char
 {
     char what[200];
     check_equal("ranks", row->ranks, ranks);
-    (void)snprintf(what, sizeof what, "the members of %s are %s, should be %s", row->comm, row->members, members);
+    (void)snprintf(what, sizeof what, "the members of %s are %s, should be %s", row->comm,
+                   row->members, members);
     check(strcmp(row->members, members) == 0, what);
 }
 
@@ -54,7 +55,8 @@ static void described(void)
     MPIX_End_monitor(&request, &handle);
     MPIX_Monitor_row *const rows = rows_of(&request, &count);
     if (check_equal("rows", count, 3)) {
-        check(strcmp(rows[0].comm, "MPI_COMM_WORLD") == 0 && strcmp(rows[1].comm, "MPI_COMM_SELF") == 0,
+        check(strcmp(rows[0].comm, "MPI_COMM_WORLD") == 0 &&
+                  strcmp(rows[1].comm, "MPI_COMM_SELF") == 0,
               "the order of rows");
         check_description(&rows[0], 2, "0-1");
         check_description(&rows[1], 1, me == 0 ? "0" : "1");
@@ -120,8 +122,8 @@ static struct sums sums_of(const MPIX_Monitor_request *request)
     return sums;
 }
 
-/* MPI_Alltoall on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one after the other with a
-   name each. */
+/* MPI_Alltoall on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one
+   after the other with a name each. */
 static struct sums exchange_on_many(bool at_a_time)
 {
     char name[32];
@@ -150,8 +152,10 @@ static void check_many(bool at_a_time)
     const struct sums sums = exchange_on_many(at_a_time);
     check_equal("calls", sums.calls, MORE_THAN_FIT);
     check_equal("bytes", sums.bytes, (int64_t)MORE_THAN_FIT * BYTES);
-    check_equal("calls on those without a row", sums.calls_on_others, MORE_THAN_FIT - sums.communicators);
-    check(sums.communicators >= 500 && sums.communicators < 512, "as many as there is room for have a row");
+    check_equal("calls on those without a row", sums.calls_on_others,
+                MORE_THAN_FIT - sums.communicators);
+    check(sums.communicators >= 500 && sums.communicators < 512,
+          "as many as there is room for have a row");
 }
 
 /* A communicator without a name that was made after an alike one was freed counts as that. */
@@ -171,15 +175,17 @@ static void alike(void)
         MPI_Comm_free(&first);
     }
     expect(&watch, COLL, "MPI_Comm_split 1", "MPI_Barrier", completed_calls(MORE_THAN_FIT, 0));
-    expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Barrier", completed_calls(INT64_C(2) * MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Barrier",
+           completed_calls(INT64_C(2) * MORE_THAN_FIT, 0));
     expect(&watch, COLL, "MPI_Comm_split 1", "MPI_Comm_free", completed_calls(MORE_THAN_FIT, 0));
     expect(&watch, COLL, "MPI_Comm_split 2", "MPI_Comm_free", completed_calls(MORE_THAN_FIT, 0));
-    expect(&watch, COLL, "MPI_COMM_SELF", "MPI_Comm_split", completed_calls(INT64_C(2) * MORE_THAN_FIT, 0));
+    expect(&watch, COLL, "MPI_COMM_SELF", "MPI_Comm_split",
+           completed_calls(INT64_C(2) * MORE_THAN_FIT, 0));
     watch_end(&watch);
 }
 
-/* Functions that delete attributes may still use the communicator that is being freed; the next one may get its
-   handle. */
+/* Functions that delete attributes may still use the communicator that is being freed; the next one
+   may get its handle. */
 static int last_barrier(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)keyval, (void)value, (void)extra;
@@ -200,8 +206,8 @@ static void used_while_freed(void)
         MPI_Comm_set_attr(comm, keyval, &keyval);
         int counts[2] = {BYTES, 1 << 20}, displacements[2] = {0, 0};
         if (i % 2 == 1)
-            MPI_Alltoallv(buffer, counts, displacements, MPI_BYTE, buffer + BYTES, counts, displacements, MPI_BYTE,
-                          comm);
+            MPI_Alltoallv(buffer, counts, displacements, MPI_BYTE, buffer + BYTES, counts,
+                          displacements, MPI_BYTE, comm);
         MPI_Comm_free(&comm);
     }
     MPI_Comm_free_keyval(&keyval);

@@ -1,10 +1,11 @@
 /*
- * Operations that fail, where the program goes on: they count as calls, not as completed, and others that a failing
- * call completes do.
+ * Operations that fail, where the program goes on: they count as calls, not as completed, and
+ * others that a failing call completes do.
  */
 #include "flight.h"
 
-/* Not MPI_Win_flush: Open MPI 4.1.4 dies of a rank that there isn't (tests/mpi_defects/flush_nobody.c). */
+/* Not MPI_Win_flush: Open MPI 4.1.4 dies of a rank that there isn't
+ * (tests/mpi_defects/flush_nobody.c). */
 static void failed_calls(void)
 {
     struct watch watch;
@@ -14,7 +15,8 @@ static void failed_calls(void)
         return;
     watch_begin(&watch);
     check(MPI_Send(buffer, 10, MPI_BYTE, 99, TAG, one) != MPI_SUCCESS, "MPI_Send to rank 99 fails");
-    check(MPI_Isend(buffer, 20, MPI_BYTE, 99, TAG, one, &request) != MPI_SUCCESS, "MPI_Isend to rank 99 fails");
+    check(MPI_Isend(buffer, 20, MPI_BYTE, 99, TAG, one, &request) != MPI_SUCCESS,
+          "MPI_Isend to rank 99 fails");
     check(MPI_Bcast(buffer, 30, MPI_BYTE, 99, two) != MPI_SUCCESS, "MPI_Bcast from rank 99 fails");
     expect(&watch, PTTOPT, "one", "MPI_Send", in_flight(completed_messages(1, 10)));
     expect(&watch, PTTOPT, "one", "MPI_Isend", in_flight(completed_messages(1, 20)));
@@ -40,7 +42,8 @@ static void truncated(void)
         return;
     }
     watch_begin(&watch);
-    check(MPI_Recv(buffer, 8, MPI_BYTE, 1, TAG, one, MPI_STATUS_IGNORE) != MPI_SUCCESS, "MPI_Recv fails");
+    check(MPI_Recv(buffer, 8, MPI_BYTE, 1, TAG, one, MPI_STATUS_IGNORE) != MPI_SUCCESS,
+          "MPI_Recv fails");
     MPI_Request request = post_short(TAG);
     check(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS, "MPI_Wait fails");
     request = post_short(TAG);
@@ -96,9 +99,10 @@ static int by_testsome(MPI_Request requests[RECEIVES], MPI_Status *statuses)
     return error;
 }
 
-/* One of three fails; the other two are completed by the same call or, with MPI_Waitsome and MPI_Testsome, by it or
-   one before. */
-static void one_of_several(const char *function, int (*complete)(MPI_Request[RECEIVES], MPI_Status *), bool ignored)
+/* One of three fails; the other two are completed by the same call or, with MPI_Waitsome and
+   MPI_Testsome, by it or one before. */
+static void one_of_several(const char *function,
+                           int (*complete)(MPI_Request[RECEIVES], MPI_Status *), bool ignored)
 {
     struct watch watch;
     test_about(function);
@@ -118,7 +122,8 @@ static void one_of_several(const char *function, int (*complete)(MPI_Request[REC
     for (int i = 0; i < RECEIVES; i++)
         if (requests[i] != MPI_REQUEST_NULL)
             MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    expect(&watch, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = RECEIVES, .completed = 2, .bytes = 4});
+    expect(&watch, PTTOPT, "one", "MPI_Irecv",
+           (struct amounts){.calls = RECEIVES, .completed = 2, .bytes = 4});
     watch_end(&watch);
     meet();
 }

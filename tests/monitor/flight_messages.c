@@ -67,7 +67,8 @@ static void known_to_be_complete(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Each of the receives belongs to the snapshots that were active when it was posted, and to no others. */
+/* Each of the receives belongs to the snapshots that were active when it was posted, and to no
+ * others. */
 static void overlapping(void)
 {
     struct watch first, second, third;
@@ -82,21 +83,24 @@ static void overlapping(void)
     requests[0] = post_receive(one);
     watch_begin(&second);
     requests[1] = post_receive(one);
-    expect(&first, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 2, .completed = 1, .bytes = 1});
+    expect(&first, PTTOPT, "one", "MPI_Irecv",
+           (struct amounts){.calls = 2, .completed = 1, .bytes = 1});
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     watch_end(&first);
     requests[2] = post_receive(one);
     watch_begin(&third);
     requests[3] = post_receive(one);
     MPI_Waitall(4, requests, no_statuses);
-    expect(&second, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 3, .completed = 3, .bytes = 9});
-    expect(&third, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 1, .completed = 1, .bytes = 4});
+    expect(&second, PTTOPT, "one", "MPI_Irecv",
+           (struct amounts){.calls = 3, .completed = 3, .bytes = 9});
+    expect(&third, PTTOPT, "one", "MPI_Irecv",
+           (struct amounts){.calls = 1, .completed = 1, .bytes = 4});
     watch_end(&second);
     watch_end(&third);
 }
 
-/* What was in flight when the monitor was switched off ends unseen, and its handle comes again: once for a receive
-   that nobody counts, then for one that counts. */
+/* What was in flight when the monitor was switched off ends unseen, and its handle comes again:
+   once for a receive that nobody counts, then for one that counts. */
 static void reused_while_off(void)
 {
     struct watch watch;
@@ -154,8 +158,8 @@ static bool shares_requests(const MPI_Request *requests)
     return requests[0] == requests[1];
 }
 
-/* Sends that are complete at once may all have one request. They end when they are posted; one that was posted before
-   the snapshot, and is waited for in it, ends no other one. */
+/* Sends that are complete at once may all have one request. They end when they are posted; one that
+   was posted before the snapshot, and is waited for in it, ends no other one. */
 static void shared_handles(void)
 {
     enum { SENDS = 4 };
@@ -171,7 +175,8 @@ static void shared_handles(void)
     watch_begin(&all);
     MPI_Request before = post_send(1, one);
     watch_begin(&watch);
-    MPI_Request requests[SENDS - 1] = {post_send(1, one), post_send(2, two), post_long_send(3, one)};
+    MPI_Request requests[SENDS - 1] = {post_send(1, one), post_send(2, two),
+                                       post_long_send(3, one)};
     const bool at_once = shares_requests(requests);
     MPI_Wait(&before, MPI_STATUS_IGNORE);
     expect(&watch, PTTOPT, "one", "MPI_Isend",
@@ -190,7 +195,8 @@ static void shared_handles(void)
     watch_end(&all);
 }
 
-/* They keep apart when a call looks at several and completes some. `look` completes the send on `one`. */
+/* They keep apart when a call looks at several and completes some. `look` completes the send on
+ * `one`. */
 static void keep_order(const char *what, void (*look)(MPI_Request requests[4]))
 {
     struct watch watch;
@@ -203,12 +209,14 @@ static void keep_order(const char *what, void (*look)(MPI_Request requests[4]))
         return;
     }
     watch_begin(&watch);
-    MPI_Request requests[4] = {post_send(1, one), post_send(2, two), post_send(3, two), post_receive(one)};
+    MPI_Request requests[4] = {post_send(1, one), post_send(2, two), post_send(3, two),
+                               post_receive(one)};
     const bool at_once = shares_requests(requests);
     look(requests);
     expect(&watch, PTTOPT, "one", "MPI_Isend", completed_messages(1, 1));
     expect(&watch, PTTOPT, "two", "MPI_Isend",
-           (struct amounts){.calls = 2, .completed = at_once ? 2 : 0, .bytes = 5, .small = 2, .small_bytes = 5});
+           (struct amounts){
+               .calls = 2, .completed = at_once ? 2 : 0, .bytes = 5, .small = 2, .small_bytes = 5});
     expect(&watch, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 1});
     watch_end(&watch);
     meet();
@@ -263,7 +271,8 @@ static void cancelled_too_late(void)
 static void cancelled(void)
 {
     struct watch watch;
-    test_about("cancelled receives, one completed by MPI_Test and a status, one by MPI_Waitall without");
+    test_about(
+        "cancelled receives, one completed by MPI_Test and a status, one by MPI_Waitall without");
     if (me == 1)
         return;
     watch_begin(&watch);
@@ -299,8 +308,8 @@ static void freed(void)
     watch_end(&watch);
 }
 
-/* More than the monitor can follow: they count as calls, and those that it could follow as completed. Afterwards it
-   can follow as many again. */
+/* More than the monitor can follow: they count as calls, and those that it could follow as
+   completed. Afterwards it can follow as many again. */
 static void too_many(void)
 {
     enum { FOLLOWED = 1 << 16, POSTED = FOLLOWED + 1000, ALL_FOLLOWED = 2 * FOLLOWED };
@@ -321,7 +330,8 @@ static void too_many(void)
         MPI_Waitall(POSTED, requests, no_statuses);
     }
     expect(&watch, PTTOPT, "one", "MPI_Irecv",
-           (struct amounts){.calls = (int64_t)2 * POSTED, .completed = ALL_FOLLOWED, .bytes = ALL_FOLLOWED});
+           (struct amounts){
+               .calls = (int64_t)2 * POSTED, .completed = ALL_FOLLOWED, .bytes = ALL_FOLLOWED});
     expect_warning(&watch, MPIX_MONITOR_WARNING_UNTRACKED);
     watch_end(&watch);
     free(requests);
@@ -330,9 +340,10 @@ static void too_many(void)
 void fly_messages(void)
 {
     static void (*const flights[])(void) = {
-        started_before, ended_after, known_to_be_complete, overlapping, reused_while_off,
-        reused_while_unwatched, shared_handles, cancelled, cancelled_too_late, freed, too_many
-    };
+        started_before, ended_after,      known_to_be_complete,
+        overlapping,    reused_while_off, reused_while_unwatched,
+        shared_handles, cancelled,        cancelled_too_late,
+        freed,          too_many};
     for (size_t i = 0; i < sizeof flights / sizeof *flights; i++) {
         flights[i]();
         meet();

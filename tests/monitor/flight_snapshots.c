@@ -1,5 +1,6 @@
 /*
- * Snapshots that ask for different things of the same operations; timeouts; and the wrong use of the monitor.
+ * Snapshots that ask for different things of the same operations; timeouts; and the wrong use of
+ * the monitor.
  */
 #include "flight.h"
 
@@ -16,7 +17,16 @@ static const struct question {
     int64_t large_bytes;
     int warning; /* 0: none */
 } questions[] = {
-    {{.profile = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1, .large_bytes = 1}, 4, 132081, 0},
+    {{.profile = 1,
+      .pttopt = 1,
+      .coll = 1,
+      .comm = 1,
+      .msgsize = 1,
+      .traffic = 1,
+      .large_bytes = 1},
+     4,
+     132081,
+     0},
     {{.profile = 1, .pttopt = 1, .large_bytes = 10}, 4, 132081, 0},
     {{.profile = 1, .coll = 1}, 0, 0, 0},
     {{.profile = 1, .comm = 1}, 0, 0, 0},
@@ -25,8 +35,14 @@ static const struct question {
     {{.profile = 1, .msgsize = 1, .large_bytes = 0}, 1, 65536, 0}, /* the default: 64 KiB */
     {{.profile = 1, .traffic = 1, .large_bytes = 100000}, 0, 0, 0},
     {{.profile = 1}, 0, 0, MPIX_MONITOR_WARNING_NOTHING},
-    {{.profile = 1, .per_rank = 1, .large_bytes = 10, .timeout_us = 1}, 0, 0, MPIX_MONITOR_WARNING_NOTHING},
-    {{.pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1}, 0, 0, MPIX_MONITOR_WARNING_OFF},
+    {{.profile = 1, .per_rank = 1, .large_bytes = 10, .timeout_us = 1},
+     0,
+     0,
+     MPIX_MONITOR_WARNING_NOTHING},
+    {{.pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1},
+     0,
+     0,
+     MPIX_MONITOR_WARNING_OFF},
     {{.other = 1}, 0, 0, MPIX_MONITOR_WARNING_OFF},
     {{.per_rank = 1}, 0, 0, 0},
 };
@@ -65,10 +81,13 @@ static void ask(int first, int count)
         if (question->asked.profile) {
             if (me == 0)
                 expect(&watches[i], PTTOPT, "one", "MPI_Send",
-                       (struct amounts){.calls = SENDS, .completed = SENDS, .bytes = bytes,
+                       (struct amounts){.calls = SENDS,
+                                        .completed = SENDS,
+                                        .bytes = bytes,
                                         .small = SENDS - question->large,
                                         .small_bytes = bytes - question->large_bytes,
-                                        .large = question->large, .large_bytes = question->large_bytes});
+                                        .large = question->large,
+                                        .large_bytes = question->large_bytes});
             expect(&watches[i], COLL, "two", "MPI_Barrier", completed_calls(1, 0));
         }
         watch_end(&watches[i]);
@@ -142,11 +161,12 @@ static void times(void)
     for (int i = 0; i < count; i++) {
         char what[256];
         const MPIX_Monitor_row *const row = &rows[i];
-        (void)snprintf(what, sizeof what, "%s of %s: %g s, %g us, %g a second", row->kind, row->operation,
-                       row->total_s, row->max_us, row->small_per_s);
+        (void)snprintf(what, sizeof what, "%s of %s: %g s, %g us, %g a second", row->kind,
+                       row->operation, row->total_s, row->max_us, row->small_per_s);
         /* 120 ms, for the scheduler's sake 90 to 300; the snapshot is of 240 ms and more. */
         if (strcmp(row->operation, "MPI_Ssend") == 0)
-            check(row->total_s > 0.09 && row->total_s < 0.3 && fabs(row->max_us - row->total_s * 1e6) < 1 &&
+            check(row->total_s > 0.09 && row->total_s < 0.3 &&
+                      fabs(row->max_us - row->total_s * 1e6) < 1 &&
                       fabs(row->mean_us - row->total_s * 1e6) < 1,
                   what);
         else if (strcmp(row->operation, "point-to-point") == 0)
@@ -173,12 +193,14 @@ static void stderr_again(int usual)
     (void)close(usual);
 }
 
-/* Snapshots without a report: a handle that asks for nothing is said to, once, by rank 0. The first one of them all. */
+/* Snapshots without a report: a handle that asks for nothing is said to, once, by rank 0. The first
+ * one of them all. */
 static void said_once(void)
 {
-    static const MPIX_Monitor asked[] = {{.per_rank = 1}, {.profile = 1, .coll = 1}, {.coll = 1}, {.profile = 1},
-                                         {.coll = 1}};
-    static const char start[] = "mpirtmon: warning: nothing is monitored: the handle's profile is 0";
+    static const MPIX_Monitor asked[] = {
+        {.per_rank = 1}, {.profile = 1, .coll = 1}, {.coll = 1}, {.profile = 1}, {.coll = 1}};
+    static const char start[] =
+        "mpirtmon: warning: nothing is monitored: the handle's profile is 0";
     char text[1024] = "";
     FILE *const file = tmpfile();
     test_about("what stderr says of handles that ask for nothing");
@@ -222,7 +244,8 @@ static void copied_warnings(void)
     check_equal("what there is no second one of", warnings[1].code, 0);
 }
 
-/* What the MPI library doesn't count is warned of: then the operating system's services are all that there is. */
+/* What the MPI library doesn't count is warned of: then the operating system's services are all
+ * that there is. */
 static void missing_services(void)
 {
     enum { OF_SYSTEM = 6 };
@@ -249,13 +272,15 @@ void fly_snapshots(void)
     times();
 }
 
-/* ---- wrong use ----------------------------------------------------------------------------------------------- */
+/* ---- wrong use
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void expect_code(const char *what, int is, int should_be)
 {
     char line[256];
-    (void)snprintf(line, sizeof line, "%s gives \"%s\", should give \"%s\"", what, MPIX_Monitor_error_string(is),
-                   MPIX_Monitor_error_string(should_be));
+    (void)snprintf(line, sizeof line, "%s gives \"%s\", should give \"%s\"", what,
+                   MPIX_Monitor_error_string(is), MPIX_Monitor_error_string(should_be));
     check(is == should_be, line);
 }
 
@@ -264,34 +289,45 @@ void misuse_without_mpi(const char *when)
     MPIX_Monitor handle = MPIX_MONITOR_DEFAULTS;
     MPIX_Monitor_request request = {.serial = 1};
     test_about(when);
-    expect_code("MPIX_Start_monitor", MPIX_Start_monitor(&request, &handle, NULL), MPIX_MONITOR_ERR_MPI);
+    expect_code("MPIX_Start_monitor", MPIX_Start_monitor(&request, &handle, NULL),
+                MPIX_MONITOR_ERR_MPI);
     expect_code("MPIX_End_monitor", MPIX_End_monitor(&request, &handle), MPIX_MONITOR_ERR_MPI);
-    expect_code("MPIX_Start_monitor of NULL", MPIX_Start_monitor(NULL, &handle, NULL), MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("MPIX_Start_monitor of NULL", MPIX_Start_monitor(NULL, &handle, NULL),
+                MPIX_MONITOR_ERR_ARGUMENT);
 }
 
 static void wrong_arguments(void)
 {
-    static const MPIX_Monitor wrong[] = {
-        {.large_bytes = -1}, {.timeout_us = -1e-9}, {.timeout_us = (double)NAN}, {.timeout_us = (double)INFINITY}};
+    static const MPIX_Monitor wrong[] = {{.large_bytes = -1},
+                                         {.timeout_us = -1e-9},
+                                         {.timeout_us = (double)NAN},
+                                         {.timeout_us = (double)INFINITY}};
     MPIX_Monitor handle = MPIX_MONITOR_DEFAULTS;
     MPIX_Monitor_request request = {.serial = 0};
     MPIX_Monitor_row row;
     MPIX_Monitor_warning warning;
     int count = -5;
     test_about("wrong arguments");
-    expect_code("start without a request", MPIX_Start_monitor(NULL, &handle, NULL), MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("start without a handle", MPIX_Start_monitor(&request, NULL, NULL), MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("start without a request", MPIX_Start_monitor(NULL, &handle, NULL),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("start without a handle", MPIX_Start_monitor(&request, NULL, NULL),
+                MPIX_MONITOR_ERR_ARGUMENT);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         MPIX_Monitor copy = wrong[i];
         expect_code("start with a number that can't be", MPIX_Start_monitor(&request, &copy, NULL),
                     MPIX_MONITOR_ERR_ARGUMENT);
     }
     check_equal("the request", request.serial, 0);
-    expect_code("end without a request", MPIX_End_monitor(NULL, &handle), MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("end without a handle", MPIX_End_monitor(&request, NULL), MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("get without a request", MPIX_Get_monitor(NULL, &row, 1, &count), MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("get without a count", MPIX_Get_monitor(&request, &row, 1, NULL), MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("get without rows", MPIX_Get_monitor(&request, NULL, 1, &count), MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("end without a request", MPIX_End_monitor(NULL, &handle),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("end without a handle", MPIX_End_monitor(&request, NULL),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("get without a request", MPIX_Get_monitor(NULL, &row, 1, &count),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("get without a count", MPIX_Get_monitor(&request, &row, 1, NULL),
+                MPIX_MONITOR_ERR_ARGUMENT);
+    expect_code("get without rows", MPIX_Get_monitor(&request, NULL, 1, &count),
+                MPIX_MONITOR_ERR_ARGUMENT);
     expect_code("get into a negative number", MPIX_Get_monitor(&request, &row, -1, &count),
                 MPIX_MONITOR_ERR_ARGUMENT);
     expect_code("warnings without a request", MPIX_Get_monitor_warnings(NULL, &warning, 1, &count),
@@ -300,7 +336,8 @@ static void wrong_arguments(void)
                 MPIX_MONITOR_ERR_ARGUMENT);
     expect_code("warnings into nothing", MPIX_Get_monitor_warnings(&request, NULL, 1, &count),
                 MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("warnings into a negative number", MPIX_Get_monitor_warnings(&request, &warning, -1, &count),
+    expect_code("warnings into a negative number",
+                MPIX_Get_monitor_warnings(&request, &warning, -1, &count),
                 MPIX_MONITOR_ERR_ARGUMENT);
     check_equal("the count", count, -5);
 }
@@ -314,7 +351,8 @@ static void wrong_requests(void)
     static const int64_t never[] = {-1, 0, 1000000};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
         request.serial = never[i];
-        expect_code("end of what never started", MPIX_End_monitor(&request, &handle), MPIX_MONITOR_ERR_REQUEST);
+        expect_code("end of what never started", MPIX_End_monitor(&request, &handle),
+                    MPIX_MONITOR_ERR_REQUEST);
         expect_code("get of what never started", MPIX_Get_monitor(&request, NULL, 0, &count),
                     MPIX_MONITOR_ERR_REQUEST);
         expect_code("get of the warnings of what never started",
@@ -323,10 +361,12 @@ static void wrong_requests(void)
     MPIX_Start_monitor(&request, &handle, NULL);
     copy = request;
     MPI_Barrier(one);
-    expect_code("get of an active one", MPIX_Get_monitor(&request, NULL, 0, &count), MPIX_MONITOR_ERR_ACTIVE);
-    expect_code("get of the warnings of an active one", MPIX_Get_monitor_warnings(&request, NULL, 0, &count),
+    expect_code("get of an active one", MPIX_Get_monitor(&request, NULL, 0, &count),
                 MPIX_MONITOR_ERR_ACTIVE);
-    expect_code("end with another handle", MPIX_End_monitor(&request, &other), MPIX_MONITOR_ERR_HANDLE);
+    expect_code("get of the warnings of an active one",
+                MPIX_Get_monitor_warnings(&request, NULL, 0, &count), MPIX_MONITOR_ERR_ACTIVE);
+    expect_code("end with another handle", MPIX_End_monitor(&request, &other),
+                MPIX_MONITOR_ERR_HANDLE);
     check_equal("the count", count, -5);
     check_equal("what the handle asks for", handle.coll, 1);
     MPI_Barrier(one);
@@ -349,7 +389,8 @@ static void too_many_active(void)
             handles[i] = (MPIX_Monitor){.profile = 1, .coll = 1};
             requests[i].serial = 0;
             expect_code("start", MPIX_Start_monitor(&requests[i], &handles[i], NULL),
-                        i < MPIX_MONITOR_ACTIVE_MAX ? MPIX_MONITOR_SUCCESS : MPIX_MONITOR_ERR_LIMIT);
+                        i < MPIX_MONITOR_ACTIVE_MAX ? MPIX_MONITOR_SUCCESS
+                                                    : MPIX_MONITOR_ERR_LIMIT);
         }
         check_equal("the request of the one too many", requests[MPIX_MONITOR_ACTIVE_MAX].serial, 0);
         MPI_Barrier(one);
@@ -373,7 +414,8 @@ static MPIX_Monitor_request short_snapshot(int barriers)
     return request;
 }
 
-/* Rows are there until 64 later snapshots have ended, however many are active, and must be gone some time. */
+/* Rows are there until 64 later snapshots have ended, however many are active, and must be gone
+ * some time. */
 static void kept_rows(void)
 {
     enum { KEPT = 64, GONE = 128, ACTIVE = MPIX_MONITOR_ACTIVE_MAX - 1 };
@@ -391,7 +433,8 @@ static void kept_rows(void)
     MPIX_Monitor_row rows[2];
     memset(rows, 0x7f, sizeof rows);
     const int64_t untouched = rows[1].calls;
-    expect_code("get after 15 later snapshots", MPIX_Get_monitor(&request, rows, 1, &count), MPIX_MONITOR_SUCCESS);
+    expect_code("get after 15 later snapshots", MPIX_Get_monitor(&request, rows, 1, &count),
+                MPIX_MONITOR_SUCCESS);
     check_equal("rows, of which one was asked for,", count, 2);
     check_equal("calls", rows[0].calls, 2);
     check_equal("what there was no room for", rows[1].calls, untouched);
@@ -402,9 +445,10 @@ static void kept_rows(void)
     expect_code("get after 79 later snapshots", MPIX_Get_monitor(&request, NULL, 0, &count),
                 MPIX_MONITOR_ERR_REQUEST);
     for (int i = 0; i < ACTIVE; i++)
-        expect_code("end of one that was active all the time", MPIX_End_monitor(&active[i], &handles[i]),
-                    MPIX_MONITOR_SUCCESS);
-    expect_code("end after 79 later snapshots", MPIX_End_monitor(&ended, &handle), MPIX_MONITOR_ERR_ENDED);
+        expect_code("end of one that was active all the time",
+                    MPIX_End_monitor(&active[i], &handles[i]), MPIX_MONITOR_SUCCESS);
+    expect_code("end after 79 later snapshots", MPIX_End_monitor(&ended, &handle),
+                MPIX_MONITOR_ERR_ENDED);
 }
 
 static void error_strings(void)
@@ -412,9 +456,11 @@ static void error_strings(void)
     test_about("texts of error codes");
     for (int code = -1; code <= MPIX_MONITOR_ERR_OUTPUT + 1; code++) {
         const char *const text = MPIX_Monitor_error_string(code);
-        check(text != NULL && text[0] != '\0' && strchr(text, '\n') == NULL, "each code has a line of text");
+        check(text != NULL && text[0] != '\0' && strchr(text, '\n') == NULL,
+              "each code has a line of text");
         for (int before = 0; before < code && code <= MPIX_MONITOR_ERR_OUTPUT; before++)
-            check(strcmp(text, MPIX_Monitor_error_string(before)) != 0, "and no other has the same");
+            check(strcmp(text, MPIX_Monitor_error_string(before)) != 0,
+                  "and no other has the same");
     }
 }
 

@@ -1,6 +1,7 @@
 /*
- * Operations in flight at the start and the end of snapshots, the limits of what can be followed, failures, and the
- * wrong use of the monitor's own functions. On 2 ranks; rank 0 is watched, rank 1 is the other end.
+ * Operations in flight at the start and the end of snapshots, the limits of what can be followed,
+ * failures, and the wrong use of the monitor's own functions. On 2 ranks; rank 0 is watched, rank 1
+ * is the other end.
  *
  * usage: monitor_flight_test [multiple]
  *   multiple   at MPI_THREAD_MULTIPLE, where the monitor goes another way

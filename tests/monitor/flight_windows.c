@@ -17,8 +17,11 @@ static void put(int bytes, int target, MPI_Win on)
 
 static struct amounts of_puts(int64_t calls, int64_t completed, int64_t bytes)
 {
-    return (struct amounts){
-        .calls = calls, .completed = completed, .bytes = bytes, .small = calls, .small_bytes = bytes};
+    return (struct amounts){.calls = calls,
+                            .completed = completed,
+                            .bytes = bytes,
+                            .small = calls,
+                            .small_bytes = bytes};
 }
 
 static void started_before(void)
@@ -42,7 +45,8 @@ static void ended_after(void)
     MPI_Win_flush(1, win);
 }
 
-/* The flush above was not seen. What it ended must not end in a later snapshot, nor go on with its operations. */
+/* The flush above was not seen. What it ended must not end in a later snapshot, nor go on with its
+ * operations. */
 static void unseen_flush(void)
 {
     struct watch watch;
@@ -109,8 +113,8 @@ static void other_window(void)
     MPI_Win_flush_all(win);
 }
 
-/* An operation with a request is its own: the flush doesn't end it, its wait does. Those that are complete when they are
-   posted share a request in some libraries, and end there. */
+/* An operation with a request is its own: the flush doesn't end it, its wait does. Those that are
+   complete when they are posted share a request in some libraries, and end there. */
 static void with_request(void)
 {
     struct watch watch;
@@ -137,7 +141,8 @@ static void failed(void)
     put(10, 1, win);
     put(20, 0, win);
     check(MPI_Win_complete(win) != MPI_SUCCESS, "MPI_Win_complete without a start fails");
-    check(MPI_Put(buffer, 30, MPI_BYTE, 99, 0, 30, MPI_BYTE, win) != MPI_SUCCESS, "MPI_Put to rank 99 fails");
+    check(MPI_Put(buffer, 30, MPI_BYTE, 99, 0, 30, MPI_BYTE, win) != MPI_SUCCESS,
+          "MPI_Put to rank 99 fails");
     MPI_Win_flush(0, win);
     expect(&watch, PTTOPT, "one", "MPI_Put", of_puts(3, 1, 60));
     watch_end(&watch);
@@ -168,7 +173,8 @@ static void late(void)
     watch_end(&patient);
 }
 
-/* More than are kept one by one while timeouts count, and then some: all complete, and there is room again. */
+/* More than are kept one by one while timeouts count, and then some: all complete, and there is
+ * room again. */
 static void too_many(void)
 {
     enum { PUTS = (1 << 16) + 1000 };
@@ -244,9 +250,9 @@ static void freed(void)
 
 void fly_windows(void)
 {
-    static void (*const flights[])(void) = {started_before, ended_after, unseen_flush, overlapping, one_target,
-                                            other_window, with_request, failed, late, too_many, left_behind,
-                                            one_after_the_other};
+    static void (*const flights[])(void) = {
+        started_before, ended_after, unseen_flush, overlapping, one_target,  other_window,
+        with_request,   failed,      late,         too_many,    left_behind, one_after_the_other};
     void *base;
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, one, &base, &win);
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, two, &base, &other);

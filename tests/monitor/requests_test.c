@@ -1,6 +1,7 @@
 /*
- * Requests that MPI hands out again while an operation of theirs seems to be in flight: since complete operations share
- * them, or since nobody saw the operation's end. On 2 ranks; rank 0 is watched, rank 1 is the other end.
+ * Requests that MPI hands out again while an operation of theirs seems to be in flight: since
+ * complete operations share them, or since nobody saw the operation's end. On 2 ranks; rank 0 is
+ * watched, rank 1 is the other end.
  *
  * usage: monitor_requests_test [multiple]
  *   multiple   at MPI_THREAD_MULTIPLE, where the monitor goes another way
@@ -52,12 +53,13 @@ static MPIX_Monitor_row row_of(const struct watch *watch, const char *comm, cons
 static void check_time(const MPIX_Monitor_row *row, double from_us, double below_us)
 {
     char what[256];
-    (void)snprintf(what, sizeof what, "%s on %s: %g us at most, should be from %g to %g us", row->operation,
-                   row->comm, row->max_us, from_us, below_us);
+    (void)snprintf(what, sizeof what, "%s on %s: %g us at most, should be from %g to %g us",
+                   row->operation, row->comm, row->max_us, from_us, below_us);
     check(row->max_us >= from_us && row->max_us < below_us, what);
 }
 
-/* Sends on two communicators, waited for long after and the last first. Each ends where it is posted. */
+/* Sends on two communicators, waited for long after and the last first. Each ends where it is
+ * posted. */
 static void shared(const char *what)
 {
     struct watch watch;
@@ -81,13 +83,15 @@ static void shared(const char *what)
     expect(&watch, PTTOPT, "two", "MPI_Isend", completed_messages(1, 2));
     expect(&watch, PTTOPT, "two", "MPI_Isend", completed_messages(1, 4));
     watch_end(&watch);
-    const MPIX_Monitor_row rows[] = {row_of(&watch, "one", "MPI_Isend"), row_of(&watch, "two", "MPI_Isend")};
+    const MPIX_Monitor_row rows[] = {row_of(&watch, "one", "MPI_Isend"),
+                                     row_of(&watch, "two", "MPI_Isend")};
     for (int i = 0; i < 2; i++)
         check_time(&rows[i], 0, PAUSE_US / 2);
 }
 
-/* Sends that are complete before they are waited for, but not when they are posted; the end of the first one is not seen,
-   and its request is handed out again. The others end when they are waited for. */
+/* Sends that are complete before they are waited for, but not when they are posted; the end of the
+   first one is not seen, and its request is handed out again. The others end when they are waited
+   for. */
 static void unseen_send(void)
 {
     struct watch watch;

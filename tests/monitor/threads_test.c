@@ -1,6 +1,7 @@
 /*
- * The counts at MPI_THREAD_MULTIPLE: threads that communicate, each on a communicator and a window of its own,
- * while another starts and ends snapshots. On 2 ranks; both do the same but where it says so.
+ * The counts at MPI_THREAD_MULTIPLE: threads that communicate, each on a communicator and a window
+ * of its own, while another starts and ends snapshots. On 2 ranks; both do the same but where it
+ * says so.
  */
 #include "expect.h"
 
@@ -12,7 +13,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { THREADS = 4, ROUNDS = 20, SEVERAL = 3, MANY = 35, PUTS = 3, WINDOW_BYTES = 8192, BLOCK = 64 };
+enum {
+    THREADS = 4,
+    ROUNDS = 20,
+    SEVERAL = 3,
+    MANY = 35,
+    PUTS = 3,
+    WINDOW_BYTES = 8192,
+    BLOCK = 64
+};
 
 struct worker {
     pthread_t thread;
@@ -35,7 +44,8 @@ static void sleep_us(long us)
 static void post(struct worker *worker, int messages, MPI_Request *requests)
 {
     for (int i = 0; i < messages; i++)
-        MPI_Irecv(&worker->receive[(size_t)i * BLOCK], BLOCK, MPI_BYTE, partner, i, worker->comm, &requests[i]);
+        MPI_Irecv(&worker->receive[(size_t)i * BLOCK], BLOCK, MPI_BYTE, partner, i, worker->comm,
+                  &requests[i]);
     for (int i = 0; i < messages; i++)
         MPI_Isend(&worker->send[(size_t)i * BLOCK], i + 1, MPI_BYTE, partner, i, worker->comm,
                   &requests[messages + i]);
@@ -143,7 +153,8 @@ static void brief_snapshot(void)
     check_equal("end", MPIX_End_monitor(&request, &handle), MPIX_MONITOR_SUCCESS);
     MPIX_Monitor_row *const rows = rows_of(&request, &count);
     for (int i = 0; i < count; i++)
-        check(rows[i].completed <= rows[i].calls && rows[i].timeouts == 0, "no more ends than begins, none late");
+        check(rows[i].completed <= rows[i].calls && rows[i].timeouts == 0,
+              "no more ends than begins, none late");
     free(rows);
 }
 
@@ -173,7 +184,8 @@ static void on_and_off(void)
     join_workers();
 }
 
-/* ---- communicators that come and go -------------------------------------------------------------------------- */
+/* ---- communicators that come and go
+ * -------------------------------------------------------------------------- */
 
 static atomic_bool is_over;
 
@@ -199,8 +211,8 @@ static void *come_and_go(void *unused)
     return NULL;
 }
 
-/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle another's. Those
-   that found no room are "(other communicators)". */
+/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle
+   another's. Those that found no room are "(other communicators)". */
 static void named_when_gone(void)
 {
     enum { SNAPSHOTS = 200 };
@@ -210,7 +222,8 @@ static void named_when_gone(void)
     if (pthread_create(&thread, NULL, come_and_go, NULL) != 0)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < SNAPSHOTS; i++) {
-        /* Reading `other` services between the end and the rows takes time in which communicators come. */
+        /* Reading `other` services between the end and the rows takes time in which communicators
+         * come. */
         MPIX_Monitor handle = {.profile = 1, .coll = 1, .other = 1};
         MPIX_Monitor_request request;
         int count = 0;
@@ -220,8 +233,10 @@ static void named_when_gone(void)
         MPIX_Monitor_row *const rows = rows_of(&request, &count);
         for (int j = 0; j < count; j++) {
             char what[128];
-            (void)snprintf(what, sizeof what, "%lld barriers on %s", (long long)rows[j].calls, rows[j].comm);
-            if (strcmp(rows[j].operation, "MPI_Barrier") == 0 && isdigit((unsigned char)rows[j].comm[0]))
+            (void)snprintf(what, sizeof what, "%lld barriers on %s", (long long)rows[j].calls,
+                           rows[j].comm);
+            if (strcmp(rows[j].operation, "MPI_Barrier") == 0 &&
+                isdigit((unsigned char)rows[j].comm[0]))
                 check(rows[j].calls <= barriers_on((int)strtol(rows[j].comm, NULL, 10)), what);
         }
         free(rows);
@@ -230,7 +245,8 @@ static void named_when_gone(void)
     (void)pthread_join(thread, NULL);
 }
 
-/* ---- a synchronisation during which the monitor is switched off and on --------------------------------------- */
+/* ---- a synchronisation during which the monitor is switched off and on
+ * --------------------------------------- */
 
 static MPI_Win fenced;
 static atomic_bool is_fencing;

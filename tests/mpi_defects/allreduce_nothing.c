@@ -1,7 +1,7 @@
 /*
- * Does an MPI_Allreduce of no values synchronise? It need not: a collective may or may not (MPI 3.1, section 5.1; MPI
- * 4.0, 6.1), and only data that a process needs makes it wait. So this is no defect; syncbench times the call and has to
- * say when it is none.
+ * Does an MPI_Allreduce of no values synchronise? It need not: a collective may or may not
+ * (MPI 3.1, section 5.1; MPI 4.0, 6.1), and only data that a process needs makes it wait. So this
+ * is no defect; syncbench times the call and has to say when it is none.
  *
  *   mpirun -np 2 allreduce_nothing
  *

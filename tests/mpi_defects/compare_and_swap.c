@@ -1,13 +1,15 @@
 /*
- * MPI_Compare_and_swap of 8 bytes with a process of the same node: the value is swapped (MPI 3.1, section 11.3.4).
+ * MPI_Compare_and_swap of 8 bytes with a process of the same node: the value is swapped (MPI 3.1,
+ * section 11.3.4).
  *
  *   mpirun -np 2 compare_and_swap
  *
  * Exit status 0: it is; 1: it isn't.
  *
  * MPICH 4.0.2: right.
- * Open MPI 4.1.4: a segmentation fault of the target, in its component vader (open-mpi/ompi, issues 7027, 9146, 11349);
- * right with "--mca osc sm", "--mca osc pt2pt" or "--mca btl_vader_single_copy_mechanism none".
+ * Open MPI 4.1.4: a segmentation fault of the target, in its component vader (open-mpi/ompi, issues
+ * 7027, 9146, 11349); right with "--mca osc sm", "--mca osc pt2pt" or "--mca
+ * btl_vader_single_copy_mechanism none".
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * MPI_Win_flush of a rank that the window doesn't have, with errors returned: an error of the class MPI_ERR_RANK (MPI
- * 3.1, sections 8.3 and 11.6.1), where the library checks arguments.
+ * MPI_Win_flush of a rank that the window doesn't have, with errors returned: an error of the class
+ * MPI_ERR_RANK (MPI 3.1, sections 8.3 and 11.6.1), where the library checks arguments.
  *
  *   mpirun -np 2 flush_nobody
  *

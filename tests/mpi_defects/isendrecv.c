@@ -1,15 +1,16 @@
 /*
- * MPI_Isendrecv and MPI_Isendrecv_replace (MPI 4.0, section 3.10) of a process with itself and with nobody.
+ * MPI_Isendrecv and MPI_Isendrecv_replace (MPI 4.0, section 3.10) of a process with itself and with
+ * nobody.
  *
- *   mpirun -np 1 isendrecv status     does the status tell how much came? (3.7.3: as that of a receive)
- *   mpirun -np 1 isendrecv nobody     to and from MPI_PROC_NULL, which has no effect (3.10)
+ *   mpirun -np 1 isendrecv status     does the status tell how much came? (3.7.3: as that of a
+ * receive) mpirun -np 1 isendrecv nobody     to and from MPI_PROC_NULL, which has no effect (3.10)
  *   mpirun -np 1 isendrecv replace    MPI_Isendrecv_replace of a derived datatype
  *
  * Exit status 0: right; 1: wrong; 77: this library has no such function.
  *
- * MPICH 4.0.2: the status says 0 bytes; with nobody it dies or never returns; a derived datatype ends in an assertion of
- *     the library's own or a segmentation fault.
- * Open MPI 4.1.4: has neither function.
+ * MPICH 4.0.2: the status says 0 bytes; with nobody it dies or never returns; a derived datatype
+ * ends in an assertion of the library's own or a segmentation fault. Open MPI 4.1.4: has neither
+ * function.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ static int is_nobody_wrong(void)
 {
     int sent = 1, received = 2;
     MPI_Request request;
-    MPI_Isendrecv(&sent, 1, MPI_INT, MPI_PROC_NULL, 0, &received, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF,
-                  &request);
+    MPI_Isendrecv(&sent, 1, MPI_INT, MPI_PROC_NULL, 0, &received, 1, MPI_INT, MPI_PROC_NULL, 0,
+                  MPI_COMM_SELF, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     return received != 2;
 }

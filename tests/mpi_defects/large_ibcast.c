@@ -33,8 +33,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "blocking") == 0)
         error = MPI_Bcast(values, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     else
-        error = MPI_Ibcast(values, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD,
-                           &request);
+        error = MPI_Ibcast(values, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
     if (error == MPI_SUCCESS)
         error = MPI_Wait(&request, MPI_STATUS_IGNORE);
     int wrong = 0;

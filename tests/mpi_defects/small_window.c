@@ -1,9 +1,11 @@
 /*
- * Windows of a few bytes, and windows in memory of the program (MPI 3.1, sections 11.2.1 and 11.2.2, which put no bound
- * on their size and ask for no more than the alignment of what is stored).
+ * Windows of a few bytes, and windows in memory of the program (MPI 3.1, sections 11.2.1
+ * and 11.2.2, which put no bound on their size and ask for no more than the alignment of what is
+ * stored).
  *
  *   mpirun -np 2 small_window allocate     MPI_Win_allocate of 8 bytes
- *   mpirun -np 2 small_window create       MPI_Win_create of 8 bytes that begin 8 bytes after a boundary of 64
+ *   mpirun -np 2 small_window create       MPI_Win_create of 8 bytes that begin 8 bytes after a
+ * boundary of 64
  *
  * Exit status 0: what the other rank put is there; 1: it isn't.
  *
@@ -27,7 +29,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "create") == 0)
         MPI_Win_create(base, sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     else
-        MPI_Win_allocate(sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&base, &window);
+        MPI_Win_allocate(sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&base,
+                         &window);
     *base = -1;
     MPI_Win_lock_all(0, window);
     MPI_Win_sync(window);

@@ -1,6 +1,6 @@
 /*
- * MPI_Waitall where one of the operations fails, a message longer than its receive, with errors returned: the others
- * are completed, and MPI_ERR_IN_STATUS is returned (MPI 3.1, section 3.7.5).
+ * MPI_Waitall where one of the operations fails, a message longer than its receive, with errors
+ * returned: the others are completed, and MPI_ERR_IN_STATUS is returned (MPI 3.1, section 3.7.5).
  *
  *   mpirun -np 2 waitall_fails              at MPI_THREAD_SINGLE
  *   mpirun -np 2 waitall_fails multiple     at MPI_THREAD_MULTIPLE

@@ -39,8 +39,8 @@ int main(int argc, char **argv)
         const int right = (self + 1) % size;
         if (apart && rank % 2 == 1)
             MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Win_allocate(WINDOW_BYTES, sizeof *values, MPI_INFO_NULL, half,
-                         (void *)&values, &window);
+        MPI_Win_allocate(WINDOW_BYTES, sizeof *values, MPI_INFO_NULL, half, (void *)&values,
+                         &window);
         if (apart && rank % 2 == 0)
             MPI_Barrier(MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -53,8 +53,7 @@ int main(int argc, char **argv)
         MPI_Win_flush(right, window);
         wrong = got != 2.0 * right + rank % 2;
         if (wrong)
-            fprintf(stderr, "repetition %d: rank %d got rank %g's value\n", i,
-                    rank, got);
+            fprintf(stderr, "repetition %d: rank %d got rank %g's value\n", i, rank, got);
         MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         MPI_Win_unlock_all(window);
         MPI_Win_free(&window);

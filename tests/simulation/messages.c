@@ -36,8 +36,7 @@ static struct rank {
 static int last_found;
 
 /* simgrid::kernel::actor::ActorImpl::self() */
-extern void *self(void)
-    __asm__("_ZN7simgrid6kernel5actor9ActorImpl4selfEv");
+extern void *self(void) __asm__("_ZN7simgrid6kernel5actor9ActorImpl4selfEv");
 
 enum simulation_phase simulation_enter(int rank, enum simulation_phase phase)
 {
@@ -131,8 +130,8 @@ void *simulation_irecv(void *result, const char *call)
 
 __attribute__((destructor)) static void report(void)
 {
-    static const char *const names[] = {"operation", "harness", "job", "begin",
-                                        "end", "check", "library"};
+    static const char *const names[] = {"operation", "harness", "job",    "begin",
+                                        "end",       "check",   "library"};
     const char *const path = getenv("SIMULATION_COUNTS");
     FILE *const file = path != NULL ? fopen(path, "w") : NULL;
     if (file == NULL)
@@ -140,15 +139,13 @@ __attribute__((destructor)) static void report(void)
     for (int rank = 0; rank < RANKS_MAX && all[rank].actor != NULL; rank++) {
         for (int p = 0; p < SIMULATION_PHASES; p++) {
             const struct count *const c = &all[rank].counts[p];
-            fprintf(file, "%d\t%s\t%lld\t%lld\t%lld\t%lld\n", rank, names[p],
-                    (long long)c->sent, (long long)c->sent_bytes,
-                    (long long)c->received, (long long)c->received_bytes);
+            fprintf(file, "%d\t%s\t%lld\t%lld\t%lld\t%lld\n", rank, names[p], (long long)c->sent,
+                    (long long)c->sent_bytes, (long long)c->received, (long long)c->received_bytes);
         }
-        fprintf(file, "%d\tmemory\t%lld\t%lld\n", rank,
-                (long long)all[rank].now_bytes,
+        fprintf(file, "%d\tmemory\t%lld\t%lld\n", rank, (long long)all[rank].now_bytes,
                 (long long)all[rank].most_bytes);
-        fprintf(file, "%d\ttime\t%lld\t%lld\n", rank,
-                (long long)all[rank].ran_ns, (long long)all[rank].budget_ns);
+        fprintf(file, "%d\ttime\t%lld\t%lld\n", rank, (long long)all[rank].ran_ns,
+                (long long)all[rank].budget_ns);
     }
     fclose(file);
 }

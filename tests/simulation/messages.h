@@ -15,8 +15,8 @@ enum simulation_phase {
     SIMULATION_JOB,       /* what bc_job_describe asks */
     SIMULATION_BEGIN,     /* the rest of the start-up */
     SIMULATION_END,
-    SIMULATION_CHECK,     /* whether what syncbench measures synchronises */
-    SIMULATION_LIBRARY,   /* MPI's making of communicators, whoever asks for it */
+    SIMULATION_CHECK,   /* whether what syncbench measures synchronises */
+    SIMULATION_LIBRARY, /* MPI's making of communicators, whoever asks for it */
     SIMULATION_PHASES
 };
 

@@ -28,8 +28,7 @@ static enum simulation_phase enter(enum simulation_phase next)
     if (rank < 0)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const enum simulation_phase before = phase;
-    if (before == SIMULATION_OPERATION || next == SIMULATION_JOB ||
-        next == SIMULATION_LIBRARY)
+    if (before == SIMULATION_OPERATION || next == SIMULATION_JOB || next == SIMULATION_LIBRARY)
         phase = next;
     if (simulation_enter != NULL)
         simulation_enter(rank, phase);
@@ -44,14 +43,14 @@ static void leave(enum simulation_phase before)
 }
 
 /* Defines the wrapper of a function without a value. */
-#define WRAP(function, of_phase, parameters, arguments)                        \
-    void __real_##function parameters;                                         \
-    void __wrap_##function parameters;                                         \
-    void __wrap_##function parameters                                          \
-    {                                                                          \
-        const enum simulation_phase before = enter(of_phase);                  \
-        __real_##function arguments;                                           \
-        leave(before);                                                         \
+#define WRAP(function, of_phase, parameters, arguments)                                            \
+    void __real_##function parameters;                                                             \
+    void __wrap_##function parameters;                                                             \
+    void __wrap_##function parameters                                                              \
+    {                                                                                              \
+        const enum simulation_phase before = enter(of_phase);                                      \
+        __real_##function arguments;                                                               \
+        leave(before);                                                                             \
     }
 
 WRAP(bc_quiet_barrier, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
@@ -60,19 +59,16 @@ WRAP(bc_quiet_bcast, SIMULATION_HARNESS,
      (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
      (buffer, count, type, root, comm))
 WRAP(bc_quiet_reduce, SIMULATION_HARNESS,
-     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
-      int root, MPI_Comm comm),
+     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root,
+      MPI_Comm comm),
      (send, receive, count, type, op, root, comm))
 WRAP(bc_quiet_allreduce, SIMULATION_HARNESS,
-     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
-      MPI_Comm comm),
+     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (send, receive, count, type, op, comm))
 WRAP(bc_quiet_release_allreduce, SIMULATION_HARNESS,
-     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
-      MPI_Comm comm),
+     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (send, receive, count, type, op, comm))
-WRAP(bc_global_clock_update, SIMULATION_HARNESS,
-     (struct bc_global_clock *clock), (clock))
+WRAP(bc_global_clock_update, SIMULATION_HARNESS, (struct bc_global_clock * clock), (clock))
 /* The barrier that releases the ranks in benchmarks that call it themselves. What
    measures a barrier has it here, too. */
 int __real_MPI_Barrier(MPI_Comm comm);
@@ -85,16 +81,13 @@ int __wrap_MPI_Barrier(MPI_Comm comm)
     return error;
 }
 
-WRAP(bc_job_describe, SIMULATION_JOB, (struct bc_job *job), (job))
+WRAP(bc_job_describe, SIMULATION_JOB, (struct bc_job * job), (job))
 
 /* Of syncbench: other programs have none, where this reference stays undefined. */
 #pragma weak __real_syncbench_check
-int64_t __real_syncbench_check(const struct syncbench_kind *kind,
-                               struct syncbench_team *team);
-int64_t __wrap_syncbench_check(const struct syncbench_kind *kind,
-                               struct syncbench_team *team);
-int64_t __wrap_syncbench_check(const struct syncbench_kind *kind,
-                               struct syncbench_team *team)
+int64_t __real_syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team);
+int64_t __wrap_syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team);
+int64_t __wrap_syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team)
 {
     const enum simulation_phase before = enter(SIMULATION_CHECK);
     const int64_t wrong = __real_syncbench_check(kind, team);
@@ -124,16 +117,12 @@ int __wrap_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
     return error;
 }
 
-int __real_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
-                               MPI_Comm *made);
-int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
-                               MPI_Comm *made);
-int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
-                               MPI_Comm *made)
+int __real_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made);
+int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made);
+int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)
 {
     const enum simulation_phase before = enter(SIMULATION_LIBRARY);
-    const int error =
-        __real_MPI_Comm_split_type(comm, type, key, info, made);
+    const int error = __real_MPI_Comm_split_type(comm, type, key, info, made);
     leave(before);
     return error;
 }
@@ -142,16 +131,15 @@ static int64_t now_bytes, most_bytes;
 
 /* All that is left of the start-up; MPI is initialized in it, so the phase begins
    with bc_job_describe, which comes first. */
-bool __real_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
-                         int argc, char **argv, int *status);
-bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
-                         int argc, char **argv, int *status);
-bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark,
-                         int argc, char **argv, int *status)
+bool __real_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc,
+                         char **argv, int *status);
+bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc,
+                         char **argv, int *status);
+bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc,
+                         char **argv, int *status)
 {
     phase = SIMULATION_BEGIN;
-    const bool good =
-        __real_bc_run_begin(run, benchmark, argc, argv, status);
+    const bool good = __real_bc_run_begin(run, benchmark, argc, argv, status);
     if (good)
         leave(SIMULATION_OPERATION);
     return good;
@@ -190,36 +178,26 @@ static void *taken(void *memory)
 
 /* What smpicc makes of malloc and its like. */
 
-void *__real_smpi_shared_malloc_intercept(size_t size, const char *file,
-                                          int line);
-void *__wrap_smpi_shared_malloc_intercept(size_t size, const char *file,
-                                          int line);
-void *__wrap_smpi_shared_malloc_intercept(size_t size, const char *file,
-                                          int line)
+void *__real_smpi_shared_malloc_intercept(size_t size, const char *file, int line);
+void *__wrap_smpi_shared_malloc_intercept(size_t size, const char *file, int line);
+void *__wrap_smpi_shared_malloc_intercept(size_t size, const char *file, int line)
 {
     return taken(__real_smpi_shared_malloc_intercept(size, file, line));
 }
 
-void *__real_smpi_shared_calloc_intercept(size_t count, size_t size,
-                                          const char *file, int line);
-void *__wrap_smpi_shared_calloc_intercept(size_t count, size_t size,
-                                          const char *file, int line);
-void *__wrap_smpi_shared_calloc_intercept(size_t count, size_t size,
-                                          const char *file, int line)
+void *__real_smpi_shared_calloc_intercept(size_t count, size_t size, const char *file, int line);
+void *__wrap_smpi_shared_calloc_intercept(size_t count, size_t size, const char *file, int line);
+void *__wrap_smpi_shared_calloc_intercept(size_t count, size_t size, const char *file, int line)
 {
     return taken(__real_smpi_shared_calloc_intercept(count, size, file, line));
 }
 
-void *__real_smpi_shared_realloc_intercept(void *memory, size_t size,
-                                           const char *file, int line);
-void *__wrap_smpi_shared_realloc_intercept(void *memory, size_t size,
-                                           const char *file, int line);
-void *__wrap_smpi_shared_realloc_intercept(void *memory, size_t size,
-                                           const char *file, int line)
+void *__real_smpi_shared_realloc_intercept(void *memory, size_t size, const char *file, int line);
+void *__wrap_smpi_shared_realloc_intercept(void *memory, size_t size, const char *file, int line);
+void *__wrap_smpi_shared_realloc_intercept(void *memory, size_t size, const char *file, int line)
 {
     now_bytes -= (int64_t)malloc_usable_size(memory);
-    return taken(
-        __real_smpi_shared_realloc_intercept(memory, size, file, line));
+    return taken(__real_smpi_shared_realloc_intercept(memory, size, file, line));
 }
 
 void __real_smpi_shared_free(void *memory);

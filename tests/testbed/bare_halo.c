@@ -36,18 +36,19 @@ static void by_messages(const struct box *box)
     MPI_Request requests[2 * FACES];
     MPI_Status statuses[2 * FACES];
     for (int face = 0; face < FACES; face++)
-        MPI_Irecv(box->values, 1, box->outer[face], box->neighbors[face], face, MPI_COMM_WORLD, &requests[face]);
+        MPI_Irecv(box->values, 1, box->outer[face], box->neighbors[face], face, MPI_COMM_WORLD,
+                  &requests[face]);
     for (int face = 0; face < FACES; face++)
-        MPI_Isend(box->values, 1, box->inner[face], box->neighbors[face], opposite(face), MPI_COMM_WORLD,
-                  &requests[FACES + face]);
+        MPI_Isend(box->values, 1, box->inner[face], box->neighbors[face], opposite(face),
+                  MPI_COMM_WORLD, &requests[FACES + face]);
     MPI_Waitall(2 * FACES, requests, statuses);
 }
 
 static void by_puts(const struct box *box)
 {
     for (int face = 0; face < FACES; face++)
-        MPI_Put(box->values, 1, box->inner[face], box->neighbors[face], 0, 1, box->outer[opposite(face)],
-                box->window);
+        MPI_Put(box->values, 1, box->inner[face], box->neighbors[face], 0, 1,
+                box->outer[opposite(face)], box->window);
     MPI_Win_flush_all(box->window);
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -55,8 +56,8 @@ static void by_puts(const struct box *box)
 static void by_gets(const struct box *box)
 {
     for (int face = 0; face < FACES; face++)
-        MPI_Get(box->values, 1, box->outer[face], box->neighbors[face], 0, 1, box->inner[opposite(face)],
-                box->window);
+        MPI_Get(box->values, 1, box->outer[face], box->neighbors[face], 0, 1,
+                box->inner[opposite(face)], box->window);
     MPI_Win_flush_all(box->window);
     MPI_Barrier(MPI_COMM_WORLD);
 }

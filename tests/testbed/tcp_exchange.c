@@ -25,7 +25,7 @@
 
 enum pattern { PINGPONG, BOTH };
 
-static const char *const pattern_names[] = { "pingpong", "both" };
+static const char *const pattern_names[] = {"pingpong", "both"};
 
 /* What the client tells the server first. Both run the same program on the same
    machine, so the layout agrees. */
@@ -59,7 +59,7 @@ static bool transfer(int connection, const char *out, size_t to_send, char *in, 
     while (to_send > 0 || to_receive > 0) {
         /* poll costs time, and is needed only where either direction may go on. */
         if (to_send > 0 && to_receive > 0) {
-            struct pollfd ready = { .fd = connection, .events = POLLIN | POLLOUT };
+            struct pollfd ready = {.fd = connection, .events = POLLIN | POLLOUT};
             if (poll(&ready, 1, -1) < 0 && errno != EINTR)
                 return false;
         }
@@ -150,8 +150,8 @@ static bool serve(int connection)
 /* Serves one client after the other until it is ended by a signal. */
 static bool run_server(const char *port)
 {
-    const struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM,
-                                    .ai_flags = AI_PASSIVE };
+    const struct addrinfo hints = {
+        .ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *address = NULL;
     const int error = getaddrinfo(NULL, port, &hints, &address);
     if (error) {
@@ -160,8 +160,8 @@ static bool run_server(const char *port)
     }
     const int listener = socket(address->ai_family, address->ai_socktype, address->ai_protocol);
     const int on = 1;
-    const bool listening = listener >= 0 &&
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+    const bool listening =
+        listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         bind(listener, address->ai_addr, address->ai_addrlen) == 0 && listen(listener, 4) == 0;
     freeaddrinfo(address);
     if (!listening)
@@ -181,7 +181,7 @@ static bool run_server(const char *port)
 /* The server may just be starting, so a refused connection is tried again. */
 static int connect_to(const char *host, const char *port)
 {
-    const struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
+    const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *address = NULL;
     const int error = getaddrinfo(host, port, &hints, &address);
     if (error) {
@@ -202,7 +202,7 @@ static int connect_to(const char *host, const char *port)
         errno = reason;
         if (reason != ECONNREFUSED || now_ns() > give_up_ns)
             break;
-        nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
     if (connection < 0)
         lost("connecting");
@@ -231,8 +231,8 @@ static bool measure(int connection, uint64_t bytes, uint64_t repetitions, enum p
     /* TCP's window starts small and the filter's bucket full; neither is part of
        what an exchange costs in the long run. */
     const uint64_t warmup = 5 + repetitions / 10;
-    const struct request request = { .bytes = bytes, .repetitions = warmup + repetitions,
-                                     .pattern = (uint64_t)pattern };
+    const struct request request = {
+        .bytes = bytes, .repetitions = warmup + repetitions, .pattern = (uint64_t)pattern};
     char *out = NULL;
     char *in = NULL;
     bool ok = send_at_once(connection) && allocate(bytes, &out, &in);

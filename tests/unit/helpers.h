@@ -17,16 +17,15 @@
 
 /* Fails with both numbers unless they are within `tolerance`; a macro, so that
    the failure is reported at the caller's line. */
-#define assert_near(actual, expected, tolerance)                               \
+#define assert_near(actual, expected, tolerance)                                                   \
     check_near((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
 
-static inline void check_near(double actual, double expected, double tolerance,
-                              const char *what, const char *file, int line)
+static inline void check_near(double actual, double expected, double tolerance, const char *what,
+                              const char *file, int line)
 {
     if (fabs(actual - expected) <= tolerance)
         return;
-    print_error("%s is %.17g, not within %.3g of %.17g\n", what, actual,
-                tolerance, expected);
+    print_error("%s is %.17g, not within %.3g of %.17g\n", what, actual, tolerance, expected);
     _fail(file, line);
 }
 

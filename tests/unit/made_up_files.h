@@ -21,8 +21,7 @@ static inline void put(const char *name, const char *text)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    for (char *slash = path + strlen(folder) + 1;
-         (slash = strchr(slash, '/')) != NULL; slash++) {
+    for (char *slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
         *slash = '\0';
         mkdir(path, 0700);
         *slash = '/';
@@ -40,8 +39,7 @@ static inline int make_folder(void **state)
     return mkdtemp(folder) != NULL ? 0 : -1;
 }
 
-static inline int remove_one(const char *path, const struct stat *what, int type,
-                      struct FTW *place)
+static inline int remove_one(const char *path, const struct stat *what, int type, struct FTW *place)
 {
     (void)what;
     (void)type;

@@ -29,7 +29,7 @@ struct script {
     bool late;           /* a repetition in 50, by chance, takes LATE_TIMES as long */
     bool varies;         /* what it says, by half */
     uint64_t random;
-    int64_t singles;     /* calls of one repetition, and what they took */
+    int64_t singles; /* calls of one repetition, and what they took */
     double singles_s;
 };
 
@@ -38,8 +38,7 @@ struct script {
 /* From 0 to 1, the same on all ranks. Knuth's MMIX generator. */
 static double draw(struct script *s)
 {
-    s->random = s->random * UINT64_C(6364136223846793005) +
-                UINT64_C(1442695040888963407);
+    s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(s->random >> 11) / 9007199254740992.0;
 }
 
@@ -78,10 +77,11 @@ static double repeat(void *context, int64_t repetitions)
     return rank == s->idle ? BC_NO_PART : floor(seconds * 1e9);
 }
 
-static struct bc_batch_result measure(struct script *script, bool oversubscribed,
-                                      double seconds, const MPI_Comm *players)
+static struct bc_batch_result measure(struct script *script, bool oversubscribed, double seconds,
+                                      const MPI_Comm *players)
 {
-    const struct bc_batch batch = {.repeat = repeat, .context = script,
+    const struct bc_batch batch = {.repeat = repeat,
+                                   .context = script,
                                    .clock_readings = 1.0,
                                    .quantity = "repetition",
                                    .players = players};
@@ -129,8 +129,7 @@ static void no_time_short_repetition(void **state)
 static void second_repetition_decides(void **state)
 {
     (void)state;
-    struct script script = {.repetition_s = 1e-6, .first_slower = 10000,
-                            .idle = -1};
+    struct script script = {.repetition_s = 1e-6, .first_slower = 10000, .idle = -1};
     const struct bc_batch_result shared = measure(&script, true, 5.0, NULL);
     const int64_t shared_repetitions = script.repetitions;
     script.calls = 0;
@@ -209,8 +208,8 @@ static void as_many_single_repetitions_as_samples(void **state)
 {
     (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
-    const struct bc_batch batch = {.repeat = repeat, .context = &script,
-                                   .repetitions = 20, .quantity = "repetition"};
+    const struct bc_batch batch = {
+        .repeat = repeat, .context = &script, .repetitions = 20, .quantity = "repetition"};
     struct bc_batch_result result;
     run.settings.samples = 7;
     run.settings.warmup = 0;
@@ -225,11 +224,9 @@ static void as_many_single_repetitions_as_samples(void **state)
 static void single_repetitions_leave_the_time(void **state)
 {
     (void)state;
-    struct script script = {.repetition_s = 1e-3, .sleeps = true, .idle = -1,
-                            .varies = true};
-    const struct bc_batch batch = {.repeat = repeat, .context = &script,
-                                   .repetitions = 10,
-                                   .quantity = "repetition"};
+    struct script script = {.repetition_s = 1e-3, .sleeps = true, .idle = -1, .varies = true};
+    const struct bc_batch batch = {
+        .repeat = repeat, .context = &script, .repetitions = 10, .quantity = "repetition"};
     struct bc_batch_result result;
     run.settings.precision_pct = 0.001;
     const double start_s = bc_elapsed_s();
@@ -252,8 +249,8 @@ static void disturbances_do_not_decide(void **state)
 {
     (void)state;
     for (int disturbed = 0; disturbed < 4; disturbed++) {
-        struct script script = {.repetition_s = 1e-6, .first_slower = 1000,
-                                .calls = -disturbed, .idle = -1};
+        struct script script = {
+            .repetition_s = 1e-6, .first_slower = 1000, .calls = -disturbed, .idle = -1};
         measure(&script, false, 5.0, NULL);
         assert_in_range(script.repetitions, 10, 40);
     }
@@ -268,21 +265,18 @@ static void clock_comes_off(void **state)
     const struct bc_batch_result result = measure(&script, false, 5.0, NULL);
     run.own_clock.read_ns = run.max_clock.read_ns = 0.0;
     if (rank == 0)
-        assert_near(result.repetition.value,
-                    1000.0 - 100.0 / (double)script.repetitions, 0.01);
+        assert_near(result.repetition.value, 1000.0 - 100.0 / (double)script.repetitions, 0.01);
 }
 
 /* A rank without a part is not waited for. */
 static void those_without_a_part_do_not_wait(void **state)
 {
     (void)state;
-    struct script script = {.repetition_s = 1e-6, .idle = ranks - 1,
-                            .idle_s = 0.02};
+    struct script script = {.repetition_s = 1e-6, .idle = ranks - 1, .idle_s = 0.02};
     const bool plays = rank != ranks - 1;
     MPI_Comm players;
     MPI_Comm_split(MPI_COMM_WORLD, plays ? 0 : MPI_UNDEFINED, rank, &players);
-    const struct bc_batch_result result =
-        measure(&script, true, 1.0, &players);
+    const struct bc_batch_result result = measure(&script, true, 1.0, &players);
     if (plays)
         MPI_Comm_free(&players);
     if (rank != 0)
@@ -301,8 +295,11 @@ int main(int argc, char **argv)
         return 1;
     run = (struct bc_run){
         .job = {.rank = rank, .ranks = ranks},
-        .settings = {.precision_pct = 2.0, .confidence_pct = 95.0,
-                     .min_samples = 30, .max_samples = 10000, .warmup = -1,
+        .settings = {.precision_pct = 2.0,
+                     .confidence_pct = 95.0,
+                     .min_samples = 30,
+                     .max_samples = 10000,
+                     .warmup = -1,
                      .estimator = BC_MEDIAN},
     };
     sampler = bc_sampler_create(MPI_COMM_WORLD);

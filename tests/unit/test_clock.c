@@ -13,8 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-static const enum bc_clock_kind kinds[] = {BC_CLOCK_MONOTONIC, BC_CLOCK_TSC,
-                                           BC_CLOCK_WTIME};
+static const enum bc_clock_kind kinds[] = {BC_CLOCK_MONOTONIC, BC_CLOCK_TSC, BC_CLOCK_WTIME};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int64_t system_ns(void)
@@ -61,8 +60,7 @@ static double rate_over_50_ms(void)
         while (end == 0 && system_ns() - reference_ns[0] < 50000000)
             continue;
     }
-    return (double)(clock_ns[1] - clock_ns[0]) /
-           (double)(reference_ns[1] - reference_ns[0]);
+    return (double)(clock_ns[1] - clock_ns[0]) / (double)(reference_ns[1] - reference_ns[0]);
 }
 
 static void clocks_agree(void **state)
@@ -111,8 +109,7 @@ static void tsc_is_taken_where_invariant(void **state)
     while (fgets(line, sizeof line, info) != NULL)
         if (strncmp(line, "flags", 5) == 0)
             invariant = strstr(line, " constant_tsc ") != NULL &&
-                        strstr(line, " nonstop_tsc ") != NULL &&
-                        strstr(line, " rdtscp ") != NULL;
+                        strstr(line, " nonstop_tsc ") != NULL && strstr(line, " rdtscp ") != NULL;
     fclose(info);
     const bool taken = bc_clock_select(BC_CLOCK_TSC);
     assert_true(bc_clock_select(BC_CLOCK_MONOTONIC));
@@ -153,8 +150,7 @@ static bool cost_matches(void)
     const double off_ns = fabs(cost.read_ns - loop_ns);
     if (off_ns <= 3.0 || off_ns <= 0.2 * loop_ns)
         return true;
-    print_error("a reading costs %.1f ns, measured as %.1f ns\n", loop_ns,
-                cost.read_ns);
+    print_error("a reading costs %.1f ns, measured as %.1f ns\n", loop_ns, cost.read_ns);
     return false;
 }
 
@@ -195,8 +191,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cost_is_that_of_a_loop),
         cmocka_unit_test(resolution_is_a_step),
     };
-    const int failures =
-        cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+    const int failures = cmocka_run_group_tests_name("clock", tests, NULL, NULL);
     MPI_Finalize();
     return failures != 0;
 }

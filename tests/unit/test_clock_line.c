@@ -35,8 +35,7 @@ static double delay(struct pair *pair)
 }
 
 /* Messages to and fro from a time of the reference on. */
-static void exchange(struct pair *pair, double from_ns, int rounds,
-                     struct bc_exchange *exchange)
+static void exchange(struct pair *pair, double from_ns, int rounds, struct bc_exchange *exchange)
 {
     static struct bc_passage there[1000], back[1000];
     double now_ns = from_ns;
@@ -59,8 +58,7 @@ static double error_at(const struct pair *pair, const struct bc_clock_line *line
                        double reference_ns)
 {
     const int64_t other_ns = llround(other_time(pair, reference_ns));
-    return (double)(bc_clock_line_reference(line, other_ns) - epoch_ns -
-                    llround(reference_ns));
+    return (double)(bc_clock_line_reference(line, other_ns) - epoch_ns - llround(reference_ns));
 }
 
 /* Exchanges are made in bursts of so many, one a millisecond; a burst a second. */
@@ -73,8 +71,7 @@ static double start_of(int exchange_number)
 }
 
 /* Two bursts of exchanges, a second apart, and the line through them. */
-static struct bc_clock_line measure(struct pair *pair, int bursts,
-                                    struct bc_line_quality *quality)
+static struct bc_clock_line measure(struct pair *pair, int bursts, struct bc_line_quality *quality)
 {
     static struct bc_exchange exchanges[BC_EXCHANGES_MAX];
     for (int i = 0; i < bursts * RUNS; i++)
@@ -144,8 +141,7 @@ static void disturbed_exchanges_do_not_count(void **state)
         for (int64_t j = 0; slow && j < exchanges[i].back.count; j++)
             exchanges[i].back.passages[j].arrived_ns -= 4700;
     }
-    const struct bc_clock_line line =
-        bc_clock_line_fit(exchanges, COUNT, &quality);
+    const struct bc_clock_line line = bc_clock_line_fit(exchanges, COUNT, &quality);
     assert_near(error_at(&pair, &line, 4e9), 0.0, 10.0);
     assert_near(quality.room_ns, 600.0, 20.0);
     assert_int_equal(bc_clock_line_straight(exchanges, COUNT, RUNS), COUNT);
@@ -165,8 +161,7 @@ static void slow_exchanges_are_admitted(void **state)
             pair.delay_ns = i / RUNS == 1 ? 10000.0 : 300.0;
             exchange(&pair, start_of(i), 20, &exchanges[i]);
         }
-        const struct bc_clock_line line =
-            bc_clock_line_fit(exchanges, 2 * RUNS, &quality);
+        const struct bc_clock_line line = bc_clock_line_fit(exchanges, 2 * RUNS, &quality);
         const double error_ns = fabs(error_at(&pair, &line, 1e9 + 7e6));
         assert_true(quality.error_ns >= error_ns);
         assert_true(quality.bound_ns >= error_ns);
@@ -197,15 +192,14 @@ static void changed_rates_are_noticed(void **state)
         pair.bend = bent ? 2e-16 : 0.0; /* 0.2 ppm a second */
         for (int i = 0; i < 10 * RUNS; i++)
             exchange(&pair, start_of(i), 400, &exchanges[i]);
-        const size_t straight =
-            bc_clock_line_straight(exchanges, 10 * RUNS, 2 * RUNS);
+        const size_t straight = bc_clock_line_straight(exchanges, 10 * RUNS, 2 * RUNS);
         if (!bent)
             assert_int_equal(straight, 10 * RUNS);
         else
             assert_in_range(straight, 2 * RUNS, 5 * RUNS);
         struct bc_line_quality quality;
-        const struct bc_clock_line line = bc_clock_line_fit(
-            exchanges + 10 * RUNS - straight, straight, &quality);
+        const struct bc_clock_line line =
+            bc_clock_line_fit(exchanges + 10 * RUNS - straight, straight, &quality);
         assert_near(error_at(&pair, &line, 9e9), 0.0, bent ? 400.0 : 10.0);
     }
 }
@@ -254,8 +248,7 @@ static void edges_keep_the_least_delay(void **state)
         for (int i = 0; i < COUNT; i++) {
             const int64_t from_least = i - least;
             passages[i].sent_ns = epoch_ns + 1000000 * (int64_t)i;
-            passages[i].arrived_ns =
-                passages[i].sent_ns + 500 + from_least * from_least;
+            passages[i].arrived_ns = passages[i].sent_ns + 500 + from_least * from_least;
         }
         bc_edge_find(passages, COUNT, &edge);
         assert_in_range(edge.count, BC_EDGE_MAX / 2, BC_EDGE_MAX);
@@ -273,8 +266,7 @@ static void chains_are_sums(void **state)
 {
     (void)state;
     const struct bc_clock_line far = {epoch_ns, 1000000, 0.25, 100e-6};
-    const struct bc_clock_line near = {epoch_ns + 5000000000, -3000000, 0.5,
-                                       -30e-6};
+    const struct bc_clock_line near = {epoch_ns + 5000000000, -3000000, 0.5, -30e-6};
     const struct bc_clock_line both = bc_clock_line_chain(&far, &near);
     for (int64_t s = -10; s <= 1000; s += 101) {
         const int64_t other_ns = epoch_ns + s * 1000000000;
@@ -282,8 +274,8 @@ static void chains_are_sums(void **state)
         assert_near((double)(bc_clock_line_reference(&both, other_ns) -
                              bc_clock_line_reference(&far, between_ns)),
                     0.0, 2.0);
-        const int64_t back_ns = bc_clock_line_other(
-            &both, bc_clock_line_reference(&both, other_ns));
+        const int64_t back_ns =
+            bc_clock_line_other(&both, bc_clock_line_reference(&both, other_ns));
         assert_near((double)(back_ns - other_ns), 0.0, 1.0);
     }
 }

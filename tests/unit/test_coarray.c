@@ -45,7 +45,7 @@ struct page {
     atomic_int calls[RANKS_MAX][RANKS_MAX]; /* syncs begun, by whom, with whom */
     atomic_int holders, overlaps;
     atomic_int swapping; /* 1: a rank is, in the MPI that writes twice */
-    atomic_long total; /* loaded and stored: no atomic addition */
+    atomic_long total;   /* loaded and stored: no atomic addition */
 };
 
 static struct page *shared;
@@ -62,8 +62,7 @@ static void map_shared_page(void)
     BC_MPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD));
     if (rank != 0)
         file = open(name, O_RDWR | O_CLOEXEC);
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                  0);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (file < 0 || shared == MAP_FAILED)
         bc_abort("can't map the temporary file");
     close(file);
@@ -74,8 +73,7 @@ static void map_shared_page(void)
 
 static void sleep_us(long us)
 {
-    const struct timespec pause = {.tv_sec = us / 1000000,
-                                   .tv_nsec = us % 1000000 * 1000};
+    const struct timespec pause = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
     nanosleep(&pause, NULL);
 }
 
@@ -150,15 +148,15 @@ static int make(const struct transfer *t)
 {
     switch (t->kind) {
     case PUT:
-        return PMPI_Put(t->origin, t->count, t->type, t->target,
-                        t->displacement, t->count, t->type, t->window);
+        return PMPI_Put(t->origin, t->count, t->type, t->target, t->displacement, t->count, t->type,
+                        t->window);
     case GET:
-        return PMPI_Get(t->destination, t->count, t->type, t->target,
-                        t->displacement, t->count, t->type, t->window);
+        return PMPI_Get(t->destination, t->count, t->type, t->target, t->displacement, t->count,
+                        t->type, t->window);
     case FETCH:
     default:
-        return PMPI_Fetch_and_op(t->origin, t->destination, t->type, t->target,
-                                 t->displacement, t->op, t->window);
+        return PMPI_Fetch_and_op(t->origin, t->destination, t->type, t->target, t->displacement,
+                                 t->op, t->window);
     }
 }
 
@@ -182,8 +180,7 @@ static void take_late_lock(MPI_Win window)
     if (!lock_is_late(window))
         return;
     late_lock.pending = false;
-    BC_MPI(PMPI_Win_lock(late_lock.type, late_lock.target, late_lock.assert,
-                         window));
+    BC_MPI(PMPI_Win_lock(late_lock.type, late_lock.target, late_lock.assert, window));
 }
 
 /* Every fourth time it takes so long that whoever doesn't wait for it is seen not
@@ -205,9 +202,8 @@ static void make_transfers(MPI_Win window)
     transfer_count = kept;
 }
 
-int MPI_Put(const void *origin, int count, MPI_Datatype type, int target,
-            MPI_Aint displacement, int target_count, MPI_Datatype target_type,
-            MPI_Win window)
+int MPI_Put(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint displacement,
+            int target_count, MPI_Datatype target_type, MPI_Win window)
 {
     (void)target_count;
     (void)target_type;
@@ -222,9 +218,8 @@ int MPI_Put(const void *origin, int count, MPI_Datatype type, int target,
     });
 }
 
-int MPI_Get(void *destination, int count, MPI_Datatype type, int target,
-            MPI_Aint displacement, int target_count, MPI_Datatype target_type,
-            MPI_Win window)
+int MPI_Get(void *destination, int count, MPI_Datatype type, int target, MPI_Aint displacement,
+            int target_count, MPI_Datatype target_type, MPI_Win window)
 {
     (void)target_count;
     (void)target_type;
@@ -244,22 +239,21 @@ static void swap_twice(const struct transfer *t)
 {
     int ignored;
     while (atomic_exchange(&shared->swapping, 1) != 0)
-        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored,
-                          MPI_STATUS_IGNORE));
+        BC_MPI(
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored, MPI_STATUS_IGNORE));
     BC_MPI(make(t));
     BC_MPI(PMPI_Win_flush(t->target, t->window));
     if (t->op == MPI_REPLACE && t->target != rank) {
         sleep_us(200);
-        BC_MPI(PMPI_Accumulate(t->origin, 1, t->type, t->target, t->displacement,
-                               1, t->type, MPI_REPLACE, t->window));
+        BC_MPI(PMPI_Accumulate(t->origin, 1, t->type, t->target, t->displacement, 1, t->type,
+                               MPI_REPLACE, t->window));
         BC_MPI(PMPI_Win_flush(t->target, t->window));
     }
     atomic_store(&shared->swapping, 0);
 }
 
-int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type,
-                     int target, MPI_Aint displacement, MPI_Op op,
-                     MPI_Win window)
+int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int target,
+                     MPI_Aint displacement, MPI_Op op, MPI_Win window)
 {
     if (mode == BROKEN) {
         static int64_t alone[PAGE_VALUES]; /* by displacement */
@@ -323,8 +317,8 @@ int MPI_Win_unlock_all(MPI_Win window)
 /* Whether this rank is the last to come back from making a window. */
 static bool slow_to_allocate;
 
-int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
-                     void *base, MPI_Win *window)
+int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
+                     MPI_Win *window)
 {
     const int code = PMPI_Win_allocate(size, unit, info, comm, base, window);
     if (slow_to_allocate)
@@ -445,9 +439,9 @@ static void time_barrier(void)
     for (int i = 0; i < times; i++)
         BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
     clock_gettime(CLOCK_MONOTONIC, &end);
-    barrier_ms = (1e3 * (double)(end.tv_sec - start.tv_sec) +
-                  1e-6 * (double)(end.tv_nsec - start.tv_nsec)) /
-                 times;
+    barrier_ms =
+        (1e3 * (double)(end.tv_sec - start.tv_sec) + 1e-6 * (double)(end.tv_nsec - start.tv_nsec)) /
+        times;
     BC_MPI(MPI_Bcast(&barrier_ms, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD));
 }
 
@@ -471,24 +465,20 @@ struct shape {
 };
 
 static const struct shape contiguous[] = {
-    {1, 0, 0},   {1, 1, 1},     {1, 2, 2},     {1, 3, 3},
-    {1, 17, 17}, {1, 511, 511}, {1, 512, 512}, {1, 513, 513},
-    {1, 2500, 2500}, {1, 70000, 70000},
+    {1, 0, 0},     {1, 1, 1},     {1, 2, 2},     {1, 3, 3},       {1, 17, 17},
+    {1, 511, 511}, {1, 512, 512}, {1, 513, 513}, {1, 2500, 2500}, {1, 70000, 70000},
 };
 
 static const struct shape sections[] = {
-    {0, 1, 1}, {3, 0, 2},   {1, 1, 1},     {4, 1, 2},    {5, 3, 7},
-    {7, 2, 2}, {100, 1, 9}, {33, 17, 129}, {3, 600, 700}, {2, 1, 5000},
-    {5000, 1, 2},
+    {0, 1, 1},   {3, 0, 2},     {1, 1, 1},     {4, 1, 2},    {5, 3, 7},    {7, 2, 2},
+    {100, 1, 9}, {33, 17, 129}, {3, 600, 700}, {2, 1, 5000}, {5000, 1, 2},
 };
 
 #define MARGIN 5
 
 static int64_t extent_of(const struct shape *shape)
 {
-    return shape->blocks == 0
-               ? 0
-               : (shape->blocks - 1) * shape->stride + shape->block;
+    return shape->blocks == 0 ? 0 : (shape->blocks - 1) * shape->stride + shape->block;
 }
 
 static int64_t slot_of(const struct shape *shape)
@@ -503,13 +493,11 @@ static int64_t start_in_slot(int origin, int target)
 }
 
 /* Writes what one end of a transfer has, or is to have. */
-static void write_blocks(double *values, const struct shape *shape, int origin,
-                         int target)
+static void write_blocks(double *values, const struct shape *shape, int origin, int target)
 {
     for (int64_t b = 0; b < shape->blocks; b++)
         for (int64_t i = 0; i < shape->block; i++)
-            values[b * shape->stride + i] =
-                value_of(origin, target, b * shape->stride + i);
+            values[b * shape->stride + i] = value_of(origin, target, b * shape->stride + i);
 }
 
 /* Both ends of the transfers between this rank and each other one: the buffer
@@ -523,8 +511,7 @@ static void write_buffer(double *values, const struct shape *shape)
 static void write_part(double *values, const struct shape *shape)
 {
     for (int peer = 0; peer < ranks; peer++)
-        write_blocks(values + slot_of(shape) * peer + start_in_slot(peer, rank),
-                     shape, peer, rank);
+        write_blocks(values + slot_of(shape) * peer + start_in_slot(peer, rank), shape, peer, rank);
 }
 
 /* A set of shapes that all move at once, in places of their own. */
@@ -554,8 +541,7 @@ static void begin_traffic(const struct traffic *traffic, double *buffer,
         const int64_t slot = slot_of(shape);
         for (int peer = 0; peer < ranks; peer++) {
             double *const here = buffer + first + slot * peer + MARGIN;
-            const int64_t there =
-                first + slot * rank + start_in_slot(rank, peer);
+            const int64_t there = first + slot * rank + start_in_slot(rank, peer);
             if (traffic->put && traffic->sections)
                 bc_coarray_put_section(&world, peer, there, here, &types[s]);
             else if (traffic->put)
@@ -570,19 +556,18 @@ static void begin_traffic(const struct traffic *traffic, double *buffer,
 }
 
 /* Returns how many differ, and names the shapes that have some. */
-static int64_t compare_traffic(const struct traffic *traffic,
-                               const double *actual, const double *expected)
+static int64_t compare_traffic(const struct traffic *traffic, const double *actual,
+                               const double *expected)
 {
     int64_t wrong = 0, first = 0;
     for (int s = 0; s < traffic->count; s++) {
         const struct shape *const shape = &traffic->shapes[s];
         const int64_t values = values_of(shape, 1);
-        const int64_t here =
-            count_differences(actual + first, expected + first, values);
+        const int64_t here = count_differences(actual + first, expected + first, values);
         if (here != 0)
-            print_error("rank %d, %lld blocks of %lld, %lld apart: %lld wrong\n",
-                        rank, (long long)shape->blocks, (long long)shape->block,
-                        (long long)shape->stride, (long long)here);
+            print_error("rank %d, %lld blocks of %lld, %lld apart: %lld wrong\n", rank,
+                        (long long)shape->blocks, (long long)shape->block, (long long)shape->stride,
+                        (long long)here);
         wrong += here;
         first += values;
     }
@@ -599,8 +584,7 @@ static void check_traffic(struct traffic traffic)
     int64_t first = 0;
     for (int s = 0; s < traffic.count; s++) {
         const struct shape *const shape = &traffic.shapes[s];
-        bc_section_create(&types[s], shape->blocks, shape->block,
-                          shape->stride);
+        bc_section_create(&types[s], shape->blocks, shape->block, shape->stride);
         write_buffer((traffic.put ? buffer : expected) + first, shape);
         write_part((traffic.put ? expected : world.values) + first, shape);
         first += values_of(shape, 1);
@@ -608,8 +592,7 @@ static void check_traffic(struct traffic traffic)
     open_world();
     begin_traffic(&traffic, buffer, types);
     bc_sync_all(&world);
-    const int64_t wrong = compare_traffic(
-        &traffic, traffic.put ? world.values : buffer, expected);
+    const int64_t wrong = compare_traffic(&traffic, traffic.put ? world.values : buffer, expected);
     for (int s = 0; s < traffic.count; s++)
         bc_section_destroy(&types[s]);
     free(buffer);
@@ -659,14 +642,11 @@ static void huge_transfers_go_in_pieces(void **state)
         const struct transfer *const t = &transfers[i];
         if (i == puts)
             next = next == huge ? 0 : -1;
-        const uintptr_t start =
-            (uintptr_t)(i < puts ? t->origin : t->destination);
-        right = right && t->kind == (i < puts ? PUT : GET) &&
-                t->displacement == 7 + next &&
+        const uintptr_t start = (uintptr_t)(i < puts ? t->origin : t->destination);
+        right = right && t->kind == (i < puts ? PUT : GET) && t->displacement == 7 + next &&
                 start == (uintptr_t)values + (uintptr_t)next * sizeof(double) &&
                 t->target == (i < puts ? ranks - 1 : 0) && t->count > 0 &&
-                t->count <= INT32_MAX / (int)sizeof(double) &&
-                t->type == MPI_DOUBLE;
+                t->count <= INT32_MAX / (int)sizeof(double) && t->type == MPI_DOUBLE;
         next += t->count;
     }
     transfer_count = 0;
@@ -727,8 +707,7 @@ static void new_coarrays_are_clean(void **state)
         bc_sync_all(&coarray);
         bc_coarray_put(&coarray, (rank + 1) % ranks, 1, &one, 1);
         bc_sync_all(&coarray);
-        wrong += coarray.values[0] != 0.0 || coarray.values[1] != 1.0 ||
-                 coarray.values[2] != 0.0;
+        wrong += coarray.values[0] != 0.0 || coarray.values[1] != 1.0 || coarray.values[2] != 0.0;
         bc_coarray_destroy(&coarray);
     }
     assert_int_equal(wrong, 0);
@@ -837,8 +816,7 @@ struct ring {
 
 /* What moves in a repetition: little, much, and sections of both. */
 static const struct shape ring_shapes[] = {
-    {1, 1, 1}, {1, 100, 100}, {1, RING_MAX, RING_MAX}, {10, 1, 3},
-    {5000, 2, 4},
+    {1, 1, 1}, {1, 100, 100}, {1, RING_MAX, RING_MAX}, {10, 1, 3}, {5000, 2, 4},
 };
 
 static void create_ring(struct ring *ring, bool images)
@@ -865,8 +843,7 @@ static void sync_ring(struct ring *ring)
         bc_sync_all(&world);
 }
 
-static int64_t count_wrong_blocks(const double *values,
-                                  const struct shape *shape, double expected)
+static int64_t count_wrong_blocks(const double *values, const struct shape *shape, double expected)
 {
     int64_t wrong = 0;
     for (int64_t b = 0; b < shape->blocks; b++)
@@ -883,21 +860,17 @@ static int64_t put_round(bool images, int times)
     double *sources[2] = {new_values(RING_MAX, 0.0), new_values(RING_MAX, 0.0)};
     create_ring(&ring, images);
     for (int i = 1; i <= times; i++) {
-        const struct shape *const shape =
-            &ring_shapes[i % LENGTH(ring_shapes)];
+        const struct shape *const shape = &ring_shapes[i % LENGTH(ring_shapes)];
         const int64_t half = i % 2 * RING_MAX;
         double *const source = sources[i % 2];
         fill(source, RING_MAX, 1000.0 * i + rank);
         bc_section_create(&blocks, shape->blocks, shape->block, shape->stride);
         if (shape->blocks == 1)
-            bc_coarray_put(&world, ring.right, half, source,
-                           shape->block);
+            bc_coarray_put(&world, ring.right, half, source, shape->block);
         else
-            bc_coarray_put_section(&world, ring.right, half, source,
-                                   &blocks);
+            bc_coarray_put_section(&world, ring.right, half, source, &blocks);
         sync_ring(&ring);
-        wrong += count_wrong_blocks(world.values + half, shape,
-                                    1000.0 * i + ring.left);
+        wrong += count_wrong_blocks(world.values + half, shape, 1000.0 * i + ring.left);
         bc_section_destroy(&blocks);
     }
     destroy_ring(&ring);
@@ -914,18 +887,15 @@ static int64_t get_round(bool images, int times)
     double *const destination = new_values(RING_MAX, UNTOUCHED);
     create_ring(&ring, images);
     for (int i = 1; i <= times; i++) {
-        const struct shape *const shape =
-            &ring_shapes[i % LENGTH(ring_shapes)];
+        const struct shape *const shape = &ring_shapes[i % LENGTH(ring_shapes)];
         const int64_t half = i % 2 * RING_MAX;
         fill(world.values + half, RING_MAX, 1000.0 * i + rank);
         sync_ring(&ring);
         bc_section_create(&blocks, shape->blocks, shape->block, shape->stride);
         if (shape->blocks == 1)
-            bc_coarray_get(&world, ring.right, half, destination,
-                           shape->block);
+            bc_coarray_get(&world, ring.right, half, destination, shape->block);
         else
-            bc_coarray_get_section(&world, ring.right, half, destination,
-                                   &blocks);
+            bc_coarray_get_section(&world, ring.right, half, destination, &blocks);
         bc_sync_memory(&world);
         wrong += count_wrong_blocks(destination, shape, 1000.0 * i + ring.right);
         bc_section_destroy(&blocks);
@@ -1190,8 +1160,7 @@ static void messages_of_others_do_not_match(void **state)
     MPI_Status status;
     struct bc_images images;
     bc_images_create(&images, &world, both, 2);
-    BC_MPI(MPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
-                     MPI_COMM_WORLD, &request));
+    BC_MPI(MPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request));
     for (int i = 0; i < 3; i++) {
         bc_sync_images(&world, &images);
         bc_sync_all(&world);
@@ -1249,8 +1218,7 @@ static void count_up(const struct bc_coarray *counter, bool linger)
 /* Another one that MPI knows nothing of; one inside sees whether it is alone. */
 static void count_up_outside(bool linger)
 {
-    const long total = atomic_load_explicit(&shared->total,
-                                            memory_order_relaxed);
+    const long total = atomic_load_explicit(&shared->total, memory_order_relaxed);
     if (atomic_fetch_add(&shared->holders, 1) != 0)
         atomic_fetch_add(&shared->overlaps, 1);
     if (linger)
@@ -1430,17 +1398,19 @@ static int destroy_world(void **state)
 }
 
 /* The same test under the late MPI. */
-#define late_test(test)                                                        \
-    {                                                                          \
-        #test ", late", (test), be_late, be_library, NULL                      \
+#define late_test(test)                                                                            \
+    {                                                                                              \
+#test ", late", (test), be_late, be_library, NULL                                          \
     }
 
 /* A test of either kind of mutual exclusion, and again under the late MPI. */
-#define exclusion_tests(test)                                                  \
-    {#test, (test), NULL, NULL, &by_mutex},                                    \
-        {#test ", late", (test), be_late, be_library, &by_mutex},              \
-        {#test ", queue", (test), NULL, NULL, &by_queue},                      \
-        {#test ", queue, late", (test), be_late, be_library, &by_queue}
+#define exclusion_tests(test)                                                                      \
+    {#test, (test), NULL, NULL, &by_mutex},                                                        \
+        {#test ", late", (test), be_late, be_library, &by_mutex},                                  \
+        {#test ", queue", (test), NULL, NULL, &by_queue},                                          \
+    {                                                                                              \
+#test ", queue, late", (test), be_late, be_library, &by_queue                              \
+    }
 
 int main(int argc, char **argv)
 {
@@ -1498,8 +1468,7 @@ int main(int argc, char **argv)
          write_twice, be_library, &by_queue},
         {"broken_queue_is_found", broken_queue_is_found, be_broken, be_library, &by_queue},
     };
-    int failures = cmocka_run_group_tests_name("coarray", tests, create_world,
-                                               destroy_world);
+    int failures = cmocka_run_group_tests_name("coarray", tests, create_world, destroy_world);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return failures != 0;

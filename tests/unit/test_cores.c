@@ -124,12 +124,10 @@ static void here(void **state)
 
 int main(void)
 {
-#define CORES_TEST(name)                                                       \
-    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define CORES_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        CORES_TEST(nothing_is_known), CORES_TEST(a_thread_a_core),
-        CORES_TEST(two_threads_a_core), CORES_TEST(offline_processors),
-        CORES_TEST(cores_of_a_mask), CORES_TEST(here),
+        CORES_TEST(nothing_is_known),   CORES_TEST(a_thread_a_core), CORES_TEST(two_threads_a_core),
+        CORES_TEST(offline_processors), CORES_TEST(cores_of_a_mask), CORES_TEST(here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

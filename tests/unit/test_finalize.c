@@ -56,8 +56,7 @@ static int end(int status, char *said, size_t size)
     close(ends[1]);
     size_t length = 0;
     ssize_t more;
-    while (length + 1 < size &&
-           (more = read(ends[0], said + length, size - 1 - length)) > 0)
+    while (length + 1 < size && (more = read(ends[0], said + length, size - 1 - length)) > 0)
         length += (size_t)more;
     said[length] = '\0';
     close(ends[0]);

@@ -58,13 +58,12 @@ static void memory_of_a_box(void **state)
     }
 }
 
-static void assert_region(const struct halo_region *region, int direction,
-                          int64_t position, const struct halo_box *box)
+static void assert_region(const struct halo_region *region, int direction, int64_t position,
+                          const struct halo_box *box)
 {
     for (int d = 0; d < HALO_DIRECTIONS; d++) {
         assert_int_equal(region->start[d], d == direction ? position : 1);
-        assert_int_equal(region->extent[d],
-                         d == direction ? 1 : box->extent[d]);
+        assert_int_equal(region->extent[d], d == direction ? 1 : box->extent[d]);
     }
 }
 
@@ -89,8 +88,7 @@ static void regions_of_faces(void **state)
 
 /* How often each place of the array is in one of the faces. */
 static int *count_places(const struct halo_box *box,
-                         struct halo_region (*face_of)(const struct halo_box *,
-                                                       int))
+                         struct halo_region (*face_of)(const struct halo_box *, int))
 {
     int *const counts = calloc((size_t)halo_array_values(box), sizeof *counts);
     assert_non_null(counts);
@@ -99,8 +97,7 @@ static int *count_places(const struct halo_box *box,
         int64_t p[HALO_DIRECTIONS], values = 0;
         for (p[0] = r.start[0]; p[0] < r.start[0] + r.extent[0]; p[0]++)
             for (p[1] = r.start[1]; p[1] < r.start[1] + r.extent[1]; p[1]++)
-                for (p[2] = r.start[2]; p[2] < r.start[2] + r.extent[2];
-                     p[2]++) {
+                for (p[2] = r.start[2]; p[2] < r.start[2] + r.extent[2]; p[2]++) {
                     counts[halo_place(box, p)]++;
                     values++;
                 }
@@ -179,21 +176,17 @@ static void neighbours_match(void **state)
                         const int next = mine.neighbours[face];
                         const struct halo_grid other = halo_grid_of(dims, next);
                         const int64_t here = halo_received(&box, face).start[d];
-                        const int64_t there =
-                            halo_sent(&box, face ^ 1).start[d];
+                        const int64_t there = halo_sent(&box, face ^ 1).start[d];
                         assert_int_equal(other.neighbours[face ^ 1], rank);
-                        assert_int_equal(
-                            halo_global_position(&mine, &box, d, here),
-                            halo_global_position(&other, &box, d, there));
+                        assert_int_equal(halo_global_position(&mine, &box, d, here),
+                                         halo_global_position(&other, &box, d, there));
                         assert_int_equal(dims[d] == 1, next == rank);
-                        assert_int_equal(dims[d] <= 2,
-                                         next == mine.neighbours[face ^ 1]);
+                        assert_int_equal(dims[d] <= 2, next == mine.neighbours[face ^ 1]);
                     }
                     for (int d = 0; d < HALO_DIRECTIONS; d++)
                         for (int64_t p = 1; p <= box.extent[d]; p++)
-                            assert_int_equal(
-                                halo_global_position(&mine, &box, d, p),
-                                mine.coords[d] * box.extent[d] + p - 1);
+                            assert_int_equal(halo_global_position(&mine, &box, d, p),
+                                             mine.coords[d] * box.extent[d] + p - 1);
                 }
 }
 
@@ -220,8 +213,7 @@ static double *untouched(int64_t count)
 
 /* After a face was sent from the array of numbers to its opposite's place in the
    other one, which held nothing. */
-static void assert_sent(const struct halo_box *box, int face,
-                        const double *values)
+static void assert_sent(const struct halo_box *box, int face, const double *values)
 {
     const struct halo_region from = halo_sent(box, face);
     const struct halo_region to = halo_received(box, halo_opposite(face));
@@ -233,12 +225,10 @@ static void assert_sent(const struct halo_box *box, int face,
                 bool inside = true;
                 for (int d = 0; d < HALO_DIRECTIONS; d++) {
                     source[d] = from.start[d] + p[d] - to.start[d];
-                    inside = inside && p[d] >= to.start[d] &&
-                             p[d] < to.start[d] + to.extent[d];
+                    inside = inside && p[d] >= to.start[d] && p[d] < to.start[d] + to.extent[d];
                 }
                 assert_true(values[place++] ==
-                            (inside ? (double)halo_place(box, source)
-                                    : UNTOUCHED));
+                            (inside ? (double)halo_place(box, source) : UNTOUCHED));
             }
 }
 
@@ -251,8 +241,7 @@ static void faces_are_copied(void **state)
             const int64_t count = halo_array_values(box);
             const int64_t face_count = halo_face_values(box, face);
             const struct halo_region from = halo_sent(box, face);
-            const struct halo_region to =
-                halo_received(box, halo_opposite(face));
+            const struct halo_region to = halo_received(box, halo_opposite(face));
             double *const source = numbered(count);
             double *const target = untouched(count);
             double *const other = untouched(count);
@@ -275,9 +264,8 @@ static void faces_are_copied(void **state)
 /* ---- options -------------------------------------------------------------------------- */
 
 /* The parameters that these texts make for so many ranks; NULL: the default. */
-static bool complete(struct halo_parameters *parameters, const char *dims,
-                     const char *local, const char *methods, int ranks,
-                     struct bc_error *error)
+static bool complete(struct halo_parameters *parameters, const char *dims, const char *local,
+                     const char *methods, int ranks, struct bc_error *error)
 {
     struct bc_option rows[HALO_OPTIONS_MAX];
     halo_parameters_table(parameters, rows);
@@ -293,8 +281,7 @@ static bool complete(struct halo_parameters *parameters, const char *dims,
     return good;
 }
 
-static void assert_boxes(const char *local, const struct halo_box *expected,
-                         int count)
+static void assert_boxes(const char *local, const struct halo_box *expected, int count)
 {
     static struct halo_parameters parameters;
     struct bc_error error;
@@ -302,12 +289,11 @@ static void assert_boxes(const char *local, const struct halo_box *expected,
     assert_int_equal(parameters.box_count, count);
     for (int i = 0; i < count; i++)
         for (int d = 0; d < HALO_DIRECTIONS; d++)
-            assert_int_equal(parameters.boxes[i].extent[d],
-                             expected[i].extent[d]);
+            assert_int_equal(parameters.boxes[i].extent[d], expected[i].extent[d]);
 }
 
-static void assert_refused(const char *dims, const char *local,
-                           const char *methods, int ranks, const char *option)
+static void assert_refused(const char *dims, const char *local, const char *methods, int ranks,
+                           const char *option)
 {
     static struct halo_parameters parameters;
     struct bc_error error;
@@ -319,29 +305,36 @@ static void assert_refused(const char *dims, const char *local,
 static void lists_of_boxes(void **state)
 {
     (void)state;
-    assert_boxes(NULL,
-                 (struct halo_box[]){{{10, 10, 10}},
-                                     {{50, 50, 50}},
-                                     {{100, 100, 100}},
-                                     {{150, 150, 150}}},
-                 4);
+    assert_boxes(
+        NULL,
+        (struct halo_box[]){{{10, 10, 10}}, {{50, 50, 50}}, {{100, 100, 100}}, {{150, 150, 150}}},
+        4);
     assert_boxes("10,50,100x20x30",
-                 (struct halo_box[]){{{10, 10, 10}},
-                                     {{50, 50, 50}},
-                                     {{100, 20, 30}}},
-                 3);
+                 (struct halo_box[]){{{10, 10, 10}}, {{50, 50, 50}}, {{100, 20, 30}}}, 3);
     assert_boxes("1Kx1x2", (struct halo_box[]){{{1024, 1, 2}}}, 1);
     assert_boxes("46340x46340x1", (struct halo_box[]){{{46340, 46340, 1}}}, 1);
-    static const char *const wrong[] = {
-        "",      "x",       "10x",      "10x20",       "10x20x30x40",
-        "10,",   ",10",     "10x x1",   "-1",          "0",
-        "1x0x1", "1x1x1.5", "3x3x3x",   "99999999999", "1x1x9223372036854775808",
-        "10320", "122167x122167x1000", "122167958640x1x1"};
+    static const char *const wrong[] = {"",
+                                        "x",
+                                        "10x",
+                                        "10x20",
+                                        "10x20x30x40",
+                                        "10,",
+                                        ",10",
+                                        "10x x1",
+                                        "-1",
+                                        "0",
+                                        "1x0x1",
+                                        "1x1x1.5",
+                                        "3x3x3x",
+                                        "99999999999",
+                                        "1x1x9223372036854775808",
+                                        "10320",
+                                        "122167x122167x1000",
+                                        "122167958640x1x1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_refused(NULL, wrong[i], NULL, 1, "--local");
     /* The array has two values more in each direction, and at most 2^40 in all. */
-    assert_boxes("122167958639x1x1",
-                 (struct halo_box[]){{{INT64_C(122167958639), 1, 1}}}, 1);
+    assert_boxes("122167958639x1x1", (struct halo_box[]){{{INT64_C(122167958639), 1, 1}}}, 1);
     assert_boxes("10319", (struct halo_box[]){{{10319, 10319, 10319}}}, 1);
     assert_boxes("1x50000x60000", (struct halo_box[]){{{1, 50000, 60000}}}, 1);
     char long_list[2 * HALO_BOXES_MAX + 2] = "1";
@@ -352,8 +345,7 @@ static void lists_of_boxes(void **state)
 
 /* The default boxes but for those that need more than so many bytes: what the
    other ranks are told. */
-static void assert_kept(double bytes, int count, const char *kept,
-                        const char *left_out)
+static void assert_kept(double bytes, int count, const char *kept, const char *left_out)
 {
     static struct halo_parameters parameters, others;
     struct bc_error error;
@@ -373,8 +365,8 @@ static void boxes_that_fit(void **state)
 {
     (void)state;
     assert_kept(INFINITY, 4, "10,50,100,150", NULL);
-    assert_kept(halo_needed_bytes(&(struct halo_box){{150, 150, 150}}, true), 4,
-                "10,50,100,150", NULL);
+    assert_kept(halo_needed_bytes(&(struct halo_box){{150, 150, 150}}, true), 4, "10,50,100,150",
+                NULL);
     assert_kept(16 << 20, 3, "10,50,100", "150");
     assert_kept(5 << 20, 2, "10,50", "100,150");
     assert_kept(1 << 20, 1, "10", "50,100,150");
@@ -398,11 +390,21 @@ static void grids_that_are_asked_for(void **state)
     assert_dims("3x2x1", 6, 3, 2, 1);
     assert_dims("0x2x1", 6, 0, 2, 1);
     assert_dims("0x6x0", 6, 0, 6, 0);
-    static const char *const wrong[] = {
-        "",      "6",     "3x2",        "3x2x1x1", "3x2x2",
-        "1x2x1", "0x4x0", "0x7x0",      "3x-2x-1", "a",
-        "3x2x",  "12x0x0", "99999999999x0x0", "4294967297x6x1",
-        "3037000500x3037000500x3037000500"};
+    static const char *const wrong[] = {"",
+                                        "6",
+                                        "3x2",
+                                        "3x2x1x1",
+                                        "3x2x2",
+                                        "1x2x1",
+                                        "0x4x0",
+                                        "0x7x0",
+                                        "3x-2x-1",
+                                        "a",
+                                        "3x2x",
+                                        "12x0x0",
+                                        "99999999999x0x0",
+                                        "4294967297x6x1",
+                                        "3037000500x3037000500x3037000500"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_refused(wrong[i], NULL, NULL, 6, "--dims");
 }
@@ -442,8 +444,7 @@ static void lists_of_methods(void **state)
                    "put images;get images;isend/irecv types none;"
                    "isend/irecv packed none;persistent none;"
                    "neighbor_alltoallw none;shared window none;");
-    assert_methods("Shared_Window,put", HALO_SYNC_ALL,
-                   "put all;shared window none;");
+    assert_methods("Shared_Window,put", HALO_SYNC_ALL, "put all;shared window none;");
     assert_refused(NULL, NULL, "puts", 1, "--methods");
     assert_refused(NULL, NULL, "isend/irecv", 1, "--methods");
 }

@@ -39,8 +39,7 @@ static void ranks_as_ranges(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[64];
-        const size_t length = bc_format_ranks(cases[i].ranks, cases[i].count,
-                                              text, sizeof text);
+        const size_t length = bc_format_ranks(cases[i].ranks, cases[i].count, text, sizeof text);
         if (cases[i].count == 0) { /* nothing to write */
             assert_int_equal(length, 0);
             continue;
@@ -58,8 +57,8 @@ static void ranges_are_cut_to_the_size(void **state)
     for (size_t size = 0; size <= sizeof whole + 2; size++) {
         char text[64];
         memset(text, 'x', sizeof text);
-        const size_t length = bc_format_ranks(numbers, COUNT(numbers),
-                                              size > 0 ? text : NULL, size);
+        const size_t length =
+            bc_format_ranks(numbers, COUNT(numbers), size > 0 ? text : NULL, size);
         assert_int_equal(length, sizeof whole - 1);
         assert_true(text[size] == 'x');
         if (size == 0)
@@ -104,8 +103,7 @@ static void ranges_say_what_was_written(void **state)
         if (count == 0)
             continue;
         char text[512];
-        const size_t length =
-            bc_format_ranks(numbers, count, text, sizeof text);
+        const size_t length = bc_format_ranks(numbers, count, text, sizeof text);
         assert_int_equal(length, strlen(text));
         assert_int_equal(expand(text, back), count);
         assert_memory_equal(numbers, back, count * sizeof *numbers);
@@ -129,23 +127,24 @@ static void hosts_as_text(void **state)
         struct host hosts[7];
     } cases[] = {
         {"alone: 0", {{"alone", {0}, 1}}},
-        {"host0: 0-3; host1: 4-7",
-         {{"host0", {0, 1, 2, 3}, 4}, {"host1", {4, 5, 6, 7}, 4}}},
+        {"host0: 0-3; host1: 4-7", {{"host0", {0, 1, 2, 3}, 4}, {"host1", {4, 5, 6, 7}, 4}}},
         {"n1: 0; n2: 1; n3: 2", {{"n1", {0}, 1}, {"n2", {1}, 1}, {"n3", {2}, 1}}},
-        {"n[1-4]: 0-3",
-         {{"n1", {0}, 1}, {"n2", {1}, 1}, {"n3", {2}, 1}, {"n4", {3}, 1}}},
+        {"n[1-4]: 0-3", {{"n1", {0}, 1}, {"n2", {1}, 1}, {"n3", {2}, 1}, {"n4", {3}, 1}}},
         {"n[08-11]: 2-9",
-         {{"n08", {2, 3}, 2}, {"n09", {4, 5}, 2}, {"n10", {6, 7}, 2},
-          {"n11", {8, 9}, 2}}},
+         {{"n08", {2, 3}, 2}, {"n09", {4, 5}, 2}, {"n10", {6, 7}, 2}, {"n11", {8, 9}, 2}}},
         {"n[9-12].at.home7: 0-3",
-         {{"n9.at.home7", {0}, 1}, {"n10.at.home7", {1}, 1},
-          {"n11.at.home7", {2}, 1}, {"n12.at.home7", {3}, 1}}},
+         {{"n9.at.home7", {0}, 1},
+          {"n10.at.home7", {1}, 1},
+          {"n11.at.home7", {2}, 1},
+          {"n12.at.home7", {3}, 1}}},
         /* 010 does not follow 9. */
         {"n8: 0; n9: 1; n010: 2; n011: 3",
          {{"n8", {0}, 1}, {"n9", {1}, 1}, {"n010", {2}, 1}, {"n011", {3}, 1}}},
         /* In turn. */
         {"n[0-3]: 0-8/4, each next +1",
-         {{"n0", {0, 4, 8}, 3}, {"n1", {1, 5, 9}, 3}, {"n2", {2, 6, 10}, 3},
+         {{"n0", {0, 4, 8}, 3},
+          {"n1", {1, 5, 9}, 3},
+          {"n2", {2, 6, 10}, 3},
           {"n3", {3, 7, 11}, 3}}},
         /* Numbered the other way round: nothing follows. */
         {"n3: 0; n2: 1; n1: 2; n0: 3",
@@ -154,17 +153,22 @@ static void hosts_as_text(void **state)
          {{"n0", {3}, 1}, {"n1", {2}, 1}, {"n2", {1}, 1}, {"n3", {0}, 1}}},
         /* A last one that has fewer. */
         {"n[0-3]: 0-7; n4: 8",
-         {{"n0", {0, 1}, 2}, {"n1", {2, 3}, 2}, {"n2", {4, 5}, 2},
-          {"n3", {6, 7}, 2}, {"n4", {8}, 1}}},
+         {{"n0", {0, 1}, 2},
+          {"n1", {2, 3}, 2},
+          {"n2", {4, 5}, 2},
+          {"n3", {6, 7}, 2},
+          {"n4", {8}, 1}}},
         /* Ranks of no pattern. */
         {"n0: 0,2,7-8; n1: 1,3,9-10; n2: 4; n3: 5",
-         {{"n0", {0, 2, 7, 8}, 4}, {"n1", {1, 3, 9, 10}, 4}, {"n2", {4}, 1},
-          {"n3", {5}, 1}}},
+         {{"n0", {0, 2, 7, 8}, 4}, {"n1", {1, 3, 9, 10}, 4}, {"n2", {4}, 1}, {"n3", {5}, 1}}},
         {"a[1-5]b: 0-4; c9: 5",
-         {{"a1b", {0}, 1}, {"a2b", {1}, 1}, {"a3b", {2}, 1}, {"a4b", {3}, 1},
-          {"a5b", {4}, 1}, {"c9", {5}, 1}}},
-        {"x: 0; x: 1; x: 2; x: 3",
-         {{"x", {0}, 1}, {"x", {1}, 1}, {"x", {2}, 1}, {"x", {3}, 1}}},
+         {{"a1b", {0}, 1},
+          {"a2b", {1}, 1},
+          {"a3b", {2}, 1},
+          {"a4b", {3}, 1},
+          {"a5b", {4}, 1},
+          {"c9", {5}, 1}}},
+        {"x: 0; x: 1; x: 2; x: 3", {{"x", {0}, 1}, {"x", {1}, 1}, {"x", {2}, 1}, {"x", {3}, 1}}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct bc_hosts hosts = {0};

@@ -32,8 +32,7 @@ static void all_ranks_are_on_this_host(void **state)
     char hosts[MPI_MAX_PROCESSOR_NAME + 64];
     snprintf(hosts, sizeof hosts, "%s: 0-%d", name, ranks - 1);
     const bool hosts_good =
-        rank == 0 ? job.hosts != NULL && strcmp(job.hosts, hosts) == 0
-                  : job.hosts == NULL;
+        rank == 0 ? job.hosts != NULL && strcmp(job.hosts, hosts) == 0 : job.hosts == NULL;
     const bool binding_good = (job.binding != NULL) == (rank == 0);
     const struct bc_job copy = job;
     bc_job_free(&job);
@@ -50,8 +49,7 @@ static void all_ranks_are_on_this_host(void **state)
     assert_true(binding_good);
     assert_true(least == most);
     assert_true(memory > 0);
-    const int64_t installed =
-        (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const int64_t installed = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     assert_true(memory <= installed / ranks);
 }
 
@@ -104,11 +102,9 @@ static struct finding describe_bound(int first, int count)
         snprintf(finding.binding, sizeof finding.binding, "%s", job.binding);
     finding.cores = job.cores;
     if (job.shared_cores != NULL)
-        snprintf(finding.shared_cores, sizeof finding.shared_cores, "%s",
-                 job.shared_cores);
+        snprintf(finding.shared_cores, sizeof finding.shared_cores, "%s", job.shared_cores);
     if (job.exceeded_quota != NULL)
-        snprintf(finding.exceeded_quota, sizeof finding.exceeded_quota, "%s",
-                 job.exceeded_quota);
+        snprintf(finding.exceeded_quota, sizeof finding.exceeded_quota, "%s", job.exceeded_quota);
     bc_job_free(&job);
     sched_setaffinity(0, sizeof all_processors, &all_processors);
     return finding;
@@ -133,8 +129,7 @@ static void two_ranks_of_many_on_one_processor(void **state)
        processors in all for every rank, where the machine has them. */
     const int processors = CPU_COUNT(&all_processors);
     const bool bound = rank >= ranks - 2;
-    const struct finding finding =
-        describe_bound(0, bound ? 1 : processors);
+    const struct finding finding = describe_bound(0, bound ? 1 : processors);
     assert_true(finding.oversubscribed);
 }
 
@@ -157,8 +152,7 @@ static void a_processor_each_is_enough(void **state)
     const struct finding own = describe_bound(rank, 1);
     const struct finding common = describe_bound(0, ranks);
     /* One rank may have more, as long as the other's is left to it. */
-    const struct finding nested =
-        describe_bound(0, rank == 0 ? 1 : ranks);
+    const struct finding nested = describe_bound(0, rank == 0 ? 1 : ranks);
     assert_false(own.oversubscribed);
     assert_int_equal(own.least_processors, ranks);
     assert_false(common.oversubscribed);
@@ -166,8 +160,7 @@ static void a_processor_each_is_enough(void **state)
     if (rank != 0 || ranks != 2)
         return;
     char binding[64];
-    snprintf(binding, sizeof binding, "0: %d; 1: %d", processor_number(0),
-             processor_number(1));
+    snprintf(binding, sizeof binding, "0: %d; 1: %d", processor_number(0), processor_number(1));
     assert_string_equal(own.binding, binding);
 }
 
@@ -176,8 +169,7 @@ static void a_processor_each_is_enough(void **state)
 /* What is found when this rank is bound to `count` processors from the `first`-th on, and
    ran on `last`, on a system where the lists of cores are those, with a processor beyond those
    that there are. Collective. */
-static struct finding describe_on_cores(const char *const *lists, int first, int count,
-                                        int last)
+static struct finding describe_on_cores(const char *const *lists, int first, int count, int last)
 {
     if (rank == 0)
         (void)make_folder(NULL);
@@ -238,7 +230,8 @@ static void ranks_on_hardware_threads(void **state)
     char text[160];
     snprintf(text, sizeof text,
              "ranks 0 and 1, which are not bound to different cores, ran on processors %d and "
-             "%d of one core when the job began", a, beyond);
+             "%d of one core when the job began",
+             a, beyond);
     assert_string_equal(ran.shared_cores, text);
 }
 
@@ -282,8 +275,9 @@ static void ranks_share_a_quota(void **state)
     const struct finding too_little = describe_with_quota(false, ranks - 0.5);
     const struct finding enough = describe_with_quota(false, ranks);
     char text[128];
-    snprintf(text, sizeof text, "the control group's quota of %.1f processors (cpu.max) is for %d ranks",
-             ranks - 0.5, ranks);
+    snprintf(text, sizeof text,
+             "the control group's quota of %.1f processors (cpu.max) is for %d ranks", ranks - 0.5,
+             ranks);
     assert_true(too_little.oversubscribed);
     assert_int_equal(too_little.least_processors, processors);
     assert_int_equal(too_little.least_allowed_processors,
@@ -306,8 +300,9 @@ static void each_rank_has_a_quota(void **state)
     assert_int_equal(too_little.least_processors, processors);
     assert_int_equal(too_little.least_allowed_processors,
                      (int)(0.75 * ranks) < processors ? (int)(0.75 * ranks) : processors);
-    assert_string_equal(too_little.exceeded_quota,
-                        rank == 0 ? "the control group's quota of 0.75 processors (cpu.max) is for 1 rank" : "");
+    assert_string_equal(
+        too_little.exceeded_quota,
+        rank == 0 ? "the control group's quota of 0.75 processors (cpu.max) is for 1 rank" : "");
 }
 
 int main(int argc, char **argv)

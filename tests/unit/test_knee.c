@@ -3,14 +3,13 @@
 #include "mpi_overhead/knee.h"
 
 /* Points at work 1, 2, 4 ... ns on a curve of known plateau and overhead. */
-static size_t make_points(struct knee_point *points, double plateau_ns,
-                          double overhead_ns, double most_ns)
+static size_t make_points(struct knee_point *points, double plateau_ns, double overhead_ns,
+                          double most_ns)
 {
     size_t count = 0;
     for (double work_ns = 1.0; work_ns <= most_ns; work_ns *= 2.0) {
         const double line_ns = work_ns + overhead_ns;
-        points[count++] = (struct knee_point){
-            work_ns, line_ns > plateau_ns ? line_ns : plateau_ns};
+        points[count++] = (struct knee_point){work_ns, line_ns > plateau_ns ? line_ns : plateau_ns};
     }
     return count;
 }

@@ -92,10 +92,9 @@ static void here(void **state)
 
 int main(void)
 {
-#define MEMORY_TEST(name)                                                      \
-    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(no_limit), MEMORY_TEST(version_2), MEMORY_TEST(groups_above),
+        MEMORY_TEST(no_limit),  MEMORY_TEST(version_2), MEMORY_TEST(groups_above),
         MEMORY_TEST(version_1), MEMORY_TEST(here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
- * The variable MPIRT_MONITOR: what its words mean, and what a whole run makes of it; run on 1 and on 3. As
- * `test_monitor_environment start` it only starts and ends what the variable asks for: for what ends the job, and
- * for what `test_monitor_environment spawn` spawns.
+ * The variable MPIRT_MONITOR: what its words mean, and what a whole run makes of it; run on 1 and
+ * on 3. As `test_monitor_environment start` it only starts and ends what the variable asks for: for
+ * what ends the job, and for what `test_monitor_environment spawn` spawns.
  */
 #include "helpers.h"
 
@@ -18,7 +18,8 @@
 
 static int rank, ranks;
 
-/* ---- stand-ins for the monitor ------------------------------------------------------------------------------- */
+/* ---- stand-ins for the monitor
+ * ------------------------------------------------------------------------------- */
 
 static MPIX_Monitor started_with;
 static FILE *started_file;
@@ -48,7 +49,9 @@ const char *MPIX_Monitor_error_string(int code)
     return "as the test wants";
 }
 
-/* ---- words --------------------------------------------------------------------------------------------------- */
+/* ---- words
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static struct environment environment;
 static struct bc_error error;
@@ -111,7 +114,8 @@ static void each_flag_is_a_word(void **state)
 static void without_flags_it_is_all(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "per-rank", "large=1", "output=coll", "timeout=1s,per-rank,large=2"};
+    static const char *const texts[] = {"", "per-rank", "large=1", "output=coll",
+                                        "timeout=1s,per-rank,large=2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         accept(texts[i]);
         assert_flags("111111");
@@ -146,15 +150,17 @@ static void sizes(void **state)
         accept(cases[i].text);
         assert_int_equal(environment.handle.large_bytes, cases[i].bytes);
     }
-    static const char *const wrong[] = {"0",   "-1",   "",    "K",  "1.5K", "64KB", "1T", "9223372036854775808",
-                                        "8589934592G", " 1", "1 ", "0x10"};
+    static const char *const wrong[] = {"0",           "-1",   "",   "K",
+                                        "1.5K",        "64KB", "1T", "9223372036854775808",
+                                        "8589934592G", " 1",   "1 ", "0x10"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[64];
         snprintf(text, sizeof text, "large=%s", wrong[i]);
         refuse(text, text);
     }
     refuse("large", "'large'");
-    refuse("large=1000000000000000000000000000000000000000000000000000000000000000000000000", "large=1000000");
+    refuse("large=1000000000000000000000000000000000000000000000000000000000000000000000000",
+           "large=1000000");
 }
 
 static void times(void **state)
@@ -171,9 +177,9 @@ static void times(void **state)
         accept(text);
         assert_near(environment.handle.timeout_us, cases[i].us, cases[i].us * 1e-15);
     }
-    static const char *const wrong[] = {"",    "1",     "0",     "s",   "ms",   "-1us",    "1 ms",  "1m",
-                                        "1 s", "infs",  "nanns", "1S",  "1us ", "1e300s", "1.1e9s", "1min",
-                                        "us1", "1usus", "0x1us", "1;2s"};
+    static const char *const wrong[] = {
+        "",      "1",  "0",    "s",      "ms",     "-1us", "1 ms", "1m",    "1 s",   "infs",
+        "nanns", "1S", "1us ", "1e300s", "1.1e9s", "1min", "us1",  "1usus", "0x1us", "1;2s"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(text, sizeof text, "timeout=%s", wrong[i]);
         refuse(text, text);
@@ -275,7 +281,8 @@ static void very_long_texts(void **state)
     free(text);
 }
 
-/* ---- a whole run --------------------------------------------------------------------------------------------- */
+/* ---- a whole run
+ * --------------------------------------------------------------------------------------------- */
 
 /* All ranks learn what rank 0's variable says, whatever theirs is. */
 static void ranks_follow_rank_0(void **state)
@@ -376,15 +383,16 @@ static void a_lost_report_is_said(void **state)
     assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: as the test wants\n" : "");
 }
 
-/* A spawned job's report is beside that of the one that spawned it: both are there. The variable, which is the
-   launcher's for both, is "output=FOLDER/report". */
+/* A spawned job's report is beside that of the one that spawned it: both are there. The variable,
+   which is the launcher's for both, is "output=FOLDER/report". */
 static bool spawned_jobs_have_their_own_report(char *program)
 {
     const char *const name = getenv("MPIRT_MONITOR") + strlen("output=");
     environment_start();
     MPI_Comm children;
     char *arguments[] = {"start", NULL};
-    MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                   MPI_ERRCODES_IGNORE);
     MPI_Comm_disconnect(&children);
     environment_end();
     char pattern[4096];
@@ -405,7 +413,8 @@ static bool spawned_jobs_have_their_own_report(char *program)
     return good;
 }
 
-/* Starts and ends a monitor of a whole run; one that was spawned lets its parent go on after that. */
+/* Starts and ends a monitor of a whole run; one that was spawned lets its parent go on after that.
+ */
 static bool start_only(void)
 {
     environment_start();
@@ -423,8 +432,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc > 1) {
-        const bool good = strcmp(argv[1], "spawn") == 0 ? spawned_jobs_have_their_own_report(argv[0])
-                                                        : start_only();
+        const bool good = strcmp(argv[1], "spawn") == 0
+                              ? spawned_jobs_have_their_own_report(argv[0])
+                              : start_only();
         MPI_Finalize();
         return !good;
     }

@@ -1,6 +1,6 @@
 /*
- * What lies under the MPI library that this is built with: its performance variables can be read, whatever they
- * are; run on 2.
+ * What lies under the MPI library that this is built with: its performance variables can be read,
+ * whatever they are; run on 2.
  */
 #include "helpers.h"
 
@@ -43,7 +43,8 @@ int main(int argc, char **argv)
     if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
         return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(variables_can_be_read)};
-    int failures = cmocka_run_group_tests_name("monitor's services, of the library", tests, NULL, NULL);
+    int failures =
+        cmocka_run_group_tests_name("monitor's services, of the library", tests, NULL, NULL);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return failures != 0;

@@ -1,5 +1,6 @@
 /*
- * The report of a snapshot made by hand, as a whole; run on 1 and on 3. Only rank 0 writes, and looks at it.
+ * The report of a snapshot made by hand, as a whole; run on 1 and on 3. Only rank 0 writes, and
+ * looks at it.
  */
 #include "helpers.h"
 
@@ -15,7 +16,8 @@
 
 static int rank, ranks;
 
-/* ---- stand-ins for the other modules ------------------------------------------------------------------------- */
+/* ---- stand-ins for the other modules
+ * ------------------------------------------------------------------------- */
 
 struct communicator communicators[COMMUNICATORS_MAX] = {{.name = "other communicators"}};
 
@@ -45,7 +47,8 @@ bool rows_gather(struct rows *rows, MPI_Comm comm)
 
 bool rows_append(struct rows *rows, const struct rows *more)
 {
-    struct keyed_row *const all = realloc(rows->rows, (size_t)(rows->count + more->count + 1) * sizeof *all);
+    struct keyed_row *const all =
+        realloc(rows->rows, (size_t)(rows->count + more->count + 1) * sizeof *all);
     if (more->count > 0)
         memcpy(all + rows->count, more->rows, (size_t)more->count * sizeof *all);
     rows->rows = all;
@@ -102,7 +105,9 @@ void rows_free(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------------- */
+/* ---- reports
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static struct snapshot snapshot;
 static char path[64];
@@ -145,11 +150,13 @@ static int write_report(struct rows *rows)
     return open ? code : -1;
 }
 
-#define HEADER                                                                                                  \
-    "kind\tcomm\toperation\tranks\tcalls\tcompleted\ttimeouts\ttotal_s\tmean_us\tmax_us\tmax_rank\tbytes\t"     \
-    "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_s\tslowest_rank\n"
-#define ROW(rank_)                                                                                              \
-    "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"                    \
+#define HEADER                                                                                     \
+    "kind\tcomm\toperation\tranks\tcalls\tcompleted\ttimeouts\ttotal_s\tmean_us\tmax_us\tmax_"     \
+    "rank\tbytes\t"                                                                                \
+    "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_"    \
+    "s\tslowest_rank\n"
+#define ROW(rank_)                                                                                 \
+    "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"       \
     "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\n"
 #define END(rows) "# end: " rows ", exit 0\n"
 
@@ -206,8 +213,8 @@ static void report_is_as_the_contract_says(void **state)
 static void remarks_say_what_is_missing(void **state)
 {
     (void)state;
-    snapshot.asked =
-        (MPIX_Monitor){.profile = 1, .coll = 1, .comm = 1, .other = 1, .traffic = 1, .timeout_us = 1.5};
+    snapshot.asked = (MPIX_Monitor){
+        .profile = 1, .coll = 1, .comm = 1, .other = 1, .traffic = 1, .timeout_us = 1.5};
     snapshot.services.warning = "nothing to see";
     struct rows rows;
     make_rows(&rows, 0);
@@ -231,7 +238,8 @@ static void remarks_say_what_is_missing(void **state)
     assert_non_null(strstr(text, "# warning: 13 operations are on communicators"));
     assert_non_null(strstr(text, "'other communicators'"));
     assert_non_null(strstr(text, "# note: other services count for the whole process"));
-    assert_non_null(strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
+    assert_non_null(
+        strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
 }
 
 /* Whether the text has this warning once, or, if it is NULL, none of its kind. */
@@ -249,13 +257,17 @@ static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
 {
     (void)state;
     static const char off[] = "# warning: nothing is monitored: the handle's profile is 0";
-    static const char alone[] = "# warning: nothing is monitored: profile is the handle's only flag";
+    static const char alone[] =
+        "# warning: nothing is monitored: profile is the handle's only flag";
     static const struct {
         MPIX_Monitor asked;
         const char *warning;
     } cases[] = {
-        {{.coll = 1, .traffic = 1}, off},     {{.other = 1}, off}, {{.profile = 1, .per_rank = 1}, alone},
-        {{.profile = 1, .msgsize = 1}, NULL}, {{.per_rank = 1}, NULL},
+        {{.coll = 1, .traffic = 1}, off},
+        {{.other = 1}, off},
+        {{.profile = 1, .per_rank = 1}, alone},
+        {{.profile = 1, .msgsize = 1}, NULL},
+        {{.per_rank = 1}, NULL},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     bool good[CASES];

@@ -1,8 +1,8 @@
 /*
  * Rows of snapshots made by hand, alone and put together over all ranks; run on 1, 2, 3, 4 and 7.
  *
- * A tick is half a nanosecond. Each test makes all its calls of MPI first, so that a rank on which a check fails
- * leaves no other waiting.
+ * A tick is half a nanosecond. Each test makes all its calls of MPI first, so that a rank on which
+ * a check fails leaves no other waiting.
  */
 #include "helpers.h"
 
@@ -17,7 +17,8 @@
 static int rank, ranks;
 static MPI_Comm private_comm;
 
-/* ---- stand-ins for the other modules ------------------------------------------------------------------------- */
+/* ---- stand-ins for the other modules
+ * ------------------------------------------------------------------------- */
 
 struct communicator communicators[COMMUNICATORS_MAX];
 
@@ -27,9 +28,9 @@ struct communicator communicators[COMMUNICATORS_MAX];
 #define RECEIVE POINT_TO_POINT
 #define MESSAGE POINT_TO_POINT
 #define PERSISTENT POINT_TO_POINT
-#define COLLECTIVE(Name, Nonblocking, ...)                                                                      \
-    COLLECTIVE_LIKE(Name)                                                                                       \
-    COLLECTIVE_LIKE(Nonblocking)                                                                                \
+#define COLLECTIVE(Name, Nonblocking, ...)                                                         \
+    COLLECTIVE_LIKE(Name)                                                                          \
+    COLLECTIVE_LIKE(Nonblocking)                                                                   \
     [OPERATION_##Name##_init] = {"MPI_" #Name "_init", CLASS_COLLECTIVE},
 #define ONE_SIDED POINT_TO_POINT
 #define ONE_SIDED_REQUEST POINT_TO_POINT
@@ -37,9 +38,9 @@ struct communicator communicators[COMMUNICATORS_MAX];
 #define WINDOW_CREATION COLLECTIVE_LIKE
 const struct operation_traits operation_traits[OPERATIONS] = {
 #include "monitor/functions.def"
-    POINT_TO_POINT(Mrecv) POINT_TO_POINT(Imrecv) COLLECTIVE_LIKE(Comm_idup) COLLECTIVE_LIKE(Comm_idup_with_info)
-    COLLECTIVE_LIKE(Comm_free) COLLECTIVE_LIKE(Comm_disconnect) COLLECTIVE_LIKE(Win_fence) COLLECTIVE_LIKE(Win_free)
-};
+    POINT_TO_POINT(Mrecv) POINT_TO_POINT(Imrecv) COLLECTIVE_LIKE(Comm_idup)
+        COLLECTIVE_LIKE(Comm_idup_with_info) COLLECTIVE_LIKE(Comm_free)
+            COLLECTIVE_LIKE(Comm_disconnect) COLLECTIVE_LIKE(Win_fence) COLLECTIVE_LIKE(Win_free)};
 
 #define TICKS_A_SECOND 2000000000
 
@@ -61,7 +62,9 @@ void services_since(struct services *now, const struct services *before)
         now->service[i].value -= before->service[i].value;
 }
 
-/* ---- snapshots ----------------------------------------------------------------------------------------------- */
+/* ---- snapshots
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static struct communicator_counts counts[COMMUNICATORS_MAX];
 static struct snapshot snapshot;
@@ -80,18 +83,21 @@ static int set_up(void **state)
     };
     communicators[0] =
         (struct communicator){.name = "others", .members = "NA", .order = 2, .processes = ranks};
-    communicators[1] =
-        (struct communicator){.identity = 77, .name = "MPI_COMM_WORLD", .members = "0-9", .processes = ranks};
+    communicators[1] = (struct communicator){
+        .identity = 77, .name = "MPI_COMM_WORLD", .members = "0-9", .processes = ranks};
     return 0;
 }
 
 /* Counts completed operations, each of which took so many ticks. */
-static struct count *count_operations(int communicator, enum operation_kind kind, int64_t completed, uint64_t ticks)
+static struct count *count_operations(int communicator, enum operation_kind kind, int64_t completed,
+                                      uint64_t ticks)
 {
     struct count *const count = &counts[communicator].operation[kind];
     counts[communicator].used = true;
-    *count = (struct count){
-        .calls = completed, .completed = completed, .total_ticks = (uint64_t)completed * ticks, .max_ticks = ticks};
+    *count = (struct count){.calls = completed,
+                            .completed = completed,
+                            .total_ticks = (uint64_t)completed * ticks,
+                            .max_ticks = ticks};
     return count;
 }
 
@@ -100,57 +106,62 @@ static const MPIX_Monitor_row *find(const struct rows *rows, const char *kind, c
 {
     for (int i = 0; i < rows->count; i++) {
         const MPIX_Monitor_row *const row = &rows->rows[i].row;
-        if (strcmp(row->kind, kind) == 0 && strcmp(row->comm, comm) == 0 && strcmp(row->operation, operation) == 0)
+        if (strcmp(row->kind, kind) == 0 && strcmp(row->comm, comm) == 0 &&
+            strcmp(row->operation, operation) == 0)
             return row;
     }
     return NULL;
 }
 
 /* The row's counts and times; NA and NAN where the expected ones are. */
-#define assert_counts(row, calls_, completed_, timeouts_, bytes_)                                               \
-    do {                                                                                                        \
-        assert_non_null(row);                                                                                   \
-        assert_int_equal((row)->calls, calls_);                                                                 \
-        assert_int_equal((row)->completed, completed_);                                                         \
-        assert_int_equal((row)->timeouts, timeouts_);                                                           \
-        assert_int_equal((row)->bytes, bytes_);                                                                 \
+#define assert_counts(row, calls_, completed_, timeouts_, bytes_)                                  \
+    do {                                                                                           \
+        assert_non_null(row);                                                                      \
+        assert_int_equal((row)->calls, calls_);                                                    \
+        assert_int_equal((row)->completed, completed_);                                            \
+        assert_int_equal((row)->timeouts, timeouts_);                                              \
+        assert_int_equal((row)->bytes, bytes_);                                                    \
     } while (0)
 
-#define assert_same_real(actual, expected) check_same_real((actual), (expected), #actual, __FILE__, __LINE__)
+#define assert_same_real(actual, expected)                                                         \
+    check_same_real((actual), (expected), #actual, __FILE__, __LINE__)
 
-static void check_same_real(double actual, double expected, const char *what, const char *file, int line)
+static void check_same_real(double actual, double expected, const char *what, const char *file,
+                            int line)
 {
     if (isnan(actual) && isnan(expected))
         return;
     check_near(actual, isnan(expected) ? -1.0 : expected, fabs(expected) * 1e-12, what, file, line);
 }
 
-#define assert_times(row, total_s_, mean_us_, max_us_, max_rank_, slowest_s_, slowest_rank_)                    \
-    do {                                                                                                        \
-        assert_same_real((row)->total_s, total_s_);                                                             \
-        assert_same_real((row)->mean_us, mean_us_);                                                             \
-        assert_same_real((row)->max_us, max_us_);                                                               \
-        assert_int_equal((row)->max_rank, max_rank_);                                                           \
-        assert_same_real((row)->slowest_s, slowest_s_);                                                         \
-        assert_int_equal((row)->slowest_rank, slowest_rank_);                                                   \
+#define assert_times(row, total_s_, mean_us_, max_us_, max_rank_, slowest_s_, slowest_rank_)       \
+    do {                                                                                           \
+        assert_same_real((row)->total_s, total_s_);                                                \
+        assert_same_real((row)->mean_us, mean_us_);                                                \
+        assert_same_real((row)->max_us, max_us_);                                                  \
+        assert_int_equal((row)->max_rank, max_rank_);                                              \
+        assert_same_real((row)->slowest_s, slowest_s_);                                            \
+        assert_int_equal((row)->slowest_rank, slowest_rank_);                                      \
     } while (0)
 
-#define assert_workload(row, small_, large_, small_bytes_, large_bytes_, small_per_s_, large_per_s_)            \
-    do {                                                                                                        \
-        assert_non_null(row);                                                                                   \
-        assert_int_equal((row)->small, small_);                                                                 \
-        assert_int_equal((row)->large, large_);                                                                 \
-        assert_int_equal((row)->small_bytes, small_bytes_);                                                     \
-        assert_int_equal((row)->large_bytes, large_bytes_);                                                     \
-        assert_same_real((row)->small_per_s, small_per_s_);                                                     \
-        assert_same_real((row)->large_per_s, large_per_s_);                                                     \
+#define assert_workload(row, small_, large_, small_bytes_, large_bytes_, small_per_s_,             \
+                        large_per_s_)                                                              \
+    do {                                                                                           \
+        assert_non_null(row);                                                                      \
+        assert_int_equal((row)->small, small_);                                                    \
+        assert_int_equal((row)->large, large_);                                                    \
+        assert_int_equal((row)->small_bytes, small_bytes_);                                        \
+        assert_int_equal((row)->large_bytes, large_bytes_);                                        \
+        assert_same_real((row)->small_per_s, small_per_s_);                                        \
+        assert_same_real((row)->large_per_s, large_per_s_);                                        \
     } while (0)
 
 #define assert_no_workload(row) assert_workload(row, NA, NA, NA, NA, NAN, NAN)
 
 enum { NA = MPIX_MONITOR_NA };
 
-/* ---- one process --------------------------------------------------------------------------------------------- */
+/* ---- one process
+ * --------------------------------------------------------------------------------------------- */
 
 /* Two kinds of messages and a collective, with one call in flight. */
 static void fill_world(void)
@@ -223,7 +234,8 @@ static void what_is_in_flight_has_no_time(void **state)
     assert_counts(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Isend"), 3, 0, 0, 24);
     assert_times(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Isend"), 0.0, NAN, NAN, NA, NAN, NA);
     assert_counts(find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point"), 3, 0, 0, 24);
-    assert_times(find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point"), NAN, NAN, NAN, NA, NAN, NA);
+    assert_times(find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point"), NAN, NAN, NAN, NA, NAN,
+                 NA);
     assert_counts(find(&rows, "comm", "MPI_COMM_WORLD", "collective"), 0, 0, 0, 0);
     assert_times(find(&rows, "comm", "MPI_COMM_WORLD", "collective"), NAN, NAN, NAN, NA, NAN, NA);
     rows_free(&rows);
@@ -253,7 +265,12 @@ static void only_what_was_asked_for(void **state)
         {{.profile = 1, .msgsize = 1}, 0, 0, 0, 1, 0},
         {{.profile = 1, .traffic = 1}, 0, 0, 0, 1, 0},
         {{.profile = 1, .other = 1}, 0, 0, 0, 0, 1},
-        {{.other = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1}, 0, 0, 0, 0, 0},
+        {{.other = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1},
+         0,
+         0,
+         0,
+         0,
+         0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snapshot.asked = cases[i].asked;
@@ -339,16 +356,20 @@ static void services_are_rows(void **state)
     rows_free(&rows);
 }
 
-/* By kind; in it by communicator: those of the program first, then by name, whatever their numbers and identities
-   are; then in the order of the table of functions. */
+/* By kind; in it by communicator: those of the program first, then by name, whatever their numbers
+   and identities are; then in the order of the table of functions. */
 static void rows_are_sorted(void **state)
 {
     (void)state;
     communicators[1].order = 0;
-    communicators[2] = (struct communicator){.identity = 5, .name = "b", .members = "0", .order = 2};
-    communicators[3] = (struct communicator){.identity = 9, .name = "a", .members = "1", .order = 2};
-    communicators[4] = (struct communicator){.identity = 7, .name = "a", .members = "0", .order = 2};
-    communicators[5] = (struct communicator){.identity = 6, .name = "z", .members = "0", .order = 1};
+    communicators[2] =
+        (struct communicator){.identity = 5, .name = "b", .members = "0", .order = 2};
+    communicators[3] =
+        (struct communicator){.identity = 9, .name = "a", .members = "1", .order = 2};
+    communicators[4] =
+        (struct communicator){.identity = 7, .name = "a", .members = "0", .order = 2};
+    communicators[5] =
+        (struct communicator){.identity = 6, .name = "z", .members = "0", .order = 1};
     for (int i = 5; i > 0; i--) {
         count_operations(i, OPERATION_Barrier, 1, 1);
         count_operations(i, OPERATION_Irecv, 1, 1);
@@ -369,7 +390,9 @@ static void rows_are_sorted(void **state)
     rows_free(&rows);
 }
 
-/* ---- all ranks ----------------------------------------------------------------------------------------------- */
+/* ---- all ranks
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* Counts that differ from rank to rank, of which the slowest is not the last rank. */
 static uint64_t ticks_of(int of)
@@ -396,9 +419,9 @@ static double ticks_of_sends_of(int of)
     return (of + 1) * (double)ticks_of(of);
 }
 
-/* What each rank counts: on all: sends in MPI_COMM_WORLD; on odd ranks: receives there; on even and odd ranks: a
-   collective on a communicator of their own; on the last rank only: one on its MPI_COMM_SELF and a put in one that
-   no other has; all ranks in one that they call differently. */
+/* What each rank counts: on all: sends in MPI_COMM_WORLD; on odd ranks: receives there; on even and
+   odd ranks: a collective on a communicator of their own; on the last rank only: one on its
+   MPI_COMM_SELF and a put in one that no other has; all ranks in one that they call differently. */
 static void fill_rank(void)
 {
     struct count *const send = count_operations(1, OPERATION_Send, rank + 1, ticks_of(rank));
@@ -410,20 +433,24 @@ static void fill_rank(void)
     counts[1].messages[LARGE] = (struct messages){2, 200000};
     if (rank % 2 == 1)
         count_operations(1, OPERATION_Recv, 1, 100);
-    communicators[2] = (struct communicator){.identity = 100 + (uint64_t)(rank % 2),
-                                             .name = "MPI_Comm_split 1",
-                                             .order = 2,
-                                             .processes = rank % 2 == 0 ? (ranks + 1) / 2 : ranks / 2};
+    communicators[2] =
+        (struct communicator){.identity = 100 + (uint64_t)(rank % 2),
+                              .name = "MPI_Comm_split 1",
+                              .order = 2,
+                              .processes = rank % 2 == 0 ? (ranks + 1) / 2 : ranks / 2};
     strcpy(communicators[2].members, rank % 2 == 0 ? "0-8/2" : "1-9/2");
     count_operations(2, OPERATION_Allreduce, 3, 2000);
-    communicators[3] = (struct communicator){.identity = 50, .name = "MPI_COMM_SELF", .order = 1, .processes = 1};
+    communicators[3] =
+        (struct communicator){.identity = 50, .name = "MPI_COMM_SELF", .order = 1, .processes = 1};
     snprintf(communicators[3].members, sizeof communicators[3].members, "%d", rank);
     count_operations(3, OPERATION_Barrier, 1, 20);
-    communicators[4] = (struct communicator){.identity = 40, .order = 2, .members = "0-9", .processes = ranks};
+    communicators[4] =
+        (struct communicator){.identity = 40, .order = 2, .members = "0-9", .processes = ranks};
     snprintf(communicators[4].name, sizeof communicators[4].name, "rank %d's", (rank + 5) % 10);
     count_operations(4, OPERATION_Bcast, 1, 2000); /* equally slow everywhere */
     if (rank == ranks - 1) {
-        communicators[9] = (struct communicator){.identity = 3, .name = "alone", .order = 2, .processes = 1};
+        communicators[9] =
+            (struct communicator){.identity = 3, .name = "alone", .order = 2, .processes = 1};
         count_operations(9, OPERATION_Put, 1, 10);
     }
     snapshot.end_ticks += (uint64_t)(rank == 1 ? TICKS_A_SECOND : 0);
@@ -431,15 +458,19 @@ static void fill_rank(void)
     snapshot.untold = rank;
     count_operations(0, OPERATION_Send, 2, 10);
     snapshot.asked.other = 1;
-    /* What the last rank can't read is known of the others; the library's have other places on other ranks. */
-    services_now = (struct services){
-        .count = SERVICES_OF_SYSTEM,
-        .service = {{"user_time", true, 0.0, 1.0 + (rank == 0)},
-                    {"system_time", true, 0.0, rank == ranks - 1 ? NAN : 1.0},
-                    {"faults", false, 0.0, 5.0},
-                    {.name = "a"}, {.name = "b"}, {.name = "c"}}};
+    /* What the last rank can't read is known of the others; the library's have other places on
+     * other ranks. */
+    services_now =
+        (struct services){.count = SERVICES_OF_SYSTEM,
+                          .service = {{"user_time", true, 0.0, 1.0 + (rank == 0)},
+                                      {"system_time", true, 0.0, rank == ranks - 1 ? NAN : 1.0},
+                                      {"faults", false, 0.0, 5.0},
+                                      {.name = "a"},
+                                      {.name = "b"},
+                                      {.name = "c"}}};
     if (rank % 2 == 1)
-        services_now.service[services_now.count++] = (struct service){"a_variable", false, 0.0, 1.0};
+        services_now.service[services_now.count++] =
+            (struct service){"a_variable", false, 0.0, 1.0};
     services_now.service[services_now.count++] = (struct service){"library's", false, 0.0, 3.0};
     snapshot.services.count = services_now.count;
 }
@@ -478,7 +509,8 @@ static void all_ranks_are_put_together(void **state)
             slowest_rank = i;
         }
     const MPIX_Monitor_row *row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
-    assert_counts(row, (int)sends + ranks, (int)sends, ranks * (ranks - 1) / 2, 5 * ranks * (ranks - 1));
+    assert_counts(row, (int)sends + ranks, (int)sends, ranks * (ranks - 1) / 2,
+                  5 * ranks * (ranks - 1));
     assert_times(row, total_s, total_s * 1e6 / sends, 4.5, slowest, slowest_s, slowest_rank);
     assert_int_equal(row->ranks, ranks);
     assert_string_equal(row->members, "0-9");
@@ -538,7 +570,8 @@ static void all_ranks_are_put_together(void **state)
     assert_counts(row, 5 * ranks, NA, NA, NA);
     assert_times(row, NAN, NAN, NAN, NA, NAN, NA);
     row = find(&rows, "other", "NA", "system_time");
-    assert_times(row, ranks > 1 ? ranks - 1.0 : NAN, NAN, NAN, NA, ranks > 1 ? 1.0 : NAN, ranks > 1 ? 0 : NA);
+    assert_times(row, ranks > 1 ? ranks - 1.0 : NAN, NAN, NAN, NA, ranks > 1 ? 1.0 : NAN,
+                 ranks > 1 ? 0 : NA);
     assert_counts(find(&rows, "other", "NA", "library's"), 3 * ranks, NA, NA, NA);
     row = find(&rows, "other", "NA", "a_variable");
     if (odd > 0)
@@ -546,16 +579,16 @@ static void all_ranks_are_put_together(void **state)
     else
         assert_null(row);
 
-    /* pttopt: world 1 or 2, alone, others; coll: world of nobody, self, split 1 or 2, named; comm: 2 of each
-       communicator; workload: world, alone, others. */
+    /* pttopt: world 1 or 2, alone, others; coll: world of nobody, self, split 1 or 2, named; comm:
+       2 of each communicator; workload: world, alone, others. */
     const int splits = ranks > 1 ? 2 : 1;
     assert_int_equal(count_kind(&rows, "pttopt"), 3 + (odd > 0));
     assert_int_equal(count_kind(&rows, "coll"), 2 + splits);
     assert_int_equal(count_kind(&rows, "comm"), 2 * (5 + splits));
     assert_int_equal(count_kind(&rows, "workload"), 3);
     assert_int_equal(count_kind(&rows, "other"), SERVICES_OF_SYSTEM + 1 + (odd > 0));
-    static const char *const order[] = {"MPI_COMM_WORLD", "MPI_COMM_SELF", "MPI_Comm_split 1", "alone",
-                                        "others",         "rank 5's",      ""};
+    static const char *const order[] = {
+        "MPI_COMM_WORLD", "MPI_COMM_SELF", "MPI_Comm_split 1", "alone", "others", "rank 5's", ""};
     int place = 0;
     for (int i = 0; i < rows.count; i++)
         if (strcmp(rows.rows[i].row.kind, "comm") == 0) {
@@ -571,8 +604,10 @@ static void many_rows(void **state)
 {
     (void)state;
     for (int i = 1; i < COMMUNICATORS_MAX; i++) {
-        communicators[i] = (struct communicator){
-            .identity = (uint64_t)(i % 2 == 0 ? i : 1000 * (rank + 1) + i), .name = "some", .order = 2};
+        communicators[i] =
+            (struct communicator){.identity = (uint64_t)(i % 2 == 0 ? i : 1000 * (rank + 1) + i),
+                                  .name = "some",
+                                  .order = 2};
         for (int kind = OPERATION_Send; kind <= OPERATION_Recv; kind++)
             count_operations(i, (enum operation_kind)kind, i, 10);
     }
@@ -587,7 +622,8 @@ static void many_rows(void **state)
         calls += rows.rows[i].row.calls;
     const int shared = COMMUNICATORS_MAX / 2 - 1, own = COMMUNICATORS_MAX / 2;
     assert_int_equal(rows.count, kinds * (shared + own * (rank == 0 ? ranks : 1)));
-    assert_int_equal(calls, kinds * COMMUNICATORS_MAX * (COMMUNICATORS_MAX - 1) / 2 * (rank == 0 ? ranks : 1));
+    assert_int_equal(calls, kinds * COMMUNICATORS_MAX * (COMMUNICATORS_MAX - 1) / 2 *
+                                (rank == 0 ? ranks : 1));
     rows_free(&rows);
 }
 
@@ -602,8 +638,8 @@ static void ranks_without_rows(void **state)
     assert_true(made && good);
     assert_int_equal(rows.count, rank == 0 || rank == ranks - 1 ? 6 : 0);
     if (rank == 0)
-        assert_times(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send"), 4e-6, 1.0, 2.5, ranks - 1, 4e-6,
-                     ranks - 1);
+        assert_times(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send"), 4e-6, 1.0, 2.5, ranks - 1,
+                     4e-6, ranks - 1);
     rows_free(&rows);
 }
 

@@ -1,6 +1,6 @@
 /*
- * What lies under MPI, with an MPI tools interface that the test makes up: which variables are read, and what comes
- * of them. MPI itself is not started.
+ * What lies under MPI, with an MPI tools interface that the test makes up: which variables are
+ * read, and what comes of them. MPI itself is not started.
  */
 #include "helpers.h"
 
@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the tools interface ------------------------------------------------------------------------------------- */
+/* ---- the tools interface
+ * ------------------------------------------------------------------------------------- */
 
 /* What can be told of a performance variable, and what it does when it is used. */
 struct made_up {
@@ -68,9 +69,10 @@ static MPI_Datatype type_of(char type)
                          : MPI_CHAR;
 }
 
-int MPI_T_pvar_get_info(int index, char *name, int *name_length, int *verbosity, int *class, MPI_Datatype *type,
-                        MPI_T_enum *enumeration, char *description, int *description_length, int *binding,
-                        int *is_read_only, int *is_continuous, int *is_atomic)
+int MPI_T_pvar_get_info(int index, char *name, int *name_length, int *verbosity, int *class,
+                        MPI_Datatype *type, MPI_T_enum *enumeration, char *description,
+                        int *description_length, int *binding, int *is_read_only,
+                        int *is_continuous, int *is_atomic)
 {
     (void)enumeration, (void)description, (void)description_length;
     const struct made_up *const variable = &made_up[index];
@@ -85,8 +87,8 @@ int MPI_T_pvar_get_info(int index, char *name, int *name_length, int *verbosity,
     return MPI_SUCCESS;
 }
 
-int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object, MPI_T_pvar_handle *handle,
-                            int *values)
+int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object,
+                            MPI_T_pvar_handle *handle, int *values)
 {
     (void)session;
     assert_null(object);
@@ -130,7 +132,8 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     return MPI_SUCCESS;
 }
 
-/* ---- in a process of its own, since variables are found once ------------------------------------------------- */
+/* ---- in a process of its own, since variables are found once
+ * ------------------------------------------------- */
 
 static int run_in_a_process(const struct CMUnitTest *test)
 {
@@ -169,13 +172,22 @@ static void only_variables_of_the_process(void **state)
 {
     (void)state;
     const struct made_up variables[] = {
-        {.name = "level", .class = MPI_T_PVAR_CLASS_LEVEL, .values = 1, .type = 'u', .is_continuous = true},
+        {.name = "level",
+         .class = MPI_T_PVAR_CLASS_LEVEL,
+         .values = 1,
+         .type = 'u',
+         .is_continuous = true},
         {.name = "gone", .class = COUNTER, .values = 1, .type = 'u', .unavailable = true},
         {.name = "bound", .class = COUNTER, .values = 1, .type = 'u', .is_bound = true},
         {.name = "vector", .class = COUNTER, .values = 4, .type = 'u'},
         {.name = "text", .class = COUNTER, .values = 1, .type = 'c'},
         {.name = "started", .class = COUNTER, .values = 1, .type = 'l', .value = 5},
-        {.name = "always_on", .class = AGGREGATE, .values = 1, .type = 'L', .is_continuous = true, .value = 1e12},
+        {.name = "always_on",
+         .class = AGGREGATE,
+         .values = 1,
+         .type = 'L',
+         .is_continuous = true,
+         .value = 1e12},
         {.name = "seconds", .class = TIMER, .values = 1, .type = 'd', .value = 1.25},
         {.name = "cycles", .class = TIMER, .values = 1, .type = 'u', .value = 9},
         {.name = "broken", .class = COUNTER, .values = 1, .type = 'i', .unreadable = true},
@@ -207,7 +219,8 @@ static void only_variables_of_the_process(void **state)
     assert_true(isnan(library_service(4)->value));
 }
 
-/* Plug-ins that only the tools interface has loaded are not in use: their variables are not to be touched. */
+/* Plug-ins that only the tools interface has loaded are not in use: their variables are not to be
+ * touched. */
 static const struct made_up of_plug_ins[] = {
     {.name = "mtl_psm2_rx", .class = COUNTER, .values = 1, .type = 'l'},
     {.name = "test_part_a", .class = COUNTER, .values = 1, .type = 'l'},
@@ -302,7 +315,8 @@ static void more_variables_than_room_are_a_warning(void **state)
     assert_int_equal(handles, SERVICES_MAX - SERVICES_OF_SYSTEM);
 }
 
-/* ---- the operating system ------------------------------------------------------------------------------------ */
+/* ---- the operating system
+ * ------------------------------------------------------------------------------------ */
 
 static double processor_s(void)
 {
@@ -315,8 +329,9 @@ static void system_counts(void **state)
 {
     (void)state;
     enum { PAGES = 1000 };
-    static const char *const names[] = {"user_time",           "system_time",       "voluntary_switches",
-                                        "involuntary_switches", "minor_page_faults", "major_page_faults"};
+    static const char *const names[] = {"user_time",          "system_time",
+                                        "voluntary_switches", "involuntary_switches",
+                                        "minor_page_faults",  "major_page_faults"};
     start_with(NULL, 0);
     const double start_s = processor_s();
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

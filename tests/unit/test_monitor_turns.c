@@ -1,6 +1,7 @@
 /*
- * The order in which monitor_overhead times its loops, with loops that take a time as it is set here: whatever a loop
- * pays for its place among the others, the difference is what the monitor adds. On 1 rank.
+ * The order in which monitor_overhead times its loops, with loops that take a time as it is set
+ * here: whatever a loop pays for its place among the others, the difference is what the monitor
+ * adds. On 1 rank.
  */
 #include "helpers.h"
 
@@ -13,7 +14,8 @@ enum { REPETITIONS = 100, DIRECT_NS = 50, ADDED_NS = 7, EXTRA_NS = 1000 };
 
 static struct overhead_bench bench;
 
-/* ---- loops, which are one after the other ---------------------------------------------------------------------- */
+/* ---- loops, which are one after the other
+ * ---------------------------------------------------------------------- */
 
 enum kind { NO_LOOP, MONITORED, DIRECT };
 
@@ -68,7 +70,8 @@ static void assert_added(int64_t (*extra)(enum kind kind))
     assert_true(values[1] >= DIRECT_NS);
 }
 
-/* ---- what falls on a loop -------------------------------------------------------------------------------------- */
+/* ---- what falls on a loop
+ * -------------------------------------------------------------------------------------- */
 
 static int64_t nothing(enum kind kind)
 {
@@ -135,7 +138,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_a_loop_pays_for_its_place_cancels),
         cmocka_unit_test(puts_are_complete_before_the_next_loop),
     };
-    const int failures = cmocka_run_group_tests_name("turns of monitor_overhead", tests, NULL, NULL);
+    const int failures =
+        cmocka_run_group_tests_name("turns of monitor_overhead", tests, NULL, NULL);
     overhead_bench_destroy(&bench);
     MPI_Finalize();
     return failures;

@@ -1,5 +1,6 @@
 /*
- * The times of one-sided operations, whose starts and ends are given by hand. No call of MPI is made.
+ * The times of one-sided operations, whose starts and ends are given by hand. No call of MPI is
+ * made.
  */
 #include "helpers.h"
 
@@ -8,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- stand-ins for the other modules ------------------------------------------------------------------------- */
+/* ---- stand-ins for the other modules
+ * ------------------------------------------------------------------------- */
 
 struct handle_map communicator_numbers;
 
@@ -48,7 +50,9 @@ double ticks_ns(void)
     return 1.0;
 }
 
-/* ---- puts ---------------------------------------------------------------------------------------------------- */
+/* ---- puts
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 enum { STARTS = 4, TARGET = 3, END = 10000 };
 

@@ -142,8 +142,7 @@ static void note_of(const int *nodes, const char *which, char *text, size_t size
     static const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
     struct bc_job job = job_on(nodes);
     FILE *const file = tmpfile();
-    struct bc_output *const output =
-        rank == 0 ? bc_output_attach(file, &style, &table) : NULL;
+    struct bc_output *const output = rank == 0 ? bc_output_attach(file, &style, &table) : NULL;
     const int half = ranks / 2;
     const int partner = rank < half ? rank + half : rank < 2 * half ? rank - half : -1;
     bc_crossing_note(&job, output, which, partner);
@@ -171,8 +170,7 @@ static void notes(void **state)
     if (rank != 0)
         return;
     assert_string_equal(crossing, "# note: 100 % of the pairs cross nodes\n");
-    assert_string_equal(none, nodes ? "# note: single: 0 % of the pairs cross nodes\n"
-                                    : "");
+    assert_string_equal(none, nodes ? "# note: single: 0 % of the pairs cross nodes\n" : "");
     assert_string_equal(single, "");
 }
 

@@ -36,44 +36,96 @@ struct fixture {
 static void set_up_fixture(struct fixture *f)
 {
     *f = (struct fixture){
-        .values = {.on = true, .integer = -3, .size = 4096, .real = 1.5,
-                   .percent = 2.0, .choice = 1, .text = "hello"},
+        .values = {.on = true,
+                   .integer = -3,
+                   .size = 4096,
+                   .real = 1.5,
+                   .percent = 2.0,
+                   .choice = 1,
+                   .text = "hello"},
     };
     struct values *const v = &f->values;
     assert_true(bc_parse_size_list("1,2", &v->list));
     const struct bc_option rows[ROWS] = {
-        {.long_name = "flag", .short_name = 'f', .kind = BC_FLAG,
-         .value = &v->flag, .variables = "T_FLAG", .help = "help-of-flag"},
-        {.long_name = "on", .kind = BC_FLAG, .value = &v->on,
-         .help = "help-of-on"},
-        {.long_name = "integer", .short_name = 'i', .kind = BC_INTEGER,
-         .value = &v->integer, .argument = "N", .min = -10, .max = 10,
-         .variables = "T_INTEGER", .help = "help-of-integer"},
-        {.long_name = "size", .short_name = 's', .alias = "message-size",
-         .kind = BC_SIZE, .value = &v->size, .argument = "BYTES", .min = 1,
-         .max = 1048576, .range_hint = "1 to 1M", .variables = "T_SIZE",
+        {.long_name = "flag",
+         .short_name = 'f',
+         .kind = BC_FLAG,
+         .value = &v->flag,
+         .variables = "T_FLAG",
+         .help = "help-of-flag"},
+        {.long_name = "on", .kind = BC_FLAG, .value = &v->on, .help = "help-of-on"},
+        {.long_name = "integer",
+         .short_name = 'i',
+         .kind = BC_INTEGER,
+         .value = &v->integer,
+         .argument = "N",
+         .min = -10,
+         .max = 10,
+         .variables = "T_INTEGER",
+         .help = "help-of-integer"},
+        {.long_name = "size",
+         .short_name = 's',
+         .alias = "message-size",
+         .kind = BC_SIZE,
+         .value = &v->size,
+         .argument = "BYTES",
+         .min = 1,
+         .max = 1048576,
+         .range_hint = "1 to 1M",
+         .variables = "T_SIZE",
          .help = "help-of-size"},
-        {.long_name = "free-integer", .kind = BC_INTEGER,
-         .value = &v->free_integer, .argument = "N", .unbounded = true,
+        {.long_name = "free-integer",
+         .kind = BC_INTEGER,
+         .value = &v->free_integer,
+         .argument = "N",
+         .unbounded = true,
          .help = "help-of-free-integer"},
-        {.long_name = "real", .short_name = 'r', .kind = BC_REAL,
-         .value = &v->real, .argument = "SECONDS", .min = 0.5, .max = 100,
-         .variables = "T_REAL", .help = "help-of-real"},
-        {.long_name = "percent", .kind = BC_PERCENT, .value = &v->percent,
-         .argument = "PERCENT", .min = 0, .max = 100,
-         .variables = "T_PERCENT", .help = "help-of-percent"},
-        {.long_name = "list", .short_name = 'm', .kind = BC_SIZE_LIST,
-         .value = &v->list, .argument = "SIZES", .min = 0, .max = 8388608,
-         .variables = "T_LIST", .help = "help-of-list"},
-        {.long_name = "choice", .short_name = 'c', .kind = BC_CHOICE,
-         .value = &v->choice, .choices = "red|green|greenish",
-         .variables = "T_CHOICE", .help = "help-of-choice"},
-        {.long_name = "text", .alias = "words", .kind = BC_TEXT,
-         .value = &v->text, .argument = "TEXT",
+        {.long_name = "real",
+         .short_name = 'r',
+         .kind = BC_REAL,
+         .value = &v->real,
+         .argument = "SECONDS",
+         .min = 0.5,
+         .max = 100,
+         .variables = "T_REAL",
+         .help = "help-of-real"},
+        {.long_name = "percent",
+         .kind = BC_PERCENT,
+         .value = &v->percent,
+         .argument = "PERCENT",
+         .min = 0,
+         .max = 100,
+         .variables = "T_PERCENT",
+         .help = "help-of-percent"},
+        {.long_name = "list",
+         .short_name = 'm',
+         .kind = BC_SIZE_LIST,
+         .value = &v->list,
+         .argument = "SIZES",
+         .min = 0,
+         .max = 8388608,
+         .variables = "T_LIST",
+         .help = "help-of-list"},
+        {.long_name = "choice",
+         .short_name = 'c',
+         .kind = BC_CHOICE,
+         .value = &v->choice,
+         .choices = "red|green|greenish",
+         .variables = "T_CHOICE",
+         .help = "help-of-choice"},
+        {.long_name = "text",
+         .alias = "words",
+         .kind = BC_TEXT,
+         .value = &v->text,
+         .argument = "TEXT",
          .variables = "T_TEXT T_TEXT_OLD  T_TEXT_OLDEST",
          .help = "help-of-text"},
-        {.long_name = "text-file", .short_name = 'o', .kind = BC_TEXT,
-         .value = &v->file, .argument = "FILE", .help = "help-of-text-file"},
+        {.long_name = "text-file",
+         .short_name = 'o',
+         .kind = BC_TEXT,
+         .value = &v->file,
+         .argument = "FILE",
+         .help = "help-of-text-file"},
     };
     memcpy(f->rows, rows, sizeof rows);
     f->options = (struct bc_options){f->rows, ROWS};
@@ -84,8 +136,7 @@ static const char *const *environment;
 
 static const char *look_up(const char *name)
 {
-    for (const char *const *entry = environment;
-         entry != NULL && *entry != NULL; entry += 2)
+    for (const char *const *entry = environment; entry != NULL && *entry != NULL; entry += 2)
         if (strcmp(entry[0], name) == 0)
             return entry[1];
     return NULL;
@@ -157,11 +208,10 @@ static void defaults_stay(void **state)
 static void every_kind_from_the_command_line(void **state)
 {
     struct fixture *const f = *state;
-    assert_true(parse(f, WORDS("--flag", "--on=no", "--integer=-7", "--size",
-                               "64K", "--real=2.25", "--percent=12.5%",
-                               "--list=0,2:16", "--choice=greenish",
-                               "--text=a b\tc", "--text-file=",
-                               "--free-integer", "-9223372036854775808")));
+    assert_true(
+        parse(f, WORDS("--flag", "--on=no", "--integer=-7", "--size", "64K", "--real=2.25",
+                       "--percent=12.5%", "--list=0,2:16", "--choice=greenish", "--text=a b\tc",
+                       "--text-file=", "--free-integer", "-9223372036854775808")));
     assert_true(f->values.flag);
     assert_false(f->values.on);
     assert_int_equal(f->values.integer, -7);
@@ -181,9 +231,8 @@ static void every_kind_from_the_command_line(void **state)
 static void every_kind_from_the_environment(void **state)
 {
     struct fixture *const f = *state;
-    environment = WORDS("T_FLAG", "1", "T_INTEGER", "5", "T_SIZE", "1k",
-                        "T_REAL", "3", "T_PERCENT", "4", "T_LIST", "7",
-                        "T_CHOICE", "red", "T_TEXT", "from outside");
+    environment = WORDS("T_FLAG", "1", "T_INTEGER", "5", "T_SIZE", "1k", "T_REAL", "3", "T_PERCENT",
+                        "4", "T_LIST", "7", "T_CHOICE", "red", "T_TEXT", "from outside");
     assert_true(parse(f, nothing));
     assert_true(f->values.flag);
     assert_int_equal(f->values.integer, 5);
@@ -193,8 +242,7 @@ static void every_kind_from_the_environment(void **state)
     assert_int_equal(f->values.list.count, 1);
     assert_int_equal(f->values.choice, 0);
     assert_string_equal(f->values.text, "from outside");
-    assert_int_equal(bc_options_find(&f->options, "size")->source,
-                     BC_FROM_ENVIRONMENT);
+    assert_int_equal(bc_options_find(&f->options, "size")->source, BC_FROM_ENVIRONMENT);
     assert_true(bc_option_given(&f->options, "size"));
     assert_false(bc_option_given(&f->options, "text-file"));
 }
@@ -202,16 +250,13 @@ static void every_kind_from_the_environment(void **state)
 static void command_line_beats_environment(void **state)
 {
     struct fixture *const f = *state;
-    environment = WORDS("T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8",
-                        "T_TEXT", "outside");
-    assert_true(parse(f, WORDS("--flag=no", "-s", "2k", "-m1,2,3",
-                               "--text=inside")));
+    environment = WORDS("T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8", "T_TEXT", "outside");
+    assert_true(parse(f, WORDS("--flag=no", "-s", "2k", "-m1,2,3", "--text=inside")));
     assert_false(f->values.flag);
     assert_int_equal(f->values.size, 2048);
     assert_int_equal(f->values.list.count, 3);
     assert_string_equal(f->values.text, "inside");
-    assert_int_equal(bc_options_find(&f->options, "size")->source,
-                     BC_FROM_ARGUMENT);
+    assert_int_equal(bc_options_find(&f->options, "size")->source, BC_FROM_ARGUMENT);
 }
 
 static void first_variable_that_is_set_counts(void **state)
@@ -225,8 +270,7 @@ static void first_variable_that_is_set_counts(void **state)
     assert_memory_equal(row->variable, "T_TEXT_OLD", row->variable_length);
 
     renew(f);
-    environment = WORDS("T_TEXT_OLDEST", "oldest", "T_TEXT", "new",
-                        "T_TEXT_OLD", "old");
+    environment = WORDS("T_TEXT_OLDEST", "oldest", "T_TEXT", "new", "T_TEXT_OLD", "old");
     assert_true(parse(f, nothing));
     assert_string_equal(f->values.text, "new");
 
@@ -248,8 +292,8 @@ static void boolean_variables(void **state)
     static const struct {
         const char *text;
         bool on;
-    } cases[] = {{"", false},   {"0", false},  {"no", false}, {"False", false},
-                 {"1", true},   {"yes", true}, {"off", true}, {"00", true}};
+    } cases[] = {{"", false}, {"0", false},  {"no", false}, {"False", false},
+                 {"1", true}, {"yes", true}, {"off", true}, {"00", true}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         renew(f);
         f->values.flag = !cases[i].on;
@@ -264,8 +308,8 @@ static void boolean_variables(void **state)
 static void aliases_short_options_and_abbreviations(void **state)
 {
     struct fixture *const f = *state;
-    assert_true(parse(f, WORDS("--message-size=8", "--words", "x", "-fi4",
-                               "-o", "-", "-c", "red", "-r", "1e0")));
+    assert_true(parse(
+        f, WORDS("--message-size=8", "--words", "x", "-fi4", "-o", "-", "-c", "red", "-r", "1e0")));
     assert_int_equal(f->values.size, 8);
     assert_string_equal(f->values.text, "x");
     assert_true(f->values.flag);
@@ -274,8 +318,7 @@ static void aliases_short_options_and_abbreviations(void **state)
     assert_int_equal(f->values.choice, 0);
 
     renew(f);
-    assert_true(parse(f, WORDS("--mess=16", "--cho=red", "--text-f=y",
-                               "--int=-1", "--fl=false")));
+    assert_true(parse(f, WORDS("--mess=16", "--cho=red", "--text-f=y", "--int=-1", "--fl=false")));
     assert_int_equal(f->values.size, 16);
     assert_int_equal(f->values.choice, 0);
     assert_string_equal(f->values.file, "y");
@@ -303,8 +346,8 @@ static void aliases_short_options_and_abbreviations(void **state)
 static void last_one_counts(void **state)
 {
     struct fixture *const f = *state;
-    assert_true(parse(f, WORDS("-s1", "--size=2", "-m1,2", "-m3", "--flag",
-                               "--flag=no", "--", NULL)));
+    assert_true(
+        parse(f, WORDS("-s1", "--size=2", "-m1,2", "-m3", "--flag", "--flag=no", "--", NULL)));
     assert_int_equal(f->values.size, 2);
     assert_int_equal(f->values.list.count, 1);
     assert_int_equal(f->values.list.values[0], 3);
@@ -426,12 +469,12 @@ static void hostile_values_make_one_line(void **state)
     enum { LONG = 100000 };
     static char value[LONG + 64];
     static const char *const prefixes[] = {
-        "--integer=", "--size=", "--list=", "--real=", "--percent=",
-        "--choice=", "--", "-i", "-s", "-", "",
+        "--integer=", "--size=", "--list=", "--real=", "--percent=", "--choice=",
+        "--",         "-i",      "-s",      "-",       "",
     };
     static const char *const names[] = {
         "--integer", "--size", "--list", "--real", "--percent", "--choice",
-        "--", "-i", "-s", "-", "",
+        "--",        "-i",     "-s",     "-",      "",
     };
     static const char fillings[] = {'x', '\n', '\t', '%', '\x1b', '\xff', '9'};
     for (size_t i = 0; i < COUNT(prefixes); i++)
@@ -500,22 +543,20 @@ static void many_command_lines_in_one_process(void **state)
 static void formatted_values_parse_back(void **state)
 {
     struct fixture *const f = *state;
-    static const double reals[] = {0.1, 1.0 / 3.0, 1e-300, 12345.678901234567,
-                                   0.1 + 0.2, 2.0, 1e22, 99.99};
+    static const double reals[] = {0.1,       1.0 / 3.0, 1e-300, 12345.678901234567,
+                                   0.1 + 0.2, 2.0,       1e22,   99.99};
     char text[64];
     for (size_t i = 0; i < COUNT(reals); i++) {
         double back = 0.0;
         f->values.real = reals[i];
-        bc_option_format(bc_options_find(&f->options, "real"), text,
-                         sizeof text);
+        bc_option_format(bc_options_find(&f->options, "real"), text, sizeof text);
         assert_true(bc_parse_real(text, &back));
         /* To the last bit, or ranks disagree. */
         assert_near(back, reals[i], 0.0);
     }
     /* Numbers that people write are written as they wrote them. */
     f->values.percent = 0.1;
-    bc_option_format(bc_options_find(&f->options, "percent"), text,
-                     sizeof text);
+    bc_option_format(bc_options_find(&f->options, "percent"), text, sizeof text);
     assert_string_equal(text, "0.1");
     bc_option_format(bc_options_find(&f->options, "choice"), text, sizeof text);
     assert_string_equal(text, "green");
@@ -527,8 +568,7 @@ static void formatted_values_parse_back(void **state)
     assert_string_equal(text, "1,2");
     bc_option_format(bc_options_find(&f->options, "text"), text, 4);
     assert_string_equal(text, "hel");
-    bc_option_format(bc_options_find(&f->options, "text-file"), text,
-                     sizeof text);
+    bc_option_format(bc_options_find(&f->options, "text-file"), text, sizeof text);
     assert_string_equal(text, "");
 }
 
@@ -603,9 +643,9 @@ static void values_arrive_on_other_ranks(void **state)
     struct fixture *const f = *state;
     check_round_trip(f);
     environment = WORDS("T_SIZE", "1k", "T_TEXT_OLD", "2 1 two\nlines");
-    assert_true(parse(f, WORDS("--flag", "--on=no", "-i-9", "-m0,2:8M,7",
-                               "--real=1.2345678901234567", "--choice=greenish",
-                               "--percent=0.1%", "-o", " 3 0 # \t%s\xff ")));
+    assert_true(
+        parse(f, WORDS("--flag", "--on=no", "-i-9", "-m0,2:8M,7", "--real=1.2345678901234567",
+                       "--choice=greenish", "--percent=0.1%", "-o", " 3 0 # \t%s\xff ")));
     check_round_trip(f);
     f->values.free_integer = INT64_MIN;
     f->values.file = "";
@@ -680,7 +720,8 @@ static void hostile_texts_are_refused(void **state)
 static bool source_arrives(int source)
 {
     bool flag = true;
-    struct bc_option row = {.long_name = "flag", .kind = BC_FLAG,
+    struct bc_option row = {.long_name = "flag",
+                            .kind = BC_FLAG,
                             .value = &flag,
                             .source = (enum bc_option_source)source};
     struct bc_options options = {&row, 1};
@@ -711,8 +752,8 @@ static void sources_are_checked(void **state)
 static void mutated_texts_never_crash(void **state)
 {
     struct fixture *const f = *state;
-    assert_true(parse(f, WORDS("--flag", "--text=some words", "-m1:64",
-                               "--real=2.5", "-o", "file")));
+    assert_true(
+        parse(f, WORDS("--flag", "--text=some words", "-m1:64", "--real=2.5", "-o", "file")));
     char *const text = bc_options_encode(&f->options);
     assert_non_null(text);
     const size_t length = strlen(text);
@@ -778,8 +819,7 @@ static void random_texts_never_crash(void **state)
 /* ---- help ---------------------------------------------------------------- */
 
 /* The part of the help that is about one option. */
-static const char *help_of(const char *help, const char *name, char *part,
-                           size_t size)
+static const char *help_of(const char *help, const char *name, char *part, size_t size)
 {
     char heading[64];
     snprintf(heading, sizeof heading, "--%s", name);
@@ -831,8 +871,8 @@ static void help_lists_every_option(void **state)
         help_of(help, cases[i].name, part, sizeof part);
         for (size_t j = 0; j < 5 && cases[i].expected[j] != NULL; j++)
             if (strstr(part, cases[i].expected[j]) == NULL)
-                fail_msg("the help of %s lacks '%s': %s", cases[i].name,
-                         cases[i].expected[j], part);
+                fail_msg("the help of %s lacks '%s': %s", cases[i].name, cases[i].expected[j],
+                         part);
     }
     assert_non_null(strstr(help, "-f, --flag"));
     assert_non_null(strstr(help, "-m, --list"));
@@ -845,8 +885,7 @@ static void help_lists_every_option(void **state)
         fail_msg("the help of a flag does not say that it is on: %s", part);
 }
 
-#define OPTIONS_TEST(name)                                                     \
-    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define OPTIONS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -63,8 +63,7 @@ static const char *contents(struct fixture *f)
 
 static struct bc_output *open_tsv(const struct fixture *f)
 {
-    struct bc_output *const output =
-        bc_output_open(f->path, &tsv, &table);
+    struct bc_output *const output = bc_output_open(f->path, &tsv, &table);
     assert_non_null(output);
     return output;
 }
@@ -94,15 +93,13 @@ static void result_is_as_the_contract_says(void **state)
     bc_output_remark(output, "warning", "%s", "at the end");
     assert_true(bc_output_good(output));
     assert_true(bc_output_close(output));
-    assert_string_equal(contents(f),
-                        "# benchmark: overlap 7\n"
-                        "# command line: two lines  here\n"
-                        COLUMNS
-                        "name\tsize_bytes\ttime_us\tstatus\n"
-                        "iallreduce\t1048576\t12.346\tok\n"
-                        "# note: half way 50%\n"
-                        "NA\tNA\tNA\tNA\n"
-                        "# warning: at the end\n");
+    assert_string_equal(contents(f), "# benchmark: overlap 7\n"
+                                     "# command line: two lines  here\n" COLUMNS
+                                     "name\tsize_bytes\ttime_us\tstatus\n"
+                                     "iallreduce\t1048576\t12.346\tok\n"
+                                     "# note: half way 50%\n"
+                                     "NA\tNA\tNA\tNA\n"
+                                     "# warning: at the end\n");
 }
 
 /* Puts another file behind stdout or stderr; returns what was there. */
@@ -161,10 +158,9 @@ static void without_metadata_remarks_go_to_stderr(void **state)
     check_without_metadata(f, &tsv_with_header,
                            "name\tsize_bytes\ttime_us\tstatus\n"
                            "iallreduce\t1048576\t12.346\tok\n");
-    check_without_metadata(
-        f, &aligned,
-        "                 name  size_bytes    time_us     status\n"
-        "           iallreduce     1048576     12.346         ok\n");
+    check_without_metadata(f, &aligned,
+                           "                 name  size_bytes    time_us     status\n"
+                           "           iallreduce     1048576     12.346         ok\n");
 }
 
 /* The result isn't lost where nobody hears of its remarks. */
@@ -193,8 +189,7 @@ static void each_line_is_on_disk_at_once(void **state)
     for (int i = 1; i <= 3; i++) {
         const size_t before = strlen(contents(f));
         bc_output_row(output, &row);
-        assert_string_equal(contents(f) + before,
-                            "iallreduce\t1048576\t12.346\tok\n");
+        assert_string_equal(contents(f) + before, "iallreduce\t1048576\t12.346\tok\n");
     }
     const size_t before = strlen(contents(f));
     bc_output_remark(output, "note", "now");
@@ -255,8 +250,7 @@ static void real_cells(void **state)
 static void decimals_are_the_columns(void **state)
 {
     (void)state;
-    static const struct bc_column own[] = {{"a", BC_INFO, 0},
-                                           {"b", BC_INFO, 6}};
+    static const struct bc_column own[] = {{"a", BC_INFO, 0}, {"b", BC_INFO, 6}};
     static const struct bc_table own_table = {own, 2};
     struct bc_row row;
     bc_row_clear(&row, &own_table);
@@ -332,8 +326,7 @@ static void widest_table_fits(void **state)
         many[i] = (struct bc_column){names[i], BC_INFO, 0};
     }
     const struct bc_table wide = {many, BC_COLUMNS_MAX};
-    struct bc_output *const output =
-        bc_output_open(f->path, &tsv_rows, &wide);
+    struct bc_output *const output = bc_output_open(f->path, &tsv_rows, &wide);
     static struct bc_row row;
     bc_row_clear(&row, &wide);
     for (int i = 0; i < BC_COLUMNS_MAX; i++)
@@ -367,8 +360,7 @@ static void table_format_is_aligned(void **state)
 {
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_METADATA, "bench"};
-    struct bc_output *const output =
-        bc_output_open(f->path, &aligned, &table);
+    struct bc_output *const output = bc_output_open(f->path, &aligned, &table);
     struct bc_row row;
     bc_output_header(output);
     bc_row_clear(&row, &table);
@@ -399,8 +391,7 @@ static void table_keeps_cells_apart(void **state)
 {
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_ROWS_ONLY, "bench"};
-    struct bc_output *const output =
-        bc_output_open(f->path, &aligned, &table);
+    struct bc_output *const output = bc_output_open(f->path, &aligned, &table);
     struct bc_row row;
     fill(&row);
     bc_row_text(&row, "name", "a_name_much_longer_than_its_column");
@@ -415,8 +406,8 @@ static void table_keeps_cells_apart(void **state)
 /* A locale with a decimal comma; made by the build where localedef can. */
 static bool choose_decimal_comma(void)
 {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE",
-                                        "fr_FR.UTF-8", "fr_FR.utf8"};
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8",
+                                        "fr_FR.utf8"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (setlocale(LC_ALL, names[i]) != NULL)
             return true;
@@ -450,8 +441,7 @@ static void attached_output_changes_nothing_else(void **state)
     FILE *const stream = fopen(f->path, "w");
     assert_non_null(stream);
     fputs("before\n", stream);
-    struct bc_output *const output =
-        bc_output_attach(stream, &tsv, &table);
+    struct bc_output *const output = bc_output_attach(stream, &tsv, &table);
     struct bc_row row;
     fill(&row);
     bc_output_row(output, &row);
@@ -461,9 +451,8 @@ static void attached_output_changes_nothing_else(void **state)
     setlocale(LC_ALL, "C");
     assert_true(good);
     assert_true(open);
-    assert_string_equal(contents(f),
-                        comma ? "before\niallreduce\t1048576\t12,346\tok\n0,5\n"
-                              : "before\niallreduce\t1048576\t12.346\tok\n0.5\n");
+    assert_string_equal(contents(f), comma ? "before\niallreduce\t1048576\t12,346\tok\n0,5\n"
+                                           : "before\niallreduce\t1048576\t12.346\tok\n0.5\n");
 }
 
 /* The environment alone must not change a program that never asks for it. */
@@ -486,16 +475,14 @@ static void null_path_is_stdout(void **state)
 {
     struct fixture *const f = *state;
     const int saved = divert(stdout, f->path);
-    struct bc_output *const output =
-        bc_output_open(NULL, &tsv, &table);
+    struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
     bc_output_header(output);
     const bool good = bc_output_close(output);
     /* stdout is still open for others. */
     printf("after\n");
     restore(stdout, saved);
     assert_true(good);
-    assert_string_equal(contents(f),
-                        COLUMNS "name\tsize_bytes\ttime_us\tstatus\nafter\n");
+    assert_string_equal(contents(f), COLUMNS "name\tsize_bytes\ttime_us\tstatus\nafter\n");
 }
 
 /* The last line of a complete result. */
@@ -563,8 +550,7 @@ static void lost_output_is_noticed(void **state)
     (void)state;
     struct bc_row row;
     fill(&row);
-    struct bc_output *output =
-        bc_output_open("/dev/full", &tsv, &table);
+    struct bc_output *output = bc_output_open("/dev/full", &tsv, &table);
     assert_non_null(output);
     assert_true(bc_output_good(output));
     bc_output_row(output, &row);
@@ -603,8 +589,7 @@ static void lost_stdout_is_noticed(void **state)
     struct bc_row row;
     fill(&row);
     const int saved = divert(stdout, "/dev/full");
-    struct bc_output *const output =
-        bc_output_open(NULL, &tsv, &table);
+    struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
     bc_output_row(output, &row);
     const bool good = bc_output_good(output);
     const bool closed_good = bc_output_close(output);
@@ -618,8 +603,7 @@ static void lost_output_of_another_is_noticed(void **state)
     (void)state;
     FILE *const full = fopen("/dev/full", "w");
     assert_non_null(full);
-    struct bc_output *const output =
-        bc_output_attach(full, &tsv, &table);
+    struct bc_output *const output = bc_output_attach(full, &tsv, &table);
     bc_output_header(output);
     const bool good = bc_output_good(output);
     const bool closed_good = bc_output_close(output);
@@ -636,8 +620,7 @@ static void output_lost_between_flushes_is_noticed(void **state)
     struct bc_row row;
     fill(&row);
     const int saved = divert(stdout, "/dev/full");
-    struct bc_output *const output =
-        bc_output_open(NULL, &tsv, &table);
+    struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
     for (int i = 0; i < 10000; i++)
         bc_output_meta(output, "key", "value %d", i);
     const int file = open(f->path, O_WRONLY);
@@ -683,8 +666,7 @@ static void no_output_does_nothing(void **state)
     assert_string_equal(contents(f), "");
 }
 
-#define OUTPUT_TEST(name)                                                      \
-    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define OUTPUT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -12,11 +12,12 @@
 
 /* What no number may be: for every function that parses one. */
 static const char *const never_numbers[] = {
-    "", " ", "\t", "\n", " 1", "1 ", "1\n", "\n1", "\v1", "+", "-", "--1",
-    "+-1", "1-", "1+1", "0x10", "0X1F", "x", "abc", "inf", "INF", "nan",
-    "infinity", "-inf", "NaN", "1;2", "1_000", "\xff", "1\xff",
-    "\xc3\xbc", "\xe2\x88\x9e", "\xd9\xa1", "1\x7f", "%", "%1", "K", "1KK",
-    "1KB", "1 K", "1T", "--", "e5", ".", "1e", "1e+", "-.", "0x", "1d5",
+    "",      " ",   "\t",    "\n",   " 1",    "1 ",       "1\n",          "\n1",
+    "\v1",   "+",   "-",     "--1",  "+-1",   "1-",       "1+1",          "0x10",
+    "0X1F",  "x",   "abc",   "inf",  "INF",   "nan",      "infinity",     "-inf",
+    "NaN",   "1;2", "1_000", "\xff", "1\xff", "\xc3\xbc", "\xe2\x88\x9e", "\xd9\xa1",
+    "1\x7f", "%",   "%1",    "K",    "1KK",   "1KB",      "1 K",          "1T",
+    "--",    "e5",  ".",     "1e",   "1e+",   "-.",       "0x",           "1d5",
 };
 
 /* The last value; a parser that fails must leave it alone. */
@@ -31,8 +32,7 @@ static void reject_integer(const char *text)
 {
     int64_t value = UNTOUCHED;
     if (bc_parse_integer(text, &value))
-        fail_msg("integer '%.40s' was taken as %lld", shown(text),
-                 (long long)value);
+        fail_msg("integer '%.40s' was taken as %lld", shown(text), (long long)value);
     assert_int_equal(value, UNTOUCHED);
 }
 
@@ -56,8 +56,7 @@ static void reject_size(const char *text)
 {
     int64_t value = UNTOUCHED;
     if (bc_parse_size(text, &value))
-        fail_msg("size '%.40s' was taken as %lld", shown(text),
-                 (long long)value);
+        fail_msg("size '%.40s' was taken as %lld", shown(text), (long long)value);
     assert_int_equal(value, UNTOUCHED);
 }
 
@@ -68,8 +67,7 @@ static void reject_list(const char *text)
     assert_true(bc_parse_size_list("3,4", &list));
     int64_t *const before = list.values;
     if (bc_parse_size_list(text, &list))
-        fail_msg("list '%.40s' was taken as %zu values", shown(text),
-                 list.count);
+        fail_msg("list '%.40s' was taken as %zu values", shown(text), list.count);
     assert_ptr_equal(list.values, before);
     assert_int_equal(list.count, 2);
     assert_int_equal(list.values[0], 3);
@@ -142,8 +140,12 @@ static void integers(void **state)
         const char *text;
         int64_t value;
     } good[] = {
-        {"0", 0},     {"-0", 0},   {"+7", 7},          {"-7", -7},
-        {"007", 7},   {"123456", 123456},
+        {"0", 0},
+        {"-0", 0},
+        {"+7", 7},
+        {"-7", -7},
+        {"007", 7},
+        {"123456", 123456},
         {"9223372036854775807", INT64_MAX},
         {"-9223372036854775808", INT64_MIN},
     };
@@ -168,9 +170,8 @@ static void reals(void **state)
         const char *text;
         double value;
     } good[] = {
-        {"0", 0.0},       {"-0.5", -0.5}, {"+2", 2.0},   {".5", 0.5},
-        {"5.", 5.0},      {"1e3", 1000},  {"1E-3", 1e-3}, {"1.5e+2", 150.0},
-        {"1e308", 1e308}, {"0.1", 0.1},
+        {"0", 0.0},    {"-0.5", -0.5}, {"+2", 2.0},       {".5", 0.5},      {"5.", 5.0},
+        {"1e3", 1000}, {"1E-3", 1e-3}, {"1.5e+2", 150.0}, {"1e308", 1e308}, {"0.1", 0.1},
     };
     for (size_t i = 0; i < COUNT(good); i++) {
         double value = UNTOUCHED;
@@ -252,10 +253,9 @@ static void sizes(void **state)
 static void booleans(void **state)
 {
     (void)state;
-    static const char *const off[] = {"", "0", "no", "No", "NO",
-                                      "false", "False", "FALSE"};
-    static const char *const on[] = {"1", "yes", "true", "on", "off", "00",
-                                     "n", "f", " ", "no ", "\xff", "0.0"};
+    static const char *const off[] = {"", "0", "no", "No", "NO", "false", "False", "FALSE"};
+    static const char *const on[] = {"1", "yes", "true", "on",  "off",  "00",
+                                     "n", "f",   " ",    "no ", "\xff", "0.0"};
     for (size_t i = 0; i < COUNT(off); i++) {
         bool value = true;
         assert_true(bc_parse_boolean(off[i], &value));
@@ -296,9 +296,17 @@ static void lists(void **state)
     check_list("0,2:16,1", (int64_t[]){0, 2, 4, 8, 16, 1}, 6);
     check_list("1K:4k", (int64_t[]){1024, 2048, 4096}, 3);
     static const char *const bad[] = {
-        ",", "1,", ",1", "1,,2", "1, 2", "1 ,2", "0:4", "4:2", "1:", ":4", ":",
-        "1:2:3", "1::2", "-1:4", "1:-4", "1:x", "x:4", "1:4,", "1:0",
-        "1K:1", "1:4 ", "9223372036854775807,9223372036854775808",
+        ",",    "1,",
+        ",1",   "1,,2",
+        "1, 2", "1 ,2",
+        "0:4",  "4:2",
+        "1:",   ":4",
+        ":",    "1:2:3",
+        "1::2", "-1:4",
+        "1:-4", "1:x",
+        "x:4",  "1:4,",
+        "1:0",  "1K:1",
+        "1:4 ", "9223372036854775807,9223372036854775808",
     };
     for (size_t i = 0; i < COUNT(bad); i++)
         reject_list(bad[i]);
@@ -316,8 +324,7 @@ static void ranges_up_to_the_largest(void **state)
     assert_true(bc_parse_size_list("1:9223372036854775807", &list));
     assert_int_equal(list.count, 63);
     assert_true(list.values[62] == INT64_C(1) << 62);
-    assert_true(
-        bc_parse_size_list("9223372036854775807:9223372036854775807", &list));
+    assert_true(bc_parse_size_list("9223372036854775807:9223372036854775807", &list));
     assert_int_equal(list.count, 1);
     bc_size_list_free(&list);
 }
@@ -351,9 +358,8 @@ static void random_bytes_are_harmless(void **state)
         char text[16];
         const size_t length = random_below(&random, sizeof text);
         for (size_t i = 0; i < length; i++)
-            text[i] = trial % 2 == 0
-                          ? alphabet[random_below(&random, sizeof alphabet)]
-                          : (char)random_below(&random, 256);
+            text[i] = trial % 2 == 0 ? alphabet[random_below(&random, sizeof alphabet)]
+                                     : (char)random_below(&random, 256);
         text[length] = '\0';
         int64_t whole = UNTOUCHED;
         double real = UNTOUCHED;

@@ -10,12 +10,11 @@
 enum { RANKS_MAX = 40 };
 
 /* Compares the lists of a rank with numbers written down. */
-static void assert_peers(int rank, int ranks, int count, int stride,
-                         const int *sends, const int *receives)
+static void assert_peers(int rank, int ranks, int count, int stride, const int *sends,
+                         const int *receives)
 {
     int actual_sends[RANKS_MAX], actual_receives[RANKS_MAX];
-    msgrate_peers_list(rank, ranks, count, stride, actual_sends,
-                       actual_receives);
+    msgrate_peers_list(rank, ranks, count, stride, actual_sends, actual_receives);
     assert_memory_equal(actual_sends, sends, (size_t)count * sizeof(int));
     assert_memory_equal(actual_receives, receives, (size_t)count * sizeof(int));
 }
@@ -24,11 +23,9 @@ static void examples(void **state)
 {
     (void)state;
     /* The specification's default: three below, three above. */
-    assert_peers(10, 20, 6, 1, (int[]){7, 8, 9, 11, 12, 13},
-                 (int[]){7, 8, 9, 11, 12, 13});
+    assert_peers(10, 20, 6, 1, (int[]){7, 8, 9, 11, 12, 13}, (int[]){7, 8, 9, 11, 12, 13});
     /* Round the ring. */
-    assert_peers(0, 7, 6, 1, (int[]){4, 5, 6, 1, 2, 3},
-                 (int[]){4, 5, 6, 1, 2, 3});
+    assert_peers(0, 7, 6, 1, (int[]){4, 5, 6, 1, 2, 3}, (int[]){4, 5, 6, 1, 2, 3});
     /* One peer makes a ring; three have the extra one above for sending. */
     assert_peers(0, 2, 1, 1, (int[]){1}, (int[]){1});
     assert_peers(4, 5, 1, 1, (int[]){0}, (int[]){3});
@@ -54,8 +51,7 @@ static bool look(int ranks, int count, int stride)
     msgrate_peers_list(0, ranks, count, stride, sends, receives);
     bool good = !contains(sends, count, 0) && !contains(receives, count, 0);
     for (int i = 1; i < count; i++)
-        good = good && !contains(sends, i, sends[i]) &&
-               !contains(receives, i, receives[i]);
+        good = good && !contains(sends, i, sends[i]) && !contains(receives, i, receives[i]);
     return good;
 }
 
@@ -65,8 +61,7 @@ static void distinct_is_what_the_lists_show(void **state)
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (int count = 1; count < RANKS_MAX; count++)
             for (int stride = 1; stride <= RANKS_MAX + 3; stride++) {
-                const bool distinct =
-                    msgrate_peers_distinct(ranks, count, stride);
+                const bool distinct = msgrate_peers_distinct(ranks, count, stride);
                 assert_int_equal(distinct, look(ranks, count, stride));
                 if (count >= ranks)
                     assert_false(distinct);
@@ -89,11 +84,9 @@ static void lists_mirror_each_other(void **state)
                 for (int rank = 0; rank < ranks; rank++) {
                     int sends[RANKS_MAX], receives[RANKS_MAX];
                     int its_sends[RANKS_MAX], its_receives[RANKS_MAX];
-                    msgrate_peers_list(rank, ranks, count, stride, sends,
-                                       receives);
+                    msgrate_peers_list(rank, ranks, count, stride, sends, receives);
                     for (int j = 0; j < count; j++) {
-                        msgrate_peers_list(sends[j], ranks, count, stride,
-                                           its_sends, its_receives);
+                        msgrate_peers_list(sends[j], ranks, count, stride, its_sends, its_receives);
                         assert_int_equal(its_receives[count - 1 - j], rank);
                     }
                 }
@@ -152,8 +145,8 @@ static void add_nodes(void *context, int first, int strides, int64_t *within)
     for (int i = 0; i < strides; i++) {
         within[i] = 0;
         for (int node = 0; node < nodes->count; node++)
-            within[i] += msgrate_peers_within(nodes->sizes[node], nodes->ranks,
-                                              nodes->peers, first + i);
+            within[i] +=
+                msgrate_peers_within(nodes->sizes[node], nodes->ranks, nodes->peers, first + i);
     }
     nodes->asked += strides;
 }
@@ -163,8 +156,7 @@ static struct nodes make_nodes(int ranks, int size, int peers, struct random *ra
 {
     struct nodes nodes = {.ranks = ranks, .peers = peers};
     for (int left = ranks; left > 0; left -= nodes.sizes[nodes.count++]) {
-        const int wanted =
-            size > 0 ? size : 1 + (int)random_below(random, (size_t)ranks);
+        const int wanted = size > 0 ? size : 1 + (int)random_below(random, (size_t)ranks);
         nodes.sizes[nodes.count] = wanted < left ? wanted : left;
     }
     return nodes;
@@ -187,8 +179,7 @@ static void assert_best(struct nodes *nodes)
             best = stride;
         }
     }
-    assert_int_equal(
-        msgrate_peers_stride(nodes->ranks, nodes->peers, add_nodes, nodes), best);
+    assert_int_equal(msgrate_peers_stride(nodes->ranks, nodes->peers, add_nodes, nodes), best);
 }
 
 static void strides_put_peers_on_other_nodes(void **state)
@@ -211,20 +202,18 @@ static void examples_of_strides(void **state)
         int ranks, size, peers, stride;
         int64_t within;
     } cases[] = {
-        {16, 2, 6, 2, 0},   /* eight nodes of two: every other rank */
-        {8, 4, 1, 4, 0},    /* two nodes: one peer, straight across */
-        {8, 4, 2, 3, 4},    /* ... two peers can't be; 3 and 5 apart is farthest */
-        {32, 8, 2, 8, 0},   /* four nodes: the next one on either side */
-        {7, 1, 6, 1, 0},    /* a rank a node */
-        {7, 7, 6, 1, 42},   /* one node */
-        {7, 4, 6, 1, 18},   /* all others are peers, whatever the stride */
+        {16, 2, 6, 2, 0}, /* eight nodes of two: every other rank */
+        {8, 4, 1, 4, 0},  /* two nodes: one peer, straight across */
+        {8, 4, 2, 3, 4},  /* ... two peers can't be; 3 and 5 apart is farthest */
+        {32, 8, 2, 8, 0}, /* four nodes: the next one on either side */
+        {7, 1, 6, 1, 0},  /* a rank a node */
+        {7, 7, 6, 1, 42}, /* one node */
+        {7, 4, 6, 1, 18}, /* all others are peers, whatever the stride */
     };
     struct random random = random_from(1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct nodes nodes = make_nodes(cases[i].ranks, cases[i].size,
-                                        cases[i].peers, &random);
-        const int stride = msgrate_peers_stride(nodes.ranks, nodes.peers, add_nodes,
-                                                &nodes);
+        struct nodes nodes = make_nodes(cases[i].ranks, cases[i].size, cases[i].peers, &random);
+        const int stride = msgrate_peers_stride(nodes.ranks, nodes.peers, add_nodes, &nodes);
         assert_int_equal(stride, cases[i].stride);
         assert_int_equal(count_within(&nodes, stride), cases[i].within);
     }
@@ -235,19 +224,16 @@ static void add_equal_nodes(void *context, int first, int strides, int64_t *with
 {
     struct nodes *const nodes = context;
     for (int i = 0; i < strides; i++)
-        within[i] = nodes->count * msgrate_peers_within(nodes->sizes[0], nodes->ranks,
-                                                        nodes->peers, first + i);
+        within[i] = nodes->count *
+                    msgrate_peers_within(nodes->sizes[0], nodes->ranks, nodes->peers, first + i);
     nodes->asked += strides;
 }
 
 static void the_search_ends_early_on_many_ranks(void **state)
 {
     (void)state;
-    struct nodes nodes = {
-        .sizes = {64}, .count = 1 << 14, .ranks = 1 << 20, .peers = 6};
-    assert_int_equal(msgrate_peers_stride(nodes.ranks, nodes.peers, add_equal_nodes,
-                                          &nodes),
-                     64);
+    struct nodes nodes = {.sizes = {64}, .count = 1 << 14, .ranks = 1 << 20, .peers = 6};
+    assert_int_equal(msgrate_peers_stride(nodes.ranks, nodes.peers, add_equal_nodes, &nodes), 64);
     assert_in_range(nodes.asked, 64, 1024);
 }
 

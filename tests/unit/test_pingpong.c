@@ -8,8 +8,7 @@
 #include <string.h>
 
 /* The shapes of a sweep. */
-static int all_shapes(enum pingpong_sweep sweep,
-                      const struct pingpong_limits *limits,
+static int all_shapes(enum pingpong_sweep sweep, const struct pingpong_limits *limits,
                       struct pingpong_shape *shapes)
 {
     int count = 0;
@@ -18,9 +17,8 @@ static int all_shapes(enum pingpong_sweep sweep,
     return count;
 }
 
-static void assert_shape(const struct pingpong_shape *shape, int64_t count,
-                         int64_t blksize, int64_t stride, int64_t ndata,
-                         int64_t nextent)
+static void assert_shape(const struct pingpong_shape *shape, int64_t count, int64_t blksize,
+                         int64_t stride, int64_t ndata, int64_t nextent)
 {
     assert_int_equal(shape->count, count);
     assert_int_equal(shape->blksize, blksize);
@@ -94,8 +92,7 @@ static void shapes_fit(void **state)
                 for (int sweep = 0; sweep <= PINGPONG_STRIDED_MANY; sweep++) {
                     const struct pingpong_limits limits = {most, stride, step, 0};
                     struct pingpong_shape shapes[64];
-                    const int count = all_shapes((enum pingpong_sweep)sweep,
-                                                 &limits, shapes);
+                    const int count = all_shapes((enum pingpong_sweep)sweep, &limits, shapes);
                     assert_true(count > 0);
                     for (int i = 0; i < count; i++) {
                         int64_t moved = 0;
@@ -116,17 +113,14 @@ static void arrangements_pair_up(void **state)
     (void)state;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
         for (int ranks = 2; ranks <= 16; ranks++) {
-            const enum pingpong_arrangement arrangement =
-                (enum pingpong_arrangement)a;
+            const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
             assert_int_equal(pingpong_can_arrange(arrangement, ranks),
-                             a == PINGPONG_SINGLE ||
-                                 (ranks >= 4 && ranks % 2 == 0));
+                             a == PINGPONG_SINGLE || (ranks >= 4 && ranks % 2 == 0));
             if (!pingpong_can_arrange(arrangement, ranks))
                 continue;
             int idle = 0;
             for (int rank = 0; rank < ranks; rank++) {
-                const struct pingpong_part part =
-                    pingpong_part_of(arrangement, rank, ranks);
+                const struct pingpong_part part = pingpong_part_of(arrangement, rank, ranks);
                 idle += part.partner < 0;
                 if (part.partner < 0)
                     continue;
@@ -136,8 +130,7 @@ static void arrangements_pair_up(void **state)
                 assert_true(other.starts != part.starts);
                 const bool first = rank < part.partner;
                 if (a == PINGPONG_CROSSING)
-                    assert_true(part.starts ==
-                                (first == (rank % (ranks / 2) % 2 == 0)));
+                    assert_true(part.starts == (first == (rank % (ranks / 2) % 2 == 0)));
                 else
                     assert_true(part.starts == first);
                 assert_int_equal(first ? part.partner - rank : rank - part.partner,
@@ -152,11 +145,11 @@ static void names(void **state)
 {
     (void)state;
     static const char *const of_put[] = {
-        "put", "subput", "simple subput", "all put", "many put", "sub manyput",
-        "many subput", "strided put", "strided subput", "strided many put"};
+        "put",         "subput",      "simple subput", "all put",        "many put",
+        "sub manyput", "many subput", "strided put",   "strided subput", "strided many put"};
     static const char *const of_get[] = {
-        "get", "subget", "simple subget", "all get", "many get", "sub manyget",
-        "many subget", "strided get", "strided subget", "strided many get"};
+        "get",         "subget",      "simple subget", "all get",        "many get",
+        "sub manyget", "many subget", "strided get",   "strided subget", "strided many get"};
     for (int i = 0; i < 10; i++) {
         assert_string_equal(pingpong_patterns[i].name, of_put[i]);
         assert_string_equal(pingpong_patterns[10 + i].name, of_get[i]);
@@ -174,8 +167,7 @@ static void assert_chosen(const char *text, const int *expected, int count)
     struct bc_error error = {""};
     pingpong_parameters_table(&parameters, rows);
     parameters.patterns_text = text;
-    assert_int_equal(pingpong_parameters_complete(&parameters, &error),
-                     count > 0);
+    assert_int_equal(pingpong_parameters_complete(&parameters, &error), count > 0);
     assert_int_equal(error.text[0] == '\0', count > 0);
     int found = 0;
     for (int i = 0; i < PINGPONG_PATTERNS && count > 0; i++)
@@ -200,12 +192,9 @@ static void lists_of_patterns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_sweeps),
-        cmocka_unit_test(thinned_sweeps),
-        cmocka_unit_test(few_blocks),
-        cmocka_unit_test(shapes_fit),
-        cmocka_unit_test(arrangements_pair_up),
-        cmocka_unit_test(names),
+        cmocka_unit_test(full_sweeps),          cmocka_unit_test(thinned_sweeps),
+        cmocka_unit_test(few_blocks),           cmocka_unit_test(shapes_fit),
+        cmocka_unit_test(arrangements_pair_up), cmocka_unit_test(names),
         cmocka_unit_test(lists_of_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Texts of others are made plain: what stays, what is replaced, and that any bytes give UTF-8 of one line. */
+/* Texts of others are made plain: what stays, what is replaced, and that any bytes give UTF-8 of
+ * one line. */
 #include "helpers.h"
 
 #include "common/plain_text.h"
@@ -20,7 +21,8 @@ static void plain_text_stays(void **state)
     (void)state;
     assert_plain("", "");
     assert_plain("halo --local=10,50 'a b' #~", "halo --local=10,50 'a b' #~");
-    assert_plain("µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf", "µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf");
+    assert_plain("µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf",
+                 "µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf");
 }
 
 static void control_characters_are_replaced(void **state)

@@ -55,15 +55,12 @@ static int wrong_results(int root)
     for (int i = 0; i < COUNT; i++)
         mine[i] = (struct located_value){(rank + i) % ranks, rank};
     memset(slowest, 0, sizeof slowest);
-    bc_quiet_reduce(mine, slowest, COUNT, MPI_DOUBLE_INT, MPI_MAXLOC, root,
-                    MPI_COMM_WORLD);
+    bc_quiet_reduce(mine, slowest, COUNT, MPI_DOUBLE_INT, MPI_MAXLOC, root, MPI_COMM_WORLD);
     for (int i = 0; i < COUNT && rank == root; i++)
-        wrong += slowest[i].value != ranks - 1 ||
-                 (slowest[i].rank + i) % ranks != ranks - 1;
+        wrong += slowest[i].value != ranks - 1 || (slowest[i].rank + i) % ranks != ranks - 1;
 
     int flags[2] = {rank, -rank};
-    bc_quiet_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX,
-                       MPI_COMM_WORLD);
+    bc_quiet_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     wrong += flags[0] != ranks - 1 || flags[1] != 0;
     return wrong;
 }
@@ -136,16 +133,14 @@ static void wait_allreduce(void)
 static void wait_reduce(void)
 {
     int value = 0, sum;
-    bc_quiet_reduce(&value, &sum, 1, MPI_INT, MPI_SUM, ranks - 1,
-                    MPI_COMM_WORLD);
+    bc_quiet_reduce(&value, &sum, 1, MPI_INT, MPI_SUM, ranks - 1, MPI_COMM_WORLD);
     bc_quiet_barrier(MPI_COMM_WORLD);
 }
 
 static void those_who_wait_sleep(void **state)
 {
     (void)state;
-    static wait_fn *const waits[] = {wait_barrier, wait_bcast, wait_reduce,
-                                     wait_allreduce};
+    static wait_fn *const waits[] = {wait_barrier, wait_bcast, wait_reduce, wait_allreduce};
     enum { WAITS = sizeof waits / sizeof *waits };
     double used_s[WAITS] = {0}, took_s[WAITS] = {0};
     bc_quiet_choose(true);

@@ -37,8 +37,8 @@ static void no_quota(void **state)
     assert_quotas("0::/a\n", 0, NULL);
     put("fs/a/cpu.max", "max 100000\n");
     assert_quotas("0::/a\n", 0, NULL);
-    const char *const odd[] = {"", "\n", "100000\n", "x 100000\n", "0 100000\n", "-1 100000\n",
-                               "100000 0\n", "100000 x\n"};
+    const char *const odd[] = {"",           "\n",          "100000\n",   "x 100000\n",
+                               "0 100000\n", "-1 100000\n", "100000 0\n", "100000 x\n"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         put("fs/a/cpu.max", odd[i]);
         assert_quotas("0::/a\n", 0, NULL);
@@ -88,8 +88,8 @@ static void version_1(void **state)
 
 /* ---- ranks of a node --------------------------------------------------------- */
 
-static void assert_finding(const struct bc_quotas *quotas, int count, double processors,
-                           int ranks, double exceeded)
+static void assert_finding(const struct bc_quotas *quotas, int count, double processors, int ranks,
+                           double exceeded)
 {
     const struct bc_quota_finding finding = bc_quotas_judge(quotas, count);
     if (isinf(processors))
@@ -170,12 +170,15 @@ static void groups_below_one(void **state)
 
 int main(void)
 {
-#define QUOTA_TEST(name)                                                       \
-    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define QUOTA_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        QUOTA_TEST(no_quota), QUOTA_TEST(version_2), QUOTA_TEST(version_1),
-        QUOTA_TEST(ranks_of_one_group), QUOTA_TEST(a_group_for_each_rank),
-        QUOTA_TEST(one_group_by_two_paths), QUOTA_TEST(groups_below_one),
+        QUOTA_TEST(no_quota),
+        QUOTA_TEST(version_2),
+        QUOTA_TEST(version_1),
+        QUOTA_TEST(ranks_of_one_group),
+        QUOTA_TEST(a_group_for_each_rank),
+        QUOTA_TEST(one_group_by_two_paths),
+        QUOTA_TEST(groups_below_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

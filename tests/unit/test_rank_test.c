@@ -22,8 +22,7 @@ static double mid_rank(const double *all, size_t count, double value)
 }
 
 /* The two-sided p-value by its definition: over all choices of m of the values. */
-static double enumerated_p(const double *base, size_t m, const double *other,
-                           size_t n)
+static double enumerated_p(const double *base, size_t m, const double *other, size_t n)
 {
     double all[16], ranks[16];
     memcpy(all, base, m * sizeof *all);
@@ -60,10 +59,9 @@ static void p_is_that_of_all_permutations(void **state)
                     for (size_t i = 0; i < m; i++)
                         base[i] = (double)random_below(&random, kinds);
                     for (size_t i = 0; i < n; i++)
-                        other[i] = (double)random_below(&random, kinds) +
-                                   (double)(trial % 3);
-                    assert_near(bc_rank_sum_p(base, m, other, n),
-                                enumerated_p(base, m, other, n), 1e-12);
+                        other[i] = (double)random_below(&random, kinds) + (double)(trial % 3);
+                    assert_near(bc_rank_sum_p(base, m, other, n), enumerated_p(base, m, other, n),
+                                1e-12);
                 }
             }
 }
@@ -80,8 +78,7 @@ static void p_without_ties(void **state)
             base[i] = random_normal(&random);
         for (size_t i = 0; i < n; i++)
             other[i] = random_normal(&random) + (double)(trial % 3);
-        assert_near(bc_rank_sum_p(base, m, other, n),
-                    enumerated_p(base, m, other, n), 1e-12);
+        assert_near(bc_rank_sum_p(base, m, other, n), enumerated_p(base, m, other, n), 1e-12);
     }
 }
 
@@ -115,14 +112,10 @@ static void p_is_that_of_r(void **state)
         size_t m, n;
         double shift, p;
     } cases[] = {
-        {5, 7, 0, 0.148989898989899},
-        {10, 10, 3.3, 0.00684145575786443},
-        {10, 10, 20.1, 1.0825088224469e-05},
-        {20, 30, 1.05, 0.000457617093626767},
-        {49, 49, 5.01, 0.000306952906976226},
-        {60, 60, 3.03, 0.00092852891066884},
-        {100, 80, 12.01, 0.000565392128283034},
-        {40, 40, 60.5, 1.86034036560363e-23},
+        {5, 7, 0, 0.148989898989899},           {10, 10, 3.3, 0.00684145575786443},
+        {10, 10, 20.1, 1.0825088224469e-05},    {20, 30, 1.05, 0.000457617093626767},
+        {49, 49, 5.01, 0.000306952906976226},   {60, 60, 3.03, 0.00092852891066884},
+        {100, 80, 12.01, 0.000565392128283034}, {40, 40, 60.5, 1.86034036560363e-23},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static double base[BC_RANK_MAX], other[BC_RANK_MAX];
@@ -130,11 +123,9 @@ static void p_is_that_of_r(void **state)
             base[k] = (double)(k + 1);
         for (size_t k = 0; k < cases[i].n; k++)
             other[k] = (double)(k + 1) * 1.37137 + cases[i].shift;
-        const double p =
-            bc_rank_sum_p(base, cases[i].m, other, cases[i].n);
+        const double p = bc_rank_sum_p(base, cases[i].m, other, cases[i].n);
         assert_near(p, cases[i].p, 1e-9 * cases[i].p);
-        assert_near(bc_rank_sum_p(other, cases[i].n, base, cases[i].m), p,
-                    1e-9 * p);
+        assert_near(bc_rank_sum_p(other, cases[i].n, base, cases[i].m), p, 1e-9 * p);
     }
 }
 
@@ -176,11 +167,9 @@ static void large_samples(void **state)
     base[1] = base[0];
     const double normal = bc_rank_sum_p(base, BC_RANK_MAX, other, BC_RANK_MAX);
     assert_near(normal, exact, 0.03 * exact);
-    const struct bc_shift shift =
-        bc_rank_shift(base, BC_RANK_MAX, other, BC_RANK_MAX, 0.95);
+    const struct bc_shift shift = bc_rank_shift(base, BC_RANK_MAX, other, BC_RANK_MAX, 0.95);
     assert_near(shift.value, 0.25, 0.25);
-    assert_true(shift.interval.lo < shift.value &&
-                shift.value < shift.interval.hi);
+    assert_true(shift.interval.lo < shift.value && shift.value < shift.interval.hi);
     assert_near(shift.interval.hi - shift.interval.lo, 2 * 1.96 * 0.1023, 0.08);
 }
 
@@ -243,8 +232,7 @@ static void interval_covers_the_shift(void **state)
     static const struct {
         size_t m, n;
         double confidence;
-    } cases[] = {{4, 4, 0.95}, {5, 9, 0.95}, {10, 10, 0.95}, {10, 10, 0.8},
-                 {20, 15, 0.99}};
+    } cases[] = {{4, 4, 0.95}, {5, 9, 0.95}, {10, 10, 0.95}, {10, 10, 0.8}, {20, 15, 0.99}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         enum { TRIALS = 10000 };
         const double shift = 0.7, confidence = cases[c].confidence;
@@ -256,8 +244,7 @@ static void interval_covers_the_shift(void **state)
             for (size_t i = 0; i < cases[c].n; i++)
                 other[i] = exp(random_normal(&random)) + shift;
             const struct bc_interval interval =
-                bc_rank_shift(base, cases[c].m, other, cases[c].n, confidence)
-                    .interval;
+                bc_rank_shift(base, cases[c].m, other, cases[c].n, confidence).interval;
             covered += interval.lo <= shift && shift <= interval.hi;
         }
         const double share = (double)covered / TRIALS;
@@ -290,8 +277,7 @@ static void interval_agrees_with_the_test(void **state)
         for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
             for (size_t i = 0; i < 9; i++)
                 moved[i] = other[i] - steps[s].by;
-            assert_int_equal(bc_rank_sum_p(base, 12, moved, 9) > 0.05,
-                             steps[s].inside);
+            assert_int_equal(bc_rank_sum_p(base, 12, moved, 9) > 0.05, steps[s].inside);
         }
     }
 }

@@ -13,15 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD                                                                   \
-    "# benchmark: bench\n"                                                     \
-    "# schema: 1\n"                                                            \
-    "# columns: name=key size=key time_us=less rate=more note=info "           \
-    "status=info\n"                                                            \
+#define HEAD                                                                                       \
+    "# benchmark: bench\n"                                                                         \
+    "# schema: 1\n"                                                                                \
+    "# columns: name=key size=key time_us=less rate=more note=info "                               \
+    "status=info\n"                                                                                \
     "name\tsize\ttime_us\trate\tnote\tstatus\n"
-#define MERGED_HEAD                                                            \
-    "# benchmark: bench\n"                                                     \
-    "# columns: run=key name=key size=key time_us=less\n"                      \
+#define MERGED_HEAD                                                                                \
+    "# benchmark: bench\n"                                                                         \
+    "# columns: run=key name=key size=key time_us=less\n"                                          \
     "run\tname\tsize\ttime_us\n"
 
 struct fixture {
@@ -67,15 +67,13 @@ static const char *write_file(struct fixture *f, const char *bytes, size_t count
 
 static bool add(struct fixture *f, enum side side, const char *text)
 {
-    return results_add(f->results, side, write_file(f, text, strlen(text)),
-                       &f->error);
+    return results_add(f->results, side, write_file(f, text, strlen(text)), &f->error);
 }
 
 static void assert_refused(struct fixture *f, const char *text, const char *named)
 {
     struct results *const results = results_create();
-    assert_false(results_add(results, BASE,
-                             write_file(f, text, strlen(text)), &f->error));
+    assert_false(results_add(results, BASE, write_file(f, text, strlen(text)), &f->error));
     if (strstr(f->error.text, named) == NULL)
         fail_msg("\"%s\" doesn't say \"%s\"", f->error.text, named);
     results_free(results);
@@ -119,8 +117,9 @@ static void values_of_launches(void **state)
 static void runs_of_a_file(void **state)
 {
     struct fixture *const f = *state;
-    assert_true(add(f, BASE, MERGED_HEAD "1\tput\t8\t1\n2\tput\t8\t2\n1\tput\t64\t9\n"
-                                         "a b\tput\t8\t3\n"));
+    assert_true(add(f, BASE,
+                    MERGED_HEAD "1\tput\t8\t1\n2\tput\t8\t2\n1\tput\t64\t9\n"
+                                "a b\tput\t8\t3\n"));
     assert_true(results_finish(f->results, &f->error));
     assert_int_equal(f->results->launches[BASE], 3);
     assert_int_equal(f->results->schemas[0].key_count, 2);
@@ -135,9 +134,10 @@ static void a_launch_counts_once(void **state)
     struct fixture *const f = *state;
     assert_true(add(f, BASE, MERGED_HEAD "1\tput\t8\t1\n2\tput\t8\t1\n"));
     assert_true(add(f, BASE, MERGED_HEAD "1\tput\t8\t1\n2\tput\t8\t1\n"));
-    assert_true(add(f, BASE, "# benchmark: bench\n"
-                             "# columns: name=key size=key time_us=less\n"
-                             "name\tsize\ttime_us\nput\t8\t1\n"));
+    assert_true(add(f, BASE,
+                    "# benchmark: bench\n"
+                    "# columns: name=key size=key time_us=less\n"
+                    "name\tsize\ttime_us\nput\t8\t1\n"));
     assert_true(add(f, NEW, MERGED_HEAD "1\tput\t8\t1\n"));
     assert_true(results_finish(f->results, &f->error));
     assert_int_equal(f->results->launches[BASE], 2);
@@ -149,8 +149,9 @@ static void a_launch_counts_once(void **state)
 static void repeated_rows_are_one_value(void **state)
 {
     struct fixture *const f = *state;
-    assert_true(add(f, BASE, HEAD "a\t8\t5\t1\tx\tok\na\t8\t1\tNA\tx\tok\n"
-                                  "a\t8\t2\tNA\tx\tok\n"));
+    assert_true(add(f, BASE,
+                    HEAD "a\t8\t5\t1\tx\tok\na\t8\t1\tNA\tx\tok\n"
+                         "a\t8\t2\tNA\tx\tok\n"));
     assert_true(results_finish(f->results, &f->error));
     assert_int_equal(f->results->series[0].sides[BASE].count, 1);
     assert_near(f->results->series[0].sides[BASE].values[0], 2.0, 0.0);
@@ -162,19 +163,21 @@ static void repeated_rows_are_one_value(void **state)
 static void incomplete_does_not_count(void **state)
 {
     struct fixture *const f = *state;
-#define WITH_STATUS                                                                   \
-    "# benchmark: bench\n# schema: 2\n# columns: name=key us=less status=info\n"      \
+#define WITH_STATUS                                                                                \
+    "# benchmark: bench\n# schema: 2\n# columns: name=key us=less status=info\n"                   \
     "name\tus\tstatus\n"
 #define SECOND "# benchmark: bench\n# schema: 2\n# columns: name=key us=less\nname\tus\n"
     assert_true(add(f, BASE, SECOND "a\t1\nb\t2\n# end: 2 rows, exit 0\n"));
     assert_true(add(f, BASE, SECOND "a\t3\n# end: 1 row, exit 0"));
-    assert_true(add(f, BASE, WITH_STATUS "a\t3\tok\nb\t3\tFAIL\n"
-                                         "# end: 2 rows, exit 1\n"));
+    assert_true(add(f, BASE,
+                    WITH_STATUS "a\t3\tok\nb\t3\tFAIL\n"
+                                "# end: 2 rows, exit 1\n"));
     assert_true(add(f, NEW, SECOND "a\t1\nb\t2\n"));
     assert_true(add(f, NEW, SECOND "a\t4\n# end: 1 row, exit 0\nb\t2\n"));
     assert_true(add(f, NEW, SECOND "a\t5\n# end: \n"));
-    assert_true(add(f, NEW, SECOND "a\t6\n# warning: interrupted by SIGTERM\n"
-                                   "# end: 1 row, exit 1\n"));
+    assert_true(add(f, NEW,
+                    SECOND "a\t6\n# warning: interrupted by SIGTERM\n"
+                           "# end: 1 row, exit 1\n"));
     assert_true(add(f, NEW, SECOND));
     assert_true(add(f, NEW, SECOND "a\t1\n# end: 1 row, exit 1\n"));
     assert_true(add(f, NEW, WITH_STATUS "a\t1\tok\n# end: 1 row, exit 1\n"));
@@ -192,10 +195,12 @@ static void other_schemas_are_apart(void **state)
 {
     struct fixture *const f = *state;
     assert_true(add(f, BASE, HEAD "a\t8\t5\t1\tx\tok\n"));
-    assert_true(add(f, NEW, "# benchmark: bench\n# columns: name=key time_us=less\n"
-                            "name\ttime_us\na\t5\n"));
-    assert_true(add(f, NEW, "# benchmark: other\n# columns: name=key time_us=less\n"
-                            "name\ttime_us\na\t5\n"));
+    assert_true(add(f, NEW,
+                    "# benchmark: bench\n# columns: name=key time_us=less\n"
+                    "name\ttime_us\na\t5\n"));
+    assert_true(add(f, NEW,
+                    "# benchmark: other\n# columns: name=key time_us=less\n"
+                    "name\ttime_us\na\t5\n"));
     assert_true(results_finish(f->results, &f->error));
     assert_int_equal(f->results->schema_count, 3);
     assert_int_equal(f->results->series_count, 4);
@@ -214,21 +219,18 @@ static void damage_is_named(void **state)
     assert_refused(f, HEAD "a\t8\t1\t1\tx\tok\n" HEAD, "a second result");
     assert_refused(f, "# columns: a\n", "isn't a name");
     assert_refused(f, "# columns: a=key a=less\n", "twice");
-    assert_refused(f, "# benchmark: x\n# columns: a=key b=less\nb\n1\n",
-                   "lacks the key 'a'");
+    assert_refused(f, "# benchmark: x\n# columns: a=key b=less\nb\n1\n", "lacks the key 'a'");
     assert_refused(f, "# schema: 7\n", "schema '7'");
     char *const nul = strdup(HEAD "a\t8\t1\t1\tx\tok\n");
     const size_t length = strlen(nul);
     nul[length - 3] = '\0';
-    assert_false(results_add(f->results, BASE, write_file(f, nul, length),
-                             &f->error));
+    assert_false(results_add(f->results, BASE, write_file(f, nul, length), &f->error));
     assert_non_null(strstr(f->error.text, "a byte of 0"));
     free(nul);
     assert_false(results_add(f->results, BASE, "/nonexistent", &f->error));
     assert_false(results_add(f->results, BASE, "/dev/zero", &f->error));
     assert_false(results_add(f->results, BASE, "/dev/urandom", &f->error));
-    assert_false(results_add(f->results, BASE, f->folder[0] ? "/proc/self/mem" : "",
-                             &f->error));
+    assert_false(results_add(f->results, BASE, f->folder[0] ? "/proc/self/mem" : "", &f->error));
 }
 
 static void long_lines(void **state)
@@ -252,20 +254,35 @@ static void long_lines(void **state)
 static void all_that_is_asked_for_at_random(void **state)
 {
     struct fixture *const f = *state;
-    static const char *const words[] = {
-        "# columns: ", "# benchmark: ", "name=key", " ", "\t", "\n", "\r\n", "NA",
-        "1", "-1e300", "run", "=less", "status", "FAIL", "#", "\xff", "put\t8\t",
-        "=", "name\tsize\ttime_us\trate\tnote\tstatus\n", "run=key "};
+    static const char *const words[] = {"# columns: ",
+                                        "# benchmark: ",
+                                        "name=key",
+                                        " ",
+                                        "\t",
+                                        "\n",
+                                        "\r\n",
+                                        "NA",
+                                        "1",
+                                        "-1e300",
+                                        "run",
+                                        "=less",
+                                        "status",
+                                        "FAIL",
+                                        "#",
+                                        "\xff",
+                                        "put\t8\t",
+                                        "=",
+                                        "name\tsize\ttime_us\trate\tnote\tstatus\n",
+                                        "run=key "};
     struct random random = random_from(9);
     size_t taken = 0;
     for (int trial = 0; trial < 3000; trial++) {
         char text[4096] = "";
         if (trial % 4 != 0)
-            strcpy(text, trial % 4 == 1 ? MERGED_HEAD "1\tput\t8\t1\n"
-                                        : HEAD "a\t8\t5\t1\tx\tok\n");
+            strcpy(text,
+                   trial % 4 == 1 ? MERGED_HEAD "1\tput\t8\t1\n" : HEAD "a\t8\t5\t1\tx\tok\n");
         for (size_t changes = random_below(&random, 6); changes > 0; changes--) {
-            const char *const word =
-                words[random_below(&random, sizeof words / sizeof *words)];
+            const char *const word = words[random_below(&random, sizeof words / sizeof *words)];
             const size_t length = strlen(text), more = strlen(word);
             const size_t at = random_below(&random, length + 1);
             memmove(text + at + more, text + at, length - at + 1);
@@ -278,8 +295,7 @@ static void all_that_is_asked_for_at_random(void **state)
         struct comparison comparison = {.count = 0};
         const struct limits limits = {0.01, 5.0, 0.95};
         if (results_add(results, BASE, path, &f->error) &&
-            results_add(results, NEW, path, &f->error) &&
-            results_finish(results, &f->error)) {
+            results_add(results, NEW, path, &f->error) && results_finish(results, &f->error)) {
             assert_true(compare(&comparison, results, &limits));
             taken++;
         } else {
@@ -292,8 +308,7 @@ static void all_that_is_asked_for_at_random(void **state)
     assert_in_range(taken, 100, 2900);
 }
 
-#define RESULTS_TEST(name)                                                     \
-    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define RESULTS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -17,9 +17,8 @@ static void start(double budget_s)
         .start_s = bc_elapsed_s() - 10.0,
         .budget_s = budget_s,
     };
-    max_time = (struct bc_option){.long_name = "max-time",
-                                  .kind = BC_REAL,
-                                  .value = &run.settings.max_time_s};
+    max_time = (struct bc_option){
+        .long_name = "max-time", .kind = BC_REAL, .value = &run.settings.max_time_s};
 }
 
 static void budget_is_shared(void **state)

@@ -22,12 +22,12 @@ static struct bc_sampler *sampler;
 
 struct script {
     double (*value)(int round, int quantity); /* on this rank */
-    double round_s;   /* how long a round takes */
-    int sleeps;       /* rounds that take so long; the others take none */
+    double round_s;                           /* how long a round takes */
+    int sleeps;                               /* rounds that take so long; the others take none */
     int quantities;
-    int rounds;       /* taken so far */
-    double clock_ns;  /* that a value on this rank has of the clock */
-    int between;      /* calls, and the rounds that there were at the last one */
+    int rounds;      /* taken so far */
+    double clock_ns; /* that a value on this rank has of the clock */
+    int between;     /* calls, and the rounds that there were at the last one */
     int rounds_between;
 };
 
@@ -44,15 +44,13 @@ static void take(void *context, double *values)
     for (int q = 0; q < script->quantities; q++)
         values[q] = script->value(script->rounds, q);
     if (script->rounds < script->sleeps) {
-        const struct timespec pause = {
-            .tv_nsec = (long)(script->round_s * 1e9)};
+        const struct timespec pause = {.tv_nsec = (long)(script->round_s * 1e9)};
         nanosleep(&pause, NULL);
     }
     script->rounds++;
 }
 
-static enum bc_end run(struct script *script, const struct bc_plan *plan,
-                       int slowest_of)
+static enum bc_end run(struct script *script, const struct bc_plan *plan, int slowest_of)
 {
     script->rounds = 0;
     const struct bc_source source = {
@@ -122,8 +120,7 @@ static void slowest_value_is_the_sample(void **state)
     assert_int_equal(samples->count, 600);
     for (int i = 0; i < 600; i++)
         for (int q = 0; q < 3; q++)
-            assert_near(samples->values[q][i],
-                        1000.0 * i + ranks - 1 + 0.25 * q, 0.0);
+            assert_near(samples->values[q][i], 1000.0 * i + ranks - 1 + 0.25 * q, 0.0);
 }
 
 static void slowest_rank_is_named(void **state)
@@ -159,8 +156,8 @@ static double slow_clocks(int round, int quantity)
 static void own_clock_comes_off(void **state)
 {
     (void)state;
-    struct script script = {.value = slow_clocks, .quantities = 2,
-                            .clock_ns = rank == 0 ? 10.0 : 300.0};
+    struct script script = {
+        .value = slow_clocks, .quantities = 2, .clock_ns = rank == 0 ? 10.0 : 300.0};
     const struct bc_plan plan = fixed_plan(300);
     run(&script, &plan, 1);
     const struct bc_samples *const samples = bc_sampler_samples(sampler);
@@ -188,20 +185,20 @@ static void new_sampler_has_nothing(void **state)
    one 1 ms late, and ends 100 us after it, so that the values differ, too. */
 struct late_script {
     struct bc_starts starts;
-    int every;        /* one round of so many is missed; 0: none */
+    int every; /* one round of so many is missed; 0: none */
     int64_t repetitions;
-    bool idle;        /* the last rank has no part */
-    double round_s;   /* how long a round takes */
+    bool idle;      /* the last rank has no part */
+    double round_s; /* how long a round takes */
     int rounds;
-    double clock_ns;  /* that a value on this rank has of the clock */
+    double clock_ns; /* that a value on this rank has of the clock */
 };
 
 static void take_late(void *context, double *values)
 {
     struct late_script *const script = context;
     const struct timespec pause = {.tv_nsec = (long)(script->round_s * 1e9)};
-    const bool late = script->every > 0 && rank == ranks - 1 &&
-                      ++script->rounds % script->every == 0;
+    const bool late =
+        script->every > 0 && rank == ranks - 1 && ++script->rounds % script->every == 0;
     const double repetitions = (double)script->repetitions;
     script->starts.start_ns[0] = late ? 1e6 : 1000.0 * rank;
     values[0] = 100000.0 / repetitions;
@@ -213,8 +210,7 @@ static void take_late(void *context, double *values)
         nanosleep(&pause, NULL);
 }
 
-static enum bc_end run_late(struct late_script *script,
-                            const struct bc_plan *plan)
+static enum bc_end run_late(struct late_script *script, const struct bc_plan *plan)
 {
     script->starts.late_ns = 1e5;
     if (script->repetitions == 0)
@@ -243,8 +239,7 @@ static int samples_of(double ns)
 static void sample_is_first_start_to_last_end(void **state)
 {
     (void)state;
-    struct late_script script = {0}, tenth = {.repetitions = 10},
-                       idle = {.idle = true};
+    struct late_script script = {0}, tenth = {.repetitions = 10}, idle = {.idle = true};
     const struct bc_plan plan = fixed_plan(300);
     run_late(&script, &plan);
     const int right = samples_of(100000.0 + 1000.0 * (ranks - 1));
@@ -275,8 +270,7 @@ static void last_rank_takes_its_own_clock_off(void **state)
     run_late(&first, &plan);
     const int of_last = samples_of(100000.0 + 1000.0 * (ranks - 1) - 50.0);
     run_late(&slow, &plan);
-    const int of_last_but_one =
-        samples_of(100000.0 + 1000.0 * (ranks - 2) - 50.0);
+    const int of_last_but_one = samples_of(100000.0 + 1000.0 * (ranks - 2) - 50.0);
     const int slowest = bc_sampler_slowest_rank(sampler);
     if (rank != 0)
         return;
@@ -313,8 +307,7 @@ static void runs_go_on(void **state)
     struct bc_plan plan = fixed_plan(5);
     plan.adds = true;
     plan.retakes = 1000;
-    const struct bc_plan anew = {.min_rounds = 1, .max_rounds = 1,
-                                 .deadline_s = INFINITY};
+    const struct bc_plan anew = {.min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
     run_late(&on_time, &anew);
     run_late(&on_time, &plan);
     const size_t five = bc_sampler_samples(sampler)->count;
@@ -412,8 +405,7 @@ static void fixed_number_is_exact(void **state)
     size_t kept[CASES];
     enum bc_end ends[CASES];
     for (int i = 0; i < CASES; i++) {
-        struct script script = {.value = rotating,
-                                .quantities = BC_QUANTITIES_MAX};
+        struct script script = {.value = rotating, .quantities = BC_QUANTITIES_MAX};
         const struct bc_plan plan = fixed_plan(numbers[i]);
         ends[i] = run(&script, &plan, 0);
         taken[i] = script.rounds;
@@ -446,8 +438,10 @@ static void settled_is_asked_at_growing_counts(void **state)
     (void)state;
     struct looks looks = {.stop_at = 0};
     struct script script = {.value = rotating, .quantities = 1};
-    struct bc_plan plan = {.min_rounds = 30, .max_rounds = 2000,
-                           .deadline_s = INFINITY, .settled = look,
+    struct bc_plan plan = {.min_rounds = 30,
+                           .max_rounds = 2000,
+                           .deadline_s = INFINITY,
+                           .settled = look,
                            .context = &looks};
     const enum bc_end end = run(&script, &plan, 0);
     const bool same = same_everywhere((int)end);
@@ -473,12 +467,13 @@ static void settled_ends_the_run(void **state)
     (void)state;
     struct looks looks = {.stop_at = 3};
     struct script script = {.value = rotating, .quantities = 1};
-    const struct bc_plan plan = {.min_rounds = 10, .max_rounds = 100000,
-                                 .deadline_s = INFINITY, .settled = look,
+    const struct bc_plan plan = {.min_rounds = 10,
+                                 .max_rounds = 100000,
+                                 .deadline_s = INFINITY,
+                                 .settled = look,
                                  .context = &looks};
     const enum bc_end end = run(&script, &plan, 0);
-    const bool same =
-        same_everywhere((int)end) && same_everywhere(script.rounds);
+    const bool same = same_everywhere((int)end) && same_everywhere(script.rounds);
     assert_true(same);
     assert_int_equal(end, BC_END_SETTLED);
     /* 10, 13, 17 */
@@ -492,16 +487,21 @@ static void rank_0_has_the_plan(void **state)
     (void)state;
     struct looks looks = {.stop_at = rank == 0 ? 2 : 1};
     struct script script = {.value = rotating, .quantities = 2};
-    struct bc_plan plan = {.min_rounds = 40, .max_rounds = 1000,
-                           .deadline_s = INFINITY, .warmup_rounds = 3,
-                           .settled = look, .context = &looks};
+    struct bc_plan plan = {.min_rounds = 40,
+                           .max_rounds = 1000,
+                           .deadline_s = INFINITY,
+                           .warmup_rounds = 3,
+                           .settled = look,
+                           .context = &looks};
     if (rank != 0)
-        plan = (struct bc_plan){.min_rounds = 1, .max_rounds = 1 + rank,
-                                .deadline_s = 0.0, .warmup_rounds = -1,
-                                .settled = look, .context = &looks};
+        plan = (struct bc_plan){.min_rounds = 1,
+                                .max_rounds = 1 + rank,
+                                .deadline_s = 0.0,
+                                .warmup_rounds = -1,
+                                .settled = look,
+                                .context = &looks};
     const enum bc_end end = run(&script, &plan, 0);
-    const bool same =
-        same_everywhere((int)end) && same_everywhere(script.rounds);
+    const bool same = same_everywhere((int)end) && same_everywhere(script.rounds);
     assert_true(same);
     assert_int_equal(end, BC_END_SETTLED);
     assert_int_equal(script.rounds, 3 + 50);
@@ -521,19 +521,18 @@ static void deadline_is_obeyed(void **state)
     bool same = true;
     int taken[CASES];
     for (int i = 0; i < CASES; i++) {
-        struct script script = {.value = constant, .quantities = 1,
+        struct script script = {.value = constant,
+                                .quantities = 1,
                                 .round_s = rounds_s[i],
                                 .sleeps = rounds_s[i] > 0.0 ? 1000000 : 0};
         MPI_Barrier(MPI_COMM_WORLD);
         const double start_s = bc_elapsed_s();
-        const struct bc_plan plan = {.min_rounds = 30,
-                                     .max_rounds = INT64_C(1) << 40,
-                                     .deadline_s = start_s + 0.2};
+        const struct bc_plan plan = {
+            .min_rounds = 30, .max_rounds = INT64_C(1) << 40, .deadline_s = start_s + 0.2};
         ends[i] = run(&script, &plan, 0);
         took_s[i] = bc_elapsed_s() - start_s;
         taken[i] = script.rounds;
-        same = same && same_everywhere((int)ends[i]) &&
-               same_everywhere(script.rounds);
+        same = same && same_everywhere((int)ends[i]) && same_everywhere(script.rounds);
     }
     assert_true(same);
     for (int i = 0; i < CASES; i++) {
@@ -548,9 +547,9 @@ static void deadline_is_obeyed(void **state)
 
 static int rounds_after_deadline(int64_t least_rounds, double grace_s)
 {
-    struct script script = {.value = constant, .quantities = 1,
-                            .round_s = 0.01, .sleeps = 1000};
-    const struct bc_plan plan = {.min_rounds = 30, .max_rounds = 1000,
+    struct script script = {.value = constant, .quantities = 1, .round_s = 0.01, .sleeps = 1000};
+    const struct bc_plan plan = {.min_rounds = 30,
+                                 .max_rounds = 1000,
                                  .deadline_s = bc_elapsed_s() - 1.0,
                                  .least_rounds = least_rounds,
                                  .grace_s = 1.0 + grace_s};
@@ -645,8 +644,7 @@ static void warmup_until_the_median_settles(void **state)
 static void warmup_obeys_the_deadline(void **state)
 {
     (void)state;
-    struct script script = {.value = constant, .quantities = 1,
-                            .round_s = 0.001, .sleeps = 400};
+    struct script script = {.value = constant, .quantities = 1, .round_s = 0.001, .sleeps = 400};
     struct bc_plan plan = fixed_plan(10);
     plan.warmup_rounds = 600;
     plan.deadline_s = bc_elapsed_s() + 0.1;
@@ -664,15 +662,15 @@ static void warmup_obeys_the_deadline(void **state)
 static void automatic_warmup_leaves_time(void **state)
 {
     (void)state;
-    struct script script = {.value = ever_falling, .quantities = 1,
-                            .round_s = 0.005, .sleeps = 1000};
-    const struct bc_plan plan = {.min_rounds = 1000, .max_rounds = 1000,
+    struct script script = {
+        .value = ever_falling, .quantities = 1, .round_s = 0.005, .sleeps = 1000};
+    const struct bc_plan plan = {.min_rounds = 1000,
+                                 .max_rounds = 1000,
                                  .deadline_s = bc_elapsed_s() + 0.3,
                                  .warmup_rounds = -1};
     run(&script, &plan, 0);
     if (rank == 0)
-        assert_true(bc_sampler_samples(sampler)->count * 2 >
-                    (size_t)script.rounds);
+        assert_true(bc_sampler_samples(sampler)->count * 2 > (size_t)script.rounds);
 }
 
 /* -------------------------------------------------------------------------- */
@@ -723,8 +721,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(warmup_obeys_the_deadline),
         cmocka_unit_test(automatic_warmup_leaves_time),
     };
-    int failures = cmocka_run_group_tests_name("sampling", tests,
-                                               create_sampler, destroy_sampler);
+    int failures = cmocka_run_group_tests_name("sampling", tests, create_sampler, destroy_sampler);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return failures != 0;

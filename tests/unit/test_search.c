@@ -20,18 +20,17 @@
 #define TRIALS_MOST 60
 
 struct machine {
-    double fraction;  /* of the reference time, that work fits under */
-    double slope;     /* of the total time beyond the knee */
-    double step_ns;   /* progress is made in steps of so much work; 0: none */
-    double noise_ns;  /* standard deviation of an excess as it is measured */
-    double liar;      /* share of the verdicts that are the wrong way round */
+    double fraction; /* of the reference time, that work fits under */
+    double slope;    /* of the total time beyond the knee */
+    double step_ns;  /* progress is made in steps of so much work; 0: none */
+    double noise_ns; /* standard deviation of an excess as it is measured */
+    double liar;     /* share of the verdicts that are the wrong way round */
     struct random random;
 };
 
 static struct machine ideal(double fraction)
 {
-    return (struct machine){.fraction = fraction, .slope = 1.0,
-                            .random = random_from(7)};
+    return (struct machine){.fraction = fraction, .slope = 1.0, .random = random_from(7)};
 }
 
 /* How much longer than without work the operation takes: total(W) is
@@ -47,8 +46,7 @@ static double true_excess_ns(const struct machine *machine, double work_ns)
     return machine->slope * beyond_ns;
 }
 
-static struct overlap_trial try_work(struct machine *machine, double work_ns,
-                                     double threshold_ns)
+static struct overlap_trial try_work(struct machine *machine, double work_ns, double threshold_ns)
 {
     double excess_ns = true_excess_ns(machine, work_ns);
     if (machine->noise_ns > 0.0)
@@ -59,11 +57,9 @@ static struct overlap_trial try_work(struct machine *machine, double work_ns,
         .excess_lo_ns = excess_ns - 2.0 * machine->noise_ns,
         .excess_hi_ns = excess_ns + 2.0 * machine->noise_ns,
         /* As measure.c has it: noise must not pass for work. */
-        .fits = !(excess_ns - 1.28 * machine->noise_ns > 0.0 &&
-                  excess_ns > threshold_ns),
+        .fits = !(excess_ns - 1.28 * machine->noise_ns > 0.0 && excess_ns > threshold_ns),
     };
-    if (machine->liar > 0.0 &&
-        random_uniform(&machine->random) < machine->liar)
+    if (machine->liar > 0.0 && random_uniform(&machine->random) < machine->liar)
         trial.fits = !trial.fits;
     return trial;
 }
@@ -82,36 +78,31 @@ static const struct overlap_search_rules plain_rules = {
     .validation_steps = 2,
 };
 
-static struct overlap_search run_search(
-    const struct overlap_search_rules *rules, struct machine *machine)
+static struct overlap_search run_search(const struct overlap_search_rules *rules,
+                                        struct machine *machine)
 {
     struct overlap_search search;
     overlap_search_begin(&search, rules, REFERENCE_NS);
     while (!search.done) {
         assert_true(search.next_ns >= 0.0 && isfinite(search.next_ns));
-        const double threshold_ns =
-            0.25 * overlap_search_tolerance(&search, search.next_ns);
-        const struct overlap_trial trial =
-            try_work(machine, search.next_ns, threshold_ns);
+        const double threshold_ns = 0.25 * overlap_search_tolerance(&search, search.next_ns);
+        const struct overlap_trial trial = try_work(machine, search.next_ns, threshold_ns);
         overlap_search_report(&search, &trial);
         if (search.trials >= TRIALS_MOST)
-            fail_msg("no end after %d trials: fits %g, exceeds %g",
-                     search.trials, search.fits_ns, search.exceeds_ns);
+            fail_msg("no end after %d trials: fits %g, exceeds %g", search.trials, search.fits_ns,
+                     search.exceeds_ns);
     }
     return search;
 }
 
 /* The bounds enclose the knee and are as near as the rules ask; `blur_ns` is
    what noise and the verdict's threshold may move them. */
-static void check_bounds(const struct overlap_search *search, double knee_ns,
-                         double blur_ns)
+static void check_bounds(const struct overlap_search *search, double knee_ns, double blur_ns)
 {
-    const double tolerance =
-        overlap_search_tolerance(search, search->exceeds_ns);
-    if (!(search->fits_ns <= knee_ns + blur_ns &&
-          search->exceeds_ns >= knee_ns - blur_ns))
-        fail_msg("the knee %g is not within %g and %g", knee_ns,
-                 search->fits_ns, search->exceeds_ns);
+    const double tolerance = overlap_search_tolerance(search, search->exceeds_ns);
+    if (!(search->fits_ns <= knee_ns + blur_ns && search->exceeds_ns >= knee_ns - blur_ns))
+        fail_msg("the knee %g is not within %g and %g", knee_ns, search->fits_ns,
+                 search->exceeds_ns);
     if (isfinite(search->exceeds_ns))
         assert_true(search->exceeds_ns - search->fits_ns <= tolerance);
     else
@@ -144,15 +135,13 @@ static void search_starts_with_the_reference_time(void **state)
 static void exact_verdicts_enclose_the_knee(void **state)
 {
     (void)state;
-    const struct overlap_search_rules *const all[] = {&robust_rules,
-                                                      &plain_rules};
+    const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++)
         for (double fraction = 0.005; fraction < 1.0; fraction += 0.0123) {
             struct machine machine = ideal(fraction);
             const struct overlap_search search = run_search(all[r], &machine);
             const double knee_ns = fraction * REFERENCE_NS;
-            check_bounds(&search, knee_ns,
-                         0.25 * overlap_search_tolerance(&search, knee_ns));
+            check_bounds(&search, knee_ns, 0.25 * overlap_search_tolerance(&search, knee_ns));
             if (!all[r]->predict)
                 continue;
             /* The prediction of exact trials is exact: the reference time, a
@@ -204,13 +193,10 @@ static void slope_below_one(void **state)
         for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
             struct machine machine = ideal(fraction);
             machine.slope = slopes[i];
-            const struct overlap_search search =
-                run_search(&robust_rules, &machine);
+            const struct overlap_search search = run_search(&robust_rules, &machine);
             const double knee_ns = fraction * REFERENCE_NS;
             check_bounds(&search, knee_ns,
-                         0.25 *
-                             overlap_search_tolerance(&search, knee_ns) /
-                             slopes[i]);
+                         0.25 * overlap_search_tolerance(&search, knee_ns) / slopes[i]);
             /* Predictions that don't help give way to bisection. */
             assert_in_range(search.trials, 1, 50);
         }
@@ -224,8 +210,7 @@ static void stepwise_progress(void **state)
         for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
             struct machine machine = ideal(fraction);
             machine.step_ns = steps[i];
-            const struct overlap_search search =
-                run_search(&robust_rules, &machine);
+            const struct overlap_search search = run_search(&robust_rules, &machine);
             check_bounds(&search, fraction * REFERENCE_NS, 1e-6);
         }
 }
@@ -237,8 +222,7 @@ static void noisy_verdicts(void **state)
     (void)state;
     static const double fractions[] = {0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0};
     static const double noises_ns[] = {20.0, 100.0, 400.0, 2000.0};
-    const struct overlap_search_rules *const all[] = {&robust_rules,
-                                                      &plain_rules};
+    const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++)
         for (size_t i = 0; i < COUNT(fractions); i++)
             for (size_t j = 0; j < COUNT(noises_ns); j++) {
@@ -248,12 +232,10 @@ static void noisy_verdicts(void **state)
                     struct machine machine = ideal(fractions[i]);
                     machine.noise_ns = noises_ns[j];
                     machine.random = random_from((uint64_t)trial + 100);
-                    const struct overlap_search search =
-                        run_search(all[r], &machine);
+                    const struct overlap_search search = run_search(all[r], &machine);
                     const double found_ns =
-                        fmin(isinf(search.exceeds_ns)
-                                 ? search.fits_ns
-                                 : (search.fits_ns + search.exceeds_ns) / 2.0,
+                        fmin(isinf(search.exceeds_ns) ? search.fits_ns
+                                                      : (search.fits_ns + search.exceeds_ns) / 2.0,
                              REFERENCE_NS);
                     errors[trial] = fabs(found_ns - knee_ns);
                 }
@@ -276,8 +258,7 @@ static void contradictory_verdicts(void **state)
 {
     (void)state;
     static const double shares[] = {0.05, 0.2, 0.5, 0.9, 1.0};
-    const struct overlap_search_rules *const all[] = {&robust_rules,
-                                                      &plain_rules};
+    const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++)
         for (size_t i = 0; i < COUNT(shares); i++) {
             int near = 0;
@@ -288,16 +269,13 @@ static void contradictory_verdicts(void **state)
                 struct overlap_search search;
                 overlap_search_begin(&search, all[r], REFERENCE_NS);
                 while (!search.done) {
-                    const struct overlap_trial next =
-                        try_work(&machine, search.next_ns, 50.0);
+                    const struct overlap_trial next = try_work(&machine, search.next_ns, 50.0);
                     overlap_search_report(&search, &next);
-                    assert_true(isfinite(search.next_ns) &&
-                                search.next_ns >= 0.0);
+                    assert_true(isfinite(search.next_ns) && search.next_ns >= 0.0);
                     assert_true(search.fits_ns < search.exceeds_ns);
                     assert_true(search.trials <= 200);
                 }
-                near += fabs(search.fits_ns - 0.5 * REFERENCE_NS) <
-                        0.1 * REFERENCE_NS;
+                near += fabs(search.fits_ns - 0.5 * REFERENCE_NS) < 0.1 * REFERENCE_NS;
             }
             if (i == 0 && near < 120)
                 fail_msg("only %d of 200 searches came near (%s)", near,
@@ -305,8 +283,7 @@ static void contradictory_verdicts(void **state)
         }
 }
 
-static void report_work(struct overlap_search *search, double work_ns,
-                        bool fits)
+static void report_work(struct overlap_search *search, double work_ns, bool fits)
 {
     const struct overlap_trial trial = {
         .work_ns = work_ns,
@@ -360,8 +337,7 @@ static void trials_outside_of_the_bounds(void **state)
 static void trials_that_say_nothing(void **state)
 {
     (void)state;
-    const struct overlap_search_rules *const all[] = {&robust_rules,
-                                                      &plain_rules};
+    const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++) {
         struct overlap_search search;
         overlap_search_begin(&search, all[r], REFERENCE_NS);
@@ -383,8 +359,7 @@ static void intervals_may_not_exist(void **state)
         struct overlap_search search;
         overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
         while (!search.done) {
-            struct overlap_trial trial =
-                try_work(&machine, search.next_ns, 50.0);
+            struct overlap_trial trial = try_work(&machine, search.next_ns, 50.0);
             trial.excess_lo_ns = trial.excess_hi_ns = NAN;
             overlap_search_report(&search, &trial);
             assert_in_range(search.trials, 1, TRIALS_MOST);
@@ -405,10 +380,8 @@ static void work_comes_in_units(void **state)
         struct overlap_search search;
         overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
         while (!search.done) {
-            const double off =
-                1.0 + 0.002 * random_normal(&machine.random);
-            const struct overlap_trial trial =
-                try_work(&machine, search.next_ns * off, 50.0);
+            const double off = 1.0 + 0.002 * random_normal(&machine.random);
+            const struct overlap_trial trial = try_work(&machine, search.next_ns * off, 50.0);
             overlap_search_report(&search, &trial);
             assert_in_range(search.trials, 1, TRIALS_MOST);
         }
@@ -540,28 +513,24 @@ static void amounts_grow_with_the_rank(void **state)
             int64_t sum = 0, last = 1;
             for (int rank = 0; rank < ranks; rank++) {
                 const int64_t amount = overlap_amount(&shape, rank);
-                assert_int_equal(amount,
-                                 expected_amount(sizes[i], rank, ranks));
+                assert_int_equal(amount, expected_amount(sizes[i], rank, ranks));
                 assert_true(amount >= last);
                 last = amount;
                 sum += amount;
                 shape.rank = rank;
                 assert_int_equal(overlap_own_amount(&shape), amount);
-                assert_int_equal(overlap_own_amount_per_rank(&shape),
-                                 amount * ranks);
+                assert_int_equal(overlap_own_amount_per_rank(&shape), amount * ranks);
             }
             assert_int_equal(overlap_all_amounts(&shape), sum);
             const double mean = (double)sum / ranks;
-            assert_true(mean >= (double)sizes[i] &&
-                        mean < (double)sizes[i] + 1.0);
+            assert_true(mean >= (double)sizes[i] && mean < (double)sizes[i] + 1.0);
         }
 }
 
 static void blocks_of_the_shapes(void **state)
 {
     (void)state;
-    const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2,
-                                       .elements = 10};
+    const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2, .elements = 10};
     struct overlap_shape other = root;
     other.rank = 3;
     assert_int_equal(overlap_one_block(&root), 10);
@@ -582,14 +551,13 @@ static void blocks_of_the_shapes(void **state)
 
 /* An operation with the arrays of a layout, without MPI. */
 static void make_operation(struct overlap_operation *operation,
-                           struct overlap_collective *collective, int rank,
-                           int ranks, int64_t elements)
+                           struct overlap_collective *collective, int rank, int ranks,
+                           int64_t elements)
 {
     const bool equal = collective->layout == OVERLAP_EQUAL;
     *operation = (struct overlap_operation){
         .collective = collective,
-        .shape = {.rank = rank, .ranks = ranks, .root = ranks - 1,
-                  .elements = elements},
+        .shape = {.rank = rank, .ranks = ranks, .root = ranks - 1, .elements = elements},
     };
     operation->starts = malloc((size_t)ranks * sizeof *operation->starts);
     operation->amounts = malloc((size_t)ranks * sizeof(int));
@@ -599,12 +567,9 @@ static void make_operation(struct overlap_operation *operation,
     assert_non_null(operation->own_amounts);
     int64_t start = 0;
     for (int r = 0; r < ranks; r++) {
-        operation->amounts[r] =
-            equal ? (int)elements
-                  : (int)overlap_amount(&operation->shape, r);
+        operation->amounts[r] = equal ? (int)elements : (int)overlap_amount(&operation->shape, r);
         operation->own_amounts[r] =
-            equal ? (int)elements
-                  : (int)overlap_amount(&operation->shape, rank);
+            equal ? (int)elements : (int)overlap_amount(&operation->shape, rank);
         operation->starts[r] = start;
         start += operation->amounts[r];
     }
@@ -620,8 +585,8 @@ static void free_operation(struct overlap_operation *operation)
 static void owner_and_index_invert_displacements(void **state)
 {
     (void)state;
-    static const enum overlap_layout layouts[] = {
-        OVERLAP_EQUAL, OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
+    static const enum overlap_layout layouts[] = {OVERLAP_EQUAL, OVERLAP_VARYING,
+                                                  OVERLAP_VARYING_BYTES};
     static const int64_t sizes[] = {1, 2, 5, 64};
     for (size_t l = 0; l < COUNT(layouts); l++)
         for (size_t s = 0; s < COUNT(sizes); s++)
@@ -631,8 +596,7 @@ static void owner_and_index_invert_displacements(void **state)
                 make_operation(&operation, &collective, 0, ranks, sizes[s]);
                 int64_t i = 0;
                 for (int rank = 0; rank < ranks; rank++)
-                    for (int64_t index = 0; index < operation.amounts[rank];
-                         index++, i++) {
+                    for (int64_t index = 0; index < operation.amounts[rank]; index++, i++) {
                         assert_int_equal(overlap_owner(&operation, i), rank);
                         assert_int_equal(overlap_index(&operation, i), index);
                     }
@@ -656,19 +620,14 @@ static void int_limits(void **state)
     for (size_t i = 0; i < COUNT(ranks); i++) {
         const int64_t p = ranks[i];
         struct overlap_shape shape = {.ranks = ranks[i]};
-        const struct overlap_collective single = {
-            .send_elements = overlap_one_block,
-            .receive_elements = overlap_one_block};
-        const struct overlap_collective equal = {
-            .send_elements = overlap_one_block,
-            .receive_elements = overlap_block_per_rank};
-        const struct overlap_collective near = {
-            .send_elements = overlap_one_block,
-            .receive_elements = overlap_block_per_neighbour};
-        const struct overlap_collective varying =
-            all_to_all(OVERLAP_VARYING);
-        const struct overlap_collective bytes =
-            all_to_all(OVERLAP_VARYING_BYTES);
+        const struct overlap_collective single = {.send_elements = overlap_one_block,
+                                                  .receive_elements = overlap_one_block};
+        const struct overlap_collective equal = {.send_elements = overlap_one_block,
+                                                 .receive_elements = overlap_block_per_rank};
+        const struct overlap_collective near = {.send_elements = overlap_one_block,
+                                                .receive_elements = overlap_block_per_neighbour};
+        const struct overlap_collective varying = all_to_all(OVERLAP_VARYING);
+        const struct overlap_collective bytes = all_to_all(OVERLAP_VARYING_BYTES);
         shape.elements = 1;
         assert_true(overlap_fits_int(&equal, &shape));
         assert_true(overlap_fits_int(&varying, &shape));
@@ -690,8 +649,7 @@ static void int_limits(void **state)
     }
 }
 
-static void nothing(const struct overlap_operation *operation,
-                    MPI_Request *request)
+static void nothing(const struct overlap_operation *operation, MPI_Request *request)
 {
     (void)operation;
     (void)request;
@@ -715,8 +673,7 @@ static void what_is_beyond_ints(void **state)
         assert_true(overlap_can_start(&collective, &shape));
         shape.elements = INT64_C(1) << 32;
         assert_false(overlap_fits_int(&collective, &shape));
-        assert_true(overlap_can_start(&collective, &shape) !=
-                    cases[i].needs_large);
+        assert_true(overlap_can_start(&collective, &shape) != cases[i].needs_large);
         collective.post_large = nothing;
         assert_true(overlap_can_start(&collective, &shape));
     }
@@ -728,15 +685,13 @@ static void what_is_beyond_ints(void **state)
 static void largest_size_fits(void **state)
 {
     (void)state;
-    static const enum overlap_layout layouts[] = {OVERLAP_VARYING,
-                                                  OVERLAP_VARYING_BYTES};
+    static const enum overlap_layout layouts[] = {OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
     static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
     for (size_t l = 0; l < COUNT(layouts); l++)
         for (size_t c = 0; c < COUNT(counts); c++) {
             const int ranks = counts[c];
             const int64_t unit = layouts[l] == OVERLAP_VARYING ? 1 : 8;
-            const struct overlap_collective collective =
-                all_to_all(layouts[l]);
+            const struct overlap_collective collective = all_to_all(layouts[l]);
             struct overlap_shape shape = {.ranks = ranks};
             int64_t low = 0, high = INT64_C(1) << 32;
             while (low < high) {
@@ -749,8 +704,7 @@ static void largest_size_fits(void **state)
             }
             shape.elements = low;
             const int64_t last = overlap_amount(&shape, ranks - 1);
-            const int64_t start =
-                overlap_all_amounts(&shape) - last; /* of the last block */
+            const int64_t start = overlap_all_amounts(&shape) - last; /* of the last block */
             assert_true(start * unit <= INT_MAX);
             assert_true(last <= INT_MAX);
             assert_true(last * (ranks - 1) * unit <= INT_MAX);
@@ -766,8 +720,7 @@ static void bytes_of_the_neediest_rank(void **state)
         .send_elements = overlap_own_amount,
         .receive_elements = overlap_all_amounts_at_root,
     };
-    const struct overlap_shape shape = {.rank = 0, .ranks = 5, .root = 2,
-                                        .elements = 10};
+    const struct overlap_shape shape = {.rank = 0, .ranks = 5, .root = 2, .elements = 10};
     /* The root has 10 of its own and all 52. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
     gather.receive_elements = overlap_one_block;
@@ -780,10 +733,8 @@ static void bytes_of_the_neediest_rank(void **state)
         .send_elements = overlap_block_per_rank,
         .receive_elements = overlap_block_per_rank,
     };
-    const struct overlap_shape huge = {.ranks = 1 << 20,
-                                       .elements = 2147483647};
-    assert_near(overlap_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0),
-                1.0, 1e-12);
+    const struct overlap_shape huge = {.ranks = 1 << 20, .elements = 2147483647};
+    assert_near(overlap_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0), 1.0, 1e-12);
 }
 
 /* ---- values -------------------------------------------------------------- */
@@ -800,15 +751,12 @@ static void sums_are_exact(void **state)
                 int64_t exact = 0;
                 double up = 0.0, down = 0.0;
                 for (int from = 0; from < counts[c]; from++) {
-                    const double value =
-                        overlap_value(from, to, elements[e]);
+                    const double value = overlap_value(from, to, elements[e]);
                     exact += (int64_t)value;
                     up += value;
-                    down += overlap_value(counts[c] - 1 - from, to,
-                                          elements[e]);
+                    down += overlap_value(counts[c] - 1 - from, to, elements[e]);
                 }
-                const double sum =
-                    overlap_value_sum(counts[c], to, elements[e]);
+                const double sum = overlap_value_sum(counts[c], to, elements[e]);
                 assert_true(exact < INT64_C(1) << 53);
                 assert_true(sum == (double)exact);
                 assert_true(up == sum && down == sum);
@@ -835,8 +783,8 @@ static void what_is_sent_is_what_is_expected(void **state)
 {
     (void)state;
     enum { RANKS = 5, ELEMENTS = 6 };
-    static const enum overlap_layout layouts[] = {
-        OVERLAP_EQUAL, OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
+    static const enum overlap_layout layouts[] = {OVERLAP_EQUAL, OVERLAP_VARYING,
+                                                  OVERLAP_VARYING_BYTES};
     for (size_t l = 0; l < COUNT(layouts); l++) {
         struct overlap_collective collective = {.layout = layouts[l]};
         struct overlap_operation all[RANKS];
@@ -848,24 +796,20 @@ static void what_is_sent_is_what_is_expected(void **state)
             const struct overlap_operation *const mine = &all[me];
             /* From the root: broadcast and scatter. */
             for (int64_t i = 0; i < mine->amounts[me]; i++) {
-                assert_true(overlap_from_root(mine, i) ==
-                            overlap_sent_to_all(root, i));
+                assert_true(overlap_from_root(mine, i) == overlap_sent_to_all(root, i));
                 const int64_t at = root->starts[me] + i;
-                assert_true(overlap_from_root_to_me(mine, i) ==
-                            overlap_sent_to_each(root, at));
+                assert_true(overlap_from_root_to_me(mine, i) == overlap_sent_to_each(root, at));
             }
             /* From each: gather (blocks of the sender's amount), and
                all-to-all. */
             for (int from = 0; from < RANKS; from++)
                 for (int64_t i = 0; i < mine->amounts[from]; i++) {
                     const int64_t at = mine->starts[from] + i;
-                    assert_true(overlap_from_each(mine, at) ==
-                                overlap_sent_to_all(&all[from], i));
+                    assert_true(overlap_from_each(mine, at) == overlap_sent_to_all(&all[from], i));
                     const int64_t own = all[from].own_amounts[0];
-                    const double sent =
-                        equal ? overlap_sent_to_each(&all[from], me * own + i)
-                              : overlap_sent_amount_to_each(&all[from],
-                                                            me * own + i);
+                    const double sent = equal
+                                            ? overlap_sent_to_each(&all[from], me * own + i)
+                                            : overlap_sent_amount_to_each(&all[from], me * own + i);
                     assert_true(overlap_from_each_to_me(mine, at) == sent);
                 }
             /* Sums. */

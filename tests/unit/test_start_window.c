@@ -54,8 +54,7 @@ static int64_t jumping_clock(void)
 static void one_clock_is_found_to_be_one(void **state)
 {
     (void)state;
-    struct bc_global_clock *const clock =
-        bc_global_clock_create(&job, 0.3, false);
+    struct bc_global_clock *const clock = bc_global_clock_create(&job, 0.3, false);
     const struct bc_clock_line *const line = bc_global_clock_line(clock);
     const int64_t now_ns = bc_now_ns();
     const int64_t found_ns = bc_clock_line_reference(line, now_ns);
@@ -70,21 +69,18 @@ static void several_clocks_are_told_apart(void **state)
 {
     (void)state;
     bc_clock_read = shifted_clock;
-    struct bc_global_clock *const clock =
-        bc_global_clock_create(&job, 0.5, false);
+    struct bc_global_clock *const clock = bc_global_clock_create(&job, 0.5, false);
     const double first_s = bc_global_clock_report(clock).took_s;
     const int64_t first_ns = bc_now_ns();
-    const double first_error = (double)(
-        bc_clock_line_reference(bc_global_clock_line(clock), first_ns) -
-        unshifted(first_ns));
+    const double first_error =
+        (double)(bc_clock_line_reference(bc_global_clock_line(clock), first_ns) -
+                 unshifted(first_ns));
     bc_global_clock_update(clock);
     const int64_t now_ns = bc_now_ns();
     const struct bc_clock_line line = *bc_global_clock_line(clock);
-    const double error = (double)(bc_clock_line_reference(&line, now_ns) -
-                                  unshifted(now_ns));
+    const double error = (double)(bc_clock_line_reference(&line, now_ns) - unshifted(now_ns));
     const double error_said_ns = bc_global_clock_error_ns(clock, now_ns);
-    const double later_said_ns =
-        bc_global_clock_error_ns(clock, now_ns + 1000000000);
+    const double later_said_ns = bc_global_clock_error_ns(clock, now_ns + 1000000000);
     const struct bc_global_clock_report report = bc_global_clock_report(clock);
     bc_clock_read = real_clock;
     bc_global_clock_destroy(clock);
@@ -126,10 +122,8 @@ static void ranks_start_together(void **state)
         int64_t at_ns[2] = {bc_now_ns(), 0};
         at_ns[1] = -at_ns[0];
         const int64_t mine_ns = at_ns[0];
-        MPI_Allreduce(MPI_IN_PLACE, at_ns, 2, MPI_INT64_T, MPI_MAX,
-                      MPI_COMM_WORLD);
-        MPI_Allreduce(MPI_IN_PLACE, &last_ns, 1, MPI_INT64_T, MPI_MAX,
-                      MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, at_ns, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &last_ns, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
         apart_ns[i] = (double)(at_ns[0] + at_ns[1]);
         early += mine_ns < last_ns;
     }
@@ -146,14 +140,12 @@ static void times_are_on_the_shared_clock(void **state)
     struct bc_start_window *const window = create_window();
     bc_start_window_wait(window);
     const int64_t start_ns = bc_now_ns();
-    const double second_ns = bc_start_window_time(
-        window, 1, start_ns, start_ns + 1000000000);
+    const double second_ns = bc_start_window_time(window, 1, start_ns, start_ns + 1000000000);
     const double lateness_ns = bc_start_window_starts(window)->start_ns[1];
     bc_clock_read = real_clock;
     bc_start_window_destroy(window);
     /* On the rank's own clock it is 10,000 ns more for each rank. */
-    assert_near(second_ns, 1e9 / (1.0 + 1e-5 * job.rank),
-                job.oversubscribed ? 5000.0 : 1000.0);
+    assert_near(second_ns, 1e9 / (1.0 + 1e-5 * job.rank), job.oversubscribed ? 5000.0 : 1000.0);
     assert_true(lateness_ns >= 0.0 && lateness_ns < 1e9);
     assert_near(bc_start_window_time(NULL, 0, 5, 12), 7.0, 0.0);
     assert_null(bc_start_window_starts(NULL));
@@ -170,8 +162,7 @@ static void odd_clocks_end(void **state)
     const double start_s = bc_elapsed_s();
     for (int i = 0; i < 2; i++) {
         bc_clock_read = clocks[i];
-        struct bc_start_window *const window =
-            bc_start_window_create(&job, &cost, 0.2);
+        struct bc_start_window *const window = bc_start_window_create(&job, &cost, 0.2);
         for (int j = 0; j < 10; j++)
             bc_start_window_wait(window);
         bc_start_window_destroy(window);
@@ -197,8 +188,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(times_are_on_the_shared_clock),
         cmocka_unit_test(odd_clocks_end),
     };
-    int failures =
-        cmocka_run_group_tests_name("start_window", tests, NULL, NULL);
+    int failures = cmocka_run_group_tests_name("start_window", tests, NULL, NULL);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     bc_job_free(&job);
     MPI_Finalize();

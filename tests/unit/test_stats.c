@@ -84,11 +84,9 @@ static void mad_sigma_matches_definition(void **state)
         const size_t count = 2 + random_below(&random, 63);
         const bool ties = trial % 2 == 0;
         for (size_t i = 0; i < count; i++)
-            values[i] = ties ? (double)random_below(&random, 7)
-                             : exp(2.0 * random_normal(&random));
+            values[i] = ties ? (double)random_below(&random, 7) : exp(2.0 * random_normal(&random));
         bc_sort(values, count);
-        assert_near(bc_mad_sigma(values, count), naive_mad_sigma(values, count),
-                    1e-12);
+        assert_near(bc_mad_sigma(values, count), naive_mad_sigma(values, count), 1e-12);
     }
 }
 
@@ -96,8 +94,7 @@ static void mad_sigma_matches_definition(void **state)
 
 /* Student's data on sleep (Biometrika 6 (1908), table 1): the extra hours of
    ten patients. */
-static const double sleep_hours[] = {1.2, 2.4, 1.3, 1.3, 0.0,
-                                     1.0, 1.8, 0.8, 4.6, 1.4};
+static const double sleep_hours[] = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
 
 static void mean_and_sd_of_known_data(void **state)
 {
@@ -131,14 +128,12 @@ static void normal_quantiles(void **state)
     static const struct {
         double p, x;
     } known[] = {
-        {0.975, 1.959963984540054}, {0.995, 2.575829303548901},
-        {0.95, 1.644853626951473},  {0.9, 1.281551565544600},
-        {0.75, 0.674489750196082},  {0.841344746068543, 1.0},
+        {0.975, 1.959963984540054},  {0.995, 2.575829303548901},  {0.95, 1.644853626951473},
+        {0.9, 1.281551565544600},    {0.75, 0.674489750196082},   {0.841344746068543, 1.0},
         {0.025, -1.959963984540054}, {1e-10, -6.361340902404056},
     };
     for (size_t i = 0; i < COUNT(known); i++)
-        assert_near(bc_normal_quantile(known[i].p), known[i].x,
-                    1e-9 * fabs(known[i].x));
+        assert_near(bc_normal_quantile(known[i].p), known[i].x, 1e-9 * fabs(known[i].x));
     assert_near(bc_normal_quantile(0.5), 0.0, 1e-15);
     /* The inverse of the distribution function, far out as well. */
     for (double p = 1e-300; p < 0.5; p *= 7.3) {
@@ -154,15 +149,15 @@ static void student_quantiles(void **state)
     static const struct {
         double p, degrees, t;
     } known[] = {
-        {0.975, 1, 12.706204736432095}, {0.975, 2, 4.302652729911275},
-        {0.975, 10, 2.228138851964939}, {0.975, 30, 2.042272456301238},
-        {0.995, 5, 4.032142983557536},  {0.95, 1, 6.313751514675043},
-        {0.9, 3, 1.637744353696210},    {0.025, 10, -2.228138851964939},
+        {0.975, 1, 12.706204736432095},  {0.975, 2, 4.302652729911275},
+        {0.975, 10, 2.228138851964939},  {0.975, 30, 2.042272456301238},
+        {0.995, 5, 4.032142983557536},   {0.95, 1, 6.313751514675043},
+        {0.9, 3, 1.637744353696210},     {0.025, 10, -2.228138851964939},
         {0.975, 120, 1.979930405052777},
     };
     for (size_t i = 0; i < COUNT(known); i++)
-        assert_near(bc_student_quantile(known[i].p, known[i].degrees),
-                    known[i].t, 1e-8 * fabs(known[i].t));
+        assert_near(bc_student_quantile(known[i].p, known[i].degrees), known[i].t,
+                    1e-8 * fabs(known[i].t));
     assert_near(bc_student_quantile(0.5, 7), 0.0, 1e-12);
 }
 
@@ -180,8 +175,7 @@ static void student_quantiles_in_closed_form(void **state)
     for (double degrees = 1e4; degrees <= 1e6; degrees *= 10.0) {
         const double z = 1.959963984540054;
         const double first = (pow(z, 3) + z) / 4.0;
-        const double second = (5.0 * pow(z, 5) + 16.0 * pow(z, 3) + 3.0 * z) /
-                              96.0;
+        const double second = (5.0 * pow(z, 5) + 16.0 * pow(z, 3) + 3.0 * z) / 96.0;
         assert_near(bc_student_quantile(0.975, degrees),
                     z + first / degrees + second / (degrees * degrees), 1e-8);
     }
@@ -207,10 +201,9 @@ static void median_interval_ranks(void **state)
         size_t count;
         double confidence, lo, hi;
     } known[] = {
-        {6, 0.95, 1, 6},     {8, 0.95, 1, 8},      {9, 0.95, 2, 8},
-        {10, 0.95, 2, 9},    {20, 0.95, 6, 15},    {25, 0.95, 8, 18},
-        {30, 0.95, 10, 21},  {50, 0.95, 18, 33},   {100, 0.95, 40, 61},
-        {8, 0.99, 1, 8},     {10, 0.99, 1, 10},    {1000, 0.95, 469, 532},
+        {6, 0.95, 1, 6},           {8, 0.95, 1, 8},   {9, 0.95, 2, 8},    {10, 0.95, 2, 9},
+        {20, 0.95, 6, 15},         {25, 0.95, 8, 18}, {30, 0.95, 10, 21}, {50, 0.95, 18, 33},
+        {100, 0.95, 40, 61},       {8, 0.99, 1, 8},   {10, 0.99, 1, 10},  {1000, 0.95, 469, 532},
         {10000, 0.95, 4902, 5099},
     };
     for (size_t i = 0; i < COUNT(known); i++) {
@@ -257,13 +250,11 @@ static void median_interval_is_narrowest_that_covers(void **state)
         double *const values = ascending(count);
         for (size_t i = 0; i < COUNT(confidences); i++) {
             const double confidence = confidences[i];
-            const struct bc_interval interval =
-                bc_median_interval(values, count, confidence);
+            const struct bc_interval interval = bc_median_interval(values, count, confidence);
             const bool exists = !isnan(interval.lo);
             const size_t k = exists ? (size_t)interval.lo : 0;
             if (exists) {
-                assert_near(interval.lo + interval.hi, (double)(count + 1),
-                            0.0);
+                assert_near(interval.lo + interval.hi, (double)(count + 1), 0.0);
                 assert_true(exact_coverage(count, k) >= confidence - 1e-12);
             }
             if (2 * (k + 1) <= count)
@@ -299,8 +290,8 @@ static void summary_of_each_estimator(void **state)
 
     const struct bc_summary none = bc_summarize(values, 0, BC_MEDIAN, 0.95);
     assert_int_equal(none.count, 0);
-    assert_true(isnan(none.value) && isnan(none.sd) && isnan(none.p99) &&
-                isnan(none.max) && isnan(none.interval.lo));
+    assert_true(isnan(none.value) && isnan(none.sd) && isnan(none.p99) && isnan(none.max) &&
+                isnan(none.interval.lo));
 }
 
 /* ---- the stopping rule --------------------------------------------------- */
@@ -425,8 +416,7 @@ static bool encloses(struct bc_interval interval, double value)
     return interval.lo <= value && value <= interval.hi;
 }
 
-static double fixed_coverage(const struct distribution *d, size_t count,
-                             struct random *random)
+static double fixed_coverage(const struct distribution *d, size_t count, struct random *random)
 {
     double values[1000];
     const double truth = true_median(d);
@@ -434,8 +424,7 @@ static double fixed_coverage(const struct distribution *d, size_t count,
     for (int i = 0; i < DRAWS; i++) {
         for (size_t sample = 0; sample < count; sample++)
             values[sample] = draw(d, random);
-        const struct bc_summary summary =
-            bc_summarize(values, count, BC_MEDIAN, 0.95);
+        const struct bc_summary summary = bc_summarize(values, count, BC_MEDIAN, 0.95);
         covered += encloses(summary.interval, truth);
     }
     return (double)covered / DRAWS;
@@ -447,20 +436,25 @@ static void fixed_samples_cover_the_median(void **state)
     static const struct distribution distributions[] = {
         {.name = "normal", .shape = NORMAL, .spread = 0.1},
         {.name = "log-normal", .shape = LOG_NORMAL, .spread = 0.5},
-        {.name = "two peaks, 50:50", .shape = TWO_PEAKS, .spread = 0.1,
-         .width = 0.05, .share = 0.5},
-        {.name = "two peaks, 30:70", .shape = TWO_PEAKS, .spread = 0.1,
-         .width = 0.05, .share = 0.3},
+        {.name = "two peaks, 50:50",
+         .shape = TWO_PEAKS,
+         .spread = 0.1,
+         .width = 0.05,
+         .share = 0.5},
+        {.name = "two peaks, 30:70",
+         .shape = TWO_PEAKS,
+         .spread = 0.1,
+         .width = 0.05,
+         .share = 0.3},
     };
     static const size_t counts[] = {30, 100, 300, 1000};
     struct random random = random_from(2);
     bool good = true;
     for (size_t i = 0; i < COUNT(distributions); i++)
         for (size_t j = 0; j < COUNT(counts); j++) {
-            const double coverage =
-                fixed_coverage(&distributions[i], counts[j], &random);
-            print_message("%-18s %5zu samples: %.2f %%\n",
-                          distributions[i].name, counts[j], 100.0 * coverage);
+            const double coverage = fixed_coverage(&distributions[i], counts[j], &random);
+            print_message("%-18s %5zu samples: %.2f %%\n", distributions[i].name, counts[j],
+                          100.0 * coverage);
             if (coverage < 0.94 || coverage > 0.99)
                 good = false;
         }
@@ -468,9 +462,8 @@ static void fixed_samples_cover_the_median(void **state)
 }
 
 /* One adaptive run; returns the number of samples that it took. */
-static size_t sample_until_settled(const struct distribution *d,
-                                   struct random *random, double *values,
-                                   struct bc_summary *summary)
+static size_t sample_until_settled(const struct distribution *d, struct random *random,
+                                   double *values, struct bc_summary *summary)
 {
     struct bc_stopping stopping = {.precision = 0.02};
     size_t count = 0;
@@ -498,14 +491,26 @@ static void adaptive_samples_cover_the_median(void **state)
         {.name = "log-normal 20 %", .shape = LOG_NORMAL, .spread = 0.2},
         /* The median lies in the dip between the peaks: the hardest case,
            because intervals are narrowest where they are wrong. */
-        {.name = "two peaks, 50:50", .shape = TWO_PEAKS, .spread = 0.05,
-         .width = 0.025, .share = 0.5},
-        {.name = "blurred peaks, 50:50", .shape = TWO_PEAKS, .spread = 0.1,
-         .width = 0.1 / 1.5, .share = 0.5},
-        {.name = "two peaks, 30:70", .shape = TWO_PEAKS, .spread = 0.05,
-         .width = 0.025, .share = 0.3},
-        {.name = "wider peaks, 30:70", .shape = TWO_PEAKS, .spread = 0.1,
-         .width = 0.05, .share = 0.3},
+        {.name = "two peaks, 50:50",
+         .shape = TWO_PEAKS,
+         .spread = 0.05,
+         .width = 0.025,
+         .share = 0.5},
+        {.name = "blurred peaks, 50:50",
+         .shape = TWO_PEAKS,
+         .spread = 0.1,
+         .width = 0.1 / 1.5,
+         .share = 0.5},
+        {.name = "two peaks, 30:70",
+         .shape = TWO_PEAKS,
+         .spread = 0.05,
+         .width = 0.025,
+         .share = 0.3},
+        {.name = "wider peaks, 30:70",
+         .shape = TWO_PEAKS,
+         .spread = 0.1,
+         .width = 0.05,
+         .share = 0.3},
     };
     static double values[MAX_SAMPLES];
     struct random random = random_from(3);
@@ -516,14 +521,13 @@ static void adaptive_samples_cover_the_median(void **state)
         int covered = 0;
         for (int trial = 0; trial < DRAWS; trial++) {
             struct bc_summary summary;
-            samples += (double)sample_until_settled(&distributions[i], &random,
-                                                    values, &summary);
+            samples += (double)sample_until_settled(&distributions[i], &random, values, &summary);
             covered += encloses(summary.interval, truth);
         }
         const double coverage = (double)covered / DRAWS;
         samples /= DRAWS;
-        print_message("%-22s %6.0f samples: %.2f %%\n", distributions[i].name,
-                      samples, 100.0 * coverage);
+        print_message("%-22s %6.0f samples: %.2f %%\n", distributions[i].name, samples,
+                      100.0 * coverage);
         if (coverage < 0.93)
             good = false;
         /* Outside of this the case would say nothing about the rule. */
@@ -535,9 +539,8 @@ static void adaptive_samples_cover_the_median(void **state)
 static void summaries_are_scaled(void **state)
 {
     (void)state;
-    struct bc_summary summary = {.count = 7, .value = 10.0, .sd = 1.0,
-                                 .interval = {9.0, 12.0}, .p99 = 20.0,
-                                 .max = 30.0};
+    struct bc_summary summary = {
+        .count = 7, .value = 10.0, .sd = 1.0, .interval = {9.0, 12.0}, .p99 = 20.0, .max = 30.0};
     bc_summary_scale(&summary, 0.5);
     assert_near(summary.value, 5.0, 0.0);
     assert_near(summary.sd, 0.5, 0.0);

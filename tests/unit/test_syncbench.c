@@ -8,8 +8,8 @@
 
 enum { RANKS_MAX = 64, MOST = 12 };
 
-static const enum syncbench_set sets[] = {SYNCBENCH_PAIR, SYNCBENCH_RANDOM,
-                                          SYNCBENCH_RING, SYNCBENCH_GRID};
+static const enum syncbench_set sets[] = {SYNCBENCH_PAIR, SYNCBENCH_RANDOM, SYNCBENCH_RING,
+                                          SYNCBENCH_GRID};
 
 static bool names(const int *list, int count, int rank)
 {
@@ -21,14 +21,13 @@ static bool names(const int *list, int count, int rank)
 
 /* Whom a rank names names it; nobody names itself, or a rank twice, or one that
    there is not. */
-static void assert_symmetric(enum syncbench_set set, int ranks, int n,
-                             const int *dims, const int *order, int expected)
+static void assert_symmetric(enum syncbench_set set, int ranks, int n, const int *dims,
+                             const int *order, int expected)
 {
     static int lists[RANKS_MAX][MOST];
     int counts[RANKS_MAX];
     for (int rank = 0; rank < ranks; rank++) {
-        counts[rank] = syncbench_neighbours(set, rank, ranks, n, dims, order,
-                                            lists[rank]);
+        counts[rank] = syncbench_neighbours(set, rank, ranks, n, dims, order, lists[rank]);
         assert_int_equal(counts[rank], expected);
         for (int i = 0; i < counts[rank]; i++) {
             assert_in_range(lists[rank][i], 0, ranks - 1);
@@ -50,12 +49,10 @@ static void all_are_symmetric(void **state)
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
             for (int n = 2; n <= MOST; n += 2) {
-                if (!syncbench_can_arrange(sets[s], ranks, n) ||
-                    sets[s] == SYNCBENCH_GRID)
+                if (!syncbench_can_arrange(sets[s], ranks, n) || sets[s] == SYNCBENCH_GRID)
                     continue;
                 syncbench_permute((uint64_t)ranks * (uint64_t)n, ranks, order);
-                assert_symmetric(sets[s], ranks, n, NULL, order,
-                                 sets[s] == SYNCBENCH_PAIR ? 1 : n);
+                assert_symmetric(sets[s], ranks, n, NULL, order, sets[s] == SYNCBENCH_PAIR ? 1 : n);
             }
     /* Where a dimension is 2 both neighbours in it are one rank. */
     assert_symmetric(SYNCBENCH_GRID, 8, 2, (const int[]){2, 2, 2}, NULL, 3);
@@ -83,9 +80,7 @@ static void rings_and_pairs(void **state)
 {
     (void)state;
     int list[MOST];
-    assert_int_equal(syncbench_neighbours(SYNCBENCH_RING, 0, 8, 4, NULL, NULL,
-                                          list),
-                     4);
+    assert_int_equal(syncbench_neighbours(SYNCBENCH_RING, 0, 8, 4, NULL, NULL, list), 4);
     static const int expected[] = {1, 2, 6, 7};
     assert_memory_equal(list, expected, sizeof expected);
     syncbench_neighbours(SYNCBENCH_PAIR, 1, 8, 2, NULL, NULL, list);

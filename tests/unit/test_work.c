@@ -39,8 +39,7 @@ static double distance(double *values, double *others, size_t count, double p)
 {
     bc_sort(values, count);
     bc_sort(others, count);
-    return fabs(bc_quantile(values, count, p) / bc_quantile(others, count, p) -
-                1.0);
+    return fabs(bc_quantile(values, count, p) / bc_quantile(others, count, p) - 1.0);
 }
 
 /* True if each amount takes as long at once as in pieces, within 2 %, over rounds in
@@ -63,9 +62,8 @@ static bool is_linear(void)
         }
     bool linear = true;
     for (int i = 0; i < AMOUNTS; i++) {
-        const double off =
-            fmin(distance(at_once_ns[i], pieces_ns[i], ROUNDS, 0.5),
-                 distance(at_once_ns[i], pieces_ns[i], ROUNDS, 0.25));
+        const double off = fmin(distance(at_once_ns[i], pieces_ns[i], ROUNDS, 0.5),
+                                distance(at_once_ns[i], pieces_ns[i], ROUNDS, 0.25));
         if (off > 0.02) {
             print_error("%g us of work are %.1f %% off what they take in pieces "
                         "of %g us\n",
@@ -108,8 +106,7 @@ static bool takes_what_was_asked_for(double wanted_ns)
     const double share = bc_median(shares, CALIBRATIONS);
     if (fabs(share - 1.0) <= 0.02)
         return true;
-    print_error("%.1f us of work take %.2f us\n", wanted_ns * 1e-3,
-                share * wanted_ns * 1e-3);
+    print_error("%.1f us of work take %.2f us\n", wanted_ns * 1e-3, share * wanted_ns * 1e-3);
     return false;
 }
 
@@ -141,15 +138,11 @@ static void units_and_time_are_inverse(void **state)
         const struct bc_work_rate *const rate = &rates[i];
         for (uint64_t units = 2; units < UINT64_C(1) << 40; units *= 3) {
             const double ns = bc_work_ns(rate, units);
-            assert_near(ns / (rate->call_ns +
-                              rate->ns_per_unit * (double)units),
-                        1.0, 1e-12);
+            assert_near(ns / (rate->call_ns + rate->ns_per_unit * (double)units), 1.0, 1e-12);
             assert_true(bc_work_units(rate, ns) == units);
             /* The nearest whole number of units. */
-            assert_true(bc_work_units(rate, ns + 0.4 * rate->ns_per_unit) ==
-                        units);
-            assert_true(bc_work_units(rate, ns + 0.6 * rate->ns_per_unit) ==
-                        units + 1);
+            assert_true(bc_work_units(rate, ns + 0.4 * rate->ns_per_unit) == units);
+            assert_true(bc_work_units(rate, ns + 0.6 * rate->ns_per_unit) == units + 1);
         }
     }
 }
