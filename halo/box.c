@@ -1,6 +1,6 @@
 #include "halo/box.h"
 
-#include "common/large_count.h"
+#include "common/mpi/large_count.h"
 
 #include <math.h>
 

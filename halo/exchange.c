@@ -1,7 +1,7 @@
 #include "halo/exchange.h"
 
-#include "common/coarray.h"
-#include "common/mpi_check.h"
+#include "common/mpi/coarray.h"
+#include "common/mpi/mpi_check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "halo/grid.h"
 
-#include "common/grid.h"
+#include "common/mpi/grid.h"
 
 struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank)
 {

@@ -6,7 +6,7 @@
  * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, with what
  * MPI programs do beside it; see methods.h. Each rank holds a box of a periodic
  * grid and one layer of its neighbours' values around it: the six faces, without
- * edges and corners. Coarrays are MPI-3 windows here: see common/coarray.h.
+ * edges and corners. Coarrays are MPI-3 windows here: see common/mpi/coarray.h.
  *
  *   parameters.h      options
  *   box.h             a rank's box and its faces
@@ -18,8 +18,8 @@
  *   copy.h            copying a face
  *   measure.h         one row, and the timed loop
  */
-#include "common/mpi_check.h"
-#include "common/run.h"
+#include "common/mpi/mpi_check.h"
+#include "common/run/run.h"
 #include "halo/measure.h"
 #include "halo/methods.h"
 #include "halo/parameters.h"

@@ -1,6 +1,6 @@
 #include "halo/measure.h"
 
-#include "common/quiet.h"
+#include "common/mpi/harness.h"
 
 #include <stdlib.h>
 
@@ -99,7 +99,7 @@ static double repeat_checked(void *context, int64_t repetitions)
         if (round->window != NULL)
             bc_start_window_wait(round->window);
         else
-            bc_quiet_release(round->exchange->comm);
+            bc_harness_release(round->exchange->comm);
         ns += halo_swap_often(round->method, round->exchange, 1, round->window);
         if (!is_right(round->exchange, round->swaps))
             round->wrong++;
@@ -125,5 +125,5 @@ void halo_measure(const struct bc_run *run, struct bc_sampler *sampler,
     bc_batch_measure(run, sampler, &batch, seconds, &result->times);
     result->wrong = 0;
     if (check)
-        bc_quiet_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+        bc_harness_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 }

@@ -4,9 +4,9 @@
 #ifndef COMMCOST_HALO_MEASURE_H
 #define COMMCOST_HALO_MEASURE_H
 
-#include "common/batch.h"
-#include "common/run.h"
-#include "common/sampling.h"
+#include "common/stats/batch.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
 #include "halo/methods.h"
 
 #include <stdint.h>

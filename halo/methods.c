@@ -1,8 +1,8 @@
 #include "halo/methods.h"
 
-#include "common/coarray.h"
-#include "common/large_count.h"
-#include "common/mpi_check.h"
+#include "common/mpi/coarray.h"
+#include "common/mpi/large_count.h"
+#include "common/mpi/mpi_check.h"
 #include "halo/packed.h"
 #include "halo/shared_window.h"
 

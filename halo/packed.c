@@ -1,6 +1,6 @@
 #include "halo/packed.h"
 
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "halo/copy.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef COMMCOST_HALO_PACKED_H
 #define COMMCOST_HALO_PACKED_H
 
-#include "common/large_count.h"
+#include "common/mpi/large_count.h"
 #include "halo/exchange.h"
 
 #include <mpi.h>

@@ -1,8 +1,8 @@
 #include "halo/parameters.h"
 
-#include "common/large_count.h"
-#include "common/names.h"
-#include "common/parse.h"
+#include "common/mpi/large_count.h"
+#include "common/run/names.h"
+#include "common/run/parse.h"
 
 #include <stdint.h>
 #include <string.h>

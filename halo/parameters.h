@@ -4,7 +4,7 @@
 #ifndef COMMCOST_HALO_PARAMETERS_H
 #define COMMCOST_HALO_PARAMETERS_H
 
-#include "common/options.h"
+#include "common/run/options.h"
 #include "halo/box.h"
 #include "halo/methods.h"
 

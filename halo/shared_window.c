@@ -1,7 +1,7 @@
 #include "halo/shared_window.h"
 
-#include "common/coarray.h"
-#include "common/mpi_check.h"
+#include "common/mpi/coarray.h"
+#include "common/mpi/mpi_check.h"
 #include "halo/copy.h"
 #include "halo/packed.h"
 

@@ -2,7 +2,7 @@
 
 #include "snapshot.h"
 
-#include "common/hosts.h"
+#include "common/machine/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "communicators.h"
 #include "next.h"
 
-#include "common/stats.h"
+#include "common/stats/stats.h"
 
 #include <pthread.h>
 #include <stdlib.h>

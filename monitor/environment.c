@@ -2,8 +2,8 @@
 
 #include "flags.h"
 
-#include "common/mpi_check.h"
-#include "common/parse.h"
+#include "common/mpi/mpi_check.h"
+#include "common/run/parse.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -19,7 +19,7 @@
 #ifndef MONITOR_ENVIRONMENT_H
 #define MONITOR_ENVIRONMENT_H
 
-#include "common/options.h"
+#include "common/run/options.h"
 #include "mpirtmon.h"
 
 #include <stdbool.h>

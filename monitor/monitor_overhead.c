@@ -6,8 +6,8 @@
  * (MPI_Isend) and of the same calls directly (PMPI_Isend) are timed in turn, see overhead_take;
  * each round gives a difference, so that what drifts cancels.
  */
-#include "common/mpi_check.h"
-#include "common/run.h"
+#include "common/mpi/mpi_check.h"
+#include "common/run/run.h"
 #include "monitor/mpirtmon.h"
 #include "monitor/overhead_calls.h"
 

@@ -1,7 +1,7 @@
 #include "monitor/overhead_calls.h"
 
-#include "common/clock.h"
-#include "common/mpi_check.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
 
 enum { WINDOW_BYTES = 65536, TAG_NEVER_SENT = 1 };
 

@@ -3,10 +3,10 @@
 #include "flags.h"
 #include "warnings.h"
 
-#include "common/job.h"
-#include "common/metadata.h"
-#include "common/mpi_check.h"
-#include "common/output.h"
+#include "common/machine/job.h"
+#include "common/result/metadata.h"
+#include "common/mpi/mpi_check.h"
+#include "common/result/output.h"
 
 #include <locale.h>
 #include <stdio.h>

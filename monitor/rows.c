@@ -1,6 +1,6 @@
 #include "rows.h"
 
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 
 #include <math.h>
 #include <stdlib.h>

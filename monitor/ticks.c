@@ -1,6 +1,6 @@
 #include "ticks.h"
 
-#include "common/stats.h"
+#include "common/stats/stats.h"
 
 #if HAVE_TSC
 #include <cpuid.h>

@@ -22,8 +22,8 @@
 #ifndef COMMCOST_MPI_OVERHEAD_KERNEL_H
 #define COMMCOST_MPI_OVERHEAD_KERNEL_H
 
-#include "common/large_count.h"
-#include "common/sampling.h"
+#include "common/mpi/large_count.h"
+#include "common/stats/sampling.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "mpi_overhead/knee.h"
 
-#include "common/stats.h"
+#include "common/stats/stats.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "mpi_overhead/measure.h"
 
-#include "common/quiet.h"
+#include "common/mpi/harness.h"
 #include "mpi_overhead/knee.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static struct overhead_value as_value(const struct bc_summary *summary)
 static bool agree_on_round(struct overhead_round *round)
 {
     uint64_t order[2] = {round->units, (uint64_t)round->iterations};
-    bc_quiet_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    bc_harness_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     round->units = order[0];
     round->iterations = (int64_t)order[1];
     return round->iterations > 0;
@@ -221,7 +221,7 @@ static bool find_points(struct overhead_bench *bench, struct overhead_round *rou
         round->iterations = ends ? 0 : iterations_for(bench, bytes, iteration_ns);
     }
     int found = beyond;
-    bc_quiet_bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    bc_harness_bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return found;
 }
 

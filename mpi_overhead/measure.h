@@ -5,10 +5,10 @@
 #ifndef COMMCOST_MPI_OVERHEAD_MEASURE_H
 #define COMMCOST_MPI_OVERHEAD_MEASURE_H
 
-#include "common/node_order.h"
-#include "common/run.h"
-#include "common/sampling.h"
-#include "common/work.h"
+#include "common/machine/node_order.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
+#include "common/clock/work.h"
 #include "mpi_overhead/kernel.h"
 #include "mpi_overhead/parameters.h"
 

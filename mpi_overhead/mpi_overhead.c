@@ -16,11 +16,11 @@
  *   knee.h        where work stops fitting under a message
  *   measure.h     one row
  */
-#include "common/mpi_check.h"
-#include "common/node_order.h"
-#include "common/parse.h"
-#include "common/quiet.h"
-#include "common/run.h"
+#include "common/mpi/mpi_check.h"
+#include "common/machine/node_order.h"
+#include "common/run/parse.h"
+#include "common/mpi/harness.h"
+#include "common/run/run.h"
 #include "mpi_overhead/kernel.h"
 #include "mpi_overhead/measure.h"
 #include "mpi_overhead/parameters.h"
@@ -209,7 +209,7 @@ static bool measure_row(struct overhead_bench *bench, struct overhead_exchange *
     tell_start(bench->run, exchange, pair_rank);
     overhead_measure(bench, exchange, row_seconds(bench->run, rows_left), &result);
     int64_t wrong = 0;
-    bc_quiet_reduce(&exchange->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    bc_harness_reduce(&exchange->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     const char *const status = status_of(&result, wrong);
     if (strcmp(status, "no-knee") == 0)
         tell_no_knee(bench->run, &result);

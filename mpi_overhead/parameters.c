@@ -1,6 +1,6 @@
 #include "mpi_overhead/parameters.h"
 
-#include "common/large_count.h"
+#include "common/mpi/large_count.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef COMMCOST_MPI_OVERHEAD_PARAMETERS_H
 #define COMMCOST_MPI_OVERHEAD_PARAMETERS_H
 
-#include "common/options.h"
-#include "common/parse.h"
+#include "common/run/options.h"
+#include "common/run/parse.h"
 
 #include <stdbool.h>
 #include <stdint.h>

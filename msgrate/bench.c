@@ -1,7 +1,7 @@
 #include "msgrate/bench.h"
 
-#include "common/mpi_check.h"
-#include "common/quiet.h"
+#include "common/mpi/mpi_check.h"
+#include "common/mpi/harness.h"
 #include "msgrate/peers.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void count_within(void *context, int first, int strides, int64_t *within)
         within[i] = node_rank == 0 ? msgrate_peers_within(node_ranks, bench->run->job.ranks,
                                                           bench->npeers, first + i)
                                    : 0;
-    bc_quiet_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    bc_harness_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
 /* The stride in force: as asked; else the one that puts the most peers on other nodes.
@@ -155,7 +155,7 @@ struct msgrate_result msgrate_begin_result(const struct msgrate_bench *bench,
 
 void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong)
 {
-    bc_quiet_reduce(&wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    bc_harness_reduce(&wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 }
 
 void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,

@@ -5,10 +5,10 @@
 #ifndef COMMCOST_MSGRATE_BENCH_H
 #define COMMCOST_MSGRATE_BENCH_H
 
-#include "common/cache.h"
-#include "common/node_order.h"
-#include "common/run.h"
-#include "common/sampling.h"
+#include "common/machine/cache.h"
+#include "common/machine/node_order.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
 #include "msgrate/messages.h"
 #include "msgrate/parameters.h"
 

@@ -1,6 +1,6 @@
 #include "msgrate/messages.h"
 
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #ifndef COMMCOST_MSGRATE_MESSAGES_H
 #define COMMCOST_MSGRATE_MESSAGES_H
 
-#include "common/large_count.h"
+#include "common/mpi/large_count.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,7 +13,7 @@
  *   messages.h    where messages lie and what is in them
  *   patterns.h    the four timed patterns
  */
-#include "common/run.h"
+#include "common/run/run.h"
 #include "msgrate/bench.h"
 #include "msgrate/parameters.h"
 #include "msgrate/patterns.h"

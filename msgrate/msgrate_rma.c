@@ -10,7 +10,7 @@
  *   rma.h         the timed patterns, by synchronisation
  *   team.h        threads
  */
-#include "common/run.h"
+#include "common/run/run.h"
 #include "msgrate/bench.h"
 #include "msgrate/parameters.h"
 #include "msgrate/rma.h"

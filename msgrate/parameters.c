@@ -1,7 +1,7 @@
 #include "msgrate/parameters.h"
 
-#include "common/cache.h"
-#include "common/large_count.h"
+#include "common/machine/cache.h"
+#include "common/mpi/large_count.h"
 #include "msgrate/peers.h"
 
 #include <limits.h>

@@ -4,9 +4,9 @@
 #ifndef COMMCOST_MSGRATE_PARAMETERS_H
 #define COMMCOST_MSGRATE_PARAMETERS_H
 
-#include "common/options.h"
-#include "common/parse.h"
-#include "common/run.h"
+#include "common/run/options.h"
+#include "common/run/parse.h"
+#include "common/run/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "msgrate/patterns.h"
 
-#include "common/clock.h"
-#include "common/mpi_check.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
 
 #include <math.h>
 #include <stdlib.h>

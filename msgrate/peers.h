@@ -1,6 +1,6 @@
 /*
  * Who exchanges messages with whom. Pure. Ranks are numbered by node here: they are
- * places of common/node_order.h, so that those of a node follow each other.
+ * places of common/machine/node_order.h, so that those of a node follow each other.
  *
  * A rank's `count` peers are ranks below it and above it, a stride apart, the
  * ranks being a ring: half are below, half above, in ascending order. Where

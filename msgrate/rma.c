@@ -1,7 +1,7 @@
 #include "msgrate/rma.h"
 
-#include "common/mpi_check.h"
-#include "common/quiet.h"
+#include "common/mpi/mpi_check.h"
+#include "common/mpi/harness.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ static void take(void *context, double *values)
     if (time != NULL)
         values[0] = (double)time(x);
     /* The targets of a lock or a flush can't know when its origin is done. */
-    bc_quiet_barrier(MPI_COMM_WORLD);
+    bc_harness_barrier(MPI_COMM_WORLD);
     if (check)
         x->wrong += verify(x, method);
     x->iteration++;

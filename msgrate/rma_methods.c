@@ -2,8 +2,8 @@
  * The timed kernels of msgrate_rma, and the table that says which synchronisation
  * of which pattern they are.
  */
-#include "common/clock.h"
-#include "common/mpi_check.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
 #include "msgrate/rma.h"
 
 /* ---- transfers --------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 #include "msgrate/team.h"
 
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 
 #include <pthread.h>
 #include <sched.h>

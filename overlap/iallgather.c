@@ -1,5 +1,5 @@
 /* MPI_Iallgather: every rank gets a block from every rank. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

@@ -1,6 +1,6 @@
 /* MPI_Ialltoallv: every rank sends another block to every rank, the larger the
    higher the sender. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

@@ -1,6 +1,6 @@
 /* MPI_Ialltoallw: as MPI_Ialltoallv, with a datatype for each rank and displacements
    in bytes. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

@@ -1,6 +1,6 @@
 /* MPI_Ibarrier: no rank leaves before the last one enters. */
-#include "common/clock.h"
-#include "common/mpi_check.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* MPI_Igather: the root gets a block from every rank. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

@@ -1,6 +1,6 @@
 /* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the
    periodic 3D grid. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

@@ -1,5 +1,5 @@
 /* MPI_Ireduce: the sum over all ranks, on the root. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

@@ -1,6 +1,6 @@
 /* MPI_Ireduce_scatter: every rank gets its block of the sum over all ranks; the
    counts are an array, here of equal ones. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

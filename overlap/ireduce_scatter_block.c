@@ -1,5 +1,5 @@
 /* MPI_Ireduce_scatter_block: every rank gets its block of the sum over all ranks. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

@@ -1,5 +1,5 @@
 /* MPI_Iscan: the sum over the ranks up to and including this one. */
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)

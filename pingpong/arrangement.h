@@ -1,6 +1,6 @@
 /*
  * Which ranks play ping-pong with which. Pure. Ranks are numbered by node here: they
- * are places of common/node_order.h.
+ * are places of common/machine/node_order.h.
  */
 #ifndef COMMCOST_PINGPONG_ARRANGEMENT_H
 #define COMMCOST_PINGPONG_ARRANGEMENT_H

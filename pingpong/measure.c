@@ -1,6 +1,6 @@
 #include "pingpong/measure.h"
 
-#include "common/quiet.h"
+#include "common/mpi/harness.h"
 
 struct round {
     const struct pingpong_game *game;
@@ -116,5 +116,5 @@ void pingpong_measure(const struct bc_run *run, struct bc_sampler *sampler,
     bc_batch_measure(run, sampler, &batch, seconds, &result->times);
     result->wrong = 0;
     if (check)
-        bc_quiet_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+        bc_harness_reduce(&round.wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 }

@@ -5,9 +5,9 @@
 #ifndef COMMCOST_PINGPONG_MEASURE_H
 #define COMMCOST_PINGPONG_MEASURE_H
 
-#include "common/batch.h"
-#include "common/run.h"
-#include "common/sampling.h"
+#include "common/stats/batch.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
 #include "pingpong/patterns.h"
 
 #include <stdint.h>

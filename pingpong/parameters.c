@@ -1,7 +1,7 @@
 #include "pingpong/parameters.h"
 
-#include "common/large_count.h"
-#include "common/names.h"
+#include "common/mpi/large_count.h"
+#include "common/run/names.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef COMMCOST_PINGPONG_PARAMETERS_H
 #define COMMCOST_PINGPONG_PARAMETERS_H
 
-#include "common/options.h"
+#include "common/run/options.h"
 #include "pingpong/arrangement.h"
 #include "pingpong/patterns.h"
 #include "pingpong/shape.h"

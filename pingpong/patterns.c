@@ -1,7 +1,7 @@
 #include "pingpong/patterns.h"
 
-#include "common/clock.h"
-#include "common/mpi_check.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
 
 #include <stddef.h>
 

@@ -13,8 +13,8 @@
 #ifndef COMMCOST_PINGPONG_PATTERNS_H
 #define COMMCOST_PINGPONG_PATTERNS_H
 
-#include "common/coarray.h"
-#include "common/large_count.h"
+#include "common/mpi/coarray.h"
+#include "common/mpi/large_count.h"
 #include "pingpong/shape.h"
 
 #include <mpi.h>

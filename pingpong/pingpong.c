@@ -3,7 +3,7 @@
  * puts and gets in many patterns, and of MPI_Send, synchronisation included.
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point
- * part; see patterns.h. Coarrays are MPI-3 windows here: see common/coarray.h.
+ * part; see patterns.h. Coarrays are MPI-3 windows here: see common/mpi/coarray.h.
  *
  *   parameters.h   options
  *   shape.h        blocks and strides, and how they are swept
@@ -11,10 +11,10 @@
  *   patterns.h     the ways to move the data, and the timed loop
  *   measure.h      one row
  */
-#include "common/coarray.h"
-#include "common/mpi_check.h"
-#include "common/node_order.h"
-#include "common/run.h"
+#include "common/mpi/coarray.h"
+#include "common/mpi/mpi_check.h"
+#include "common/machine/node_order.h"
+#include "common/run/run.h"
 #include "pingpong/arrangement.h"
 #include "pingpong/measure.h"
 #include "pingpong/parameters.h"

@@ -1,8 +1,8 @@
 #include "syncbench/check.h"
 
-#include "common/clock.h"
-#include "common/mpi_check.h"
-#include "common/quiet.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
+#include "common/mpi/harness.h"
 
 #include <stdbool.h>
 
@@ -132,6 +132,6 @@ int64_t syncbench_check(const struct syncbench_kind *kind, struct syncbench_team
         wrong = check_turns(kind, team, rank, ranks);
     else
         wrong = check_waiting(kind, team, rank, ranks);
-    bc_quiet_reduce(&wrong, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    bc_harness_reduce(&wrong, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     return sum;
 }

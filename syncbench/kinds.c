@@ -1,6 +1,6 @@
 #include "syncbench/kinds.h"
 
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 
 #include <stddef.h>
 

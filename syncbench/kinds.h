@@ -4,12 +4,12 @@
  * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
  * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
  * Techniques on the Road to Exascale Computing, IOS Press, 2012); those of
- * coarrays are common/coarray.h's. MPI's own stand beside them.
+ * coarrays are common/mpi/coarray.h's. MPI's own stand beside them.
  */
 #ifndef COMMCOST_SYNCBENCH_KINDS_H
 #define COMMCOST_SYNCBENCH_KINDS_H
 
-#include "common/coarray.h"
+#include "common/mpi/coarray.h"
 #include "syncbench/neighbours.h"
 
 #include <mpi.h>

@@ -1,9 +1,9 @@
 #include "syncbench/measure.h"
 
-#include "common/clock.h"
-#include "common/quiet.h"
-#include "common/singles.h"
-#include "common/work.h"
+#include "common/clock/clock.h"
+#include "common/mpi/harness.h"
+#include "common/stats/singles.h"
+#include "common/clock/work.h"
 
 #include <math.h>
 
@@ -94,7 +94,7 @@ double syncbench_time_reference(const struct syncbench_loop *loop)
 static void release(const struct syncbench_loop *loop)
 {
     if (loop->window == NULL)
-        bc_quiet_release(MPI_COMM_WORLD);
+        bc_harness_release(MPI_COMM_WORLD);
 }
 
 static void take_in_turn(void *context, double *values)
@@ -121,7 +121,7 @@ static double slowest_ns(const struct syncbench_loop *loop)
 {
     release(loop);
     double ns = syncbench_time_loop(loop);
-    bc_quiet_allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    bc_harness_allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return ns;
 }
 

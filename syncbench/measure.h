@@ -4,8 +4,8 @@
 #ifndef COMMCOST_SYNCBENCH_MEASURE_H
 #define COMMCOST_SYNCBENCH_MEASURE_H
 
-#include "common/run.h"
-#include "common/sampling.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
 #include "syncbench/kinds.h"
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct syncbench_result {
     int64_t outer;                           /* samples of either loop; on rank 0, as all that
                                                 follow */
     struct bc_summary reference, loop, sync; /* ns a repetition; p99 and max of
-                                sync are of loops of one (common/singles.h), in
+                                sync are of loops of one (common/stats/singles.h), in
                                 which each rank has one turn where they take
                                 turns */
     int64_t outliers;                        /* samples of the loop beyond 3 sd */

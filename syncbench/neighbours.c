@@ -1,6 +1,6 @@
 #include "syncbench/neighbours.h"
 
-#include "common/grid.h"
+#include "common/mpi/grid.h"
 
 #include <stddef.h>
 

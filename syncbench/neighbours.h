@@ -13,7 +13,7 @@ enum syncbench_set {
     SYNCBENCH_NOBODY,   /* none is waited for */
     SYNCBENCH_TURNS,    /* all ranks, one after the other */
     SYNCBENCH_PAIR,     /* rank r and rank r + P / 2, numbered by node: as places of
-                           common/node_order.h */
+                           common/machine/node_order.h */
     SYNCBENCH_RANDOM,   /* N neighbours in a ring whose ranks are permuted */
     SYNCBENCH_RING,     /* the N nearest ranks, half of them on either side */
     SYNCBENCH_GRID      /* those in a periodic 3D grid */

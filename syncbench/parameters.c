@@ -1,7 +1,7 @@
 #include "syncbench/parameters.h"
 
-#include "common/names.h"
-#include "common/parse.h"
+#include "common/run/names.h"
+#include "common/run/parse.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef COMMCOST_SYNCBENCH_PARAMETERS_H
 #define COMMCOST_SYNCBENCH_PARAMETERS_H
 
-#include "common/options.h"
-#include "common/run.h"
+#include "common/run/options.h"
+#include "common/run/run.h"
 #include "syncbench/kinds.h"
 
 #include <stdbool.h>

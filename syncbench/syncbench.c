@@ -13,12 +13,12 @@
  *   measure.h      the timed loops, and one row
  *   check.h        does it synchronise?
  */
-#include "common/coarray.h"
-#include "common/grid.h"
-#include "common/mpi_check.h"
-#include "common/node_order.h"
-#include "common/run.h"
-#include "common/work.h"
+#include "common/mpi/coarray.h"
+#include "common/mpi/grid.h"
+#include "common/mpi/mpi_check.h"
+#include "common/machine/node_order.h"
+#include "common/run/run.h"
+#include "common/clock/work.h"
 #include "syncbench/check.h"
 #include "syncbench/kinds.h"
 #include "syncbench/measure.h"

@@ -5,9 +5,9 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_BENCH_H
 #define COMMCOST_OVERLAP_ENGINE_BENCH_H
 
-#include "common/run.h"
-#include "common/sampling.h"
-#include "common/work.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
+#include "common/clock/work.h"
 #include "overlap/engine/kernel.h"
 #include "overlap/engine/operation.h"
 #include "overlap/engine/parameters.h"

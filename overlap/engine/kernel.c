@@ -1,8 +1,8 @@
 #include "overlap/engine/kernel.h"
 
-#include "common/clock.h"
-#include "common/mpi_check.h"
-#include "common/work.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
+#include "common/clock/work.h"
 
 /* ---- the timed regions ---------------------------------------------------- */
 

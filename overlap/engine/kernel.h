@@ -6,8 +6,8 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_KERNEL_H
 #define COMMCOST_OVERLAP_ENGINE_KERNEL_H
 
-#include "common/sampling.h"
-#include "common/start_window.h"
+#include "common/stats/sampling.h"
+#include "common/clock/shared/start_window.h"
 #include "overlap/engine/operation.h"
 
 #include <stdbool.h>

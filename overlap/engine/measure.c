@@ -1,6 +1,6 @@
 #include "overlap/engine/measure.h"
 
-#include "common/quiet.h"
+#include "common/mpi/harness.h"
 #include "overlap/engine/search.h"
 #include "overlap/engine/trial.h"
 
@@ -130,7 +130,7 @@ static struct overlap_search search_work(struct overlap_bench *bench, struct ove
             next.goes_on = search.trials == 0 || (!search.done && bc_elapsed_s() < deadline_s);
             next.units = bc_work_units(&bench->rate, search.next_ns);
         }
-        bc_quiet_bcast(&next, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        bc_harness_bcast(&next, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         if (!next.goes_on)
             return search;
         round->units = next.units;
@@ -277,7 +277,7 @@ static struct verdict measure_answer(struct overlap_bench *bench, struct overlap
     struct verdict verdict = {0};
     for (int attempt = 1;; attempt++) {
         uint64_t order[2] = {bc_work_units(&bench->rate, work_ns), 0};
-        bc_quiet_bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        bc_harness_bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         round->units = order[0];
         const double left_s = seconds - (bc_elapsed_s() - start_s);
         struct precision_rule rule = make_precision_rule(bench, OVERLAP_QUANTITIES);
@@ -291,7 +291,7 @@ static struct verdict measure_answer(struct overlap_bench *bench, struct overlap
             order[1] = verdict.sure && attempt < ATTEMPTS && bc_elapsed_s() - start_s < seconds;
             work_ns = verdict.fits_ns;
         }
-        bc_quiet_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        bc_harness_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         if (!order[1]) {
             if (root)
                 dump_answer(bench, samples);
@@ -356,7 +356,7 @@ void overlap_measure(struct overlap_bench *bench, struct overlap_operation *oper
     const double left_s = seconds - (bc_elapsed_s() - start_s);
     int rushed =
         overlap_is_robust(bench) && search.trials == 1 && left_s < round_seconds(&reference);
-    bc_quiet_bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    bc_harness_bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD);
     struct verdict verdict = {0};
     if (rushed)
         take_answer_from_trial(bench, &search, result);
@@ -400,6 +400,6 @@ double overlap_quick_reference_ns(struct overlap_bench *bench, struct overlap_op
     if (bench->run->job.rank == 0)
         reference_ns =
             overlap_not_negative(bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE)).value;
-    bc_quiet_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    bc_harness_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return reference_ns;
 }

@@ -1,6 +1,6 @@
 #include "overlap/engine/operation.h"
 
-#include "common/mpi_check.h"
+#include "common/mpi/mpi_check.h"
 
 #include <limits.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
 #define COMMCOST_OVERLAP_ENGINE_OPERATION_H
 
-#include "common/large_count.h"
+#include "common/mpi/large_count.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 #include "overlap/engine/overlap.h"
 
-#include "common/quiet.h"
-#include "common/run.h"
-#include "common/sampling.h"
-#include "common/work.h"
+#include "common/mpi/harness.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
+#include "common/clock/work.h"
 #include "overlap/engine/measure.h"
 #include "overlap/engine/parameters.h"
 
@@ -195,7 +195,7 @@ static void fill_row(struct bc_row *row, const struct overlap_bench *bench,
 static int64_t total_wrong(struct overlap_bench *bench)
 {
     int64_t wrong = 0;
-    bc_quiet_reduce(&bench->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    bc_harness_reduce(&bench->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     bench->wrong = 0;
     return wrong;
 }
@@ -297,7 +297,7 @@ static int64_t find_elements(struct overlap_bench *bench, const char **note)
                              "the search for a size that takes the cutoff time "
                              "ended after %g s",
                              GROWTH_S);
-        bc_quiet_bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        bc_harness_bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (takes_it && (again || late))
             return elements;
         again = takes_it;
@@ -340,7 +340,7 @@ static void recheck_rate(const struct bc_run *run, const struct bc_work_rate *be
     if (before->ns_per_unit > 0.0)
         drift_pct = 100.0 * fabs(after.ns_per_unit / before->ns_per_unit - 1.0);
     double most_pct = 0.0;
-    bc_quiet_reduce(&drift_pct, &most_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    bc_harness_reduce(&drift_pct, &most_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (most_pct > DRIFT_WARNING_PCT)
         bc_output_remark(run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during "

@@ -4,7 +4,7 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_PARAMETERS_H
 #define COMMCOST_OVERLAP_ENGINE_PARAMETERS_H
 
-#include "common/options.h"
+#include "common/run/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

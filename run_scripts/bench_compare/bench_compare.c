@@ -16,9 +16,9 @@
 #include "run_scripts/bench_compare/compare.h"
 #include "run_scripts/bench_compare/results.h"
 
-#include "common/metadata.h"
-#include "common/options.h"
-#include "common/output.h"
+#include "common/result/metadata.h"
+#include "common/run/options.h"
+#include "common/result/output.h"
 
 #include "build_info.h"
 

@@ -1,6 +1,6 @@
 #include "run_scripts/bench_compare/compare.h"
 
-#include "common/rank_test.h"
+#include "run_scripts/bench_compare/rank_test.h"
 
 #include <math.h>
 #include <stdlib.h>

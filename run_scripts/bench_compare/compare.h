@@ -4,7 +4,7 @@
  * A change is the Hodges-Lehmann estimate over launches: of the ratio where all
  * values are above 0, else of the difference over the base's median. It is
  * significant by the exact rank-sum test, corrected by Holm for all rows of the
- * call (common/rank_test.h). What is in percent (overlap_pct) changes by points:
+ * call (run_scripts/bench_compare/rank_test.h). What is in percent (overlap_pct) changes by points:
  * from 10 to 12 % is 2, not 20.
  */
 #ifndef COMMCOST_BENCH_COMPARE_COMPARE_H
@@ -12,8 +12,8 @@
 
 #include "run_scripts/bench_compare/results.h"
 
-#include "common/options.h"
-#include "common/stats.h"
+#include "common/run/options.h"
+#include "common/stats/stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>

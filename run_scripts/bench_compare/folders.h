@@ -4,7 +4,7 @@
 #ifndef COMMCOST_BENCH_COMPARE_FOLDERS_H
 #define COMMCOST_BENCH_COMPARE_FOLDERS_H
 
-#include "common/options.h"
+#include "common/run/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "run_scripts/bench_compare/head.h"
 
-#include "common/metadata.h"
-#include "common/parse.h"
+#include "common/result/metadata.h"
+#include "common/run/parse.h"
 #include "run_scripts/bench_compare/storage.h"
 
 #include <inttypes.h>

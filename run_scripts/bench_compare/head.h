@@ -5,8 +5,8 @@
 #ifndef COMMCOST_BENCH_COMPARE_HEAD_H
 #define COMMCOST_BENCH_COMPARE_HEAD_H
 
-#include "common/options.h"
-#include "common/output.h"
+#include "common/run/options.h"
+#include "common/result/output.h"
 #include "run_scripts/bench_compare/lines.h"
 #include "run_scripts/bench_compare/results.h"
 

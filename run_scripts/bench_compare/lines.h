@@ -5,7 +5,7 @@
 #ifndef COMMCOST_BENCH_COMPARE_LINES_H
 #define COMMCOST_BENCH_COMPARE_LINES_H
 
-#include "common/options.h"
+#include "common/run/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 #include "run_scripts/bench_compare/results.h"
 
-#include "common/output.h"
-#include "common/parse.h"
-#include "common/rank_test.h"
-#include "common/stats.h"
+#include "common/result/output.h"
+#include "common/run/parse.h"
+#include "run_scripts/bench_compare/rank_test.h"
+#include "common/stats/stats.h"
 #include "run_scripts/bench_compare/folders.h"
 #include "run_scripts/bench_compare/head.h"
 #include "run_scripts/bench_compare/lines.h"

@@ -1,7 +1,7 @@
 /*
  * Reading results for comparison: what each launch found for each row.
  *
- * A result says itself what its columns are (`# columns:`, common/output.h), so
+ * A result says itself what its columns are (`# columns:`, common/result/output.h), so
  * nothing here knows a benchmark, but that one's --sync is another (head.c). A launch is one file
  * as a program wrote it, or one value of the column `run` in a file that holds several.
  *
@@ -16,7 +16,7 @@
 #ifndef COMMCOST_BENCH_COMPARE_RESULTS_H
 #define COMMCOST_BENCH_COMPARE_RESULTS_H
 
-#include "common/options.h"
+#include "common/run/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

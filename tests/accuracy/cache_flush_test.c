@@ -1,5 +1,5 @@
 /*
- * Does the flush of common/cache.h leave receive buffers cold, and does writing
+ * Does the flush of common/machine/cache.h leave receive buffers cold, and does writing
  * the send buffers after it make those warm again? Three proofs:
  *
  *   l2     after a flush of the default size a walk over buffers costs at least
@@ -25,9 +25,9 @@
  * flushes in its past. With single cases in turn, the other cases' evictions
  * make a flush work that by itself doesn't.
  */
-#include "common/cache.h"
-#include "common/clock.h"
-#include "common/stats.h"
+#include "common/machine/cache.h"
+#include "common/clock/clock.h"
+#include "common/stats/stats.h"
 
 #include <math.h>
 #include <stdbool.h>

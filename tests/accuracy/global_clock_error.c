@@ -11,10 +11,10 @@
  * so long after that, and just before it was found anew; what the clock says of its
  * error, and what it took.
  */
-#include "common/clock.h"
-#include "common/global_clock.h"
-#include "common/quiet.h"
-#include "common/sampling.h"
+#include "common/clock/clock.h"
+#include "common/clock/shared/global_clock.h"
+#include "common/mpi/harness.h"
+#include "common/stats/sampling.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -31,9 +31,9 @@ static double error_us(const struct bc_global_clock *clock, int64_t now_ns)
 {
     const int64_t true_ns = unshift != NULL ? unshift(now_ns) : now_ns;
     double error =
-        fabs((double)(bc_clock_line_reference(bc_global_clock_line(clock), now_ns) - true_ns)) *
+        fabs((double)(bc_clock_model_reference(bc_global_clock_model(clock), now_ns) - true_ns)) *
         1e-3;
-    bc_quiet_allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    bc_harness_allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return error;
 }
 
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     *(void **)&unshift = dlsym(RTLD_DEFAULT, "clock_shift_undo");
     struct bc_job job;
     bc_job_describe(&job);
-    bc_quiet_choose(job.oversubscribed);
+    bc_harness_choose(job.oversubscribed);
     bc_clock_select(BC_CLOCK_MONOTONIC);
     if (job.rank == 0)
         printf("step\tbefore_us\tafter_us\tlater_us\tstated_us\tbound_us\t"

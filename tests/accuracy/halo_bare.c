@@ -4,8 +4,8 @@
  * process, in turn, on the same memory; prints the ratio of the medians. To be run
  * on 2 ranks of one node, by bare_ratio.py.
  */
-#include "common/coarray.h"
-#include "common/run.h"
+#include "common/mpi/coarray.h"
+#include "common/run/run.h"
 #include "halo/measure.h"
 #include "halo/methods.h"
 

@@ -5,9 +5,9 @@
  * messages take, which aren't counted. Prints the slowest rank's microseconds; used
  * by halo_accuracy.py.
  */
-#include "common/clock.h"
-#include "common/mpi_check.h"
-#include "common/run.h"
+#include "common/clock/clock.h"
+#include "common/mpi/mpi_check.h"
+#include "common/run/run.h"
 #include "halo/copy.h"
 #include "halo/exchange.h"
 #include "halo/grid.h"

@@ -3,8 +3,8 @@
  * around them are timed in one process, in turn; prints the ratio of the medians. To be run on 2
  * ranks, by bare_ratio.py.
  */
-#include "common/mpi_check.h"
-#include "common/stats.h"
+#include "common/mpi/mpi_check.h"
+#include "common/stats/stats.h"
 
 #include <mpi.h>
 #include <stdio.h>

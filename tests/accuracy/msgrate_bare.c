@@ -9,7 +9,7 @@
  * The bare loops are written from the specification's text, with MPI_Wtime, and
  * without anything of this project.
  */
-#include "common/run.h"
+#include "common/run/run.h"
 #include "msgrate/bench.h"
 #include "msgrate/parameters.h"
 #include "msgrate/patterns.h"

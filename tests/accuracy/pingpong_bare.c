@@ -3,8 +3,8 @@
  * loop of MPI_Send and MPI_Recv? Both are timed in one process, in turn; prints
  * the ratio of the medians. To be run on 2 ranks, by bare_ratio.py.
  */
-#include "common/coarray.h"
-#include "common/run.h"
+#include "common/mpi/coarray.h"
+#include "common/run/run.h"
 #include "pingpong/measure.h"
 #include "pingpong/patterns.h"
 

@@ -3,8 +3,8 @@
  * Both are measured in one process, in turn; prints both and the interval. To be run
  * on 2 ranks, by syncbench_bare.py.
  */
-#include "common/run.h"
-#include "common/work.h"
+#include "common/run/run.h"
+#include "common/clock/work.h"
 #include "syncbench/measure.h"
 
 #include <math.h>

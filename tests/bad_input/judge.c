@@ -1,7 +1,7 @@
 #include "judge.h"
 
-#include "common/parse.h"
-#include "common/plain_text.h"
+#include "common/run/parse.h"
+#include "common/result/plain_text.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #ifndef COMMCOST_TESTS_BAD_INPUT_JUDGE_H
 #define COMMCOST_TESTS_BAD_INPUT_JUDGE_H
 
-#include "common/run.h"
+#include "common/run/run.h"
 #include "programs.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #ifndef COMMCOST_TESTS_BAD_INPUT_PROGRAMS_H
 #define COMMCOST_TESTS_BAD_INPUT_PROGRAMS_H
 
-#include "common/run.h"
+#include "common/run/run.h"
 
 #include <stddef.h>
 

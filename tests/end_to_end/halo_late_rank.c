@@ -8,8 +8,8 @@
  * A rank has the same value everywhere, so it doesn't matter which face is brought
  * where.
  */
-#include "common/mpi_check.h"
-#include "common/run.h"
+#include "common/mpi/mpi_check.h"
+#include "common/run/run.h"
 #include "halo/copy.h"
 #include "halo/methods.h"
 

@@ -4,10 +4,10 @@
  */
 #include "target.h"
 
-#include "common/names.h"
-#include "common/options.h"
-#include "common/parse.h"
-#include "common/plain_text.h"
+#include "common/run/names.h"
+#include "common/run/options.h"
+#include "common/run/parse.h"
+#include "common/result/plain_text.h"
 
 #include <inttypes.h>
 #include <locale.h>

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/helpers.h"
 
-#include "common/large_count.h"
+#include "common/mpi/large_count.h"
 
 #include <mpi.h>
 #include <stdlib.h>

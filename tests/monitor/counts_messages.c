@@ -107,7 +107,8 @@ enum { SPARE = 2 };
     }
 
 SEND_CALL(Send)
-SEND_CALL(Bsend) SEND_CALL(Ssend) SEND_CALL(Rsend) ISEND_CALL(Isend) ISEND_CALL(Ibsend) ISEND_CALL(
+SEND_CALL(Bsend)
+SEND_CALL(Ssend) SEND_CALL(Rsend) ISEND_CALL(Isend) ISEND_CALL(Ibsend) ISEND_CALL(
     Issend) ISEND_CALL(Irsend) ISEND_CALL(Send_init) ISEND_CALL(Bsend_init) ISEND_CALL(Ssend_init)
     ISEND_CALL(Rsend_init) RECV_CALL(Recv) IRECV_CALL(Irecv) IRECV_CALL(Recv_init) MRECV_CALL(Mrecv)
         IMRECV_CALL(Imrecv) SENDRECV_CALL(Sendrecv, status, request) REPLACE_CALL(Sendrecv_replace,

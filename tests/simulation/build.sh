@@ -13,8 +13,8 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 # What syncbench alone has is asked for, since the reference to it is weak.
 wrapped=,--undefined=syncbench_check
-for function in bc_quiet_barrier bc_quiet_release bc_quiet_bcast \
-    bc_quiet_reduce bc_quiet_allreduce bc_quiet_release_allreduce \
+for function in bc_harness_barrier bc_harness_release bc_harness_bcast \
+    bc_harness_reduce bc_harness_allreduce bc_harness_release_allreduce \
     bc_global_clock_update bc_job_describe bc_run_begin bc_run_end syncbench_check \
     smpi_shared_malloc_intercept smpi_shared_calloc_intercept \
     smpi_shared_realloc_intercept smpi_shared_free aligned_alloc \

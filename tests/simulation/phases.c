@@ -4,9 +4,9 @@
  * counts what it allocates. smpirun loads the program once for each rank, with
  * variables of its own.
  */
-#include "common/global_clock.h"
-#include "common/run.h"
-#include "common/sampling.h"
+#include "common/clock/shared/global_clock.h"
+#include "common/run/run.h"
+#include "common/stats/sampling.h"
 #include "syncbench/check.h"
 #include "tests/simulation/messages.h"
 
@@ -53,19 +53,19 @@ static void leave(enum simulation_phase before)
         leave(before);                                                                             \
     }
 
-WRAP(bc_quiet_barrier, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
-WRAP(bc_quiet_release, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
-WRAP(bc_quiet_bcast, SIMULATION_HARNESS,
+WRAP(bc_harness_barrier, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
+WRAP(bc_harness_release, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
+WRAP(bc_harness_bcast, SIMULATION_HARNESS,
      (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
      (buffer, count, type, root, comm))
-WRAP(bc_quiet_reduce, SIMULATION_HARNESS,
+WRAP(bc_harness_reduce, SIMULATION_HARNESS,
      (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root,
       MPI_Comm comm),
      (send, receive, count, type, op, root, comm))
-WRAP(bc_quiet_allreduce, SIMULATION_HARNESS,
+WRAP(bc_harness_allreduce, SIMULATION_HARNESS,
      (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (send, receive, count, type, op, comm))
-WRAP(bc_quiet_release_allreduce, SIMULATION_HARNESS,
+WRAP(bc_harness_release_allreduce, SIMULATION_HARNESS,
      (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (send, receive, count, type, op, comm))
 WRAP(bc_global_clock_update, SIMULATION_HARNESS, (struct bc_global_clock * clock), (clock))

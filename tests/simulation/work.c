@@ -1,5 +1,5 @@
 /* Work on a simulated machine: a unit takes 1 ns of its time. */
-#include "common/work.h"
+#include "common/clock/work.h"
 
 #include <mpi.h>
 

@@ -4,8 +4,8 @@
  */
 #include "helpers.h"
 
-#include "common/batch.h"
-#include "common/quiet.h"
+#include "common/stats/batch.h"
+#include "common/mpi/harness.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -87,9 +87,9 @@ static struct bc_batch_result measure(struct script *script, bool oversubscribed
                                    .players = players};
     struct bc_batch_result result;
     run.job.oversubscribed = oversubscribed;
-    bc_quiet_choose(oversubscribed);
+    bc_harness_choose(oversubscribed);
     bc_batch_measure(&run, sampler, &batch, seconds, &result);
-    bc_quiet_choose(false);
+    bc_harness_choose(false);
     return result;
 }
 

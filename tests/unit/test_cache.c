@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/cache.h"
+#include "common/machine/cache.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  */
 #include "helpers.h"
 
-#include "common/clock.h"
-#include "common/stats.h"
+#include "common/clock/clock.h"
+#include "common/stats/stats.h"
 
 #include <mpi.h>
 #include <stdbool.h>

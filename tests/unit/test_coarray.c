@@ -18,8 +18,8 @@
  */
 #include "helpers.h"
 
-#include "common/coarray.h"
-#include "common/mpi_check.h"
+#include "common/mpi/coarray.h"
+#include "common/mpi/mpi_check.h"
 
 #include <fcntl.h>
 #include <mpi.h>

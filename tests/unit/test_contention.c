@@ -2,8 +2,8 @@
    processor. */
 #include "helpers.h"
 
-#include "common/clock.h"
-#include "common/contention.h"
+#include "common/clock/clock.h"
+#include "common/machine/contention.h"
 
 #include <sched.h>
 #include <signal.h>

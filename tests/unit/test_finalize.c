@@ -1,9 +1,9 @@
 /* MPI_Finalize that doesn't end: the process does, with the status that it was about to
    return. One that takes longer since there are many ranks is let be.
-   common/finalize.c is compiled for this test, with a shorter time. */
+   common/run/finalize.c is compiled for this test, with a shorter time. */
 #include "helpers.h"
 
-#include "common/finalize.h"
+#include "common/run/finalize.h"
 
 #include <limits.h>
 #include <mpi.h>

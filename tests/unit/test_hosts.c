@@ -5,7 +5,7 @@
  */
 #include "helpers.h"
 
-#include "common/hosts.h"
+#include "common/machine/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "made_up_files.h"
 
-#include "common/job.h"
+#include "common/machine/job.h"
 
 #include <sched.h>
 

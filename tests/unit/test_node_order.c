@@ -6,7 +6,7 @@
  */
 #include "helpers.h"
 
-#include "common/node_order.h"
+#include "common/machine/node_order.h"
 
 #include <stdbool.h>
 #include <stdio.h>

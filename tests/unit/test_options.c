@@ -4,8 +4,8 @@
  */
 #include "helpers.h"
 
-#include "common/options.h"
-#include "common/parse.h"
+#include "common/run/options.h"
+#include "common/run/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>

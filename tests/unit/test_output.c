@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "common/output.h"
+#include "common/result/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

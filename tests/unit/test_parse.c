@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/parse.h"
+#include "common/run/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

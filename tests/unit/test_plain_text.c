@@ -2,7 +2,7 @@
  * one line. */
 #include "helpers.h"
 
-#include "common/plain_text.h"
+#include "common/result/plain_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "common/rank_test.h"
+#include "run_scripts/bench_compare/rank_test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* How a run shares its time out among its rows. */
 #include "helpers.h"
 
-#include "common/clock.h"
-#include "common/run.h"
+#include "common/clock/clock.h"
+#include "common/run/run.h"
 
 /* A run that has taken 10 s of its budget, and the option that says how long a row
    may take. */

@@ -6,8 +6,8 @@
  */
 #include "helpers.h"
 
-#include "common/clock.h"
-#include "common/sampling.h"
+#include "common/clock/clock.h"
+#include "common/stats/sampling.h"
 
 #include <mpi.h>
 #include <stdbool.h>

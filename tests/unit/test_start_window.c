@@ -7,12 +7,12 @@
  */
 #include "helpers.h"
 
-#include "common/clock.h"
-#include "common/global_clock.h"
-#include "common/quiet.h"
-#include "common/sampling.h"
-#include "common/start_window.h"
-#include "common/stats.h"
+#include "common/clock/clock.h"
+#include "common/clock/shared/global_clock.h"
+#include "common/mpi/harness.h"
+#include "common/stats/sampling.h"
+#include "common/clock/shared/start_window.h"
+#include "common/stats/stats.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -55,9 +55,9 @@ static void one_clock_is_found_to_be_one(void **state)
 {
     (void)state;
     struct bc_global_clock *const clock = bc_global_clock_create(&job, 0.3, false);
-    const struct bc_clock_line *const line = bc_global_clock_line(clock);
+    const struct bc_clock_model *const line = bc_global_clock_model(clock);
     const int64_t now_ns = bc_now_ns();
-    const int64_t found_ns = bc_clock_line_reference(line, now_ns);
+    const int64_t found_ns = bc_clock_model_reference(line, now_ns);
     const struct bc_global_clock_report report = bc_global_clock_report(clock);
     bc_global_clock_destroy(clock);
     assert_int_equal(found_ns, now_ns);
@@ -73,12 +73,12 @@ static void several_clocks_are_told_apart(void **state)
     const double first_s = bc_global_clock_report(clock).took_s;
     const int64_t first_ns = bc_now_ns();
     const double first_error =
-        (double)(bc_clock_line_reference(bc_global_clock_line(clock), first_ns) -
+        (double)(bc_clock_model_reference(bc_global_clock_model(clock), first_ns) -
                  unshifted(first_ns));
     bc_global_clock_update(clock);
     const int64_t now_ns = bc_now_ns();
-    const struct bc_clock_line line = *bc_global_clock_line(clock);
-    const double error = (double)(bc_clock_line_reference(&line, now_ns) - unshifted(now_ns));
+    const struct bc_clock_model line = *bc_global_clock_model(clock);
+    const double error = (double)(bc_clock_model_reference(&line, now_ns) - unshifted(now_ns));
     const double error_said_ns = bc_global_clock_error_ns(clock, now_ns);
     const double later_said_ns = bc_global_clock_error_ns(clock, now_ns + 1000000000);
     const struct bc_global_clock_report report = bc_global_clock_report(clock);
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     bc_clock_select(BC_CLOCK_MONOTONIC);
     real_clock = bc_clock_read;
     bc_job_describe(&job);
-    bc_quiet_choose(job.oversubscribed);
+    bc_harness_choose(job.oversubscribed);
     /* One report is enough; failures show on stderr from every rank. */
     if (job.rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
         return 1;

@@ -1,5 +1,5 @@
 /* Who synchronises with whom. */
-#include "common/grid.h"
+#include "common/mpi/grid.h"
 #include "helpers.h"
 #include "syncbench/neighbours.h"
 

@@ -5,9 +5,9 @@
  */
 #include "helpers.h"
 
-#include "common/clock.h"
-#include "common/stats.h"
-#include "common/work.h"
+#include "common/clock/clock.h"
+#include "common/stats/stats.h"
+#include "common/clock/work.h"
 
 #include <stdlib.h>
 

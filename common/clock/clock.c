@@ -1,0 +1,166 @@
+#include "common/clock/clock.h"
+
+#include "common/stats/stats.h"
+
+#include <mpi.h>
+#include <time.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAVE_TSC 1
+#include <cpuid.h>
+#include <x86intrin.h>
+#else
+#define HAVE_TSC 0
+#endif
+
+static int64_t read_monotonic(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t read_wtime(void)
+{
+    return (int64_t)(MPI_Wtime() * 1e9);
+}
+
+int64_t (*bc_clock_read)(void) = read_monotonic;
+
+#if HAVE_TSC
+
+/* Nanoseconds a tick, as a fixed-point number with 32 binary places. */
+static uint64_t tsc_ns_per_tick;
+static uint64_t tsc_origin;
+
+/* rdtscp waits for all earlier instructions; the fence keeps later ones from
+   starting before the counter is read. */
+static inline uint64_t tsc_ticks(void)
+{
+    unsigned int processor;
+    const uint64_t ticks = __rdtscp(&processor);
+    _mm_lfence();
+    return ticks;
+}
+
+static int64_t read_tsc(void)
+{
+    const unsigned __int128 product =
+        (unsigned __int128)(tsc_ticks() - tsc_origin) * tsc_ns_per_tick;
+    return (int64_t)(product >> 32);
+}
+
+/* CPUID leaf 0x80000007, EDX bit 8: invariant time stamp counter; leaf
+   0x80000001, EDX bit 27: rdtscp exists. */
+static bool tsc_is_invariant(void)
+{
+    unsigned int a, b, c, d;
+    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8)))
+        return false;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & (1u << 27));
+}
+
+/* The counter's value at a known time: of several tries the one in which
+   reading both took least, so an interrupt between them does no harm. */
+static void tsc_stamp(uint64_t *ticks, int64_t *time_ns)
+{
+    int64_t best_ns = INT64_MAX;
+    for (int i = 0; i < 20; i++) {
+        const int64_t before_ns = read_monotonic();
+        const uint64_t now = tsc_ticks();
+        const int64_t took_ns = read_monotonic() - before_ns;
+        if (took_ns < best_ns) {
+            best_ns = took_ns;
+            *ticks = now;
+            *time_ns = before_ns + took_ns / 2;
+        }
+    }
+}
+
+static bool select_tsc(void)
+{
+    if (!tsc_is_invariant())
+        return false;
+    uint64_t first_ticks = 0, last_ticks = 0;
+    int64_t first_ns = 0, last_ns = 0;
+    tsc_stamp(&first_ticks, &first_ns);
+    do
+        tsc_stamp(&last_ticks, &last_ns);
+    while (last_ns - first_ns < 20000000);
+    tsc_ns_per_tick = (uint64_t)((double)(last_ns - first_ns) / (double)(last_ticks - first_ticks) *
+                                     4294967296.0 +
+                                 0.5);
+    tsc_origin = first_ticks;
+    bc_clock_read = read_tsc;
+    return true;
+}
+
+#else
+
+static bool select_tsc(void)
+{
+    return false;
+}
+
+#endif
+
+bool bc_clock_select(enum bc_clock_kind kind)
+{
+    switch (kind) {
+    case BC_CLOCK_TSC:
+        return select_tsc();
+    case BC_CLOCK_WTIME:
+        bc_clock_read = read_wtime;
+        return true;
+    case BC_CLOCK_MONOTONIC:
+        bc_clock_read = read_monotonic;
+        return true;
+    }
+    return false;
+}
+
+double bc_elapsed_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void bc_sleep_ns(int64_t ns)
+{
+    const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000),
+                                   .tv_nsec = (long)(ns % 1000000000)};
+    nanosleep(&pause, NULL);
+}
+
+bool bc_clock_is_of_the_node(void)
+{
+    return bc_clock_read == read_monotonic;
+}
+
+struct bc_clock_cost bc_clock_measure(void)
+{
+    /* A clock that hasn't moved in so many batches won't: simulated time, which
+       a thousand ranks read in turn. */
+    enum { BATCHES = 101, READS = 400, STILL_BATCHES = 3 };
+    double read_ns[BATCHES];
+    int64_t step_ns = INT64_MAX;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        const int64_t start_ns = bc_now_ns();
+        int64_t last_ns = start_ns;
+        for (int i = 0; i < READS; i++) {
+            const int64_t now_ns = bc_now_ns();
+            if (now_ns > last_ns && now_ns - last_ns < step_ns)
+                step_ns = now_ns - last_ns;
+            last_ns = now_ns;
+        }
+        read_ns[batch] = (double)(last_ns - start_ns) / READS;
+        if (batch + 1 == STILL_BATCHES && step_ns == INT64_MAX)
+            return (struct bc_clock_cost){0.0, 0.0};
+    }
+    bc_sort(read_ns, BATCHES);
+    return (struct bc_clock_cost){
+        .read_ns = bc_quantile(read_ns, BATCHES, 0.5),
+        .resolution_ns = step_ns == INT64_MAX ? 0.0 : (double)step_ns,
+    };
+}

@@ -1,0 +1,209 @@
+#include "common/clock/shared/start_window.h"
+
+#include "common/clock/shared/global_clock.h"
+#include "common/mpi/mpi_check.h"
+#include "common/mpi/harness.h"
+
+#include <mpi.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* How a rank's slack changes: after it was late, and after it had more than half of it
+   to spare. It starts in between what a node's ranks and what a network's need. */
+#define SLACK_FIRST_NS 10000.0
+#define SLACK_MIN_NS 1000.0
+#define SLACK_MAX_NS 2e6
+#define SLACK_RAISE 2.0
+#define SLACK_LOWER 0.99
+
+/* A start that the clock's readings explain isn't late. */
+#define LATE_NS 100.0
+#define LATE_CLOCKS 4.0
+
+/* No start is farther away than this; a clock that says so was set anew, or stood still
+   while its machine did. Smaller steps show with the next update only. */
+#define WAIT_MAX_NS 100000000
+
+/* A rank that shares its processor offers it to others until so long before. */
+#define YIELD_UNTIL_NS 50000
+
+/* Readings after which a clock stands still, as simulated ones do. */
+#define READINGS_MAX 100000
+
+/* The clock is measured anew when it may be off by so much more, but takes at most this
+   share of the time. */
+#define ERROR_GROWTH_NS 100.0
+#define UPDATE_SHARE 0.02
+
+struct bc_start_window {
+    struct bc_global_clock *clock;
+    struct bc_starts starts;
+    bool shares_processors;
+    bool clock_jumped; /* since it was measured: some clock doesn't show what it did */
+    double slack_ns;
+    int64_t start_ns;       /* the last one, on this rank's clock */
+    int64_t next_update_ns; /* not before; on this rank's clock */
+    int64_t updates;
+    double error_ns;                     /* of this rank, when last measured */
+    struct bc_global_clock_report found; /* at the beginning */
+};
+
+/* What the ranks agree on, by maxima. */
+struct proposal {
+    int64_t start_ns; /* on the global clock */
+    int64_t updates_clock;
+};
+
+/* ---- the clock ----------------------------------------------------------------- */
+
+static void note_update(struct bc_start_window *window, double took_s)
+{
+    const int64_t now_ns = bc_now_ns();
+    window->error_ns = bc_global_clock_error_ns(window->clock, now_ns);
+    window->next_update_ns = now_ns + (int64_t)(took_s * 1e9 / UPDATE_SHARE);
+}
+
+static bool needs_update(const struct bc_start_window *window, int64_t now_ns)
+{
+    return window->clock_jumped ||
+           (now_ns > window->next_update_ns &&
+            bc_global_clock_error_ns(window->clock, now_ns) > window->error_ns + ERROR_GROWTH_NS);
+}
+
+static void update(struct bc_start_window *window)
+{
+    const double start_s = bc_elapsed_s();
+    bc_global_clock_update(window->clock);
+    window->clock_jumped = false;
+    window->updates++;
+    note_update(window, bc_elapsed_s() - start_s);
+}
+
+struct bc_start_window *bc_start_window_create(const struct bc_job *job,
+                                               const struct bc_clock_cost *cost, double seconds)
+{
+    struct bc_start_window *const window = calloc(1, sizeof *window);
+    if (window == NULL)
+        bc_abort("no memory for a start window");
+    window->shares_processors = job->oversubscribed;
+    window->slack_ns = SLACK_FIRST_NS;
+    window->starts.late_ns = LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
+    window->clock = bc_global_clock_create(job, seconds, !bc_clock_is_of_the_node());
+    window->found = bc_global_clock_report(window->clock);
+    note_update(window, 0.0);
+    return window;
+}
+
+void bc_start_window_destroy(struct bc_start_window *window)
+{
+    if (window == NULL)
+        return;
+    bc_global_clock_destroy(window->clock);
+    free(window);
+}
+
+/* ---- starts ---------------------------------------------------------------------- */
+
+/* Proposes until there is a start. */
+static int64_t agree(struct bc_start_window *window)
+{
+    for (;;) {
+        const int64_t now_ns = bc_now_ns();
+        struct proposal all = {
+            .start_ns = bc_clock_model_reference(bc_global_clock_model(window->clock), now_ns) +
+                        (int64_t)window->slack_ns,
+            .updates_clock = needs_update(window, now_ns),
+        };
+        bc_harness_release_allreduce(MPI_IN_PLACE, &all, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+        if (!all.updates_clock)
+            return bc_clock_model_other(bc_global_clock_model(window->clock), all.start_ns);
+        update(window);
+    }
+}
+
+static void adapt_slack(struct bc_start_window *window, double spare_ns)
+{
+    if (spare_ns < 0.0 && window->slack_ns < SLACK_MAX_NS)
+        window->slack_ns *= SLACK_RAISE;
+    else if (spare_ns > window->slack_ns / 2.0 && window->slack_ns > SLACK_MIN_NS)
+        window->slack_ns *= SLACK_LOWER;
+}
+
+static void spin_until(const struct bc_start_window *window, int64_t start_ns)
+{
+    int64_t last_ns = 0;
+    int readings = 0; /* that showed the same */
+    for (;;) {
+        const int64_t now_ns = bc_now_ns();
+        if (now_ns >= start_ns)
+            return;
+        if (now_ns != last_ns)
+            readings = 0;
+        last_ns = now_ns;
+        if (++readings == READINGS_MAX) {
+            bc_sleep_ns(start_ns - now_ns);
+            return;
+        }
+        if (window->shares_processors && start_ns - now_ns > YIELD_UNTIL_NS)
+            sched_yield();
+    }
+}
+
+void bc_start_window_wait(struct bc_start_window *window)
+{
+    window->start_ns = agree(window);
+    const int64_t now_ns = bc_now_ns();
+    if (window->start_ns > now_ns + WAIT_MAX_NS) {
+        window->clock_jumped = true;
+        window->start_ns = now_ns - WAIT_MAX_NS; /* a start that is missed */
+        return;
+    }
+    adapt_slack(window, (double)(window->start_ns - now_ns));
+    spin_until(window, window->start_ns);
+}
+
+double bc_start_window_time(struct bc_start_window *window, int quantity, int64_t start_ns,
+                            int64_t end_ns)
+{
+    const double ns = (double)(end_ns - start_ns);
+    if (window == NULL)
+        return ns;
+    window->starts.start_ns[quantity] = (double)(start_ns - window->start_ns);
+    return ns * (1.0 - bc_global_clock_model(window->clock)->drift);
+}
+
+struct bc_starts *bc_start_window_starts(struct bc_start_window *window)
+{
+    return window != NULL ? &window->starts : NULL;
+}
+
+/* ---- what is said of it -------------------------------------------------------------- */
+
+void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output)
+{
+    const struct bc_global_clock_report *const found = &window->found;
+    if (output == NULL)
+        return;
+    bc_output_meta(output, "global_clock",
+                   "rank 0's, by hierarchical synchronisation in %.2f s; %d "
+                   "ranks read their node's clock",
+                   found->took_s, found->shared);
+    bc_output_meta(output, "global_clock_error_us", "%.3f", found->error_ns * 1e-3);
+    bc_output_meta(output, "global_clock_error_growth_us_per_s", "%.3f", found->growth * 1e6);
+    bc_output_meta(output, "global_clock_error_bound_us", "%.3f", found->bound_ns * 1e-3);
+    bc_output_meta(output, "late_us", "%.3f", window->starts.late_ns * 1e-3);
+}
+
+void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output)
+{
+    const struct bc_global_clock_report last = bc_global_clock_report(window->clock);
+    if (output == NULL)
+        return;
+    bc_output_remark(output, "note",
+                     "in %lld of %lld rounds a rank was late; the global "
+                     "clock was measured again %lld times, its error at the end "
+                     "is %.3f us",
+                     (long long)window->starts.missed, (long long)window->starts.rounds,
+                     (long long)window->updates, last.error_ns * 1e-3);
+}

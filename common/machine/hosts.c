@@ -1,0 +1,265 @@
+#include "common/machine/hosts.h"
+
+#include "common/mpi/mpi_check.h"
+#include "common/result/text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many hosts in a run are listed one by one. */
+#define LISTED_MAX 3
+
+/* Digits of a number that can't overflow. */
+#define DIGITS_MAX 17
+
+/* Ranks in steps of one size. */
+struct progression {
+    int first, step, count;
+};
+
+static int last_of(const struct progression *p)
+{
+    return p->first + (p->count - 1) * p->step;
+}
+
+/* Hosts of consecutive numbers whose ranks are progressions alike, each `shift`
+   after the one before; or one host, or a part of the ranks of one. */
+struct bc_host_run {
+    char prefix[MPI_MAX_PROCESSOR_NAME], suffix[MPI_MAX_PROCESSOR_NAME];
+    int digits;               /* of the first number, leading zeros too; 0: no number */
+    long long number;         /* the first */
+    long long hosts;          /* how many */
+    struct progression ranks; /* the first host's */
+    int shift;
+    bool part;      /* the host has other runs, too */
+    bool continues; /* the one before is of the same host */
+};
+
+/* ---- ranks ------------------------------------------------------------------- */
+
+/* The first of the ranks, as many as follow each other in steps of one size. Two
+   alone are shorter as they are, unless they are neighbours. */
+static struct progression leading(const int *ranks, size_t count)
+{
+    const int step = count > 1 ? ranks[1] - ranks[0] : 1;
+    size_t end = 1;
+    while (end < count && ranks[end] - ranks[end - 1] == step)
+        end++;
+    if (end == 2 && step > 1)
+        end = 1;
+    return (struct progression){ranks[0], end > 1 ? step : 1, (int)end};
+}
+
+static int format_progression(const struct progression *p, char *text, size_t size)
+{
+    if (p->count == 1)
+        return snprintf(text, size, "%d", p->first);
+    if (p->step == 1)
+        return snprintf(text, size, "%d-%d", p->first, last_of(p));
+    return snprintf(text, size, "%d-%d/%d", p->first, last_of(p), p->step);
+}
+
+size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count;) {
+        const struct progression next = leading(&ranks[i], count - i);
+        char range[64];
+        range[0] = ',';
+        const int skipped = i == 0;
+        format_progression(&next, range + 1, sizeof range - 1);
+        if (used < size)
+            snprintf(text + used, size - used, "%s", range + skipped);
+        used += strlen(range + skipped);
+        i += (size_t)next.count;
+    }
+    return used;
+}
+
+/* ---- runs -------------------------------------------------------------------- */
+
+/* Takes a name apart: its number is the last one before the domain. */
+static void split_name(struct bc_host_run *run, const char *name)
+{
+    const size_t own = strcspn(name, ".");
+    size_t end = own;
+    while (end > 0 && !isdigit((unsigned char)name[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > 0 && end - start < DIGITS_MAX && isdigit((unsigned char)name[start - 1]))
+        start--;
+    run->digits = (int)(end - start);
+    if (run->digits == 0)
+        start = end = own;
+    run->number = strtoll(name + start, NULL, 10);
+    snprintf(run->prefix, sizeof run->prefix, "%.*s", (int)start, name);
+    snprintf(run->suffix, sizeof run->suffix, "%s", name + end);
+}
+
+static bool is_next_name(const struct bc_host_run *run, const struct bc_host_run *next)
+{
+    /* How many digits the number has that would follow. */
+    const int digits = snprintf(NULL, 0, "%0*lld", run->digits, next->number);
+    return run->digits > 0 && digits == next->digits && next->number == run->number + run->hosts &&
+           strcmp(run->prefix, next->prefix) == 0 && strcmp(run->suffix, next->suffix) == 0;
+}
+
+/* Takes the next run into this one, if it goes on as this one does. */
+static bool extend(struct bc_host_run *run, const struct bc_host_run *next)
+{
+    if (run->part || next->part || !is_next_name(run, next) ||
+        run->ranks.count != next->ranks.count || run->ranks.step != next->ranks.step)
+        return false;
+    const long long before = /* the first rank of this run's last host */
+        run->ranks.first + (run->hosts - 1) * run->shift;
+    const int shift = (int)(next->ranks.first - before);
+    if ((run->hosts > 1 && run->shift != shift) || (next->hosts > 1 && next->shift != shift))
+        return false;
+    run->shift = shift;
+    run->hosts += next->hosts;
+    return true;
+}
+
+static void append_run(struct bc_hosts *hosts, const struct bc_host_run *run)
+{
+    if (hosts->count > 0 && extend(&hosts->runs[hosts->count - 1], run))
+        return;
+    if (hosts->count == hosts->capacity) {
+        hosts->capacity = 2 * hosts->capacity + 1;
+        hosts->runs = realloc(hosts->runs, hosts->capacity * sizeof *hosts->runs);
+        if (hosts->runs == NULL)
+            bc_abort("no memory for the names of %zu hosts", hosts->capacity);
+    }
+    hosts->runs[hosts->count++] = *run;
+}
+
+void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, size_t count)
+{
+    struct bc_host_run run;
+    memset(&run, 0, sizeof run);
+    run.hosts = 1;
+    split_name(&run, name);
+    for (size_t i = 0; i < count; i += (size_t)run.ranks.count) {
+        run.ranks = leading(&ranks[i], count - i);
+        run.part = (size_t)run.ranks.count < count;
+        run.continues = i > 0;
+        append_run(hosts, &run);
+    }
+}
+
+void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        append_run(hosts, &more->runs[i]);
+}
+
+void bc_hosts_free(struct bc_hosts *hosts)
+{
+    free(hosts->runs);
+    *hosts = (struct bc_hosts){0};
+}
+
+/* ---- the tree ---------------------------------------------------------------- */
+
+static void send_hosts(const struct bc_hosts *hosts, int rank, MPI_Comm comm)
+{
+    int bytes = (int)(hosts->count * sizeof *hosts->runs);
+    BC_MPI(MPI_Send(&bytes, 1, MPI_INT, rank, 0, comm));
+    BC_MPI(MPI_Send(hosts->runs, bytes, MPI_BYTE, rank, 0, comm));
+}
+
+static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
+{
+    int bytes;
+    BC_MPI(MPI_Recv(&bytes, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE));
+    struct bc_hosts more = {.count = (size_t)bytes / sizeof *more.runs};
+    more.runs = malloc((size_t)bytes);
+    if (more.runs == NULL)
+        bc_abort("no memory for the names of %zu hosts", more.count);
+    BC_MPI(MPI_Recv(more.runs, bytes, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE));
+    bc_hosts_append(hosts, &more);
+    free(more.runs);
+}
+
+void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
+{
+    int rank, ranks;
+    BC_MPI(MPI_Comm_rank(comm, &rank));
+    BC_MPI(MPI_Comm_size(comm, &ranks));
+    /* After each step a rank has the lists of as many ranks as the distance. */
+    for (int distance = 1; distance < ranks; distance *= 2) {
+        if (rank % (2 * distance) != 0) {
+            send_hosts(hosts, rank - distance, comm);
+            bc_hosts_free(hosts);
+            return;
+        }
+        if (rank + distance < ranks)
+            receive_hosts(hosts, rank + distance, comm);
+    }
+}
+
+/* ---- the text ---------------------------------------------------------------- */
+
+static void append_number(struct bc_text *text, const struct bc_host_run *run, long long index)
+{
+    if (run->digits > 0)
+        bc_text_append(text, "%0*lld", run->digits, run->number + index);
+}
+
+static void append_progression(struct bc_text *text, const struct progression *ranks)
+{
+    char range[64];
+    format_progression(ranks, range, sizeof range);
+    bc_text_append(text, "%s", range);
+}
+
+static void list_hosts(struct bc_text *text, const struct bc_host_run *run)
+{
+    for (long long i = 0; i < run->hosts; i++) {
+        struct progression ranks = run->ranks;
+        ranks.first += (int)i * run->shift;
+        if (run->continues) {
+            bc_text_append(text, ",");
+        } else {
+            bc_text_append(text, "%s%s", text->length > 0 ? "; " : "", run->prefix);
+            append_number(text, run, i);
+            bc_text_append(text, "%s: ", run->suffix);
+        }
+        append_progression(text, &ranks);
+    }
+}
+
+/* Whether the hosts' ranks are one progression without gaps. */
+static bool is_block(const struct bc_host_run *run)
+{
+    return run->ranks.step == 1 && run->shift == run->ranks.count;
+}
+
+static void append_as_one(struct bc_text *text, const struct bc_host_run *run)
+{
+    bc_text_append(text, "%s%s[", text->length > 0 ? "; " : "", run->prefix);
+    append_number(text, run, 0);
+    bc_text_append(text, "-");
+    append_number(text, run, run->hosts - 1);
+    bc_text_append(text, "]%s: ", run->suffix);
+    struct progression ranks = run->ranks;
+    if (is_block(run))
+        ranks.count *= (int)run->hosts;
+    append_progression(text, &ranks);
+    if (!is_block(run))
+        bc_text_append(text, ", each next %+d", run->shift);
+}
+
+char *bc_hosts_format(const struct bc_hosts *hosts)
+{
+    struct bc_text text = {0};
+    for (size_t i = 0; i < hosts->count; i++)
+        if (hosts->runs[i].hosts > LISTED_MAX)
+            append_as_one(&text, &hosts->runs[i]);
+        else
+            list_hosts(&text, &hosts->runs[i]);
+    return text.start;
+}

@@ -1,0 +1,150 @@
+#include "common/mpi/large_count.h"
+
+#include "common/mpi/mpi_check.h"
+
+int bc_as_count(int64_t value)
+{
+    if (!bc_is_count(value))
+        bc_abort("%lld is no count of MPI's", (long long)value);
+    return (int)value;
+}
+
+static MPI_Aint extent_of(MPI_Datatype type)
+{
+    MPI_Aint lower_bound, extent;
+    BC_MPI(MPI_Type_get_extent(type, &lower_bound, &extent));
+    return extent;
+}
+
+/* ---- many elements -------------------------------------------------------------- */
+
+/* As many as an int counts. Libraries know what is contiguous by how it was made. */
+static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element)
+{
+    MPI_Datatype type;
+    if (stride_bytes == extent_of(element))
+        BC_MPI(MPI_Type_contiguous(bc_as_count(count), element, &type));
+    else
+        BC_MPI(MPI_Type_create_hvector(bc_as_count(count), 1, stride_bytes, element, &type));
+    return type;
+}
+
+/* One datatype, and behind it another one. Frees both. */
+static MPI_Datatype join(MPI_Datatype first, MPI_Datatype second, MPI_Aint second_at)
+{
+    const int lengths[] = {1, 1};
+    const MPI_Aint displacements[] = {0, second_at};
+    MPI_Datatype parts[] = {first, second}, type;
+    BC_MPI(MPI_Type_create_struct(2, lengths, displacements, parts, &type));
+    BC_MPI(MPI_Type_free(&parts[0]));
+    BC_MPI(MPI_Type_free(&parts[1]));
+    return type;
+}
+
+MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element)
+{
+    if (count <= BC_COUNT_MAX)
+        return repeat_few(count, stride_bytes, element);
+    const int64_t blocks = count / BC_COUNT_MAX, rest = count % BC_COUNT_MAX;
+    const MPI_Aint block_stride_bytes = stride_bytes * BC_COUNT_MAX;
+    MPI_Datatype block = repeat_few(BC_COUNT_MAX, stride_bytes, element);
+    const MPI_Datatype whole = bc_type_repeat(blocks, block_stride_bytes, block);
+    BC_MPI(MPI_Type_free(&block));
+    if (rest == 0)
+        return whole;
+    return join(whole, repeat_few(rest, stride_bytes, element), block_stride_bytes * blocks);
+}
+
+/* The type so many bytes behind where it was; frees what it was. */
+static MPI_Datatype shift(MPI_Datatype type, MPI_Aint displacement_bytes)
+{
+    const int one = 1;
+    MPI_Datatype shifted;
+    BC_MPI(MPI_Type_create_hindexed(1, &one, &displacement_bytes, type, &shifted));
+    BC_MPI(MPI_Type_free(&type));
+    return shifted;
+}
+
+/* ---- amounts ---------------------------------------------------------------------- */
+
+void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element)
+{
+    if (elements > BC_COUNT_MAX)
+        bc_amount_create_at(amount, elements, element, 0);
+    else
+        *amount = (struct bc_amount){bc_as_count(elements), element, false};
+}
+
+void bc_amount_create_at(struct bc_amount *amount, int64_t elements, MPI_Datatype element,
+                         MPI_Aint displacement_bytes)
+{
+    *amount = (struct bc_amount){0, element, false};
+    if (elements == 0)
+        return;
+    MPI_Datatype type = bc_type_repeat(elements, extent_of(element), element);
+    if (displacement_bytes != 0)
+        type = shift(type, displacement_bytes);
+    BC_MPI(MPI_Type_commit(&type));
+    *amount = (struct bc_amount){1, type, true};
+}
+
+void bc_amount_destroy(struct bc_amount *amount)
+{
+    if (amount->made)
+        BC_MPI(MPI_Type_free(&amount->type));
+    amount->made = false;
+}
+
+/* ---- boxes -------------------------------------------------------------------------- */
+
+static bool are_counts(int directions, const int64_t *values)
+{
+    for (int d = 0; d < directions; d++)
+        if (!bc_is_count(values[d]))
+            return false;
+    return true;
+}
+
+static MPI_Datatype subarray(int directions, const int64_t *array, const int64_t *extent,
+                             const int64_t *start, MPI_Datatype element)
+{
+    int sizes[BC_DIRECTIONS_MAX], subsizes[BC_DIRECTIONS_MAX], starts[BC_DIRECTIONS_MAX];
+    MPI_Datatype type;
+    for (int d = 0; d < directions; d++) {
+        sizes[d] = bc_as_count(array[d]);
+        subsizes[d] = bc_as_count(extent[d]);
+        starts[d] = bc_as_count(start[d]);
+    }
+    BC_MPI(
+        MPI_Type_create_subarray(directions, sizes, subsizes, starts, MPI_ORDER_C, element, &type));
+    return type;
+}
+
+/* Rows, repeated to planes, and so on. */
+static MPI_Datatype large_box(int directions, const int64_t *array, const int64_t *extent,
+                              const int64_t *start, MPI_Datatype element)
+{
+    MPI_Aint stride_bytes = extent_of(element), start_bytes = 0;
+    MPI_Datatype type;
+    BC_MPI(MPI_Type_dup(element, &type));
+    for (int d = directions - 1; d >= 0; d--) {
+        MPI_Datatype part = type;
+        type = bc_type_repeat(extent[d], stride_bytes, part);
+        BC_MPI(MPI_Type_free(&part));
+        start_bytes += start[d] * stride_bytes;
+        stride_bytes *= array[d];
+    }
+    return shift(type, start_bytes);
+}
+
+MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
+                         const int64_t *start, MPI_Datatype element)
+{
+    if (directions < 1 || directions > BC_DIRECTIONS_MAX)
+        bc_abort("no box can have %d directions", directions);
+    MPI_Datatype type = are_counts(directions, array)
+                            ? subarray(directions, array, extent, start, element)
+                            : large_box(directions, array, extent, start, element);
+    BC_MPI(MPI_Type_commit(&type));
+    return type;
+}

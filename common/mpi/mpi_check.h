@@ -1,0 +1,26 @@
+/*
+ * The one way in which an MPI error ends a run.
+ *
+ * MPI_COMM_WORLD returns errors instead of aborting (bc_run_begin sets that),
+ * so that every call can say which call failed, on which rank and why.
+ */
+#ifndef COMMCOST_COMMON_MPI_MPI_CHECK_H
+#define COMMCOST_COMMON_MPI_MPI_CHECK_H
+
+/* Evaluates an MPI call; if it fails, prints the call, its place, the rank and
+   MPI's error string to stderr and aborts the job with exit status 1. */
+#define BC_MPI(call)                                                                               \
+    do {                                                                                           \
+        const int bc_mpi_code = (call);                                                            \
+        if (__builtin_expect(bc_mpi_code != 0, 0))                                                 \
+            bc_mpi_failed(#call, bc_mpi_code, __FILE__, __LINE__);                                 \
+    } while (0)
+
+/* Reports a failed MPI call and aborts the job. Local; does not return. */
+_Noreturn void bc_mpi_failed(const char *call, int code, const char *file, int line);
+
+/* Reports a failure that no rank can go on from (out of memory, say) and
+   aborts the job with exit status 1. Local; does not return. */
+_Noreturn void bc_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,213 @@
+#include "common/result/metadata.h"
+
+#include "common/mpi/mpi_check.h"
+
+#include "build_info.h"
+
+#include <ctype.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
+                               char *const *argv)
+{
+    if (output == NULL)
+        return;
+    bc_output_meta(output, "benchmark", "%s", benchmark);
+    bc_output_meta(output, "version", "%s", COMMCOST_VERSION);
+    bc_output_meta(output, "commit", "%s", COMMCOST_COMMIT);
+    bc_output_meta(output, "schema", "%d", BC_OUTPUT_SCHEMA);
+    char date[64] = "NA";
+    const time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local) != NULL)
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S%z", &local);
+    bc_output_meta(output, "date", "%s", date);
+    size_t length = 1;
+    for (int i = 0; i < argc; i++)
+        length += strlen(argv[i]) + 1;
+    char *const command = calloc(length, 1);
+    if (command != NULL) {
+        for (int i = 0; i < argc; i++) {
+            strcat(command, i > 0 ? " " : "");
+            strcat(command, argv[i]);
+        }
+        bc_output_meta(output, "command", "%s", command);
+        free(command);
+    }
+    bc_output_meta(output, "compiler", "%s", COMMCOST_COMPILER);
+    bc_output_meta(output, "compiler_flags", "%s", COMMCOST_COMPILER_FLAGS);
+}
+
+static const char *thread_level_name(int level)
+{
+    switch (level) {
+    case MPI_THREAD_SINGLE:
+        return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+        return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+        return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE:
+        return "MPI_THREAD_MULTIPLE";
+    default:
+        return "unknown";
+    }
+}
+
+static void write_processor(struct bc_output *output)
+{
+    char line[256];
+    const char *name = NULL;
+    FILE *const cpuinfo = fopen("/proc/cpuinfo", "r");
+    while (cpuinfo != NULL && name == NULL && fgets(line, sizeof line, cpuinfo) != NULL) {
+        const char *const colon = strchr(line, ':');
+        line[strcspn(line, "\n")] = '\0';
+        if (colon != NULL && strncmp(line, "model name", 10) == 0)
+            name = colon + 1 + strspn(colon + 1, " ");
+    }
+    bc_output_meta(output, "processor", "%s", name != NULL ? name : "NA");
+    if (cpuinfo != NULL)
+        fclose(cpuinfo);
+}
+
+/* MPICH's version text has many lines: the first tells which library it is,
+   the one about the device how it communicates. */
+static void write_library(struct bc_output *output)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    BC_MPI(MPI_Get_library_version(text, &length));
+    const char *const end = strstr(text, "\n");
+    int version, subversion;
+    BC_MPI(MPI_Get_version(&version, &subversion));
+    int shown = end != NULL ? (int)(end - text) : (int)strlen(text);
+    for (int i = 0; i < shown; i++)
+        if (isspace((unsigned char)text[i]))
+            text[i] = ' ';
+    bc_output_meta(output, "mpi_library", "%.*s", shown, text);
+    bc_output_meta(output, "mpi_standard", "%d.%d", version, subversion);
+    const char *const device = strstr(text, "MPICH Device:");
+    if (device != NULL) {
+        const char *const name = device + 13 + strspn(device + 13, " \t");
+        bc_output_meta(output, "mpi_device", "%.*s", (int)strcspn(name, "\n"), name);
+    }
+}
+
+/* What a launcher tells its processes is not what a user chose. */
+static bool is_of_launcher(const char *variable)
+{
+    static const char *const prefixes[] = {
+        "OMPI_MCA_orte_",
+        "OMPI_MCA_ess_",
+        "OMPI_MCA_pmix",
+        "OMPI_MCA_initial_",
+        "OMPI_MCA_plm=",
+        "OMPI_MCA_rmaps=",
+        "OMPI_MCA_mpi_oversubscribe=",
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The variables that choose a transport or tune the library. */
+static void write_mpi_variables(struct bc_output *output)
+{
+    static const char *const prefixes[] = {
+        "UCX_",   "FI_",  "MPIR_CVAR_", "OMPI_MCA_", "MPICH_", "PSM2_", "PSM3_",
+        "I_MPI_", "MV2_", "PMIX_MCA_",  "HYDRA_",    "OPAL_",  "UCC_",  "HCOLL_",
+    };
+    for (char **variable = environ; *variable != NULL; variable++)
+        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0 &&
+                !is_of_launcher(*variable))
+                bc_output_meta(output, "mpi_variable", "%s", *variable);
+}
+
+static void write_job_id(struct bc_output *output)
+{
+    static const char *const variables[] = {
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID", "FLUX_JOB_ID",
+    };
+    const char *id = NULL;
+    for (size_t i = 0; id == NULL && i < sizeof variables / sizeof *variables; i++)
+        id = getenv(variables[i]);
+    bc_output_meta(output, "job_id", "%s", id != NULL ? id : "NA");
+}
+
+/* The processes of the job as the launcher of this one counts them; 0 if it doesn't
+   say. */
+static long launched_processes(void)
+{
+    static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                            "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const size = getenv(variables[i]);
+        if (size != NULL)
+            return strtol(size, NULL, 10);
+    }
+    return 0;
+}
+
+void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level)
+{
+    if (output == NULL)
+        return;
+    write_library(output);
+    write_mpi_variables(output);
+    bc_output_meta(output, "thread_level", "%s", thread_level_name(thread_level));
+    bc_output_meta(output, "ranks", "%d", job->ranks);
+    bc_output_meta(output, "nodes", "%d", job->nodes);
+    if (job->least_per_node == job->most_per_node)
+        bc_output_meta(output, "ranks_per_node", "%d", job->most_per_node);
+    else
+        bc_output_meta(output, "ranks_per_node", "%d to %d", job->least_per_node,
+                       job->most_per_node);
+    bc_output_meta(output, "hosts", "%s", job->hosts);
+    bc_output_meta(output, "binding", "%s", job->binding != NULL ? job->binding : "NA");
+    write_processor(output);
+    bc_output_meta(output, "processors", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    if (job->cores > 0)
+        bc_output_meta(output, "cores", "%d", job->cores);
+    else
+        bc_output_meta(output, "cores", "NA");
+    struct utsname kernel;
+    if (uname(&kernel) == 0)
+        bc_output_meta(output, "kernel", "%s %s %s", kernel.sysname, kernel.release,
+                       kernel.machine);
+    write_job_id(output);
+    const long launched = launched_processes();
+    if (job->ranks == 1 && launched > 1)
+        bc_output_remark(output, "warning",
+                         "%ld processes were started, but each is a job of its "
+                         "own: mpirun is of another MPI library than this "
+                         "program, or srun lacks the library's PMI",
+                         launched);
+    if (job->shares_processors)
+        bc_output_remark(output, "warning",
+                         "oversubscribed: ranks share processors (up to %d ranks "
+                         "on a node, as few as %d processors for them); times "
+                         "include waiting for a processor",
+                         job->most_per_node, job->least_processors);
+    if (job->shared_cores != NULL)
+        bc_output_remark(output, "note",
+                         "%s: hardware threads (hyperthreads) of a core have its units "
+                         "and caches between them, so each rank is slower; run no more "
+                         "ranks than cores, and bind them to cores",
+                         job->shared_cores);
+    if (job->exceeded_quota != NULL)
+        bc_output_remark(output, "warning",
+                         "oversubscribed: %s; times include waiting, for as long as "
+                         "the kernel stops ranks that have used it up",
+                         job->exceeded_quota);
+}

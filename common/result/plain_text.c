@@ -1,0 +1,65 @@
+#include "common/result/plain_text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* How many bytes a character has that begins with this one; 0: none does. */
+static size_t length_by_first_byte(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xc2 && first < 0xe0)
+        return 2;
+    if (first >= 0xe0 && first < 0xf0)
+        return 3;
+    return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+/* Reads the character that the text begins with (RFC 3629); returns the number
+   of its bytes, or 0 if they are none. */
+static size_t read_character(const char *text, uint32_t *character)
+{
+    /* The least character that needs so many bytes. */
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char first = (unsigned char)text[0];
+    const size_t length = length_by_first_byte(first);
+    *character = length <= 1 ? first : first & (0x7fU >> length);
+    for (size_t i = 1; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if ((byte & 0xc0U) != 0x80) /* the end of the text, too */
+            return 0;
+        *character = *character << 6 | (byte & 0x3fU);
+    }
+    const bool surrogate = *character >= 0xd800 && *character < 0xe000;
+    return length == 0 || surrogate || *character < least[length] || *character > 0x10ffff ? 0
+                                                                                           : length;
+}
+
+static bool is_control(uint32_t character)
+{
+    return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x2028 ||
+           character == 0x2029;
+}
+
+void bc_make_plain_text(char *text, char control)
+{
+    char *to = text;
+    while (*text != '\0') {
+        uint32_t character;
+        const size_t length = read_character(text, &character);
+        if (length == 0 || is_control(character)) {
+            *to = control;
+            if (length == 0)
+                *to = '?';
+            to++;
+            text += length > 0 ? length : 1;
+            continue;
+        }
+        memmove(to, text, length);
+        to += length;
+        text += length;
+    }
+    *to = '\0';
+}

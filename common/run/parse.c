@@ -1,0 +1,155 @@
+#include "common/run/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define LIST_MAX 4096
+
+bool bc_parse_integer(const char *text, int64_t *value)
+{
+    /* strtoll would skip leading space. */
+    if (text == NULL || *text == '\0' || isspace((unsigned char)*text))
+        return false;
+    char *end;
+    errno = 0;
+    const long long parsed = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0')
+        return false;
+    *value = parsed;
+    return true;
+}
+
+/* strtod also takes hexadecimal numbers, "inf", "nan" and leading space; none
+   of them is a number that a user means here. */
+static bool is_plain_real(const char *text, size_t length)
+{
+    return length > 0 && strspn(text, "+-.0123456789eE") >= length;
+}
+
+static bool parse_real_prefix(const char *text, size_t length, double *value)
+{
+    if (!is_plain_real(text, length))
+        return false;
+    char *end;
+    const double parsed = strtod(text, &end);
+    if (end != text + length || !isfinite(parsed))
+        return false;
+    *value = parsed;
+    return true;
+}
+
+bool bc_parse_real(const char *text, double *value)
+{
+    return text != NULL && parse_real_prefix(text, strlen(text), value);
+}
+
+bool bc_parse_percent(const char *text, double *value)
+{
+    if (text == NULL)
+        return false;
+    size_t length = strlen(text);
+    if (length > 0 && text[length - 1] == '%')
+        length--;
+    return parse_real_prefix(text, length, value);
+}
+
+static bool parse_size_prefix(const char *text, size_t length, int64_t *value)
+{
+    int64_t number = 0;
+    size_t i = 0;
+    for (; i < length && isdigit((unsigned char)text[i]); i++) {
+        const int digit = text[i] - '0';
+        if (number > (INT64_MAX - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    if (i == 0)
+        return false;
+    if (i < length) {
+        static const char suffixes[] = "KMG";
+        const char *const suffix = strchr(suffixes, toupper((unsigned char)text[i]));
+        if (suffix == NULL || i + 1 != length)
+            return false;
+        const int shift = 10 * (int)(suffix - suffixes + 1);
+        if (number > INT64_MAX >> shift)
+            return false;
+        number <<= shift;
+    }
+    *value = number;
+    return true;
+}
+
+bool bc_parse_size(const char *text, int64_t *value)
+{
+    return text != NULL && parse_size_prefix(text, strlen(text), value);
+}
+
+bool bc_parse_boolean(const char *text, bool *value)
+{
+    if (text == NULL)
+        return false;
+    *value = !(*text == '\0' || strcmp(text, "0") == 0 || strcasecmp(text, "no") == 0 ||
+               strcasecmp(text, "false") == 0);
+    return true;
+}
+
+static bool append(struct bc_size_list *list, int64_t value)
+{
+    if (list->count == LIST_MAX)
+        return false;
+    list->values[list->count++] = value;
+    return true;
+}
+
+/* One element of a list, a size or a range, of `length` characters. */
+static bool append_element(struct bc_size_list *list, const char *text, size_t length)
+{
+    const char *const colon = memchr(text, ':', length);
+    int64_t first, last;
+    if (colon == NULL)
+        return parse_size_prefix(text, length, &first) && append(list, first);
+    const size_t first_length = (size_t)(colon - text);
+    if (!parse_size_prefix(text, first_length, &first) ||
+        !parse_size_prefix(colon + 1, length - first_length - 1, &last) || first < 1 ||
+        last < first)
+        return false;
+    for (int64_t size = first;; size *= 2) {
+        if (!append(list, size))
+            return false;
+        if (size > last / 2)
+            return true;
+    }
+}
+
+bool bc_parse_size_list(const char *text, struct bc_size_list *list)
+{
+    if (text == NULL)
+        return false;
+    struct bc_size_list parsed = {.values = malloc(LIST_MAX * sizeof *parsed.values)};
+    bool good = parsed.values != NULL;
+    while (good) {
+        const size_t length = strcspn(text, ",");
+        good = append_element(&parsed, text, length);
+        text += length;
+        if (*text == '\0')
+            break;
+        text++;
+    }
+    if (!good) {
+        bc_size_list_free(&parsed);
+        return false;
+    }
+    bc_size_list_free(list);
+    *list = parsed;
+    return true;
+}
+
+void bc_size_list_free(struct bc_size_list *list)
+{
+    free(list->values);
+    *list = (struct bc_size_list){0};
+}

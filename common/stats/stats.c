@@ -1,0 +1,241 @@
+#include "common/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare_doubles(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+void bc_sort(double *values, size_t count)
+{
+    if (count > 1)
+        qsort(values, count, sizeof *values, compare_doubles);
+}
+
+double bc_quantile(const double *sorted, size_t count, double p)
+{
+    if (count == 0)
+        return NAN;
+    const double position = p * (double)(count - 1);
+    const size_t below = (size_t)position;
+    if (below + 1 >= count)
+        return sorted[count - 1];
+    return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+double bc_median(double *values, size_t count)
+{
+    bc_sort(values, count);
+    return bc_quantile(values, count, 0.5);
+}
+
+double bc_mean(const double *values, size_t count)
+{
+    if (count == 0)
+        return NAN;
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / (double)count;
+}
+
+double bc_sd(const double *values, size_t count)
+{
+    if (count < 2)
+        return NAN;
+    const double mean = bc_mean(values, count);
+    double squares = 0.0;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return sqrt(squares / (double)(count - 1));
+}
+
+double bc_mad_sigma(const double *sorted, size_t count)
+{
+    if (count < 2)
+        return NAN;
+    /* The absolute deviations are two sorted runs, one on each side of the
+       median; merging them until the middle gives their median. */
+    const double median = bc_quantile(sorted, count, 0.5);
+    size_t right = 0;
+    while (right < count && sorted[right] < median)
+        right++;
+    size_t left = right; /* the next deviation on the left is of left - 1 */
+    double previous = 0.0, current = 0.0;
+    for (size_t i = 0; i <= count / 2; i++) {
+        previous = current;
+        const double left_deviation = left > 0 ? median - sorted[left - 1] : INFINITY;
+        const double right_deviation = right < count ? sorted[right] - median : INFINITY;
+        if (left_deviation < right_deviation) {
+            current = left_deviation;
+            left--;
+        } else {
+            current = right_deviation;
+            right++;
+        }
+    }
+    const double mad = count % 2 ? current : (previous + current) / 2.0;
+    return 1.4826022185056018 * mad;
+}
+
+struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence)
+{
+    /* The ranks k and count + 1 - k miss the median when fewer than k samples
+       lie on one side of it: twice the binomial tail below k. */
+    const double allowed = (1.0 - confidence) / 2.0;
+    double log_probability = -(double)count * log(2.0);
+    double tail = 0.0;
+    size_t k = 0;
+    while (k < (count + 1) / 2) {
+        tail += exp(log_probability);
+        if (tail > allowed)
+            break;
+        log_probability += log((double)(count - k) / (double)(k + 1));
+        k++;
+    }
+    if (k == 0)
+        return (struct bc_interval){NAN, NAN};
+    return (struct bc_interval){sorted[k - 1], sorted[count - k]};
+}
+
+struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence)
+{
+    if (count < 2)
+        return (struct bc_interval){NAN, NAN};
+    const double mean = bc_mean(values, count);
+    const double half_width = bc_student_quantile(0.5 + confidence / 2.0, (double)(count - 1)) *
+                              bc_sd(values, count) / sqrt((double)count);
+    return (struct bc_interval){mean - half_width, mean + half_width};
+}
+
+struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator estimator,
+                               double confidence)
+{
+    bc_sort(values, count);
+    struct bc_summary summary = {
+        .count = count,
+        .p99 = bc_quantile(values, count, 0.99),
+        .max = bc_quantile(values, count, 1.0),
+    };
+    if (estimator == BC_MEAN) {
+        summary.value = bc_mean(values, count);
+        summary.sd = bc_sd(values, count);
+        summary.interval = bc_mean_interval(values, count, confidence);
+    } else {
+        summary.value = bc_quantile(values, count, 0.5);
+        summary.sd = bc_mad_sigma(values, count);
+        summary.interval = bc_median_interval(values, count, confidence);
+    }
+    return summary;
+}
+
+void bc_summary_scale(struct bc_summary *summary, double factor)
+{
+    summary->value *= factor;
+    summary->sd *= factor;
+    summary->interval.lo *= factor;
+    summary->interval.hi *= factor;
+    summary->p99 *= factor;
+    summary->max *= factor;
+}
+
+double bc_normal_quantile(double p)
+{
+    /* Newton steps on the distribution function from a rough start, in the
+       lower half, where erfc keeps its relative accuracy. */
+    if (p > 0.5)
+        return -bc_normal_quantile(1.0 - p);
+    const double t = sqrt(-2.0 * log(p));
+    /* Abramowitz and Stegun, 26.2.23: absolute error below 4.5e-4. */
+    double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                         (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
+    for (int i = 0; i < 3; i++) {
+        const double density = exp(-x * x / 2.0) / sqrt(2.0 * acos(-1.0));
+        x -= (erfc(-x / sqrt(2.0)) / 2.0 - p) / density;
+    }
+    return x;
+}
+
+/* The regularized incomplete beta function by its continued fraction, modified
+   Lentz's method (Abramowitz and Stegun, 26.5.8). */
+static double incomplete_beta(double a, double b, double x)
+{
+    if (x <= 0.0 || x >= 1.0)
+        return x <= 0.0 ? 0.0 : 1.0;
+    if (x > (a + 1.0) / (a + b + 2.0)) /* where the fraction converges slowly */
+        return 1.0 - incomplete_beta(b, a, 1.0 - x);
+    const double front =
+        exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a;
+    const double tiny = 1e-300;
+    double c = 1.0;
+    double d = 1.0 - (a + b) * x / (a + 1.0);
+    d = 1.0 / (fabs(d) < tiny ? tiny : d);
+    double fraction = d;
+    for (int m = 1; m < 500; m++) {
+        const double even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m));
+        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0));
+        double step = 1.0;
+        for (int half = 0; half < 2; half++) {
+            const double numerator = half == 0 ? even : odd;
+            d = 1.0 + numerator * d;
+            d = 1.0 / (fabs(d) < tiny ? tiny : d);
+            c = 1.0 + numerator / c;
+            c = fabs(c) < tiny ? tiny : c;
+            step = c * d;
+            fraction *= step;
+        }
+        if (fabs(step - 1.0) < 1e-14)
+            break;
+    }
+    return front * fraction;
+}
+
+/* P(T > t) for t >= 0. */
+static double student_upper_tail(double t, double degrees)
+{
+    return incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t)) / 2.0;
+}
+
+double bc_student_quantile(double p, double degrees)
+{
+    if (p < 0.5)
+        return -bc_student_quantile(1.0 - p, degrees);
+    double lo = 0.0, hi = 1.0;
+    while (student_upper_tail(hi, degrees) > 1.0 - p && hi < 1e12)
+        hi *= 2.0;
+    for (int i = 0; i < 200 && hi - lo > 1e-12 * hi; i++) {
+        const double middle = (lo + hi) / 2.0;
+        if (student_upper_tail(middle, degrees) > 1.0 - p)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return (lo + hi) / 2.0;
+}
+
+/* Found by simulation: with 2 the interval of the median of two equal peaks
+   covered it in 90.9 % of 10,000 runs, with 3 in 92.2 %, with 4 in 93.5 %; for
+   the price of six samples where 2 looks would take four. */
+#define LOOKS_IN_A_ROW 4
+
+bool bc_stopping_look(struct bc_stopping *stopping, const struct bc_summary *summary)
+{
+    const double half_width = (summary->interval.hi - summary->interval.lo) / 2.0;
+    /* Written so that a NAN is not narrow. */
+    if (half_width <= stopping->precision * fabs(summary->value))
+        stopping->narrow_looks++;
+    else
+        stopping->narrow_looks = 0;
+    return stopping->narrow_looks >= LOOKS_IN_A_ROW;
+}
+
+size_t bc_next_look(size_t count, size_t min_samples)
+{
+    if (count < min_samples)
+        return min_samples;
+    return count + (count + 3) / 4;
+}

@@ -1,0 +1,298 @@
+/*
+ * Lines between clocks whose truth is known: messages are made up here.
+ */
+#include "helpers.h"
+
+#include "common/clock/shared/clock_model.h"
+
+#include <stdbool.h>
+
+/* A pair of clocks, and what its messages take. */
+struct pair {
+    struct random random;
+    double ahead_ns, drift; /* of the other clock, at the reference's 0 */
+    double bend;            /* what the drift grows by in a ns */
+    double delay_ns;        /* one way, undisturbed */
+    double noise_ns;        /* the mean of what is added to each message */
+    double disturbed;       /* the share of messages that are disturbed, by 10 us to
+                               10 ms */
+};
+
+static const int64_t epoch_ns = INT64_C(30000000) * 1000000000; /* a year up */
+
+static double other_time(const struct pair *pair, double reference_ns)
+{
+    return reference_ns + pair->ahead_ns + pair->drift * reference_ns +
+           pair->bend * reference_ns * reference_ns / 2.0;
+}
+
+static double delay(struct pair *pair)
+{
+    double ns = pair->delay_ns - pair->noise_ns * log(random_uniform(&pair->random));
+    if (random_uniform(&pair->random) < pair->disturbed)
+        ns += 1e4 * pow(1e3, random_uniform(&pair->random));
+    return ns;
+}
+
+/* Messages to and fro from a time of the reference on. */
+static void exchange(struct pair *pair, double from_ns, int rounds, struct bc_exchange *exchange)
+{
+    static struct bc_passage there[1000], back[1000];
+    double now_ns = from_ns;
+    for (int i = 0; i < rounds; i++) {
+        there[i].sent_ns = epoch_ns + llround(now_ns);
+        now_ns += delay(pair);
+        there[i].arrived_ns = llround(other_time(pair, now_ns));
+        now_ns += 50.0;
+        back[i].sent_ns = llround(other_time(pair, now_ns));
+        now_ns += delay(pair);
+        back[i].arrived_ns = epoch_ns + llround(now_ns);
+        now_ns += 50.0;
+    }
+    bc_edge_find(there, (size_t)rounds, &exchange->there);
+    bc_edge_find(back, (size_t)rounds, &exchange->back);
+}
+
+/* By how much the line is off when the reference's clock shows so much. */
+static double error_at(const struct pair *pair, const struct bc_clock_model *line,
+                       double reference_ns)
+{
+    const int64_t other_ns = llround(other_time(pair, reference_ns));
+    return (double)(bc_clock_model_reference(line, other_ns) - epoch_ns - llround(reference_ns));
+}
+
+/* Exchanges are made in bursts of so many, one a millisecond; a burst a second. */
+enum { RUNS = 8 };
+
+static double start_of(int exchange_number)
+{
+    const int burst = exchange_number / RUNS, run = exchange_number % RUNS;
+    return 1e9 * burst + 1e6 * run;
+}
+
+/* Two bursts of exchanges, a second apart, and the line through them. */
+static struct bc_clock_model measure(struct pair *pair, int bursts, struct bc_line_quality *quality)
+{
+    static struct bc_exchange exchanges[BC_EXCHANGES_MAX];
+    for (int i = 0; i < bursts * RUNS; i++)
+        exchange(pair, start_of(i), 400, &exchanges[i]);
+    return bc_clock_model_fit(exchanges, (size_t)bursts * RUNS, quality);
+}
+
+static struct pair quiet_pair(uint64_t seed)
+{
+    return (struct pair){.random = random_from(seed),
+                         .ahead_ns = 1e9,
+                         .drift = 50e-6,
+                         .delay_ns = 300.0,
+                         .noise_ns = 50.0};
+}
+
+static void lines_are_found(void **state)
+{
+    (void)state;
+    static const double drifts[] = {0.0, 50e-6, -50e-6, 500e-6};
+    static const double aheads[] = {0.0, 1e9, -1e9, 3e16};
+    uint64_t seed = 1;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            struct bc_line_quality quality;
+            struct pair pair = quiet_pair(seed++);
+            pair.drift = drifts[i];
+            pair.ahead_ns = aheads[j];
+            const struct bc_clock_model line = measure(&pair, 2, &quality);
+            /* 3e16 ns are known to 4 ns in the test itself. */
+            assert_near(error_at(&pair, &line, 1e9), 0.0, 8.0);
+            assert_near(error_at(&pair, &line, 11e9), 0.0, 40.0);
+            assert_near(quality.room_ns, 600.0, 20.0);
+            assert_true(quality.error_ns < 20.0);
+            assert_near(quality.growth, 0.0, 40e-9);
+            assert_near(quality.bound_ns, 310.0, 20.0);
+        }
+}
+
+/* Nine messages of ten are disturbed, and so is one whole burst of exchanges. */
+static void disturbances_do_no_harm(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct bc_line_quality quality;
+        struct pair pair = quiet_pair(seed);
+        pair.disturbed = 0.9;
+        const struct bc_clock_model line = measure(&pair, 2, &quality);
+        assert_near(error_at(&pair, &line, 1e9), 0.0, 40.0);
+        assert_true(quality.bound_ns >= fabs(error_at(&pair, &line, 1e9)));
+    }
+}
+
+/* Three bursts of five are slow, in one direction only, which no exchange can know by
+   itself. */
+static void disturbed_exchanges_do_not_count(void **state)
+{
+    (void)state;
+    enum { COUNT = 5 * RUNS };
+    static struct bc_exchange exchanges[COUNT];
+    struct pair pair = quiet_pair(1);
+    struct bc_line_quality quality;
+    for (int i = 0; i < COUNT; i++) {
+        const bool slow = i >= RUNS && i < 4 * RUNS;
+        pair.delay_ns = slow ? 5000.0 : 300.0;
+        exchange(&pair, start_of(i), 400, &exchanges[i]);
+        for (int64_t j = 0; slow && j < exchanges[i].back.count; j++)
+            exchanges[i].back.passages[j].arrived_ns -= 4700;
+    }
+    const struct bc_clock_model line = bc_clock_model_fit(exchanges, COUNT, &quality);
+    assert_near(error_at(&pair, &line, 4e9), 0.0, 10.0);
+    assert_near(quality.room_ns, 600.0, 20.0);
+    assert_int_equal(bc_clock_model_straight(exchanges, COUNT, RUNS), COUNT);
+}
+
+/* If the newest exchanges were all slow, the line is that of the others, but it isn't
+   claimed to be better than what that makes of it by now. */
+static void slow_exchanges_are_admitted(void **state)
+{
+    (void)state;
+    static struct bc_exchange exchanges[2 * RUNS];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct pair pair = quiet_pair(seed);
+        struct bc_line_quality quality;
+        for (int i = 0; i < 2 * RUNS; i++) {
+            pair.noise_ns = i / RUNS == 1 ? 40000.0 : 50.0;
+            pair.delay_ns = i / RUNS == 1 ? 10000.0 : 300.0;
+            exchange(&pair, start_of(i), 20, &exchanges[i]);
+        }
+        const struct bc_clock_model line = bc_clock_model_fit(exchanges, 2 * RUNS, &quality);
+        const double error_ns = fabs(error_at(&pair, &line, 1e9 + 7e6));
+        assert_true(quality.error_ns >= error_ns);
+        assert_true(quality.bound_ns >= error_ns);
+        assert_true(quality.error_ns > 1000.0);
+    }
+}
+
+/* From one burst there is an offset, and no drift to be told. */
+static void one_burst_has_no_drift(void **state)
+{
+    (void)state;
+    struct bc_line_quality quality;
+    struct pair pair = quiet_pair(2);
+    pair.drift = 0.0;
+    const struct bc_clock_model line = measure(&pair, 1, &quality);
+    assert_near(line.drift, 0.0, 1e-12);
+    assert_near(error_at(&pair, &line, 1e6), 0.0, 10.0);
+    assert_true(quality.growth > 0.5 * BC_DRIFT_MAX);
+}
+
+/* A clock whose rate changes: what is too long ago is left out. */
+static void changed_rates_are_noticed(void **state)
+{
+    (void)state;
+    static struct bc_exchange exchanges[10 * RUNS];
+    struct pair pair = quiet_pair(3);
+    for (int bent = 0; bent < 2; bent++) {
+        pair.bend = bent ? 2e-16 : 0.0; /* 0.2 ppm a second */
+        for (int i = 0; i < 10 * RUNS; i++)
+            exchange(&pair, start_of(i), 400, &exchanges[i]);
+        const size_t straight = bc_clock_model_straight(exchanges, 10 * RUNS, 2 * RUNS);
+        if (!bent)
+            assert_int_equal(straight, 10 * RUNS);
+        else
+            assert_in_range(straight, 2 * RUNS, 5 * RUNS);
+        struct bc_line_quality quality;
+        const struct bc_clock_model line =
+            bc_clock_model_fit(exchanges + 10 * RUNS - straight, straight, &quality);
+        assert_near(error_at(&pair, &line, 9e9), 0.0, bent ? 400.0 : 10.0);
+    }
+}
+
+/* A clock that stands still, as simulated ones may. */
+static void standing_clocks_have_a_line(void **state)
+{
+    (void)state;
+    struct bc_passage passages[] = {{5, 5}, {5, 5}, {5, 5}};
+    struct bc_exchange exchanges[4];
+    struct bc_line_quality quality;
+    for (int i = 0; i < 4; i++) {
+        bc_edge_find(passages, 3, &exchanges[i].there);
+        exchanges[i].back = exchanges[i].there;
+    }
+    const struct bc_clock_model line = bc_clock_model_fit(exchanges, 4, &quality);
+    assert_int_equal(exchanges[0].there.count, 1);
+    assert_int_equal(bc_clock_model_straight(exchanges, 4, 1), 4);
+    assert_near(line.drift, 0.0, 1e-12);
+    assert_int_equal(bc_clock_model_reference(&line, 7), 7);
+    assert_near(quality.error_ns, 0.0, 1e-3);
+}
+
+static void one_clock_is_not_contradicted(void **state)
+{
+    (void)state;
+    for (int shift = -1000; shift <= 1000; shift += 1000) {
+        struct pair pair = quiet_pair(4);
+        struct bc_exchange exchanges[2];
+        pair.drift = 0.0;
+        pair.ahead_ns = (double)epoch_ns + shift;
+        exchange(&pair, 0.0, 400, &exchanges[0]);
+        exchange(&pair, 1e9, 400, &exchanges[1]);
+        assert_int_equal(bc_may_be_one_clock(exchanges, 2), shift == 0);
+    }
+}
+
+/* Many corners of an edge are thinned without losing the quickest message. */
+static void edges_keep_the_least_delay(void **state)
+{
+    (void)state;
+    enum { COUNT = 400 };
+    for (int least = 0; least < COUNT; least += 57) {
+        struct bc_passage passages[COUNT];
+        struct bc_edge edge;
+        for (int i = 0; i < COUNT; i++) {
+            const int64_t from_least = i - least;
+            passages[i].sent_ns = epoch_ns + 1000000 * (int64_t)i;
+            passages[i].arrived_ns = passages[i].sent_ns + 500 + from_least * from_least;
+        }
+        bc_edge_find(passages, COUNT, &edge);
+        assert_in_range(edge.count, BC_EDGE_MAX / 2, BC_EDGE_MAX);
+        int64_t found_ns = INT64_MAX;
+        for (int64_t i = 0; i < edge.count; i++) {
+            const struct bc_passage *const p = &edge.passages[i];
+            if (p->arrived_ns - p->sent_ns < found_ns)
+                found_ns = p->arrived_ns - p->sent_ns;
+        }
+        assert_int_equal(found_ns, 500);
+    }
+}
+
+static void chains_are_sums(void **state)
+{
+    (void)state;
+    const struct bc_clock_model far = {epoch_ns, 1000000, 0.25, 100e-6};
+    const struct bc_clock_model near = {epoch_ns + 5000000000, -3000000, 0.5, -30e-6};
+    const struct bc_clock_model both = bc_clock_model_chain(&far, &near);
+    for (int64_t s = -10; s <= 1000; s += 101) {
+        const int64_t other_ns = epoch_ns + s * 1000000000;
+        const int64_t between_ns = bc_clock_model_reference(&near, other_ns);
+        assert_near((double)(bc_clock_model_reference(&both, other_ns) -
+                             bc_clock_model_reference(&far, between_ns)),
+                    0.0, 2.0);
+        const int64_t back_ns =
+            bc_clock_model_other(&both, bc_clock_model_reference(&both, other_ns));
+        assert_near((double)(back_ns - other_ns), 0.0, 1.0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_found),
+        cmocka_unit_test(disturbances_do_no_harm),
+        cmocka_unit_test(disturbed_exchanges_do_not_count),
+        cmocka_unit_test(slow_exchanges_are_admitted),
+        cmocka_unit_test(one_burst_has_no_drift),
+        cmocka_unit_test(changed_rates_are_noticed),
+        cmocka_unit_test(standing_clocks_have_a_line),
+        cmocka_unit_test(one_clock_is_not_contradicted),
+        cmocka_unit_test(edges_keep_the_least_delay),
+        cmocka_unit_test(chains_are_sums),
+    };
+    return cmocka_run_group_tests_name("clock_model", tests, NULL, NULL);
+}
