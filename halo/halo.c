@@ -66,7 +66,7 @@ struct bench {
     int64_t rows_left;
 };
 
-/* ---- usage -------------------------------------------------------------------- */
+/* ---- usage ----------------------------------------------------------------------------------- */
 
 static bool uses_windows(void)
 {
@@ -129,7 +129,7 @@ static void note_left_out(const struct bc_run *run)
                      parameters.left_out, advice_of(usable_bytes(run)).text);
 }
 
-/* ---- rows --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void fill_extents(struct bc_row *row, const char *column, int64_t a, int64_t b, int64_t c)
 {
@@ -183,7 +183,7 @@ static bool measure_row(struct bench *bench, const struct halo_method *method,
     return bc_run_row(bench->run, &row);
 }
 
-/* ---- the sweep -------------------------------------------------------------------- */
+/* ---- the sweep ------------------------------------------------------------------------------- */
 
 /* Says where the shared window's faces go, and leaves it out where it has none to
    share. Collective. */

@@ -12,7 +12,7 @@ struct round {
     int64_t wrong;                  /* of these, on this rank */
 };
 
-/* ---- data -------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 #define UNTOUCHED (-1.0)
 
@@ -70,7 +70,7 @@ static bool is_right(const struct halo_exchange *x, int64_t swap)
     return true;
 }
 
-/* ---- rows --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
                        int64_t repetitions, struct bc_start_window *window)

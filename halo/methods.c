@@ -10,7 +10,7 @@
 
 const char *const halo_sync_names[HALO_SYNCS] = {"all", "images", "none"};
 
-/* ---- put and get ---------------------------------------------------------------- */
+/* ---- put and get ----------------------------------------------------------------------------- */
 
 struct coarray_swap {
     struct bc_coarray coarray;
@@ -96,7 +96,7 @@ static void get_sync_images(const struct halo_exchange *x)
     bc_sync_images(&c->coarray, &c->neighbours);
 }
 
-/* ---- messages of derived datatypes -------------------------------------------------- */
+/* ---- messages of derived datatypes ----------------------------------------------------------- */
 
 /* A message's tag is the face where it is received: the neighbours on both sides
    may be the same rank. */
@@ -212,7 +212,7 @@ static bool neighbor_alltoallw_is_right(const struct halo_grid *grid, MPI_Comm c
     return !wrong;
 }
 
-/* ---- packed messages ------------------------------------------------------------------ */
+/* ---- packed messages ------------------------------------------------------------------------- */
 
 static void create_packed(struct halo_exchange *x)
 {
@@ -236,7 +236,7 @@ static void swap_packed(const struct halo_exchange *x)
     halo_packed_finish(x, x->own);
 }
 
-/* ---- the table ---------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 const struct halo_method halo_methods[HALO_METHODS] = {
     {.name = "put",

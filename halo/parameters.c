@@ -56,7 +56,7 @@ size_t halo_parameters_table(struct halo_parameters *parameters, struct bc_optio
     return sizeof table / sizeof *table;
 }
 
-/* ---- three numbers ------------------------------------------------------------ */
+/* ---- three numbers --------------------------------------------------------------------------- */
 
 /* Reads "AxBxC" of `length` characters; returns how many numbers there were, at
    most 3, or 0 if it is anything else. */
@@ -81,7 +81,7 @@ static int read_extents(const char *text, size_t length, int64_t values[HALO_DIR
     return 0;
 }
 
-/* ---- the grid ----------------------------------------------------------------- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 static bool complete_dims(struct halo_parameters *p, int ranks, struct bc_error *error)
 {
@@ -111,7 +111,7 @@ static bool complete_dims(struct halo_parameters *p, int ranks, struct bc_error 
     return true;
 }
 
-/* ---- the boxes ---------------------------------------------------------------- */
+/* ---- the boxes ------------------------------------------------------------------------------- */
 
 static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
 {
@@ -170,7 +170,7 @@ void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
     p->box_count = count;
 }
 
-/* ---- the methods -------------------------------------------------------------- */
+/* ---- the methods ----------------------------------------------------------------------------- */
 
 static const char *method_name(int i)
 {

@@ -23,7 +23,7 @@ struct shared {
     struct halo_packed far; /* the faces of other nodes */
 };
 
-/* ---- who is where ------------------------------------------------------------- */
+/* ---- who is where ---------------------------------------------------------------------------- */
 
 /* The neighbours' ranks in node_comm, MPI_UNDEFINED for those on other nodes. */
 static void find_on_node(const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm,
@@ -53,7 +53,7 @@ struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MP
     return (struct halo_neighbourhood){counts[0], counts[1], counts[2]};
 }
 
-/* ---- the window ---------------------------------------------------------------- */
+/* ---- the window ------------------------------------------------------------------------------ */
 
 /* Zeros, in whole pages for the reason that bc_window_bytes gives. Collective over
    the node's ranks. */
@@ -116,7 +116,7 @@ void halo_shared_destroy(struct halo_exchange *exchange)
     free(shared);
 }
 
-/* ---- the swap ------------------------------------------------------------------ */
+/* ---- the swap -------------------------------------------------------------------------------- */
 
 /* Returns when the neighbours on this node have called it as often; what either
    side stored before that the other one sees. */

@@ -14,9 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- words
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* A word's value, if it has one: not ended by a 0. */
 struct value {
@@ -114,8 +112,7 @@ static const struct word words[] = {
 };
 #undef FLAG
 
-/* ---- the list of words
- * --------------------------------------------------------------------------------------- */
+/* ---- the list of words ----------------------------------------------------------------------- */
 
 /* The word that the text, up to its next comma or end, is or begins with. NULL if it is none. */
 static const struct word *find_word(const char *text)
@@ -188,8 +185,7 @@ bool environment_parse(const char *text, struct environment *environment, struct
     return true;
 }
 
-/* ---- the monitor of the whole run
- * ---------------------------------------------------------------------------- */
+/* ---- the monitor of the whole run ------------------------------------------------------------ */
 
 static struct {
     bool started;

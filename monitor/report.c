@@ -25,9 +25,7 @@ static const struct bc_column columns[] = {
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void set_integer(struct bc_row *cells, const char *name, int64_t value)
 {
@@ -70,9 +68,7 @@ static void write_rows(struct bc_output *output, const struct rows *rows)
         write_row(output, &rows->rows[i].row);
 }
 
-/* ---- metadata
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 /* The command line of this process, each argument ended by a 0; freed by the caller. NULL where it
  * isn't told. */
@@ -182,9 +178,7 @@ static void write_head(struct bc_output *output, const struct snapshot *snapshot
     bc_output_header(output);
 }
 
-/* ---- all of it
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* What rank 0 finds out for all. */
 static int agreed(int value)

@@ -11,8 +11,7 @@ enum kind { KIND_PTTOPT, KIND_COLL, KIND_COMM, KIND_WORKLOAD, KIND_OTHER };
 static const char *const kind_names[] = {"pttopt", "coll", "comm", "workload", "other"};
 static const char *const class_names[OPERATION_CLASSES] = {"point-to-point", "collective"};
 
-/* ---- the order of rows
- * --------------------------------------------------------------------------------------- */
+/* ---- the order of rows ----------------------------------------------------------------------- */
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
@@ -60,8 +59,7 @@ static void sort_rows(struct rows *rows, int (*compare)(const void *, const void
         qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, compare);
 }
 
-/* ---- the rows of this process
- * -------------------------------------------------------------------------------- */
+/* ---- the rows of this process ---------------------------------------------------------------- */
 
 /* What the rows of a snapshot are made from. */
 struct source {
@@ -296,8 +294,7 @@ void rows_free(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* ---- putting rows together
- * ----------------------------------------------------------------------------------- */
+/* ---- putting rows together ------------------------------------------------------------------- */
 
 /* What does not exist adds nothing, and is not there only if it is on neither side. */
 static int64_t sum_of(int64_t a, int64_t b)
@@ -385,8 +382,7 @@ bool rows_append(struct rows *rows, const struct rows *more)
     return true;
 }
 
-/* ---- between ranks
- * ------------------------------------------------------------------------------------------- */
+/* ---- between ranks --------------------------------------------------------------------------- */
 
 /* First comes a struct rows, of which the pointer means nothing elsewhere; the receiver says
    whether it has room; then come the rows, if there are any and room. */

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* ---- the operating system
- * ------------------------------------------------------------------------------------ */
+/* ---- the operating system -------------------------------------------------------------------- */
 
 static double seconds_of(struct timeval time)
 {
@@ -32,8 +31,7 @@ static void read_system(struct services *services)
     services->count = SERVICES_OF_SYSTEM;
 }
 
-/* ---- the MPI library
- * ----------------------------------------------------------------------------------------- */
+/* ---- the MPI library ------------------------------------------------------------------------- */
 
 struct variable {
     char name[64];
@@ -230,9 +228,7 @@ static void read_library(struct services *services)
     pthread_mutex_unlock(&library.lock);
 }
 
-/* ---- both
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 void services_read(struct services *services)
 {

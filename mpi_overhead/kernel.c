@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the timed loop --------------------------------------------------------- */
+/* ---- the timed loop -------------------------------------------------------------------------- */
 
 enum { TAG = 1, TOKEN_TAG = 2 };
 
@@ -97,7 +97,7 @@ TIMED_LOOP(send_await_token, post_send, wait_message, await_token_and_meet)
 TIMED_LOOP(receive_await_token, post_receive, wait_message, await_token_and_meet)
 TIMED_LOOP(await_token_alone, post_nothing, wait_nothing, await_token_and_meet)
 
-/* ---- which loops ------------------------------------------------------------- */
+/* ---- which loops ----------------------------------------------------------------------------- */
 
 /* The two ends of a loop; the partner's is without work. */
 struct loop {
@@ -139,7 +139,7 @@ static double run_loop(const struct loop *loop, const struct overhead_exchange *
     return loop->partner(x, 0, iterations);
 }
 
-/* ---- data -------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static bool receives(const struct overhead_exchange *x)
 {
@@ -187,7 +187,7 @@ static void verify_data(struct overhead_exchange *x)
         x->wrong++;
 }
 
-/* ---- rounds ------------------------------------------------------------------ */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* With --check each iteration is a loop of its own, between whose clock readings
    no data is written or read. Loops without a message are cut up alike, so that

@@ -30,7 +30,7 @@
 /* The overhead need not be known better than this: the clock can't tell. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
-/* ---- common to both ways -------------------------------------------------------- */
+/* ---- common to both ways --------------------------------------------------------------------- */
 
 static struct overhead_value as_value(const struct bc_summary *summary)
 {
@@ -102,7 +102,7 @@ static void set_availability(struct overhead_result *result,
     result->available_pct.hi = 100.0 * (1.0 - o->lo / t->hi);
 }
 
-/* ---- iterations -------------------------------------------------------------------- */
+/* ---- iterations ------------------------------------------------------------------------------ */
 
 static int64_t specified_iterations(const struct overhead_bench *bench, int64_t bytes)
 {
@@ -122,7 +122,7 @@ static int64_t fixed_iterations(const struct overhead_bench *bench, int64_t byte
     return fixed ? specified_iterations(bench, bytes) : 0;
 }
 
-/* ---- -b auto ------------------------------------------------------------------- */
+/* ---- -b auto --------------------------------------------------------------------------------- */
 
 /* The points on the way to the knee and beyond. Rank 0. */
 struct points {
@@ -318,7 +318,7 @@ static void measure_by_fit(struct overhead_bench *bench, struct overhead_exchang
                          points.count - fit.line);
 }
 
-/* ---- -b NUMBER: the specification to the letter --------------------------------- */
+/* ---- -b NUMBER: the specification to the letter ---------------------------------------------- */
 
 /* One loop for each amount of work; base_t is the running average of iter_t
    until that exceeds the base threshold. */

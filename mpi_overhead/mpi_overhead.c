@@ -50,7 +50,7 @@ static const struct bc_column columns[] = {
 
 static struct overhead_parameters parameters;
 
-/* ---- usage -------------------------------------------------------------------- */
+/* ---- usage ----------------------------------------------------------------------------------- */
 
 static bool take_base_threshold(struct bc_error *error)
 {
@@ -94,7 +94,7 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     return take_base_threshold(error);
 }
 
-/* ---- rows --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const char *direction_name(enum overhead_direction direction)
 {
@@ -229,7 +229,7 @@ static bool measure_size(struct overhead_bench *bench, struct overhead_exchange 
     return goes_on;
 }
 
-/* ---- the run ------------------------------------------------------------------ */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void run_rows(struct overhead_bench *bench, struct overhead_exchange *exchange)
 {

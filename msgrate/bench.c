@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-/* ---- peers ------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 /* msgrate_within_fn; the context is the bench. Collective. */
 static void count_within(void *context, int first, int strides, int64_t *within)
@@ -87,7 +87,7 @@ static void create_peers(struct msgrate_bench *bench)
     note_peers(bench);
 }
 
-/* ---- the flush ------------------------------------------------------------------ */
+/* ---- the flush ------------------------------------------------------------------------------- */
 
 static void create_flush(struct msgrate_bench *bench)
 {
@@ -111,7 +111,7 @@ static void create_flush(struct msgrate_bench *bench)
                          (long long)bytes[0], (long long)bytes[1]);
 }
 
-/* ---- life --------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 void msgrate_bench_create(struct msgrate_bench *bench, struct bc_run *run,
                           const struct msgrate_parameters *parameters)
@@ -139,7 +139,7 @@ void msgrate_bench_destroy(struct msgrate_bench *bench)
     free(bench->receives);
 }
 
-/* ---- rows ----------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct msgrate_result msgrate_begin_result(const struct msgrate_bench *bench,
                                            const struct msgrate_messages *messages,

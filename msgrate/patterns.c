@@ -9,7 +9,7 @@
 
 enum { TAG = 1 };
 
-/* ---- posts ------------------------------------------------------------------- */
+/* ---- posts ----------------------------------------------------------------------------------- */
 
 /* Posts all sends of a block to a peer; returns the request after the last. */
 static MPI_Request *post_sends(const struct msgrate_exchange *x, const unsigned char *block,
@@ -41,7 +41,7 @@ static unsigned char *arriving(const struct msgrate_exchange *x)
     return x->receive_buffers[x->iteration % 2];
 }
 
-/* ---- the timed kernels -------------------------------------------------------- */
+/* ---- the timed kernels ----------------------------------------------------------------------- */
 
 static int64_t time_single_sends(const struct msgrate_exchange *x)
 {
@@ -148,7 +148,7 @@ const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS] = {
     {.name = "all-start", .time_lower = time_all_start, .time_upper = time_all_start},
 };
 
-/* ---- iterations ----------------------------------------------------------------- */
+/* ---- iterations ------------------------------------------------------------------------------ */
 
 static bool takes_part(const struct msgrate_exchange *x, const struct msgrate_pattern *pattern)
 {
@@ -208,7 +208,7 @@ double msgrate_iterate(struct msgrate_exchange *exchange, const struct msgrate_p
     return time_ns;
 }
 
-/* ---- a row ------------------------------------------------------------------------ */
+/* ---- a row ----------------------------------------------------------------------------------- */
 
 void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
                              int64_t size_bytes)

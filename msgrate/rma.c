@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- places ------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static size_t half_bytes(const struct msgrate_access *x)
 {
@@ -21,7 +21,7 @@ static size_t half_offset(const struct msgrate_access *x, int64_t iteration)
     return (size_t)(iteration % x->halves) * half_bytes(x);
 }
 
-/* ---- data ---------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static int rank_of(const struct msgrate_access *x)
 {
@@ -201,8 +201,7 @@ void msgrate_measure_access(struct msgrate_access *access, const struct msgrate_
     msgrate_add_wrong(result, x->wrong);
 }
 
-/* ---- life
- * ---------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 /* Whole pages: MPICH 4.0.2 puts what goes to a smaller window elsewhere. */
 static MPI_Aint window_bytes(const struct msgrate_access *x)

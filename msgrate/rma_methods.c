@@ -6,7 +6,7 @@
 #include "common/mpi/mpi_check.h"
 #include "msgrate/rma.h"
 
-/* ---- transfers --------------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 void msgrate_put_block(const struct msgrate_access *access, struct msgrate_share share,
                        unsigned char *block, int peer, MPI_Aint offset)
@@ -58,7 +58,7 @@ static void transfer_to_peers(const struct msgrate_access *x)
     msgrate_team_run(x->team, transfer_share_to_peers, x);
 }
 
-/* ---- fence --------------------------------------------------------------------------- */
+/* ---- fence ----------------------------------------------------------------------------------- */
 
 static int64_t time_fence_single(const struct msgrate_access *x)
 {
@@ -95,7 +95,7 @@ static void end_fence_halo(const struct msgrate_access *x)
     BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, x->window));
 }
 
-/* ---- lock and unlock ------------------------------------------------------------------ */
+/* ---- lock and unlock ------------------------------------------------------------------------- */
 
 static int64_t time_lock_single(const struct msgrate_access *x)
 {
@@ -119,7 +119,7 @@ static int64_t time_lock_halo(const struct msgrate_access *x)
     return bc_now_ns() - start_ns;
 }
 
-/* ---- post, start, complete, wait ------------------------------------------------------- */
+/* ---- post, start, complete, wait ------------------------------------------------------------- */
 
 static int64_t time_pscw_origin(const struct msgrate_access *x)
 {
@@ -161,7 +161,7 @@ static void end_pscw_halo(const struct msgrate_access *x)
     BC_MPI(MPI_Win_wait(x->window));
 }
 
-/* ---- lock_all and flush ------------------------------------------------------------------ */
+/* ---- lock_all and flush ---------------------------------------------------------------------- */
 
 static int64_t time_flush_single(const struct msgrate_access *x)
 {

@@ -10,7 +10,7 @@ struct round {
     int64_t wrong;  /* of these, on this rank */
 };
 
-/* ---- data -------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 /* What is in the gaps and behind the data, and must stay there: something else at
    each end, so that it is noticed when it is moved, too. */
@@ -78,7 +78,7 @@ static int64_t play_checked_half(struct round *round, bool there)
     return ns;
 }
 
-/* ---- rows --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* There and back, so often. Collective. */
 static double repeat(void *context, int64_t repetitions)

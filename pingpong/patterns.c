@@ -7,7 +7,7 @@
 
 const char *const pingpong_sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
 
-/* ---- moving the data ------------------------------------------------------------ */
+/* ---- moving the data ------------------------------------------------------------------------- */
 
 /* This rank's part of the coarray from a place on. */
 static inline double *at(const struct pingpong_game *g, int64_t displacement)
@@ -120,7 +120,7 @@ static inline void return_here(void)
 MOVES(put)
 MOVES(get)
 
-/* ---- the timed loops ----------------------------------------------------------------- */
+/* ---- the timed loops ------------------------------------------------------------------------- */
 
 typedef void meet_fn(const struct pingpong_game *game);
 
@@ -257,7 +257,7 @@ int64_t pingpong_play_half(const struct pingpong_game *game, const struct pingpo
     return bc_now_ns() - start_ns;
 }
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define PATTERNS(kind, reads)                                                                      \
     {.name = #kind, .sweep = PINGPONG_CONTIGUOUS, .gets = (reads), .move = kind##_inline},         \

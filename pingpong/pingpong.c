@@ -65,7 +65,7 @@ struct bench {
     int64_t rows_left;
 };
 
-/* ---- usage -------------------------------------------------------------------- */
+/* ---- usage ----------------------------------------------------------------------------------- */
 
 /* Values of the largest extent: strided many has gaps as large as its data. */
 static int64_t largest_extent(const struct pingpong_limits *limits)
@@ -163,7 +163,7 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     return true;
 }
 
-/* ---- rows --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void fill_row(struct bc_row *row, const struct bench *bench,
                      enum pingpong_arrangement arrangement, const struct pingpong_pattern *pattern,
@@ -253,7 +253,7 @@ static bool measure_row(struct bench *bench, enum pingpong_arrangement arrangeme
     return bc_run_row(bench->run, &row);
 }
 
-/* ---- the sweep -------------------------------------------------------------------- */
+/* ---- the sweep ------------------------------------------------------------------------------- */
 
 /* Whether the pattern has this synchronisation, and it was asked for. */
 static bool is_run(const struct pingpong_pattern *pattern, enum pingpong_sync sync)

@@ -9,7 +9,7 @@ void syncbench_nothing(struct syncbench_team *team)
     (void)team;
 }
 
-/* ---- coarrays ----------------------------------------------------------------- */
+/* ---- coarrays -------------------------------------------------------------------------------- */
 
 static void sync_all(struct syncbench_team *team)
 {
@@ -41,7 +41,7 @@ static void leave_critical(struct syncbench_team *team)
     bc_queue_lock_release(team->critical);
 }
 
-/* ---- MPI's own ---------------------------------------------------------------- */
+/* ---- MPI's own ------------------------------------------------------------------------------- */
 
 static void barrier(struct syncbench_team *team)
 {
@@ -133,7 +133,7 @@ static void lock_all_flush(struct syncbench_team *team)
     BC_MPI(MPI_Win_unlock_all(team->window));
 }
 
-/* ---- the table ---------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define NO_NEED .open = syncbench_nothing, .close = syncbench_nothing
 #define AT_ONCE(function) .enter = (function), .leave = syncbench_nothing

@@ -22,7 +22,7 @@
 #define OUTLIER_SD 3.0
 #define INTERVAL_SD 1.96
 
-/* ---- the timed loops ---------------------------------------------------------- */
+/* ---- the timed loops ------------------------------------------------------------------------- */
 
 /* Where a barrier lets the ranks go this does nothing: it was before the
    synchronisation that isn't timed. */
@@ -89,7 +89,7 @@ double syncbench_time_reference(const struct syncbench_loop *loop)
                       loop->rank == 0 ? loop->inner : 0);
 }
 
-/* ---- samples ------------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void release(const struct syncbench_loop *loop)
 {
@@ -145,7 +145,7 @@ static int64_t enough_repetitions(const struct bc_run *run, const struct syncben
     return tried.inner < most ? tried.inner : most;
 }
 
-/* ---- rows --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int64_t count_outliers(const struct bc_samples *samples, const struct bc_summary *summary)
 {

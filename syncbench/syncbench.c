@@ -60,7 +60,7 @@ struct bench {
     int64_t rows_left;
 };
 
-/* ---- usage -------------------------------------------------------------------- */
+/* ---- usage ----------------------------------------------------------------------------------- */
 
 static bool validate(struct bc_run *run, struct bc_error *error)
 {
@@ -91,7 +91,7 @@ static bool validate(struct bc_run *run, struct bc_error *error)
                         last->name, syncbench_needs(last->set), ranks);
 }
 
-/* ---- preparation -------------------------------------------------------------- */
+/* ---- preparation ----------------------------------------------------------------------------- */
 
 /* The same work on all ranks: what takes rank 0 the time. Collective. */
 static uint64_t delay_units(void)
@@ -169,7 +169,7 @@ static void clean_up(struct bench *bench)
     bc_sampler_destroy(bench->sampler);
 }
 
-/* ---- rows --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void fill_neighbours(struct bc_row *row, const struct bc_job *job,
                             const struct syncbench_kind *kind, int count)
@@ -266,7 +266,7 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind, 
     return bc_run_row(bench->run, &row);
 }
 
-/* ---- the sweep ---------------------------------------------------------------- */
+/* ---- the sweep ------------------------------------------------------------------------------- */
 
 static bool has_rings(const struct syncbench_kind *kind)
 {

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- what the kernel says -------------------------------------------------- */
+/* ---- what the kernel says -------------------------------------------------------------------- */
 
 /* Reads so many numbers from the text's beginning; false if there are fewer. */
 static bool parse_numbers(const char *text, int64_t *numbers, int count)
@@ -69,7 +69,7 @@ static struct bc_ticks read_ticks(void)
     return ticks;
 }
 
-/* ---- a rank ------------------------------------------------------------------ */
+/* ---- a rank ---------------------------------------------------------------------------------- */
 
 void bc_contention_begin(struct bc_contention *contention, const char *schedstat)
 {
@@ -108,7 +108,7 @@ struct bc_loss bc_contention_look(struct bc_contention *contention)
                       contention->switches - before.switches);
 }
 
-/* ---- all ranks ----------------------------------------------------------------- */
+/* ---- all ranks ------------------------------------------------------------------------------- */
 
 /* The greatest of each of the values and where it is, on rank 0. Collective. */
 static void find_greatest(struct bc_located *places, int count, const struct bc_job *job)

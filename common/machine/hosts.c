@@ -38,7 +38,7 @@ struct bc_host_run {
     bool continues; /* the one before is of the same host */
 };
 
-/* ---- ranks ------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 /* The first of the ranks, as many as follow each other in steps of one size. Two
    alone are shorter as they are, unless they are neighbours. */
@@ -79,7 +79,7 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
     return used;
 }
 
-/* ---- runs -------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 /* Takes a name apart: its number is the last one before the domain. */
 static void split_name(struct bc_host_run *run, const char *name)
@@ -162,7 +162,7 @@ void bc_hosts_free(struct bc_hosts *hosts)
     *hosts = (struct bc_hosts){0};
 }
 
-/* ---- the tree ---------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 static void send_hosts(const struct bc_hosts *hosts, int rank, MPI_Comm comm)
 {
@@ -201,7 +201,7 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
     }
 }
 
-/* ---- the text ---------------------------------------------------------------- */
+/* ---- the text -------------------------------------------------------------------------------- */
 
 static void append_number(struct bc_text *text, const struct bc_host_run *run, long long index)
 {

@@ -23,7 +23,7 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-/* ---- nodes and hosts ----------------------------------------------------- */
+/* ---- nodes and hosts ------------------------------------------------------------------------- */
 
 static void number_nodes(struct bc_job *job, MPI_Comm *leaders)
 {
@@ -67,7 +67,7 @@ static void gather_hosts(struct bc_job *job, MPI_Comm leaders)
     free(ranks);
 }
 
-/* ---- processors ---------------------------------------------------------- */
+/* ---- processors ------------------------------------------------------------------------------ */
 
 /* Looks for ranks that have fewer processors, or cores, than they are: of Hall's condition,
    the cases that launchers produce, which are all ranks and those that have none but a
@@ -355,7 +355,7 @@ void bc_job_free(struct bc_job *job)
     free(job->exceeded_quota);
 }
 
-/* ---- memory -------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* A rank's share of what its node has, the least over ranks; INT64_MAX where no
    node says. Collective. */

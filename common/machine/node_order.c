@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- the order ------------------------------------------------------------------ */
+/* ---- the order ------------------------------------------------------------------------------- */
 
 /* The number that a rank of `from` has in `to`; MPI_UNDEFINED if it isn't there. */
 static int translate(MPI_Comm from, int rank, MPI_Comm to)
@@ -52,7 +52,7 @@ int bc_node_order_rank(const struct bc_node_order *order, int place)
     return place < 0 ? -1 : translate(order->comm, place, MPI_COMM_WORLD);
 }
 
-/* ---- how many cross nodes -------------------------------------------------------- */
+/* ---- how many cross nodes -------------------------------------------------------------------- */
 
 bool bc_crosses_nodes(const struct bc_job *job, int rank)
 {

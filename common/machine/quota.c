@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- reading ---------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* cpu.max: "QUOTA PERIOD" in µs, with "max" for a QUOTA without limit. */
 static bool read_version_2(const char *folder, int64_t *quota_us, int64_t *period_us)
@@ -83,7 +83,7 @@ const char *bc_quota_file(const struct bc_quota *quota)
     return quota->version == 1 ? "cpu.cfs_quota_us" : "cpu.max";
 }
 
-/* ---- judging ---------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 static int count_sharing(const struct bc_quotas *quotas, int count, const struct bc_quota *quota)
 {

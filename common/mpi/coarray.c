@@ -15,7 +15,7 @@ _Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "a transfer has a count of MPI's");
 
 #define MUTEX_HOME 0 /* the rank whose window is locked, and that has a queue's end */
 
-/* ---- windows ------------------------------------------------------------------ */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 MPI_Aint bc_window_bytes(int64_t count)
 {
@@ -52,7 +52,7 @@ static void require_unified_model(MPI_Win window)
                  "coarrays need");
 }
 
-/* ---- coarrays ----------------------------------------------------------------- */
+/* ---- coarrays -------------------------------------------------------------------------------- */
 
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
 {
@@ -74,7 +74,7 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
     coarray->values = NULL;
 }
 
-/* ---- sections ----------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static MPI_Datatype strided(int64_t blocks, int64_t block_values, int64_t stride_values)
 {
@@ -117,7 +117,7 @@ void bc_section_destroy(struct bc_section *section)
     BC_MPI(MPI_Type_free(&section->type));
 }
 
-/* ---- transfers ---------------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 static int next_piece(int64_t count)
 {
@@ -164,7 +164,7 @@ void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_
                    coarray->window));
 }
 
-/* ---- synchronisation ---------------------------------------------------------- */
+/* ---- synchronisation ------------------------------------------------------------------------- */
 
 /* What this rank stored, put and got is where it belongs. */
 static void complete(const struct bc_coarray *coarray)
@@ -238,7 +238,7 @@ void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
     look_afresh(coarray);
 }
 
-/* ---- mutual exclusion --------------------------------------------------------- */
+/* ---- mutual exclusion ------------------------------------------------------------------------ */
 
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm)
 {
@@ -270,7 +270,7 @@ void bc_mutex_unlock(struct bc_mutex *mutex)
     BC_MPI(MPI_Win_unlock(MUTEX_HOME, mutex->window));
 }
 
-/* ---- mutual exclusion by a queue ------------------------------------------------ */
+/* ---- mutual exclusion by a queue ------------------------------------------------------------- */
 
 /* What each rank's part of the window has, a cache line apart: what one rank waits at
    isn't disturbed by what others do.

@@ -16,7 +16,7 @@ static MPI_Aint extent_of(MPI_Datatype type)
     return extent;
 }
 
-/* ---- many elements -------------------------------------------------------------- */
+/* ---- many elements --------------------------------------------------------------------------- */
 
 /* As many as an int counts. Libraries know what is contiguous by how it was made. */
 static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element)
@@ -65,7 +65,7 @@ static MPI_Datatype shift(MPI_Datatype type, MPI_Aint displacement_bytes)
     return shifted;
 }
 
-/* ---- amounts ---------------------------------------------------------------------- */
+/* ---- amounts --------------------------------------------------------------------------------- */
 
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element)
 {
@@ -95,7 +95,7 @@ void bc_amount_destroy(struct bc_amount *amount)
     amount->made = false;
 }
 
-/* ---- boxes -------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 static bool are_counts(int directions, const int64_t *values)
 {

@@ -20,7 +20,7 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
     return false;
 }
 
-/* ---- one option's value ------------------------------------------------ */
+/* ---- one option's value ---------------------------------------------------------------------- */
 
 /* What a text is that an option of this kind can't take. */
 static const char *kind_mismatch(enum bc_option_kind kind)
@@ -237,7 +237,7 @@ char *bc_option_text(const struct bc_option *option)
     return text;
 }
 
-/* ---- the environment --------------------------------------------------- */
+/* ---- the environment ------------------------------------------------------------------------- */
 
 static bool read_variables(struct bc_option *option, bc_lookup_fn *lookup, struct bc_error *error)
 {
@@ -260,7 +260,7 @@ static bool read_variables(struct bc_option *option, bc_lookup_fn *lookup, struc
     return true;
 }
 
-/* ---- the command line --------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 /* getopt_long returns this plus the row for a long option. */
 #define LONG_OPTION_BASE 1000
@@ -365,7 +365,7 @@ bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, b
     return good;
 }
 
-/* ---- looking at a table ------------------------------------------------- */
+/* ---- looking at a table ---------------------------------------------------------------------- */
 
 const struct bc_option *bc_options_find(const struct bc_options *options, const char *long_name)
 {
@@ -433,7 +433,7 @@ void bc_options_help(FILE *stream, const struct bc_options *options)
         print_option(stream, &options->rows[row]);
 }
 
-/* ---- to other ranks ----------------------------------------------------- */
+/* ---- to other ranks -------------------------------------------------------------------------- */
 
 /* A row is "LENGTH SOURCE MISSING VALUE": texts may hold anything, so the length
    of the value stands first; it is missing if it is a text that is NULL. */

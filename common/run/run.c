@@ -27,7 +27,7 @@
 /* What finding the clock that ranks start on may take. */
 #define FIND_CLOCK_S 1.0
 
-/* ---- options ------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static void set_defaults(struct bc_settings *settings)
 {
@@ -215,7 +215,7 @@ static const char *lookup_variable(const char *name)
     return getenv(name);
 }
 
-/* ---- help and version, without MPI ---------------------------------------- */
+/* ---- help and version, without MPI ----------------------------------------------------------- */
 
 /* Under a launcher every process runs this before MPI_Init; the one that the
    launcher calls rank 0 prints. */
@@ -268,7 +268,7 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
     return true;
 }
 
-/* ---- leaving ---------------------------------------------------------------- */
+/* ---- leaving --------------------------------------------------------------------------------- */
 
 /* Frees what bc_run_begin made and finalizes MPI; the program will return the status.
    Collective. */
@@ -280,7 +280,7 @@ static void leave(struct bc_run *run, int status)
     bc_finalize(status);
 }
 
-/* ---- beginning ------------------------------------------------------------ */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Agrees on whether all is well on rank 0, where `error` holds what is wrong
    if not, and prints that. Collective. */
@@ -449,7 +449,7 @@ bool bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int 
     return true;
 }
 
-/* ---- measuring ------------------------------------------------------------ */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 double bc_run_row_seconds(const struct bc_run *run, int64_t rows_left)
 {
@@ -618,7 +618,7 @@ void bc_row_time(struct bc_row *row, const char *quantity, const struct bc_summa
     }
 }
 
-/* ---- the end -------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 int bc_run_end(struct bc_run *run)
 {

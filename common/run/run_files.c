@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- opening ----------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Whether two paths, which may be NULL, are of one file: by their names if there is none
    yet. */
@@ -78,7 +78,7 @@ bool bc_run_open_files(struct bc_run *run, struct bc_error *error)
     return good;
 }
 
-/* ---- what was lost ------------------------------------------------------------- */
+/* ---- what was lost --------------------------------------------------------------------------- */
 
 bool bc_run_files_good(struct bc_run *run)
 {

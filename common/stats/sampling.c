@@ -103,7 +103,7 @@ void bc_sampler_destroy(struct bc_sampler *sampler)
     free(sampler);
 }
 
-/* ---- rank 0 decides ------------------------------------------------------ */
+/* ---- rank 0 decides -------------------------------------------------------------------------- */
 
 static void *grow(void *memory, size_t count, size_t size)
 {
@@ -267,7 +267,7 @@ static struct order next_order(const struct controller *controller)
     return (struct order){.rounds = limit_batch(controller, wanted), .counts = 1};
 }
 
-/* ---- every rank follows -------------------------------------------------- */
+/* ---- every rank follows ---------------------------------------------------------------------- */
 
 /* This rank's end and start, over the repetitions as the value is, and the start as it
    is. A rank without a part in the round has none of them. */
@@ -397,7 +397,7 @@ int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
     return slowest;
 }
 
-/* ---- summaries --------------------------------------------------------------- */
+/* ---- summaries ------------------------------------------------------------------------------- */
 
 struct bc_summary bc_samples_summarize_difference(const struct bc_samples *samples, int quantity,
                                                   int subtrahend, enum bc_estimator estimator,

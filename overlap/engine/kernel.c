@@ -4,7 +4,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/clock/work.h"
 
-/* ---- the timed regions ---------------------------------------------------- */
+/* ---- the timed regions ----------------------------------------------------------------------- */
 
 /* All ranks are released by a barrier just before each, or start together in a window;
    the result is this rank's time in nanoseconds, with what one clock reading costs in it

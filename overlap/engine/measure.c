@@ -30,7 +30,7 @@
 /* Below this, work is as precise as its clock. */
 #define SHORT_WORK_NS 1000.0
 
-/* ---- precision ---------------------------------------------------------------- */
+/* ---- precision ------------------------------------------------------------------------------- */
 
 static bool is_precise(const struct overlap_bench *bench, const struct bc_summary *summary)
 {
@@ -77,7 +77,7 @@ static struct bc_plan precise_plan(const struct overlap_bench *bench, struct pre
     return plan;
 }
 
-/* ---- phase 1: the reference time ---------------------------------------------- */
+/* ---- phase 1: the reference time ------------------------------------------------------------- */
 
 /* Collective; the summary is on rank 0. */
 static struct bc_summary measure_reference(struct overlap_bench *bench, struct overlap_round *round,
@@ -91,7 +91,7 @@ static struct bc_summary measure_reference(struct overlap_bench *bench, struct o
     return bc_run_summarize(bench->run, samples, OVERLAP_REFERENCE);
 }
 
-/* ---- phases 2 to 4: the search ------------------------------------------------- */
+/* ---- phases 2 to 4: the search --------------------------------------------------------------- */
 
 static struct overlap_search_rules make_rules(const struct overlap_bench *bench,
                                               double reference_ns)
@@ -143,7 +143,7 @@ static struct overlap_search search_work(struct overlap_bench *bench, struct ove
     }
 }
 
-/* ---- the answer -------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 /* The amount of work that the answer is about: the knee, or as the
    specification says the most that was seen to fit. */

@@ -59,7 +59,7 @@ static struct bc_benchmark benchmark = {
     .may_start_together = true,
 };
 
-/* ---- usage ------------------------------------------------------------------ */
+/* ---- usage ----------------------------------------------------------------------------------- */
 
 /* Data-driven where the collective has no size to find. */
 static bool is_data_driven(const struct overlap_collective *collective)
@@ -151,7 +151,7 @@ static bool validate(struct bc_run *run, struct bc_error *error)
     return validate_sizes(run, error);
 }
 
-/* ---- rows ------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The bytes of one block; the mean over ranks where they differ. */
 static void set_size(struct bc_row *row, const struct overlap_operation *operation)
@@ -242,7 +242,7 @@ static bool measure_row(struct overlap_bench *bench, int64_t elements, int64_t r
     return bc_run_row(bench->run, &row);
 }
 
-/* ---- the two models ------------------------------------------------------------ */
+/* ---- the two models -------------------------------------------------------------------------- */
 
 /* The next size of a doubling sweep, which ends on the largest; 0 after it. */
 static int64_t next_elements(int64_t elements)
@@ -319,7 +319,7 @@ static void run_time_driven(struct overlap_bench *bench)
     measure_row(bench, elements, 1, note);
 }
 
-/* ---- main ------------------------------------------------------------------------ */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static void write_notes(const struct overlap_bench *bench)
 {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* ---- elements in a buffer: for send_elements and receive_elements --------- */
+/* ---- elements in a buffer: for send_elements and receive_elements ---------------------------- */
 
 /* A block has `elements` elements. */
 int64_t overlap_one_block(const struct overlap_shape *shape);
@@ -33,7 +33,7 @@ double overlap_sent_to_each(const struct overlap_operation *operation, int64_t i
 /* Blocks of this rank's own amount, one for each rank. */
 double overlap_sent_amount_to_each(const struct overlap_operation *operation, int64_t i);
 
-/* ---- values: for expected -------------------------------------------------- */
+/* ---- values: for expected -------------------------------------------------------------------- */
 
 /* What the root sent to all, or to this rank. */
 double overlap_from_root(const struct overlap_operation *operation, int64_t i);

@@ -16,7 +16,7 @@
 #define CORRECTION_ROUNDS 5
 #define CORRECTION_MAX 0.1
 
-/* ---- the robust verdict ------------------------------------------------------- */
+/* ---- the robust verdict ---------------------------------------------------------------------- */
 
 struct verdict_rule {
     double threshold_ns; /* a longer excess doesn't fit */
@@ -97,7 +97,7 @@ static struct overlap_trial try_robustly(struct overlap_bench *bench, struct ove
     return trial;
 }
 
-/* ---- the specification's verdict ------------------------------------------------- */
+/* ---- the specification's verdict ------------------------------------------------------------- */
 
 /* The mean with work must not exceed the reference's mean plus its standard
    deviation. Like the reference, the operation is repeated with nothing in

@@ -32,7 +32,7 @@
 
 enum exit_status { EXIT_NOTHING_SLOWER = 0, EXIT_SLOWER = 1, EXIT_USAGE = 2 };
 
-/* ---- options ---------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static struct {
     bool help, version, no_header;
@@ -235,7 +235,7 @@ static bool divide(struct words *words, int argc, char **argv, struct bc_error *
     return true;
 }
 
-/* ---- the result ---------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static const struct bc_column first_column = {"benchmark", BC_KEY, 0};
 
@@ -429,7 +429,7 @@ static int write_comparison(const struct comparison *comparison, const struct re
     return EXIT_SLOWER;
 }
 
-/* ---- main ------------------------------------------------------------------------------ */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static bool read_all(struct results *results, const struct words *words, struct bc_error *error)
 {

@@ -10,7 +10,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- without ties ----------------------------------------------------------- */
+/* ---- without ties ---------------------------------------------------------------------------- */
 
 /*
  * In how many ways each value 0 ... m n of Mann and Whitney's U comes about when
@@ -80,7 +80,7 @@ static const double *ways_of(size_t m, size_t n)
     return known.ways;
 }
 
-/* ---- with ties --------------------------------------------------------------- */
+/* ---- with ties ------------------------------------------------------------------------------- */
 
 /* A value of either sample, with twice its mid-rank among all. */
 struct ranked {
@@ -178,7 +178,7 @@ static double normal_p(size_t m, size_t n, double ties, double distance)
     return erfc(fmax(0.0, distance / 2.0 - 0.5) / sqrt(2.0 * variance));
 }
 
-/* ---- the test ------------------------------------------------------------------ */
+/* ---- the test -------------------------------------------------------------------------------- */
 
 /* P(|U - mean| >= distance / 2), with no ties. */
 static double untied_p(size_t m, size_t n, double distance)
@@ -227,7 +227,7 @@ double bc_rank_sum_least_p(size_t base_count, size_t other_count)
     return fmin(1.0, 2.0 / ways);
 }
 
-/* ---- the shift ------------------------------------------------------------------ */
+/* ---- the shift ------------------------------------------------------------------------------- */
 
 struct bc_shift bc_rank_shift(const double *base, size_t base_count, const double *other,
                               size_t other_count, double confidence)
@@ -258,7 +258,7 @@ struct bc_shift bc_rank_shift(const double *base, size_t base_count, const doubl
     return shift;
 }
 
-/* ---- many tests ------------------------------------------------------------------ */
+/* ---- many tests ------------------------------------------------------------------------------ */
 
 struct numbered_p {
     double p;

@@ -18,7 +18,7 @@
 
 #define WARNINGS_MAX 50
 
-/* ---- what is kept while reading ------------------------------------------------ */
+/* ---- what is kept while reading -------------------------------------------------------------- */
 
 /* A launch, as far as it must be told from others. */
 struct launch {
@@ -125,7 +125,7 @@ static void warn(struct results *results, const char *format, ...)
         free(copy);
 }
 
-/* ---- schemas ------------------------------------------------------------------ */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
 static bool is_schema(const struct schema *schema, const struct head *head)
 {
@@ -213,7 +213,7 @@ static bool find_schema(struct results *results, struct head *head, const struct
            check_settings(results, &results->schemas[number], head, lines, error);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The number of the series of a cell in a row, a new one if need be. */
 static bool find_series(struct results *results, const struct head *head, char **cells, size_t cell,
@@ -487,7 +487,7 @@ static bool add_file(struct results *results, enum side side, const char *path,
     return good;
 }
 
-/* ---- folders ------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------- */
 
 enum kind { NO_RESULT, COMPARISON, ONE_LAUNCH, SEVERAL_LAUNCHES };
 

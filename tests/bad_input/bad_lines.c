@@ -35,7 +35,7 @@ static struct line line;
 static uint64_t number;
 static char hanging[128]; /* what is said if the line in hand does not end */
 
-/* ---- what is said of a line ------------------------------------------------------- */
+/* ---- what is said of a line ------------------------------------------------------------------ */
 
 static void print_word(const char *word)
 {
@@ -74,7 +74,7 @@ static void tell_hanging(int signal_number)
     _exit(1);
 }
 
-/* ---- lines -------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 struct making {
     bool tame;

@@ -59,7 +59,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* ---- refusals --------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 /* Whether the text has the name, and not as a part of a longer one. */
 static bool has_name(const char *text, const char *name)
@@ -144,7 +144,7 @@ static void judge_refusal(struct trial *trial, const struct bc_run *run)
         complain(trial, "the error names nothing: %s", text);
 }
 
-/* ---- what was accepted -------------------------------------------------------------- */
+/* ---- what was accepted ----------------------------------------------------------------------- */
 
 /* The value where it is a number; of a list their sum; else 0. */
 static double number_of(const struct bc_option *option)
@@ -228,7 +228,7 @@ static void format_values(struct trial *trial, const struct bc_run *run)
     free(value);
 }
 
-/* ---- visits ------------------------------------------------------------------------- */
+/* ---- visits ---------------------------------------------------------------------------------- */
 
 static void fill_job(struct bc_run *run, const struct job *job)
 {
@@ -336,7 +336,7 @@ bool judge(const struct program *program, const struct line *line, const struct 
     return trial.good;
 }
 
-/* ---- help ----------------------------------------------------------------------------- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 static void visit_help(struct bc_run *run, void *context)
 {

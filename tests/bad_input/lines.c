@@ -10,7 +10,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define LONG_BYTES ((size_t)100 * 1024)
 
-/* ---- random numbers --------------------------------------------------------------- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 static uint64_t random_bits(struct random *random)
 {
@@ -35,7 +35,7 @@ static const char *pick(struct random *random, const char *const *texts, size_t 
     return texts[random_below(random, count)];
 }
 
-/* ---- texts -------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static char *checked(char *text)
 {
@@ -202,7 +202,7 @@ static char *likely_text(const struct bc_option *option, bool tame, struct rando
     return text;
 }
 
-/* ---- numbers ------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static double least_of(const struct bc_option *option)
 {
@@ -313,7 +313,7 @@ static char *good_value(const struct bc_option *option, bool tame, struct random
     abort();
 }
 
-/* ---- bad values ---------------------------------------------------------------------- */
+/* ---- bad values ------------------------------------------------------------------------------ */
 
 /* A number that isn't in the option's limits, or NULL if there is none. */
 static char *number_out_of_range(const struct bc_option *option, struct random *random)
@@ -454,7 +454,7 @@ static char *bad_value(const struct bc_option *option, struct random *random)
     return bad_number(option, random);
 }
 
-/* ---- words ----------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Takes the word. False, and it is freed, if the line is full. */
 static bool add_word(struct line *line, char *word)
@@ -687,7 +687,7 @@ static void add_anything(struct line *line, const struct bc_options *options, bo
     }
 }
 
-/* ---- lines and jobs -------------------------------------------------------------------- */
+/* ---- lines and jobs -------------------------------------------------------------------------- */
 
 void line_make(struct line *line, const struct bc_options *options, bool tame,
                struct random *random)

@@ -23,7 +23,7 @@ enum { SWAPS = 8 };
 
 static int this_rank;
 
-/* ---- copying, by the slow ------------------------------------------------------ */
+/* ---- copying, by the slow -------------------------------------------------------------------- */
 
 static void be_slow(void)
 {
@@ -69,7 +69,7 @@ void halo_copy(const struct halo_box *box, const struct halo_region *from, const
         destination[place_of(box, to, i)] = source[place_of(box, from, i)];
 }
 
-/* ---- swaps ------------------------------------------------------------------------ */
+/* ---- swaps ----------------------------------------------------------------------------------- */
 
 static void fill(const struct halo_exchange *x, double box_value)
 {

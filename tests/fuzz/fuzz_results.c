@@ -60,7 +60,7 @@ static void write_file(const char *path, const uint8_t *bytes, size_t count)
     (void)fclose(stream);
 }
 
-/* ---- the input, as files --------------------------------------------------------------- */
+/* ---- the input, as files --------------------------------------------------------------------- */
 
 static const uint8_t *find_parting(const uint8_t *bytes, const uint8_t *end)
 {
@@ -100,7 +100,7 @@ static void remove_files(const char *side)
     }
 }
 
-/* ---- comparing --------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void judge_error(const struct bc_error *error)
 {

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the functions after ours
- * --------------------------------------------------------------------------------------- */
+/* ---- the functions after ours ---------------------------------------------------------------- */
 
 #define ROWS_ALIKE                                                                                 \
     NEXT(Finalize)                                                                                 \
@@ -54,8 +53,7 @@ __attribute__((constructor)) static void find_next_definitions(void)
 #undef NEXT_OF
 }
 
-/* ---- handles that nobody has to free
- * --------------------------------------------------------------------------------- */
+/* ---- handles that nobody has to free --------------------------------------------------------- */
 
 static bool is_one_of(const void *handle, const void *constants, size_t count, size_t size)
 {
@@ -114,9 +112,7 @@ static void freed(enum handle_kind kind, const void *handle, int size_bytes, con
         ledger_freed(kind, handle_number(handle, size_bytes), function, caller);
 }
 
-/* ---- wrappers
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- wrappers -------------------------------------------------------------------------------- */
 
 #define INTERPOSED __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)

@@ -76,7 +76,7 @@ static void put_block(int buffer[INTS], int start, int source, int destination, 
         buffer[start + i] = value(source, destination, i);
 }
 
-/* ---- One function an operation: fills send and expected, and posts ---- */
+/* ---- One function an operation: fills send and expected, and posts --------------------------- */
 
 static void post_bcast_of(struct exchange *x, MPI_Datatype type, int first)
 {
@@ -408,7 +408,7 @@ static void post_neighbor_alltoallw(struct exchange *x)
                                 pairs.receive_types, x->comm, &x->request);
 }
 
-/* ---- All of them ---- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 enum topology { PLAIN, RING, LINE, TORUS, TOPOLOGIES };
 

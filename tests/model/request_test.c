@@ -170,7 +170,7 @@ static void test_one(void)
     check_mixed("Test", &mixed, completed);
 }
 
-/* ---- Threads ---- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 static MPI_Request held[THREADS][HELD];
 static pthread_barrier_t step;

@@ -8,7 +8,7 @@
 #include "next.h"
 #include "statistics.h"
 
-/* ---- Handles ---- */
+/* ---- Handles --------------------------------------------------------------------------------- */
 
 enum { OPERATIONS_MAX = 8192 }; /* in flight at a time */
 
@@ -55,7 +55,7 @@ static struct operation *operation_of(MPI_Request request)
     "what does MPI_Request look like in this MPI? MPICH, Open MPI and their descendants are known"
 #endif
 
-/* ---- Operations ---- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 /*
  * The operations not in use, the one given back last on top, whose memory is in the cache. The
@@ -221,7 +221,7 @@ static bool is_message(const struct operation *operation)
            operation_traits[operation->timing.series->kind].class != CLASS_COLLECTIVE;
 }
 
-/* ---- One request ---- */
+/* ---- One request ----------------------------------------------------------------------------- */
 
 INTERPOSED int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
@@ -282,7 +282,7 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
                                                          : MPI_SUCCESS;
 }
 
-/* ---- Persistent requests ---- */
+/* ---- Persistent requests --------------------------------------------------------------------- */
 
 /* The post of the operation, as that of a non-blocking message. */
 static int start(struct operation *operation)
@@ -320,7 +320,7 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
     return error;
 }
 
-/* ---- Arrays of requests ---- */
+/* ---- Arrays of requests ---------------------------------------------------------------------- */
 
 /*
  * Replaces the modelled requests among requests by MPI_REQUEST_NULL, which the next definition

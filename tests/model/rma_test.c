@@ -113,7 +113,7 @@ static const struct {
 
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
-/* ---- Epochs: what opens one, and what closes it. Ranks do the same. ---- */
+/* ---- Epochs: what opens one, and what closes it. Ranks do the same. -------------------------- */
 
 static void no_call(void)
 {
@@ -197,7 +197,7 @@ static const struct epoch epochs[] = {
 
 enum { EPOCHS = sizeof epochs / sizeof epochs[0] };
 
-/* ---- Data ---- */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
 static void test_delivery(const struct epoch *epoch, int index, bool moves, long wrong_every)
 {
@@ -259,7 +259,7 @@ static void test_counting(void)
     check_equal("fetch_and_op: the numbers' sum", (long)sum, SUM);
 }
 
-/* ---- Costs ---- */
+/* ---- Costs ----------------------------------------------------------------------------------- */
 
 static double clock_cost_us;
 static double latency_us;

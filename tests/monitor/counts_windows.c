@@ -9,8 +9,7 @@ enum { WINDOW_BYTES = 8192, PUTS = 5 };
 
 static MPI_Win win;
 
-/* ---- what moves data
- * ----------------------------------------------------------------------------------------- */
+/* ---- what moves data ------------------------------------------------------------------------- */
 
 struct movement {
     const char *function;
@@ -79,8 +78,7 @@ static void count_movement(const struct movement *movement)
     case_end();
 }
 
-/* ---- what ends it
- * -------------------------------------------------------------------------------------------- */
+/* ---- what ends it ---------------------------------------------------------------------------- */
 
 /* Around the puts to rank 1, which are complete at the end of `finish`. What `clean` does is not
  * counted. */
@@ -196,9 +194,7 @@ static void count_synchronisation(const struct synchronisation *synchronisation)
     meet();
 }
 
-/* ---- windows
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 #define CREATIONS(X, c)                                                                            \
     X(Win_create##c, result, WINDOW_BYTES, 1, MPI_INFO_NULL, pair, &made)                          \

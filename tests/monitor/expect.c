@@ -60,8 +60,7 @@ bool check_equal(const char *what, int64_t is, int64_t should_be)
     return check(is == should_be, line);
 }
 
-/* ---- what is expected
- * ---------------------------------------------------------------------------------------- */
+/* ---- what is expected ------------------------------------------------------------------------ */
 
 static struct expected_row *find_row(struct expected_rows *rows, const char *kind, const char *comm,
                                      const char *operation)
@@ -152,8 +151,7 @@ struct amounts in_flight(struct amounts amounts)
     return amounts;
 }
 
-/* ---- what was counted
- * ---------------------------------------------------------------------------------------- */
+/* ---- what was counted ------------------------------------------------------------------------ */
 
 MPIX_Monitor_row *rows_of(const MPIX_Monitor_request *request, int *count)
 {
@@ -294,9 +292,7 @@ static void compare_rows(struct watch *watch, const MPIX_Monitor_row *rows, int 
     free(counted.rows);
 }
 
-/* ---- snapshots
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
 void watch_begin_with(struct watch *watch, MPIX_Monitor asked)
 {

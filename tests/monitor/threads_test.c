@@ -184,8 +184,7 @@ static void on_and_off(void)
     join_workers();
 }
 
-/* ---- communicators that come and go
- * -------------------------------------------------------------------------- */
+/* ---- communicators that come and go ---------------------------------------------------------- */
 
 static atomic_bool is_over;
 
@@ -245,8 +244,7 @@ static void named_when_gone(void)
     (void)pthread_join(thread, NULL);
 }
 
-/* ---- a synchronisation during which the monitor is switched off and on
- * --------------------------------------- */
+/* ---- a synchronisation during which the monitor is switched off and on ----------------------- */
 
 static MPI_Win fenced;
 static atomic_bool is_fencing;

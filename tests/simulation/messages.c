@@ -74,7 +74,7 @@ static struct count *count_of(const void *actor)
     return NULL;
 }
 
-/* ---- SimGrid's functions ---------------------------------------------------- */
+/* ---- SimGrid's functions --------------------------------------------------------------------- */
 
 /* CommImpl::isend and irecv: they return an object, by way of `result`, and get one
    that describes the call. */
@@ -126,7 +126,7 @@ void *simulation_irecv(void *result, const char *call)
     return next(result, call);
 }
 
-/* ---- the end ------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 __attribute__((destructor)) static void report(void)
 {

@@ -17,7 +17,7 @@
 #pragma weak simulation_memory
 #pragma weak simulation_time
 
-/* ---- messages ---------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int rank = -1;
 static enum simulation_phase phase;
@@ -163,7 +163,7 @@ int __wrap_bc_run_end(struct bc_run *run)
     return __real_bc_run_end(run);
 }
 
-/* ---- memory ------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Of malloc.h, which what smpicc does to malloc leaves no C. */
 size_t malloc_usable_size(void *memory);

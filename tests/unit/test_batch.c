@@ -177,7 +177,7 @@ static void asked_for_one_is_in_time(void **state)
     assert_int_equal(three.repetition.count, 3);
 }
 
-/* ---- single repetitions ---------------------------------------------------------- */
+/* ---- single repetitions ---------------------------------------------------------------------- */
 
 /* Of 1 us, where one in 50 takes 10 us: that is the 99th percentile, not a batch's mean.
    Single repetitions aren't among the samples that were asked for. */

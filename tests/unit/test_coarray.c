@@ -38,7 +38,7 @@
 
 static int rank, ranks;
 
-/* ---- what the ranks share without MPI ------------------------------------------ */
+/* ---- what the ranks share without MPI -------------------------------------------------------- */
 
 struct page {
     atomic_int late[RANKS_MAX];             /* the last turn this rank slept in */
@@ -112,7 +112,7 @@ static bool has_come(int late_rank)
     return atomic_load(&shared->late[late_rank]) >= turn;
 }
 
-/* ---- the late MPI --------------------------------------------------------------- */
+/* ---- the late MPI ---------------------------------------------------------------------------- */
 
 static enum {
     LIBRARY, /* as it is */
@@ -355,7 +355,7 @@ static int be_library(void **state)
     return 0;
 }
 
-/* ---- values --------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 #define UNTOUCHED (-1.0) /* in a window or a buffer that is written to */
 #define GAP (-2.0)       /* in one that is read, where no block is */
@@ -390,7 +390,7 @@ static int64_t count_differences(const double *a, const double *b, int64_t count
     return differences;
 }
 
-/* ---- what most tests use -------------------------------------------------------- */
+/* ---- what most tests use --------------------------------------------------------------------- */
 
 static struct bc_coarray world; /* of all ranks */
 
@@ -456,7 +456,7 @@ static int repetitions(int least, int most)
     return times < least ? least : times;
 }
 
-/* ---- where transfers land ------------------------------------------------------- */
+/* ---- where transfers land -------------------------------------------------------------------- */
 
 /* What every rank puts to every rank, or gets from it; a contiguous transfer is
    one block. Each pair has a slot of its own with margins around what moves. */
@@ -657,7 +657,7 @@ static void huge_transfers_go_in_pieces(void **state)
     assert_int_equal(both, 2 * puts);
 }
 
-/* ---- sizes and communicators ----------------------------------------------------- */
+/* ---- sizes and communicators ----------------------------------------------------------------- */
 
 static void sizes_start_at_zero(void **state)
 {
@@ -800,7 +800,7 @@ static void other_communicators_count_their_own_ranks(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* ---- at every repetition ----------------------------------------------------------- */
+/* ---- at every repetition --------------------------------------------------------------------- */
 
 /* A ring: each rank puts to its right neighbour, or gets from it, in two halves
    in turn, so that one synchronisation a repetition orders it all. */
@@ -982,7 +982,7 @@ static void data_follows_a_chain_of_syncs(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* ---- who waits for whom -------------------------------------------------------------- */
+/* ---- who waits for whom ---------------------------------------------------------------------- */
 
 /* Each rank comes late in turn, and nobody is out before it is in. */
 static void sync_all_waits_for_everyone(void **state)
@@ -1172,7 +1172,7 @@ static void messages_of_others_do_not_match(void **state)
     assert_int_equal(status.MPI_SOURCE, left);
 }
 
-/* ---- mutual exclusion ------------------------------------------------------------------ */
+/* ---- mutual exclusion ------------------------------------------------------------------------ */
 
 /* A test's state: by which kind. */
 struct exclusion {

@@ -16,7 +16,7 @@ static const struct halo_box boxes[] = {
 
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
-/* ---- boxes ------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 static void numbers_of_a_box(void **state)
 {
@@ -135,7 +135,7 @@ static void faces_are_disjoint(void **state)
     }
 }
 
-/* ---- grids ------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
 static void grid_of_one(void **state)
 {
@@ -190,7 +190,7 @@ static void neighbours_match(void **state)
                 }
 }
 
-/* ---- copying ------------------------------------------------------------------------ */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 #define UNTOUCHED (-1.0)
 
@@ -261,7 +261,7 @@ static void faces_are_copied(void **state)
         }
 }
 
-/* ---- options -------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* The parameters that these texts make for so many ranks; NULL: the default. */
 static bool complete(struct halo_parameters *parameters, const char *dims, const char *local,

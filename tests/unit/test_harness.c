@@ -35,7 +35,7 @@ static double processor_s(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/* ---- results ------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* What the sampler does: a value and the rank that has it. */
 struct located_value {
@@ -107,7 +107,7 @@ static void barriers_wait_for_the_last(void **state)
     assert_false(release_wrong);
 }
 
-/* ---- waiting ------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 typedef void wait_fn(void);
 

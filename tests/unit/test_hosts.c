@@ -15,7 +15,7 @@
 
 static int rank, ranks;
 
-/* ---- ranks --------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 static void ranks_as_ranges(void **state)
 {
@@ -110,7 +110,7 @@ static void ranges_say_what_was_written(void **state)
     }
 }
 
-/* ---- hosts --------------------------------------------------------------- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 /* A host of a case; a name of NULL ends the case. */
 struct host {
@@ -219,7 +219,7 @@ static void numbered_hosts_are_one_run(void **state)
     bc_hosts_free(&all);
 }
 
-/* ---- from all ranks -------------------------------------------------------- */
+/* ---- from all ranks -------------------------------------------------------------------------- */
 
 /* The ranks' own hosts, two each; every third is not numbered. */
 static void add_own(struct bc_hosts *hosts, int of)

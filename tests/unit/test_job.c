@@ -12,7 +12,7 @@
 static int rank, ranks;
 static cpu_set_t all_processors; /* that this rank could run on at start */
 
-/* ---- the job ------------------------------------------------------------- */
+/* ---- the job --------------------------------------------------------------------------------- */
 
 static void all_ranks_are_on_this_host(void **state)
 {
@@ -53,7 +53,7 @@ static void all_ranks_are_on_this_host(void **state)
     assert_true(memory <= installed / ranks);
 }
 
-/* ---- processors ---------------------------------------------------------- */
+/* ---- processors ------------------------------------------------------------------------------ */
 
 /* The processor that is `index`-th of those that this rank may have. */
 static int processor_number(int index)
@@ -164,7 +164,7 @@ static void a_processor_each_is_enough(void **state)
     assert_string_equal(own.binding, binding);
 }
 
-/* ---- cores ------------------------------------------------------------------- */
+/* ---- cores ----------------------------------------------------------------------------------- */
 
 /* What is found when this rank is bound to `count` processors from the `first`-th on, and
    ran on `last`, on a system where the lists of cores are those, with a processor beyond those
@@ -235,7 +235,7 @@ static void ranks_on_hardware_threads(void **state)
     assert_string_equal(ran.shared_cores, text);
 }
 
-/* ---- quotas of control groups ---------------------------------------------- */
+/* ---- quotas of control groups ---------------------------------------------------------------- */
 
 /* What is found with all processors when this rank is in a group of its own, `own`, with
    a quota of `processors`, or all ranks are in one, on a system of rank 0's making.

@@ -18,8 +18,7 @@
 
 static int rank, ranks;
 
-/* ---- stand-ins for the monitor
- * ------------------------------------------------------------------------------- */
+/* ---- stand-ins for the monitor --------------------------------------------------------------- */
 
 static MPIX_Monitor started_with;
 static FILE *started_file;
@@ -49,9 +48,7 @@ const char *MPIX_Monitor_error_string(int code)
     return "as the test wants";
 }
 
-/* ---- words
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static struct environment environment;
 static struct bc_error error;
@@ -281,8 +278,7 @@ static void very_long_texts(void **state)
     free(text);
 }
 
-/* ---- a whole run
- * --------------------------------------------------------------------------------------------- */
+/* ---- a whole run ----------------------------------------------------------------------------- */
 
 /* All ranks learn what rank 0's variable says, whatever theirs is. */
 static void ranks_follow_rank_0(void **state)

@@ -16,8 +16,7 @@
 
 static int rank, ranks;
 
-/* ---- stand-ins for the other modules
- * ------------------------------------------------------------------------- */
+/* ---- stand-ins for the other modules --------------------------------------------------------- */
 
 struct communicator communicators[COMMUNICATORS_MAX] = {{.name = "other communicators"}};
 
@@ -105,9 +104,7 @@ void rows_free(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* ---- reports
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static struct snapshot snapshot;
 static char path[64];

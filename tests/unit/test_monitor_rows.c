@@ -17,8 +17,7 @@
 static int rank, ranks;
 static MPI_Comm private_comm;
 
-/* ---- stand-ins for the other modules
- * ------------------------------------------------------------------------- */
+/* ---- stand-ins for the other modules --------------------------------------------------------- */
 
 struct communicator communicators[COMMUNICATORS_MAX];
 
@@ -62,9 +61,7 @@ void services_since(struct services *now, const struct services *before)
         now->service[i].value -= before->service[i].value;
 }
 
-/* ---- snapshots
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
 static struct communicator_counts counts[COMMUNICATORS_MAX];
 static struct snapshot snapshot;
@@ -160,8 +157,7 @@ static void check_same_real(double actual, double expected, const char *what, co
 
 enum { NA = MPIX_MONITOR_NA };
 
-/* ---- one process
- * --------------------------------------------------------------------------------------------- */
+/* ---- one process ----------------------------------------------------------------------------- */
 
 /* Two kinds of messages and a collective, with one call in flight. */
 static void fill_world(void)
@@ -390,9 +386,7 @@ static void rows_are_sorted(void **state)
     rows_free(&rows);
 }
 
-/* ---- all ranks
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- all ranks ------------------------------------------------------------------------------- */
 
 /* Counts that differ from rank to rank, of which the slowest is not the last rank. */
 static uint64_t ticks_of(int of)

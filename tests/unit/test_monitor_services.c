@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the tools interface
- * ------------------------------------------------------------------------------------- */
+/* ---- the tools interface --------------------------------------------------------------------- */
 
 /* What can be told of a performance variable, and what it does when it is used. */
 struct made_up {
@@ -132,8 +131,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     return MPI_SUCCESS;
 }
 
-/* ---- in a process of its own, since variables are found once
- * ------------------------------------------------- */
+/* ---- in a process of its own, since variables are found once --------------------------------- */
 
 static int run_in_a_process(const struct CMUnitTest *test)
 {
@@ -315,8 +313,7 @@ static void more_variables_than_room_are_a_warning(void **state)
     assert_int_equal(handles, SERVICES_MAX - SERVICES_OF_SYSTEM);
 }
 
-/* ---- the operating system
- * ------------------------------------------------------------------------------------ */
+/* ---- the operating system -------------------------------------------------------------------- */
 
 static double processor_s(void)
 {

@@ -14,8 +14,7 @@ enum { REPETITIONS = 100, DIRECT_NS = 50, ADDED_NS = 7, EXTRA_NS = 1000 };
 
 static struct overhead_bench bench;
 
-/* ---- loops, which are one after the other
- * ---------------------------------------------------------------------- */
+/* ---- loops, which are one after the other ---------------------------------------------------- */
 
 enum kind { NO_LOOP, MONITORED, DIRECT };
 
@@ -70,8 +69,7 @@ static void assert_added(int64_t (*extra)(enum kind kind))
     assert_true(values[1] >= DIRECT_NS);
 }
 
-/* ---- what falls on a loop
- * -------------------------------------------------------------------------------------- */
+/* ---- what falls on a loop -------------------------------------------------------------------- */
 
 static int64_t nothing(enum kind kind)
 {

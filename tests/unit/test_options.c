@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- a table with a row of every kind ------------------------------------ */
+/* ---- a table with a row of every kind -------------------------------------------------------- */
 
 struct values {
     bool flag, on;
@@ -184,7 +184,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- where a value comes from -------------------------------------------- */
+/* ---- where a value comes from ---------------------------------------------------------------- */
 
 static void defaults_stay(void **state)
 {
@@ -303,7 +303,7 @@ static void boolean_variables(void **state)
     }
 }
 
-/* ---- how it may be written ----------------------------------------------- */
+/* ---- how it may be written ------------------------------------------------------------------- */
 
 static void aliases_short_options_and_abbreviations(void **state)
 {
@@ -354,7 +354,7 @@ static void last_one_counts(void **state)
     assert_false(f->values.flag);
 }
 
-/* ---- errors -------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 /* The error is one line of printable text and has all these words. */
 static void check_error(const struct bc_error *error, const char *const *words)
@@ -511,7 +511,7 @@ static void error_is_cut_to_its_length(void **state)
     assert_null(strpbrk(error.text, "\n\t\x01"));
 }
 
-/* ---- again and again ----------------------------------------------------- */
+/* ---- again and again ------------------------------------------------------------------------- */
 
 /* getopt keeps state; none of it may leak from one command line to the next,
    not even from the middle of a cluster of short options. */
@@ -538,7 +538,7 @@ static void many_command_lines_in_one_process(void **state)
     assert_true(bc_options_parse(&f->options, 0, none, look_up, &f->error));
 }
 
-/* ---- values as text ------------------------------------------------------ */
+/* ---- values as text -------------------------------------------------------------------------- */
 
 static void formatted_values_parse_back(void **state)
 {
@@ -593,7 +593,7 @@ static void formatted_lists_are_cut_between_values(void **state)
     }
 }
 
-/* ---- to another rank ----------------------------------------------------- */
+/* ---- to another rank ------------------------------------------------------------------------- */
 
 static void same_text(const char *left, const char *right)
 {
@@ -816,7 +816,7 @@ static void random_texts_never_crash(void **state)
     }
 }
 
-/* ---- help ---------------------------------------------------------------- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 /* The part of the help that is about one option. */
 static const char *help_of(const char *help, const char *name, char *part, size_t size)

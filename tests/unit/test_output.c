@@ -219,7 +219,7 @@ static void long_values_are_whole(void **state)
     assert_int_equal(strlen(contents(f)), 5000 + strlen("# long: \n"));
 }
 
-/* ---- cells --------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static void check_real(double value, const char *expected)
 {
@@ -342,7 +342,7 @@ static void widest_table_fits(void **state)
     }
 }
 
-/* ---- the table format ---------------------------------------------------- */
+/* ---- the table format ------------------------------------------------------------------------ */
 
 /* Where each word of a line ends. */
 static size_t word_ends(const char *line, size_t *ends)
@@ -401,7 +401,7 @@ static void table_keeps_cells_apart(void **state)
     assert_int_equal(word_ends(contents(f), ends), 4);
 }
 
-/* ---- locale -------------------------------------------------------------- */
+/* ---- locale ---------------------------------------------------------------------------------- */
 
 /* A locale with a decimal comma; made by the build where localedef can. */
 static bool choose_decimal_comma(void)
@@ -469,7 +469,7 @@ static void decimal_points_in_any_environment(void **state)
     assert_string_equal(contents(f), "iallreduce\t1048576\t12.346\tok\n");
 }
 
-/* ---- stdout, errors, nothing --------------------------------------------- */
+/* ---- stdout, errors, nothing ----------------------------------------------------------------- */
 
 static void null_path_is_stdout(void **state)
 {

@@ -108,7 +108,7 @@ static void partners_are_in_the_other_half(void **state)
         }
 }
 
-/* ---- peers on other nodes ------------------------------------------------------- */
+/* ---- peers on other nodes -------------------------------------------------------------------- */
 
 /* The ranks of each node; the nodes' ranks follow each other. */
 struct nodes {

@@ -86,7 +86,7 @@ static void version_1(void **state)
     assert_quotas("3:cpuacct,cpu:/step/more\n", 1, (double[]){0.5});
 }
 
-/* ---- ranks of a node --------------------------------------------------------- */
+/* ---- ranks of a node ------------------------------------------------------------------------- */
 
 static void assert_finding(const struct bc_quotas *quotas, int count, double processors, int ranks,
                            double exceeded)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- by counting all permutations --------------------------------------------- */
+/* ---- by counting all permutations ------------------------------------------------------------ */
 
 static double mid_rank(const double *all, size_t count, double value)
 {
@@ -191,7 +191,7 @@ static void odd_input(void **state)
     assert_near(shift.interval.hi - shift.interval.lo, 0.0, 0.0);
 }
 
-/* ---- level and coverage ---------------------------------------------------------- */
+/* ---- level and coverage ---------------------------------------------------------------------- */
 
 /* How often p is at most alpha without a change: never more often than alpha, up
    to the simulation's error. */
@@ -298,7 +298,7 @@ static void shift_values(void **state)
     assert_true(isfinite(bc_rank_shift(x, 4, y, 4, 0.95).interval.lo));
 }
 
-/* ---- Holm ---------------------------------------------------------------------------- */
+/* ---- Holm ------------------------------------------------------------------------------------ */
 
 static void holm_values(void **state)
 {

@@ -18,7 +18,7 @@
 static int rank, ranks;
 static struct bc_sampler *sampler;
 
-/* ---- a source whose values and durations are known ----------------------- */
+/* ---- a source whose values and durations are known ------------------------------------------- */
 
 struct script {
     double (*value)(int round, int quantity); /* on this rank */
@@ -104,7 +104,7 @@ static double mostly_last(int round, int quantity)
     return rank == (last ? ranks - 1 : 0) ? 10.0 : 1.0;
 }
 
-/* ---- samples ------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void slowest_value_is_the_sample(void **state)
 {
@@ -179,7 +179,7 @@ static void new_sampler_has_nothing(void **state)
     bc_sampler_destroy(NULL);
 }
 
-/* ---- ranks that start together -------------------------------------------- */
+/* ---- ranks that start together --------------------------------------------------------------- */
 
 /* A source whose rank r starts r us after the others' moment, in some rounds the last
    one 1 ms late, and ends 100 us after it, so that the values differ, too. */
@@ -394,7 +394,7 @@ static void no_round_is_lost_when_time_is_up(void **state)
     }
 }
 
-/* ---- how many ------------------------------------------------------------ */
+/* ---- how many -------------------------------------------------------------------------------- */
 
 static void fixed_number_is_exact(void **state)
 {
@@ -509,7 +509,7 @@ static void rank_0_has_the_plan(void **state)
         assert_int_equal(looks.number, 0);
 }
 
-/* ---- how long ------------------------------------------------------------ */
+/* ---- how long -------------------------------------------------------------------------------- */
 
 static void deadline_is_obeyed(void **state)
 {
@@ -572,7 +572,7 @@ static void least_rounds_within_grace(void **state)
     assert_int_equal(no_grace, 1);
 }
 
-/* ---- warming up ---------------------------------------------------------- */
+/* ---- warming up ------------------------------------------------------------------------------ */
 
 /* Not of the warm-up, and before the run ends. */
 static void between_is_called_after_what_counts(void **state)

@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- an operation that is a function ------------------------------------- */
+/* ---- an operation that is a function --------------------------------------------------------- */
 
 #define REFERENCE_NS 200e3
 #define TRIALS_MOST 60
@@ -109,7 +109,7 @@ static void check_bounds(const struct overlap_search *search, double knee_ns, do
         assert_true(search->fits_ns >= REFERENCE_NS);
 }
 
-/* ---- exact verdicts ------------------------------------------------------ */
+/* ---- exact verdicts -------------------------------------------------------------------------- */
 
 static void tolerance_has_a_floor(void **state)
 {
@@ -215,7 +215,7 @@ static void stepwise_progress(void **state)
         }
 }
 
-/* ---- noise --------------------------------------------------------------- */
+/* ---- noise ----------------------------------------------------------------------------------- */
 
 static void noisy_verdicts(void **state)
 {
@@ -389,7 +389,7 @@ static void work_comes_in_units(void **state)
     }
 }
 
-/* ---- the specification's steps ------------------------------------------- */
+/* ---- the specification's steps --------------------------------------------------------------- */
 
 static void report(struct overlap_search *search, bool fits)
 {
@@ -494,7 +494,7 @@ static void slack_is_of_the_most_that_fits(void **state)
     assert_near(search.fits_slack_ns, 10.0, 0.0);
 }
 
-/* ---- amounts of the v variants ------------------------------------------- */
+/* ---- amounts of the v variants --------------------------------------------------------------- */
 
 /* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), another way. */
 static int64_t expected_amount(int64_t elements, int rank, int ranks)
@@ -547,7 +547,7 @@ static void blocks_of_the_shapes(void **state)
     assert_int_equal(overlap_all_amounts_at_root(&other), 0);
 }
 
-/* ---- where an element is ------------------------------------------------- */
+/* ---- where an element is --------------------------------------------------------------------- */
 
 /* An operation with the arrays of a layout, without MPI. */
 static void make_operation(struct overlap_operation *operation,
@@ -737,7 +737,7 @@ static void bytes_of_the_neediest_rank(void **state)
     assert_near(overlap_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0), 1.0, 1e-12);
 }
 
-/* ---- values -------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void sums_are_exact(void **state)
 {

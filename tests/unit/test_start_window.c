@@ -22,7 +22,7 @@
 static struct bc_job job;
 static int64_t (*real_clock)(void);
 
-/* ---- clocks that are known -------------------------------------------------- */
+/* ---- clocks that are known ------------------------------------------------------------------- */
 
 /* 100 us more on each rank than on the one before, and 10 ppm faster. */
 static int64_t shifted_clock(void)
@@ -49,7 +49,7 @@ static int64_t jumping_clock(void)
     return ++readings / 10000 * 100000000;
 }
 
-/* ---- the shared clock ------------------------------------------------------- */
+/* ---- the shared clock ------------------------------------------------------------------------ */
 
 static void one_clock_is_found_to_be_one(void **state)
 {
@@ -96,7 +96,7 @@ static void several_clocks_are_told_apart(void **state)
         assert_true(error_said_ns > 0.0 && later_said_ns > error_said_ns);
 }
 
-/* ---- starts ------------------------------------------------------------------ */
+/* ---- starts ---------------------------------------------------------------------------------- */
 
 static struct bc_start_window *create_window(void)
 {

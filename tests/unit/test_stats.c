@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- order statistics ---------------------------------------------------- */
+/* ---- order statistics ------------------------------------------------------------------------ */
 
 static void quantile_is_type_7(void **state)
 {
@@ -90,7 +90,7 @@ static void mad_sigma_matches_definition(void **state)
     }
 }
 
-/* ---- moments ------------------------------------------------------------- */
+/* ---- moments --------------------------------------------------------------------------------- */
 
 /* Student's data on sleep (Biometrika 6 (1908), table 1): the extra hours of
    ten patients. */
@@ -119,7 +119,7 @@ static void mean_interval_of_known_data(void **state)
     assert_true(isnan(none.lo) && isnan(none.hi));
 }
 
-/* ---- quantiles of distributions ------------------------------------------ */
+/* ---- quantiles of distributions -------------------------------------------------------------- */
 
 static void normal_quantiles(void **state)
 {
@@ -181,7 +181,7 @@ static void student_quantiles_in_closed_form(void **state)
     }
 }
 
-/* ---- the interval of the median ------------------------------------------ */
+/* ---- the interval of the median -------------------------------------------------------------- */
 
 static double *ascending(size_t count)
 {
@@ -264,7 +264,7 @@ static void median_interval_is_narrowest_that_covers(void **state)
     }
 }
 
-/* ---- summaries ----------------------------------------------------------- */
+/* ---- summaries ------------------------------------------------------------------------------- */
 
 static void summary_of_each_estimator(void **state)
 {
@@ -294,7 +294,7 @@ static void summary_of_each_estimator(void **state)
                 isnan(none.interval.lo));
 }
 
-/* ---- the stopping rule --------------------------------------------------- */
+/* ---- the stopping rule ----------------------------------------------------------------------- */
 
 static struct bc_summary summary_with(double value, double half_width)
 {
@@ -357,7 +357,7 @@ static void looks_grow_by_a_quarter(void **state)
     }
 }
 
-/* ---- coverage by simulation ---------------------------------------------- */
+/* ---- coverage by simulation ------------------------------------------------------------------ */
 
 #define DRAWS 10000
 #define MIN_SAMPLES 30

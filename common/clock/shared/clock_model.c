@@ -16,7 +16,7 @@ enum { HALVINGS = 50 };
 #define ROOM_SHARE 0.25
 #define ROOM_NS 50.0
 
-/* ---- edges ---------------------------------------------------------------- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static int64_t delay_of(const struct bc_passage *passage)
 {
@@ -71,7 +71,7 @@ void bc_edge_find(struct bc_passage *passages, size_t count, struct bc_edge *edg
     memcpy(edge->passages, passages + first, (end - first) * sizeof *passages);
 }
 
-/* ---- lines ---------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Exchanges as numbers that are small enough for exact differences: times from
    at_ns on, and of what the other clock is ahead what it is more than ahead_ns. */
@@ -302,7 +302,7 @@ bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count)
     return true;
 }
 
-/* ---- reading them ---------------------------------------------------------- */
+/* ---- reading them ---------------------------------------------------------------------------- */
 
 /* What is to be added to ahead_ns. */
 static double beyond(const struct bc_clock_model *line, int64_t other_ns)

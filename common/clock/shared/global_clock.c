@@ -70,7 +70,7 @@ struct bc_global_clock {
     struct bc_passage *passages; /* of one run */
 };
 
-/* ---- messages --------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 struct stamp {
     int64_t sent_ns;
@@ -119,7 +119,7 @@ static void send_stamp(const struct tree *tree, bool more, int peer)
     send(tree, &stamp, sizeof stamp, peer, TAG_STAMP);
 }
 
-/* ---- pairs ------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* Sends stamps to and fro, with the same calls in the same order on both ranks: a
    receive is waiting when its message comes. Returns how many passages were seen. */
@@ -198,7 +198,7 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
     }
 }
 
-/* ---- trees ------------------------------------------------------------------- */
+/* ---- trees ----------------------------------------------------------------------------------- */
 
 /* Step `step` (1, 2, 4 ...) compares rank r + step with rank r, for all r below it. */
 static int pairs_of_step(const struct tree *tree, int step)
@@ -247,7 +247,7 @@ static void measure_all(struct bc_global_clock *clock, double pair_s)
     measure_tree(clock, &clock->node, pair_s);
 }
 
-/* ---- lines ------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The line to the rank that this one is compared with, and what is known of it. */
 static struct knowledge own_knowledge(struct bc_global_clock *clock)
@@ -307,7 +307,7 @@ static void hand_down_all(struct bc_global_clock *clock)
     hand_down(clock, &clock->node);
 }
 
-/* ---- the clock ----------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static void make_trees(struct bc_global_clock *clock, const struct bc_job *job)
 {

@@ -55,7 +55,7 @@ struct proposal {
     int64_t updates_clock;
 };
 
-/* ---- the clock ----------------------------------------------------------------- */
+/* ---- the clock ------------------------------------------------------------------------------- */
 
 static void note_update(struct bc_start_window *window, double took_s)
 {
@@ -103,7 +103,7 @@ void bc_start_window_destroy(struct bc_start_window *window)
     free(window);
 }
 
-/* ---- starts ---------------------------------------------------------------------- */
+/* ---- starts ---------------------------------------------------------------------------------- */
 
 /* Proposes until there is a start. */
 static int64_t agree(struct bc_start_window *window)
@@ -178,7 +178,7 @@ struct bc_starts *bc_start_window_starts(struct bc_start_window *window)
     return window != NULL ? &window->starts : NULL;
 }
 
-/* ---- what is said of it -------------------------------------------------------------- */
+/* ---- what is said of it ---------------------------------------------------------------------- */
 
 void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output)
 {
