@@ -36,6 +36,14 @@ function(commcost_man_page program included)
   install(FILES "${_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endfunction()
 
+# commcost_benchmark(TARGET CONSTANT LIBRARY [SOURCE]...): the program of a benchmark, whose struct
+# bc_benchmark CONSTANT lies in LIBRARY or in one of the sources.
+function(commcost_benchmark target constant library)
+  add_executable(${target} "${PROJECT_SOURCE_DIR}/common/run/main.c" ${ARGN})
+  target_compile_definitions(${target} PRIVATE BC_BENCHMARK=${constant})
+  target_link_libraries(${target} PRIVATE ${library})
+endfunction()
+
 # commcost_install_programs(FOLDER TARGET...): benchmarks.
 function(commcost_install_programs folder)
   set_property(GLOBAL APPEND PROPERTY COMMCOST_PROGRAMS ${ARGN}) # for tests

@@ -1,304 +1,338 @@
 /*
- * What a 3D halo swap costs, by method: put and get on coarrays, messages of
- * derived datatypes or of packed values, persistent ones, a neighbourhood
- * collective, memory that a node's processes share.
+ * What a 3D halo swap costs, by method: put and get on coarrays, messages of derived datatypes or
+ * of packed values, persistent messages, a neighbourhood collective, and memory that the processes
+ * of a node share.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, with what
- * MPI programs do beside it; see methods.h. Each rank holds a box of a periodic
- * grid and one layer of its neighbours' values around it: the six faces, without
- * edges and corners. Coarrays are MPI-3 windows here: see common/mpi/coarray.h.
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, with what MPI programs do
+ * beside it; see methods.h. Each rank holds a box of a periodic grid and one layer of its
+ * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
+ * windows here: see common/mpi/coarray.h.
  *
  *   parameters.h      options
  *   box.h             a rank's box and its faces
- *   grid.h            the processes' grid, who is next to whom
+ *   grid.h            the grid of processes, and who is next to whom
  *   exchange.h        what a method knows and keeps
  *   methods.h         the ways to swap
  *   packed.h          faces packed into messages
- *   shared_window.h   faces read out of a neighbour's memory
- *   copy.h            copying a face
- *   measure.h         one row, and the timed loop
+ *   shared_window.h   faces read from a neighbour's memory
+ *   copy.h            copies a face
+ *   kernel.h          the timed loop
+ *   check.h           the data of --check
  */
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/run.h"
-#include "halo/measure.h"
+#include "common/run/benchmark.h"
+#include "common/stats/batch.h"
+#include "halo/check.h"
+#include "halo/kernel.h"
 #include "halo/methods.h"
 #include "halo/parameters.h"
 #include "halo/shared_window.h"
 
 #include <stdio.h>
 
-/* A run with defaults ends within this, start-up included, unless the least that
-   all rows need takes longer. */
+/* A run with defaults ends within this, start-up included, unless the minimum that all rows need
+   takes longer. */
 #define RUN_BUDGET_S 50.0
 
-/* Of the memory that a rank may take, its array and buffers may take this
-   share. */
+/* The share of a rank's memory that its array and buffers may take. */
 #define MEMORY_SHARE 0.5
 
-static const struct bc_column columns[] = {
-    {"method", BC_KEY, 0},
-    {"sync", BC_KEY, 0},
-    {"dims", BC_KEY, 0},
-    {"local", BC_KEY, 0},
-    {"ndata", BC_INFO, 0},
-    {"nrep", BC_INFO, 0},
-    {"time_s", BC_INFO, 6},
-    {"latency_us", BC_LESS, 3},
-    {"latency_lo_us", BC_INFO, 3},
-    {"latency_hi_us", BC_INFO, 3},
-    {"latency_p99_us", BC_INFO, 3},
-    {"latency_max_us", BC_INFO, 3},
-    {"bwidth_mbs", BC_INFO, 6},
-    {"check", BC_INFO, 0},
-    {"samples", BC_INFO, 0},
-    {"status", BC_INFO, 0},
-    {"slowest_rank", BC_INFO, 0},
-};
-
-static struct halo_parameters parameters;
-
-/* What all rows share. */
-struct bench {
+struct halo_state {
+    struct halo_parameters parameters;
     struct bc_run *run;
-    struct bc_sampler *sampler;
     struct halo_grid grid;
     MPI_Comm comm; /* of the grid */
-    int64_t rows_left;
+};
+
+/* Of a row. */
+struct key {
+    const struct halo_method *method;
+    const struct halo_box *box;
+};
+
+struct result {
+    const char *method, *sync;
+    char dims[BC_CELL_LENGTH], local[BC_CELL_LENGTH];
+    int64_t ndata;
+    struct bc_batch_result swaps;
+    double bwidth_mbs;
+    const char *check;
+};
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("method", BC_KEY, 0, result, method),
+    BC_COLUMN("sync", BC_KEY, 0, result, sync),
+    BC_COLUMN("dims", BC_KEY, 0, result, dims),
+    BC_COLUMN("local", BC_KEY, 0, result, local),
+    BC_COLUMN("ndata", BC_INFO, 0, result, ndata),
+    BC_COLUMN("nrep", BC_INFO, 0, result, swaps.repetitions),
+    BC_COLUMN("time_s", BC_INFO, 6, result, swaps.total_s),
+    BC_TIME_COLUMNS("latency", BC_LESS, 3, result, swaps.repetition),
+    BC_COLUMN("bwidth_mbs", BC_INFO, 6, result, bwidth_mbs),
+    BC_COLUMN("check", BC_INFO, 0, result, check),
+    BC_OUTCOME_COLUMNS(result, swaps.outcome),
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-static bool uses_windows(void)
+static bool complete(void *state, struct bc_error *error)
+{
+    struct halo_state *const halo = state;
+    return halo_parameters_complete(&halo->parameters, error);
+}
+
+static bool uses_windows(const struct halo_parameters *parameters)
 {
     for (int i = 0; i < HALO_METHODS; i++)
-        if (parameters.method_chosen[i] && halo_methods[i].in_window)
+        if (parameters->method_chosen[i] && halo_methods[i].in_window)
             return true;
     return false;
 }
 
 /* The bytes that a box may need. */
-static double usable_bytes(const struct bc_run *run)
+static double usable_bytes(const struct halo_parameters *parameters, const struct bc_run *run)
 {
     int64_t memory = run->memory_per_rank;
-    if (uses_windows() && run->shared_memory_per_rank < memory)
+    if (uses_windows(parameters) && run->shared_memory_per_rank < memory)
         memory = run->shared_memory_per_rank;
     return MEMORY_SHARE * (double)memory;
 }
 
 /* What would do where a box doesn't fit. */
-static struct bc_error advice_of(double most_bytes)
+static struct bc_error advice_of(const struct halo_parameters *parameters, double max_bytes)
 {
-    const long long most = (long long)halo_largest_cube(most_bytes, halo_packs(&parameters));
+    const long long max = (long long)halo_largest_cube(max_bytes, halo_packs(parameters));
     struct bc_error advice;
-    if (most > 0)
-        bc_error_set(&advice, "use at most %lldx%lldx%lld", most, most, most);
+    if (max > 0)
+        bc_error_set(&advice, "use at most %lldx%lldx%lld", max, max, max);
     else
         bc_error_set(&advice, "use fewer processes a node");
     return advice;
 }
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    if (!halo_parameters_complete(&parameters, run->job.ranks, error))
+    struct halo_parameters *const p = &((struct halo_state *)state)->parameters;
+    if (!halo_parameters_fit(p, run->job.ranks, error))
         return false;
-    const double most = usable_bytes(run);
+    const double max_bytes = usable_bytes(p, run);
     if (!bc_option_given(&run->options, "local"))
-        halo_parameters_shorten(&parameters, most);
-    for (int i = 0; i < parameters.box_count; i++) {
-        const struct halo_box *const box = &parameters.boxes[i];
-        const double needed = halo_needed_bytes(box, halo_packs(&parameters));
-        if (needed <= most)
-            continue;
-        return bc_error_set(error,
-                            "--local: %lldx%lldx%lld needs %.1f MiB a rank, "
-                            "and %.1f fit into memory or /dev/shm: %s",
-                            (long long)box->extent[0], (long long)box->extent[1],
-                            (long long)box->extent[2], needed / 1048576, most / 1048576,
-                            advice_of(most).text);
+        halo_parameters_shorten(p, max_bytes);
+    for (int i = 0; i < p->box_count; i++) {
+        const struct halo_box *const box = &p->boxes[i];
+        const double bytes = halo_needed_bytes(box, halo_packs(p));
+        if (bytes > max_bytes)
+            return bc_error_set(error,
+                                "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
+                                "memory or /dev/shm: %s",
+                                (long long)box->extent[0], (long long)box->extent[1],
+                                (long long)box->extent[2], bytes / 1048576, max_bytes / 1048576,
+                                advice_of(p, max_bytes).text);
     }
     return true;
 }
 
-static void note_left_out(const struct bc_run *run)
+/* ---- what the run says before its rows ------------------------------------------------------- */
+
+static void note_left_out(const struct halo_state *halo)
 {
-    if (parameters.left_out == NULL)
+    const struct halo_parameters *const p = &halo->parameters;
+    if (p->left_out != NULL)
+        bc_output_remark(halo->run->output, "note",
+                         "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
+                         advice_of(p, usable_bytes(p, halo->run)).text);
+}
+
+/* Leaves out a method that calls a function which the MPI library lacks. */
+static void check_missing(struct halo_state *halo, int method)
+{
+    if (!halo_methods[method].missing)
         return;
-    bc_output_remark(run->output, "note",
-                     "no boxes of %s: they do not fit into memory or /dev/shm: "
-                     "%s",
-                     parameters.left_out, advice_of(usable_bytes(run)).text);
+    halo->parameters.method_chosen[method] = false;
+    bc_output_remark(halo->run->output, "note", "no %s: this MPI library has no such function",
+                     halo_methods[method].name);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-static void fill_extents(struct bc_row *row, const char *column, int64_t a, int64_t b, int64_t c)
+/* Says how many faces of the shared window cross nodes; leaves it out where no process shares a
+   node with a neighbour. Collective. */
+static void check_sharing(struct halo_state *halo, int i)
 {
-    char cell[BC_CELL_LENGTH];
-    snprintf(cell, sizeof cell, "%lldx%lldx%lld", (long long)a, (long long)b, (long long)c);
-    bc_row_text(row, column, cell);
-}
-
-static void fill_row(struct bc_row *row, const struct bench *bench,
-                     const struct halo_method *method, const struct halo_box *box,
-                     const struct halo_result *result)
-{
-    const bool check = bench->run->settings.check;
-    const struct bc_batch_result *const times = &result->times;
-    const int *const dims = bench->grid.dims;
-    const int64_t ndata = halo_ndata(box);
-    bc_row_clear(row, &bench->run->benchmark->table);
-    bc_row_text(row, "method", method->name);
-    bc_row_text(row, "sync", halo_sync_names[method->sync]);
-    fill_extents(row, "dims", dims[0], dims[1], dims[2]);
-    fill_extents(row, "local", box->extent[0], box->extent[1], box->extent[2]);
-    bc_row_integer(row, "ndata", ndata);
-    bc_row_integer(row, "nrep", times->repetitions);
-    bc_row_real(row, "time_s", times->total_s);
-    bc_row_time(row, "latency", &times->repetition);
-    bc_row_real(row, "bwidth_mbs",
-                (double)sizeof(double) * (double)ndata / 1048576.0 /
-                    (times->repetition.value * 1e-9));
-    const bool wrong = result->wrong > 0;
-    bc_row_text(row, "check", !check ? "off" : wrong ? "FAIL" : "ok");
-    bc_row_integer(row, "samples", (int64_t)times->repetition.count);
-    const char *const end = times->in_time ? "ok" : "budget";
-    bc_row_text(row, "status", wrong ? "FAIL" : end);
-    bc_row_integer(row, "slowest_rank", times->slowest_rank);
-}
-
-/* Measures one box by one method and writes its row. Collective; false if the run
-   must end. */
-static bool measure_row(struct bench *bench, const struct halo_method *method,
-                        const struct halo_box *box)
-{
-    struct halo_exchange exchange;
-    struct halo_result result;
-    halo_exchange_init(&exchange, box, &bench->grid, bench->comm, bench->run->job.node_comm);
-    method->create(&exchange);
-    halo_measure(bench->run, bench->sampler, method, &exchange,
-                 bc_run_row_seconds(bench->run, bench->rows_left--), &result);
-    method->destroy(&exchange);
-    struct bc_row row;
-    fill_row(&row, bench, method, box, &result);
-    return bc_run_row(bench->run, &row);
-}
-
-/* ---- the sweep ------------------------------------------------------------------------------- */
-
-/* Says where the shared window's faces go, and leaves it out where it has none to
-   share. Collective. */
-static void note_shared_window(const struct bench *bench)
-{
+    const struct halo_method *const method = &halo_methods[i];
+    if (!method->shares_node)
+        return;
     const struct halo_neighbourhood n =
-        halo_neighbourhood_of(&bench->grid, bench->comm, bench->run->job.node_comm);
-    for (int i = 0; i < HALO_METHODS; i++) {
-        const struct halo_method *const method = &halo_methods[i];
-        if (!parameters.method_chosen[i] || !method->shares_node)
-            continue;
-        if (n.on_node == 0) {
-            parameters.method_chosen[i] = false;
-            bc_output_remark(bench->run->output, "note",
-                             "no %s: no process shares a node with a neighbour", method->name);
-        } else {
-            bc_output_remark(bench->run->output, "note",
-                             "%s: %lld of %lld faces cross nodes, as packed "
-                             "messages",
-                             method->name, (long long)n.off_node, (long long)n.faces);
-        }
-    }
+        halo_neighbourhood_of(&halo->grid, halo->comm, halo->run->job.node_comm);
+    halo->parameters.method_chosen[i] = n.on_node > 0;
+    if (n.on_node == 0)
+        bc_output_remark(halo->run->output, "note",
+                         "no %s: no process shares a node with a neighbour", method->name);
+    else
+        bc_output_remark(halo->run->output, "note",
+                         "%s: %lld of %lld faces cross nodes, as packed messages", method->name,
+                         (long long)n.off_node, (long long)n.faces);
 }
 
-/* Leaves out methods that call what the MPI library lacks. */
-static void note_missing(const struct bench *bench)
+/* Says when the neighborhood collective brings wrong faces, which --check alone would show.
+   Collective. */
+static void check_order(const struct halo_state *halo, int i)
 {
-    for (int i = 0; i < HALO_METHODS; i++) {
-        if (!parameters.method_chosen[i] || !halo_methods[i].missing)
-            continue;
-        parameters.method_chosen[i] = false;
-        bc_output_remark(bench->run->output, "note", "no %s: this MPI library has no such function",
-                         halo_methods[i].name);
-    }
+    const struct halo_method *const method = &halo_methods[i];
+    if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
+        bc_output_remark(halo->run->output, "note",
+                         "%s: this MPI library brings faces to the wrong side where both "
+                         "neighbours are the same process; the time is that of the same messages",
+                         method->name);
 }
 
-/* Says when the neighborhood collective brings wrong faces, which --check alone
-   would show. Collective. */
-static void note_neighbor_order(const struct bench *bench)
-{
-    for (int i = 0; i < HALO_METHODS; i++) {
-        const struct halo_method *const method = &halo_methods[i];
-        if (parameters.method_chosen[i] && method->is_right != NULL &&
-            !method->is_right(&bench->grid, bench->comm))
-            bc_output_remark(bench->run->output, "note",
-                             "%s: this MPI library brings faces to the wrong side "
-                             "where both neighbours are the same process; the time "
-                             "is that of the same messages",
-                             method->name);
-    }
-}
-
-static void count_rows(struct bench *bench)
-{
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (parameters.method_chosen[i])
-            bench->rows_left += parameters.box_count;
-}
-
-static void sweep(struct bench *bench)
-{
-    for (int i = 0; i < HALO_METHODS; i++)
-        for (int j = 0; j < parameters.box_count; j++)
-            if (parameters.method_chosen[i] &&
-                !measure_row(bench, &halo_methods[i], &parameters.boxes[j]))
-                return;
-}
+/* ---- what all rows share --------------------------------------------------------------------- */
 
 /* A communicator of the grid, with the ranks of MPI_COMM_WORLD. Collective. */
-static MPI_Comm create_grid_comm(void)
+static MPI_Comm create_grid_comm(const int *dims)
 {
     static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
     MPI_Comm comm;
-    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, parameters.dims, periodic, 0, &comm));
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, &comm));
     BC_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     return comm;
 }
 
-int main(int argc, char **argv)
+static void open_halo(void *state, struct bc_run *run)
 {
-    struct bc_option rows[HALO_OPTIONS_MAX];
-    const struct bc_benchmark benchmark = {
-        .name = "halo",
-        .summary = "Measures a 3D halo swap in a periodic grid of processes, by "
-                   "put, get, messages\nof several kinds, and shared memory.",
-        .table = {columns, sizeof columns / sizeof *columns},
-        .options = rows,
-        .option_count = halo_parameters_table(&parameters, rows),
-        .thread_level = MPI_THREAD_SINGLE,
-        .run_budget_s = RUN_BUDGET_S,
-        .may_start_together = true,
-        .validate = validate,
-    };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    /* Rank 0 has taken the texts apart to validate them; so must the others. */
-    struct bc_error ignored;
-    halo_parameters_complete(&parameters, run.job.ranks, &ignored);
-    BC_MPI(MPI_Dims_create(run.job.ranks, HALO_DIRECTIONS, parameters.dims));
-
-    struct bench bench = {
-        .run = &run,
-        .sampler = bc_sampler_create(MPI_COMM_WORLD),
-        .grid = halo_grid_of(parameters.dims, run.job.rank),
-        .comm = create_grid_comm(),
-    };
-    note_left_out(&run);
-    note_missing(&bench);
-    note_shared_window(&bench);
-    note_neighbor_order(&bench);
-    count_rows(&bench);
-    sweep(&bench);
-    BC_MPI(MPI_Comm_free(&bench.comm));
-    bc_sampler_destroy(bench.sampler);
-    return bc_run_end(&run);
+    struct halo_state *const halo = state;
+    struct halo_parameters *const p = &halo->parameters;
+    BC_MPI(MPI_Dims_create(run->job.ranks, HALO_DIRECTIONS, p->dims));
+    halo->run = run;
+    halo->grid = halo_grid_of(p->dims, run->job.rank);
+    halo->comm = create_grid_comm(p->dims);
+    note_left_out(halo);
+    for (int i = 0; i < HALO_METHODS; i++)
+        if (p->method_chosen[i])
+            check_missing(halo, i);
+    for (int i = 0; i < HALO_METHODS; i++)
+        if (p->method_chosen[i])
+            check_sharing(halo, i);
+    for (int i = 0; i < HALO_METHODS; i++)
+        if (p->method_chosen[i])
+            check_order(halo, i);
 }
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    const struct halo_parameters *const p = &((struct halo_state *)state)->parameters;
+    for (int i = 0; i < HALO_METHODS; i++)
+        for (int j = 0; j < p->box_count && p->method_chosen[i]; j++)
+            bc_rows_add(rows, &(struct key){&halo_methods[i], &p->boxes[j]});
+}
+
+static void close_halo(void *state)
+{
+    struct halo_state *const halo = state;
+    BC_MPI(MPI_Comm_free(&halo->comm));
+}
+
+/* ---- one row --------------------------------------------------------------------------------- */
+
+struct round {
+    const struct halo_method *method;
+    const struct halo_exchange *exchange;
+    struct bc_start_window *window; /* or NULL */
+    int64_t swaps;                  /* that were checked so far */
+    int64_t wrong;                  /* of these, on this rank */
+};
+
+static double repeat(void *context, int64_t repetitions)
+{
+    const struct round *const round = context;
+    return halo_swap_often(round->method, round->exchange, repetitions, round->window);
+}
+
+/* The barrier, or the window, comes just before the timed region, so that no rank waits in it for
+   another one's data to be made. There is none after the swap: values that arrive or are read too
+   late must be seen. */
+static double repeat_checked(void *context, int64_t repetitions)
+{
+    struct round *const round = context;
+    double ns = 0.0;
+    for (int64_t i = 0; i < repetitions; i++) {
+        halo_prepare(round->exchange, round->swaps);
+        if (round->window != NULL)
+            bc_start_window_wait(round->window);
+        else
+            bc_harness_release(round->exchange->comm);
+        ns += halo_swap_often(round->method, round->exchange, 1, round->window);
+        if (!halo_is_right(round->exchange, round->swaps))
+            round->wrong++;
+        round->swaps++;
+    }
+    return ns;
+}
+
+static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
+{
+    snprintf(cell, BC_CELL_LENGTH, "%lldx%lldx%lld", (long long)a, (long long)b, (long long)c);
+}
+
+/* A sample is a batch of swaps, long against the clock. With --check each swap is timed by itself,
+   and its data is made before and verified after the timed region. */
+static void measure(void *state, const void *row, double seconds, void *filled)
+{
+    const struct halo_state *const halo = state;
+    const struct bc_run *const run = halo->run;
+    const struct key *const key = row;
+    struct result *const result = filled;
+    const struct halo_method *const method = key->method;
+    const bool check = run->settings.check;
+    struct halo_exchange exchange;
+    halo_exchange_init(&exchange, key->box, &halo->grid, halo->comm, run->job.node_comm);
+    method->create(&exchange);
+    struct round round = {.method = method, .exchange = &exchange, .window = run->window};
+    const struct bc_batch batch = {
+        .repeat = check ? repeat_checked : repeat,
+        .context = &round,
+        .repetitions = check ? 1 : 0,
+        .clock_readings = 1.0,
+        .quantity = "swap",
+        .window = run->window,
+    };
+    bc_batch_measure(run, &batch, seconds, &result->swaps);
+    method->destroy(&exchange);
+    int64_t wrong = 0;
+    if (check)
+        bc_harness_reduce(&round.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+
+    const int *const dims = halo->grid.dims;
+    const int64_t *const extent = key->box->extent;
+    result->method = method->name;
+    result->sync = halo_sync_names[method->sync];
+    write_extents(result->dims, dims[0], dims[1], dims[2]);
+    write_extents(result->local, extent[0], extent[1], extent[2]);
+    result->ndata = halo_ndata(key->box);
+    result->bwidth_mbs = (double)sizeof(double) * (double)result->ndata / 1048576.0 /
+                         (result->swaps.repetition.value * 1e-9);
+    result->check = !check ? "off" : wrong > 0 ? "FAIL" : "ok";
+    if (wrong > 0)
+        result->swaps.outcome.status = BC_FAIL;
+}
+
+const struct bc_benchmark halo_benchmark = {
+    .name = "halo",
+    .summary = "Measures a 3D halo swap in a periodic grid of processes, by put, get, messages\n"
+               "of several kinds, and shared memory.",
+    .options = halo_options,
+    .option_count = HALO_OPTIONS,
+    .table = {columns, sizeof columns / sizeof *columns},
+    .budget_s = RUN_BUDGET_S,
+    .may_start_together = true,
+    .defaults = &halo_default_parameters,
+    .defaults_bytes = sizeof halo_default_parameters,
+    .state_bytes = sizeof(struct halo_state),
+    .key_bytes = sizeof(struct key),
+    .result_bytes = sizeof(struct result),
+    .complete = complete,
+    .fit = fit,
+    .open = open_halo,
+    .rows = list_rows,
+    .measure = measure,
+    .close = close_halo,
+};

@@ -1,9 +1,9 @@
 #include "halo/parameters.h"
 
 #include "common/mpi/large_count.h"
-#include "common/run/names.h"
 #include "common/run/parse.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,48 +13,46 @@ enum { SYNC_BOTH = HALO_SYNC_NONE };
    one has. */
 #define ELEMENT_MAX 80
 
-size_t halo_parameters_table(struct halo_parameters *parameters, struct bc_option *rows)
+const struct halo_parameters halo_default_parameters = {
+    .dims_text = "0x0x0",
+    .local_text = HALO_DEFAULT_LOCAL,
+    .methods = {.text = "all"},
+    .sync = SYNC_BOTH,
+};
+
+static const char *method_name(int i)
 {
-    struct halo_parameters *const p = parameters;
-    *p = (struct halo_parameters){
-        .dims_text = "0x0x0",
-        .local_text = p->default_local,
-        .methods_text = "all",
-        .sync = SYNC_BOTH,
-        .default_local = HALO_DEFAULT_LOCAL,
-    };
-    const struct bc_option table[] = {
-        {.long_name = "dims",
-         .kind = BC_TEXT,
-         .value = &p->dims_text,
-         .argument = "AxBxC",
-         .help = "processes in each direction; where 0, MPI_Dims_create "
-                 "chooses"},
-        {.long_name = "local",
-         .kind = BC_TEXT,
-         .value = &p->local_text,
-         .argument = "LIST",
-         .help = "extents of a process's box without its halo, in values "
-                 "(doubles): A for a cube or AxBxC, with commas"},
-        {.long_name = "methods",
-         .kind = BC_TEXT,
-         .value = &p->methods_text,
-         .argument = "NAMES",
-         .help = "methods, with commas: put, get, isend/irecv types, "
-                 "isend/irecv packed, persistent, neighbor_alltoallw, shared "
-                 "window; or all. Case, spaces and dashes don't count"},
-        {.long_name = "coarray-sync",
-         .kind = BC_CHOICE,
-         .value = &p->sync,
-         .choices = "all|images|both",
-         .help = "synchronisation of puts and gets: of all processes, of "
-                 "neighbours, or both after each other"},
-    };
-    _Static_assert(sizeof table / sizeof *table <= HALO_OPTIONS_MAX,
-                   "make HALO_OPTIONS_MAX larger");
-    memcpy(rows, table, sizeof table);
-    return sizeof table / sizeof *table;
+    return halo_methods[i].name;
 }
+
+#define AT(member) offsetof(struct halo_parameters, member)
+
+const struct bc_option halo_options[HALO_OPTIONS] = {
+    {.long_name = "dims",
+     .kind = BC_TEXT,
+     .at = AT(dims_text),
+     .argument = "AxBxC",
+     .help = "processes in each direction; where 0, MPI_Dims_create chooses"},
+    {.long_name = "local",
+     .kind = BC_TEXT,
+     .at = AT(local_text),
+     .argument = "LIST",
+     .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
+             "AxBxC, with commas"},
+    {.long_name = "methods",
+     .kind = BC_NAMES,
+     .at = AT(methods),
+     .argument = "NAMES",
+     .name_at = method_name,
+     .name_count = HALO_METHODS,
+     .help = "methods"},
+    {.long_name = "coarray-sync",
+     .kind = BC_CHOICE,
+     .at = AT(sync),
+     .choices = "all|images|both",
+     .help = "synchronisation of puts and gets: of all processes, of neighbours, or both after "
+             "each other"},
+};
 
 /* ---- three numbers --------------------------------------------------------------------------- */
 
@@ -83,32 +81,35 @@ static int read_extents(const char *text, size_t length, int64_t values[HALO_DIR
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
-static bool complete_dims(struct halo_parameters *p, int ranks, struct bc_error *error)
+static bool complete_dims(struct halo_parameters *p, struct bc_error *error)
 {
     int64_t dims[HALO_DIRECTIONS];
-    int64_t product = 1; /* of those that are given */
-    bool free = false;
     if (read_extents(p->dims_text, strlen(p->dims_text), dims) != HALO_DIRECTIONS)
         return bc_error_set(error,
-                            "--dims: '%.*s' is no grid: use AxBxC, such "
-                            "as 2x2x1, or 0 for MPI_Dims_create's choice",
+                            "--dims: '%.*s' is no grid: use AxBxC, such as 2x2x1, or 0 for "
+                            "MPI_Dims_create's choice",
                             ELEMENT_MAX, p->dims_text);
-    for (int d = 0; d < HALO_DIRECTIONS; d++) {
-        free = free || dims[d] == 0;
-        if (dims[d] > 0)
-            product = dims[d] > ranks / product ? (int64_t)ranks + 1 : product * dims[d];
-        if (product > ranks)
-            break;
-    }
-    if (free ? ranks % product != 0 : product != ranks)
-        return bc_error_set(error,
-                            "--dims: %.*s does not make a grid of %d "
-                            "processes: use numbers whose product is %d, "
-                            "or 0 for MPI_Dims_create's choice",
-                            ELEMENT_MAX, p->dims_text, ranks, ranks);
     for (int d = 0; d < HALO_DIRECTIONS; d++)
-        p->dims[d] = (int)dims[d];
+        p->dims[d] = dims[d] > INT_MAX ? INT_MAX : (int)dims[d];
     return true;
+}
+
+bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
+                         struct bc_error *error)
+{
+    int64_t product = 1; /* of the numbers that are given */
+    bool free = false;
+    for (int d = 0; d < HALO_DIRECTIONS && product <= ranks; d++) {
+        free = free || parameters->dims[d] == 0;
+        if (parameters->dims[d] > 0)
+            product *= parameters->dims[d];
+    }
+    if (free ? ranks % product == 0 : product == ranks)
+        return true;
+    return bc_error_set(error,
+                        "--dims: %.*s does not make a grid of %d processes: use numbers whose "
+                        "product is %d, or 0 for MPI_Dims_create's choice",
+                        ELEMENT_MAX, parameters->dims_text, ranks, ranks);
 }
 
 /* ---- the boxes ------------------------------------------------------------------------------- */
@@ -162,36 +163,29 @@ void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
         count--;
     if (count == p->box_count)
         return;
-    char *end = p->default_local;
+    strcpy(p->shortened_local, HALO_DEFAULT_LOCAL);
+    char *end = p->shortened_local;
     for (int i = 0; i < count; i++)
         end += strcspn(end, ",") + 1;
     end[-1] = '\0';
     p->left_out = end;
+    p->local_text = p->shortened_local;
     p->box_count = count;
 }
 
-/* ---- the methods ----------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
-static const char *method_name(int i)
+static void choose_methods(struct halo_parameters *p)
 {
-    return halo_methods[i].name;
-}
-
-static bool complete_methods(struct halo_parameters *p, struct bc_error *error)
-{
-    if (!bc_names_choose("methods", p->methods_text, method_name, p->method_chosen, HALO_METHODS,
-                         error))
-        return false;
     for (int i = 0; i < HALO_METHODS; i++) {
         const enum halo_sync sync = halo_methods[i].sync;
-        if (sync != HALO_SYNC_NONE && p->sync != SYNC_BOTH && p->sync != (int)sync)
-            p->method_chosen[i] = false;
+        const bool wanted = sync == HALO_SYNC_NONE || p->sync == SYNC_BOTH || p->sync == (int)sync;
+        p->method_chosen[i] = p->methods.chosen[i] && wanted;
     }
-    return true;
 }
 
-bool halo_parameters_complete(struct halo_parameters *parameters, int ranks, struct bc_error *error)
+bool halo_parameters_complete(struct halo_parameters *parameters, struct bc_error *error)
 {
-    return complete_dims(parameters, ranks, error) && complete_boxes(parameters, error) &&
-           complete_methods(parameters, error);
+    choose_methods(parameters);
+    return complete_dims(parameters, error) && complete_boxes(parameters, error);
 }

@@ -9,7 +9,6 @@
 #include "halo/methods.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define HALO_BOXES_MAX 256
 
@@ -19,34 +18,37 @@
 struct halo_parameters {
     const char *dims_text;
     const char *local_text;
-    const char *methods_text; /* names with commas; or "all" */
-    int sync;                 /* enum halo_sync; both after them */
+    struct bc_names methods;
+    int sync; /* enum halo_sync of puts and gets; HALO_SYNC_NONE: both */
 
     /* From the texts. */
-    int dims[HALO_DIRECTIONS]; /* 0: MPI_Dims_create's choice; it has one */
+    int dims[HALO_DIRECTIONS]; /* 0: MPI_Dims_create chooses */
     struct halo_box boxes[HALO_BOXES_MAX];
     int box_count;
     bool method_chosen[HALO_METHODS]; /* by name and synchronisation */
 
-    char default_local[sizeof HALO_DEFAULT_LOCAL];
-    const char *left_out; /* boxes that halo_parameters_shorten left out */
+    char shortened_local[sizeof HALO_DEFAULT_LOCAL];
+    const char *left_out; /* the boxes that halo_parameters_shorten left out, or NULL */
 };
 
-#define HALO_OPTIONS_MAX 8
+extern const struct halo_parameters halo_default_parameters;
 
-size_t halo_parameters_table(struct halo_parameters *parameters, struct bc_option *rows);
+/* The table; the struct lies at the beginning of the caller's. */
+#define HALO_OPTIONS 4
+extern const struct bc_option halo_options[HALO_OPTIONS];
 
-/* Takes the texts apart, of a run of so many ranks. Local, on every rank; false
-   with the error set. */
-bool halo_parameters_complete(struct halo_parameters *parameters, int ranks,
-                              struct bc_error *error);
+/* Parses the texts. False with the error set. Local. */
+bool halo_parameters_complete(struct halo_parameters *parameters, struct bc_error *error);
+
+/* Whether `ranks` processes make the grid of --dims. False with the error set. Local. */
+bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
+                         struct bc_error *error);
 
 /* Whether a method that was chosen packs faces into buffers. */
 bool halo_packs(const struct halo_parameters *parameters);
 
-/* Leaves the boxes that need more than so many bytes out of the default list, but
-   for the first one; `local_text` becomes what is left. Local, after
-   halo_parameters_complete and before `local_text` goes to the other ranks. */
+/* Leaves boxes that need more than `bytes` out of the default list, but for the first one, and
+   makes `local_text` what is left. Local, after halo_parameters_complete. */
 void halo_parameters_shorten(struct halo_parameters *parameters, double bytes);
 
 #endif

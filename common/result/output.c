@@ -166,9 +166,9 @@ static const char *name_cell(const void *table, size_t i)
     return ((const struct bc_table *)table)->columns[i].name;
 }
 
-static const char *row_cell(const void *row, size_t i)
+static const char *row_cell(const void *cells, size_t i)
 {
-    return ((const struct bc_row *)row)->cells[i];
+    return ((const char(*)[BC_CELL_LENGTH])cells)[i];
 }
 
 const char *const bc_role_names[BC_ROLES] = {
@@ -193,28 +193,16 @@ void bc_output_header(struct bc_output *output)
     write_cells(output, name_cell, output->table);
 }
 
-void bc_row_clear(struct bc_row *row, const struct bc_table *table)
-{
-    if (table->count > BC_COLUMNS_MAX)
-        abort(); /* a table that the program itself made up */
-    row->table = table;
-    for (size_t i = 0; i < table->count; i++)
-        strcpy(row->cells[i], "NA");
-}
+/* ---- cells ----------------------------------------------------------------------------------- */
 
-/* The number of the column called `name`. */
-static size_t find_column(const struct bc_row *row, const char *name)
-{
-    for (size_t i = 0; i < row->table->count; i++)
-        if (strcmp(row->table->columns[i].name, name) == 0)
-            return i;
-    fprintf(stderr, "commcost: no column is called %s\n", name);
-    abort();
-}
+const char *const bc_status_names[BC_STATUSES] = {
+    [BC_OK] = "ok",           [BC_BUDGET] = "budget",
+    [BC_NO_KNEE] = "no-knee", [BC_MAX_SIZE] = "max-size",
+    [BC_FAIL] = "FAIL",
+};
 
-void bc_row_text(struct bc_row *row, const char *name, const char *text)
+static void write_text(char *cell, const char *text)
 {
-    char *const cell = row->cells[find_column(row, name)];
     snprintf(cell, BC_CELL_LENGTH, "%s", text);
     bc_make_plain_text(cell, '_');
     for (char *c = cell; *c != '\0'; c++)
@@ -222,33 +210,83 @@ void bc_row_text(struct bc_row *row, const char *name, const char *text)
             *c = '_';
 }
 
-void bc_row_integer(struct bc_row *row, const char *name, int64_t value)
+static void write_real(char *cell, double value, int decimals)
 {
-    snprintf(row->cells[find_column(row, name)], BC_CELL_LENGTH, "%" PRId64, value);
-}
-
-void bc_row_real(struct bc_row *row, const char *name, double value)
-{
-    const size_t column = find_column(row, name);
-    char *const cell = row->cells[column];
     if (!isfinite(value)) {
         strcpy(cell, "NA");
         return;
     }
-    const int decimals = row->table->columns[column].decimals;
     snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e", decimals, value);
     /* A tiny negative number that rounds to nothing is not "-0.00". */
     if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
         memmove(cell, cell + 1, strlen(cell));
 }
 
-void bc_output_row(struct bc_output *output, const struct bc_row *row)
+static void write_integer(char *cell, int64_t value, int64_t none)
+{
+    if (value == none)
+        strcpy(cell, "NA");
+    else
+        snprintf(cell, BC_CELL_LENGTH, "%" PRId64, value);
+}
+
+static void write_cell(char *cell, const struct bc_column *column, const void *result)
+{
+    const void *const at = (const char *)result + column->at;
+    switch (column->cell) {
+    case BC_CELL_TEXT: {
+        const char *const text = *(const char *const *)at;
+        write_text(cell, text != NULL ? text : "NA");
+        return;
+    }
+    case BC_CELL_CHARS:
+        write_text(cell, at);
+        return;
+    case BC_CELL_INT:
+        write_integer(cell, *(const int *)at, BC_NO_INT);
+        return;
+    case BC_CELL_INTEGER:
+        write_integer(cell, *(const int64_t *)at, BC_NO_INTEGER);
+        return;
+    case BC_CELL_STATUS:
+        write_text(cell, bc_status_names[*(const enum bc_status *)at]);
+        return;
+    default:
+        break;
+    }
+    double value = *(const double *)at;
+    if (column->cell == BC_CELL_US || column->cell == BC_CELL_TIME)
+        value *= 1e-3;
+    /* An operation that the clock can't see took no time, not less. */
+    if (column->cell == BC_CELL_TIME && value < 0.0)
+        value = 0.0;
+    const bool whole = column->cell == BC_CELL_AMOUNT && value == floor(value);
+    write_real(cell, value, whole ? 0 : column->decimals);
+}
+
+void bc_output_row(struct bc_output *output, const void *result)
 {
     if (output == NULL)
         return;
-    write_cells(output, row_cell, row);
+    char cells[BC_COLUMNS_MAX][BC_CELL_LENGTH];
+    const struct bc_table *const table = output->table;
+    if (table->count > BC_COLUMNS_MAX)
+        abort(); /* a table that the program itself made up */
+    for (size_t i = 0; i < table->count; i++)
+        write_cell(cells[i], &table->columns[i], result);
+    write_cells(output, row_cell, cells);
     output->rows++;
 }
+
+enum bc_status bc_table_status(const struct bc_table *table, const void *result)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->columns[i].cell == BC_CELL_STATUS)
+            return *(const enum bc_status *)((const char *)result + table->columns[i].at);
+    return BC_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 void bc_output_end(struct bc_output *output, int status)
 {

@@ -9,6 +9,7 @@
 #ifndef COMMCOST_COMMON_RESULT_OUTPUT_H
 #define COMMCOST_COMMON_RESULT_OUTPUT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,11 +28,85 @@ enum bc_role {
 /* How a role is called in a result: key, less, more, info. */
 extern const char *const bc_role_names[BC_ROLES];
 
+/* How a row of measurements ended. */
+enum bc_status {
+    BC_OK,
+    BC_BUDGET,   /* the time was up before the precision was reached */
+    BC_NO_KNEE,  /* mpi_overhead: the work did not get beyond the transfer */
+    BC_MAX_SIZE, /* overlap: no size took the cutoff time */
+    BC_FAIL,     /* wrong data */
+    BC_STATUSES
+};
+
+/* How a status is called in a result: ok, budget, no-knee, max-size, FAIL. */
+extern const char *const bc_status_names[BC_STATUSES];
+
+/* What every row of measurements ends with. */
+struct bc_outcome {
+    int64_t samples;
+    enum bc_status status;
+    int slowest_rank; /* of MPI_COMM_WORLD, the one that was slowest most often */
+};
+
+/* What a member of a result struct holds, and so how its cell is written. */
+enum bc_cell {
+    BC_CELL_TEXT,    /* const char *; NULL: NA */
+    BC_CELL_CHARS,   /* char[] */
+    BC_CELL_INT,     /* int; BC_NO_INT: NA */
+    BC_CELL_INTEGER, /* int64_t; BC_NO_INTEGER: NA */
+    BC_CELL_REAL,    /* double; not finite: NA */
+    BC_CELL_AMOUNT,  /* double, without decimals where it is a whole number */
+    BC_CELL_US,      /* double in ns, written in microseconds */
+    BC_CELL_TIME,    /* the same, never below 0 */
+    BC_CELL_STATUS   /* enum bc_status */
+};
+
+#define BC_NO_INT INT_MIN
+#define BC_NO_INTEGER INT64_MIN
+
 struct bc_column {
     const char *name; /* without blanks, if there is to be a header */
     enum bc_role role;
     int decimals; /* of a real number in this column */
+    enum bc_cell cell;
+    size_t at; /* offsetof the value in the result struct */
 };
+
+/* A column of a member of `struct type`; the member's type says how the cell is written. */
+#define BC_COLUMN(name, role, decimals, type, member)                                                \
+    {                                                                                                \
+        name, role, decimals,                                                                      \
+            _Generic(((struct type *)0)->member, const char *: BC_CELL_TEXT, char *: BC_CELL_CHARS, \
+                     int: BC_CELL_INT, int64_t: BC_CELL_INTEGER, double: BC_CELL_REAL,             \
+                     enum bc_status: BC_CELL_STATUS),                                              \
+            offsetof(struct type, member) \
+    }
+
+/* A column of a double that is written in another way than BC_CELL_REAL. */
+#define BC_COLUMN_AS(cell, name, role, decimals, type, member)                                     \
+    {                                                                                              \
+        name, role, decimals,                                                                      \
+            _Generic(((struct type *)0)->member, double                                            \
+                     : (cell)),                                                                    \
+            offsetof(struct type, member)                                                          \
+    }
+
+/* The columns x_us, x_lo_us, x_hi_us, x_p99_us and x_max_us of a struct bc_summary of times in
+   ns; the second one has all but x_us. */
+#define BC_TIME_COLUMNS(name, role, decimals, type, member)                                        \
+    BC_COLUMN_AS(BC_CELL_TIME, name "_us", role, decimals, type, member.value),                    \
+        BC_TIME_RANGE_COLUMNS(name, decimals, type, member)
+#define BC_TIME_RANGE_COLUMNS(name, decimals, type, member)                                        \
+    BC_COLUMN_AS(BC_CELL_TIME, name "_lo_us", BC_INFO, decimals, type, member.interval.lo),        \
+        BC_COLUMN_AS(BC_CELL_TIME, name "_hi_us", BC_INFO, decimals, type, member.interval.hi),    \
+        BC_COLUMN_AS(BC_CELL_TIME, name "_p99_us", BC_INFO, decimals, type, member.p99),           \
+        BC_COLUMN_AS(BC_CELL_TIME, name "_max_us", BC_INFO, decimals, type, member.max)
+
+/* The columns of a struct bc_outcome. */
+#define BC_OUTCOME_COLUMNS(type, member)                                                           \
+    BC_COLUMN("samples", BC_INFO, 0, type, member.samples),                                        \
+        BC_COLUMN("status", BC_INFO, 0, type, member.status),                                      \
+        BC_COLUMN("slowest_rank", BC_INFO, 0, type, member.slowest_rank)
 
 struct bc_table {
     const struct bc_column *columns;
@@ -86,23 +161,14 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
    says. */
 void bc_output_header(struct bc_output *output);
 
-/* A row that is being filled. Cells that are not set are NA. */
-struct bc_row {
-    const struct bc_table *table;
-    char cells[BC_COLUMNS_MAX][BC_CELL_LENGTH];
-};
+/* Writes the row of a result struct, whose type is the one that the table's columns name, and
+   flushes it, so that a run that is killed later keeps it. Control characters (tabs, line
+   breaks), `#` and `"` in a text become underscores, and bytes that are not UTF-8 question
+   marks. */
+void bc_output_row(struct bc_output *output, const void *result);
 
-void bc_row_clear(struct bc_row *row, const struct bc_table *table);
-
-/* Set the cell of the column called `name`, which must exist. A real number
-   that is not finite is NA; control characters (tabs, line breaks), `#` and `"` in a
-   text become underscores, and bytes that are not UTF-8 question marks. */
-void bc_row_text(struct bc_row *row, const char *name, const char *text);
-void bc_row_integer(struct bc_row *row, const char *name, int64_t value);
-void bc_row_real(struct bc_row *row, const char *name, double value);
-
-/* Writes a row and flushes it, so that a run killed later keeps it. */
-void bc_output_row(struct bc_output *output, const struct bc_row *row);
+/* The status in a result struct; BC_OK if the table has no such column. */
+enum bc_status bc_table_status(const struct bc_table *table, const void *result);
 
 /* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was
    cut off: to be called last, with the status that the program is about to

@@ -1,21 +1,22 @@
 /*
- * Options as tables.
+ * Command-line options as static tables.
  *
- * Each row says everything about one option: its names, what it takes, where
- * the value goes, its environment variables, its limits and its help. Parsing,
- * --help, the metadata of a result and the broadcast of the parameters from
- * rank 0 all come from the same rows.
+ * Each row says everything about one option: its names, what it takes, where its value lies in
+ * the caller's struct, its environment variables, its limits and its help. Parsing, --help, the
+ * metadata of a result and the broadcast of the values from rank 0 all come from the same rows.
  *
- * Nothing here uses MPI or ends the program: errors are texts of one line,
- * which name the option, the value and what would do.
+ * Nothing here calls MPI or ends the program: an error is a text of one line that names the
+ * option, the value and what would do.
  */
 #ifndef COMMCOST_COMMON_RUN_OPTIONS_H
 #define COMMCOST_COMMON_RUN_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
+/* An option's kind says which type its value has. */
 enum bc_option_kind {
     BC_FLAG,      /* bool; --name, --name=yes, --name=no */
     BC_INTEGER,   /* int64_t */
@@ -24,43 +25,66 @@ enum bc_option_kind {
     BC_SIZE,      /* int64_t with K, M, G */
     BC_SIZE_LIST, /* struct bc_size_list */
     BC_CHOICE,    /* int: the index of one of `choices` */
-    BC_TEXT       /* const char *: any text; kept by pointer or copied into
-                     the table on a broadcast */
+    BC_NAMES,     /* struct bc_names: some of a list of names, or all */
+    BC_TEXT       /* const char *: any text; points into argv, the environment or memory that the
+                     options own */
 };
 
-/* Where an option's value came from; a later one beats an earlier one. */
+/* Where a value came from. A later source beats an earlier one. */
 enum bc_option_source { BC_FROM_DEFAULT, BC_FROM_ENVIRONMENT, BC_FROM_ARGUMENT };
 
+#define BC_NAMES_MAX 32
+
+/* The value of a BC_NAMES option. Only `text` needs a default. */
+struct bc_names {
+    const char *text;          /* as the user wrote it */
+    bool chosen[BC_NAMES_MAX]; /* by index of the name */
+};
+
+/* The name at an index of a list; the index must be below the list's length. */
+typedef const char *bc_name_fn(int index);
+
+/* A row of an option table. What a kind doesn't use stays 0. */
 struct bc_option {
     const char *long_name;
     const char *alias; /* a second long name, or NULL */
     char short_name;   /* or 0 */
     enum bc_option_kind kind;
-    void *value;          /* holds the default until parsed; see the kinds */
-    const char *argument; /* how --help calls the value: "N"; NULL for flags */
+    size_t at;            /* offsetof the value in the caller's struct, which holds the default
+                             before parsing */
+    const char *argument; /* how --help calls the value: "N" */
     const char *help;
-    const char *variables;  /* environment variables, separated by spaces, the
-                               first one that is set counts; or NULL */
+    const char *variables;  /* environment variables, separated by spaces; the first one that is
+                               set counts */
     const char *choices;    /* BC_CHOICE: words separated by "|" */
-    bool unbounded;         /* numbers: true if min and max don't apply */
-    double min, max;        /* numbers: the least and greatest value taken */
-    const char *zero;       /* numbers: how the default 0 is called, which can't be
+    bc_name_fn *name_at;    /* BC_NAMES: the list; --help prints it */
+    int name_count;         /* BC_NAMES: its length, at most BC_NAMES_MAX */
+    bool unbounded;         /* numbers: min and max don't apply */
+    double min, max;        /* numbers: limits, inclusive */
+    const char *word;       /* numbers: a word that may be given in place of a number */
+    double word_value;      /* the value that the word stands for; limits don't apply to it */
+    const char *zero;       /* numbers: what --help and metadata call the default 0, which can't be
                                given; NULL: 0 */
-    const char *range_hint; /* what would do, for errors; NULL: made from min
-                               and max */
-    bool internal;          /* not a parameter of the measurement (--help, --output):
-                               left out of the metadata */
-
-    /* Set by parsing. */
-    enum bc_option_source source;
-    const char *variable; /* the one that set it, with its length */
-    size_t variable_length;
-    char *owned; /* storage of a text that came by broadcast */
+    const char *range_hint; /* what error messages advise; NULL: made from min and max */
+    bool internal; /* not a parameter of the measurement (--help, --output): not in the metadata */
 };
 
-struct bc_options {
-    struct bc_option *rows;
+/* A table, and the struct that its rows fill. */
+struct bc_option_table {
+    const struct bc_option *rows;
     size_t count;
+    void *values;
+};
+
+#define BC_OPTION_TABLES_MAX 2
+
+struct bc_option_state; /* where a value came from, and memory that it owns */
+
+/* The options of a program: its tables, one after the other. */
+struct bc_options {
+    struct bc_option_table tables[BC_OPTION_TABLES_MAX];
+    int table_count;
+    struct bc_option_state *states; /* one for each row of all tables */
 };
 
 #define BC_ERROR_LENGTH 512
@@ -70,46 +94,61 @@ struct bc_error {
     char text[BC_ERROR_LENGTH];
 };
 
-/* Sets the text, cut to its length and made plain (common/result/plain_text.h). Returns false,
-   so that a caller can return what this returns. */
+/* Sets the text, cut to its length and made plain (common/result/plain_text.h). Returns false, so
+   that a caller can return what this returns. */
 bool bc_error_set(struct bc_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Looks a variable up; getenv in the programs, something else in tests. */
+/* Looks a variable up: getenv in programs, something else in tests. */
 typedef const char *bc_lookup_fn(const char *name);
 
-/* Reads the environment, then the command line, which beats it. False, with
-   the error set, on the first thing that is wrong; values that were set until
-   then stay. argv[0] is skipped. */
-bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, bc_lookup_fn *lookup,
-                      struct bc_error *error);
-
-/* The row with this long name; the name must be in the table. */
-const struct bc_option *bc_options_find(const struct bc_options *options, const char *long_name);
-
-/* True if the option was given on the command line or in the environment. */
-bool bc_option_given(const struct bc_options *options, const char *long_name);
-
-/* Writes an option's present value as text that parses back to it, cut to
-   `size`. */
-void bc_option_format(const struct bc_option *option, char *text, size_t size);
-
-/* The same in full, freed by the caller; NULL without memory. */
-char *bc_option_text(const struct bc_option *option);
-
-/* Prints all options with their help, defaults and variables. Call when the values are
-   the defaults: before parsing, or after bc_options_decode of what was encoded then. */
-void bc_options_help(FILE *stream, const struct bc_options *options);
-
-/* All values and where they came from as one text, for bc_options_decode on
-   another rank; freed by the caller. NULL if there is no memory. */
-char *bc_options_encode(const struct bc_options *options);
-
-/* Takes the values of bc_options_encode from the same table. False if the text
-   does not fit the table. */
-bool bc_options_decode(struct bc_options *options, const char *text);
+/* Takes up to BC_OPTION_TABLES_MAX tables, whose structs hold the defaults. False without memory.
+   Free with bc_options_free. */
+bool bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
 
 /* Frees what the values own. */
 void bc_options_free(struct bc_options *options);
+
+/* Reads the environment, then the command line, which beats it. argv[0] is skipped. False with
+   the error set on the first thing that is wrong; values that were set before that stay. */
+bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, bc_lookup_fn *lookup,
+                      struct bc_error *error);
+
+/* The number of rows of all tables. */
+size_t bc_options_count(const struct bc_options *options);
+
+/* One row by its number, counted over all tables. */
+const struct bc_option *bc_options_row(const struct bc_options *options, size_t row);
+
+/* Where the value of a row came from. */
+enum bc_option_source bc_options_source(const struct bc_options *options, size_t row);
+
+/* The environment variable that set a row's value, not ended by a 0; NULL if none did. */
+const char *bc_options_variable(const struct bc_options *options, size_t row, size_t *length);
+
+/* The present value of a row as text that parses back to it; freed by the caller. NULL without
+   memory. */
+char *bc_options_text(const struct bc_options *options, size_t row);
+
+/* True if the option with this long name, which must exist, was given on the command line or in
+   the environment. */
+bool bc_option_given(const struct bc_options *options, const char *long_name);
+
+/* Prints all options with their help, defaults and variables. The values must be the defaults:
+   call before parsing, or after bc_options_decode of what was encoded before parsing. */
+void bc_options_help(FILE *stream, const struct bc_options *options);
+
+/* All values and their sources as one text, for bc_options_decode on another rank; freed by the
+   caller. NULL without memory. */
+char *bc_options_encode(const struct bc_options *options);
+
+/* Takes the values of bc_options_encode of the same tables. False if the text doesn't fit them. */
+bool bc_options_decode(struct bc_options *options, const char *text);
+
+/* Marks the names in `names->chosen` that `names->text` lists: names separated by commas, or
+   `all`. Case and the characters space, `-` and `_` don't count, so "many-put" is "many put".
+   False with the error set, which names --`option`, if a name is not in the list. */
+bool bc_names_choose(const char *option, struct bc_names *names, bc_name_fn *name_at, int count,
+                     struct bc_error *error);
 
 #endif

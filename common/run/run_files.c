@@ -1,5 +1,7 @@
 #include "common/run/run_files.h"
 
+#include "common/run/benchmark.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,7 +68,7 @@ bool bc_run_open_files(struct bc_run *run, struct bc_error *error)
     const struct bc_style style = style_of(run);
     bool good = open_dump(run, error);
     if (good) {
-        run->output = bc_output_open(s->output, &style, &run->benchmark->table);
+        run->output = bc_output_open(s->output, &style, &run->table);
         if (run->output == NULL)
             good = bc_error_set(error,
                                 "--output: cannot write '%.200s': %s: use a "

@@ -97,8 +97,8 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
  * second of two counts, as the first may have waited for a processor. On rank 0
  * *seconds becomes what is left of it, 0 if that is too little for a round.
  */
-static int64_t shared_batch_length(const struct bc_run *run, struct bc_sampler *sampler,
-                                   const struct bc_batch *batch, double *seconds)
+static int64_t shared_batch_length(const struct bc_run *run, const struct bc_batch *batch,
+                                   double *seconds)
 {
     struct round round = {batch, 1, false};
     const struct bc_source source = source_of(run, &round);
@@ -106,13 +106,13 @@ static int64_t shared_batch_length(const struct bc_run *run, struct bc_sampler *
     int64_t agreed[2] = {0, 1}; /* repetitions, whether to take another */
     for (int i = 0; i < 2 && agreed[1] != 0; i++) {
         const double start_s = bc_elapsed_s();
-        bc_sampler_run(sampler, &source, &one_round);
+        bc_sampler_run(run->sampler, &source, &one_round);
         if (run->job.rank == 0) {
             const double round_s = bc_elapsed_s() - start_s;
             *seconds -= round_s;
             if (*seconds < round_s)
                 *seconds = 0.0;
-            agreed[0] = repetitions_of(run, bc_sampler_samples(sampler)->values[0][0]);
+            agreed[0] = repetitions_of(run, bc_sampler_samples(run->sampler)->values[0][0]);
             agreed[1] = agreed[0] == 1 && *seconds > 0.0;
             if (agreed[0] == 1 && *seconds == 0.0)
                 agreed[0] = 0;
@@ -122,15 +122,16 @@ static int64_t shared_batch_length(const struct bc_run *run, struct bc_sampler *
     return agreed[0];
 }
 
-void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                      const struct bc_batch *batch, double seconds, struct bc_batch_result *result)
+void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, double seconds,
+                      struct bc_batch_result *result)
 {
     const double start_s = bc_elapsed_s();
     struct round round = {batch, batch->repetitions, false};
     double left_s = seconds;
-    *result = (struct bc_batch_result){.slowest_rank = -1};
+    bool in_time = true;
+    *result = (struct bc_batch_result){0};
     if (batch->repetitions == 0 && run->job.oversubscribed) {
-        round.repetitions = shared_batch_length(run, sampler, batch, &left_s);
+        round.repetitions = shared_batch_length(run, batch, &left_s);
     } else if (batch->repetitions == 0) {
         round.repetitions = batch_length(run, batch);
         left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
@@ -140,21 +141,20 @@ void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
         round.leads_in = true;
         const struct bc_source batches = source_of(run, &round);
         const struct bc_source singles = source_of(run, &one);
-        result->in_time = bc_sample_with_singles(run, sampler, &batches, &singles, false, left_s,
-                                                 &result->repetition);
+        in_time = bc_sample_with_singles(run, &batches, &singles, false, left_s, &result->repetition);
     } else if (round.repetitions == 1) {
         const struct bc_source source = source_of(run, &round);
-        result->in_time = bc_run_sample(run, sampler, &source, left_s, &result->repetition);
+        in_time = bc_run_sample(run, &source, left_s, &result->repetition);
     } else {
         round.repetitions = 1;
-        result->in_time = run->settings.samples == 1;
+        in_time = run->settings.samples == 1;
         if (run->job.rank == 0)
-            result->repetition = bc_run_summarize(run, bc_sampler_samples(sampler), 0);
+            result->repetition = bc_run_summarize(run, bc_sampler_samples(run->sampler), 0);
     }
-    const struct bc_samples *const samples = bc_sampler_samples(sampler);
+    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
     for (size_t i = 0; i < samples->count; i++)
         result->total_s += samples->values[0][i] * (double)round.repetitions * 1e-9;
     result->repetitions = (int64_t)samples->count * round.repetitions;
-    result->slowest_rank = bc_sampler_slowest_rank(sampler);
+    result->outcome = bc_run_outcome(run, in_time);
     bc_run_dump(run, batch->quantity, samples->values[0], samples->count);
 }

@@ -44,16 +44,16 @@ struct bc_batch_result {
     int64_t repetitions;          /* in all samples, which those single ones are not; on
                                      rank 0, as all that follow */
     double total_s;               /* that they took */
-    bool in_time;                 /* the precision was reached before the time was up */
-    int slowest_rank;
+    struct bc_outcome outcome;    /* BC_OK if the precision was reached before the time was up, else
+                                     BC_BUDGET */
 };
 
 /* Samples batches, a barrier (or a window) and, where a batch has several repetitions,
    one that isn't timed before each, within so many seconds (significant on rank 0), the
    choice of their length included; in an oversubscribed job the repetition that this choice
    needs is the only sample if it used up the time. At least one rank must have a
-   part. Collective over MPI_COMM_WORLD, which must be the sampler's. */
-void bc_batch_measure(const struct bc_run *run, struct bc_sampler *sampler,
-                      const struct bc_batch *batch, double seconds, struct bc_batch_result *result);
+   part. Collective over MPI_COMM_WORLD. */
+void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, double seconds,
+                      struct bc_batch_result *result);
 
 #endif

@@ -36,9 +36,9 @@ static void take_between(void *context)
     take_until(singles, INT64_MAX, SINGLES_SHARE * (bc_elapsed_s() - singles->start_s), false);
 }
 
-bool bc_sample_with_singles(const struct bc_run *run, struct bc_sampler *sampler,
-                            const struct bc_source *batches, const struct bc_source *singles,
-                            bool difference, double seconds, struct bc_summary *summary)
+bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
+                            const struct bc_source *singles, bool difference, double seconds,
+                            struct bc_summary *summary)
 {
     struct singles taken = {
         .run = run,
@@ -49,9 +49,8 @@ bool bc_sample_with_singles(const struct bc_run *run, struct bc_sampler *sampler
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;
-    const bool in_time = difference
-                             ? bc_run_sample_difference(run, sampler, &in_turn, seconds, summary)
-                             : bc_run_sample(run, sampler, &in_turn, seconds, summary);
+    const bool in_time = difference ? bc_run_sample_difference(run, &in_turn, seconds, summary)
+                                    : bc_run_sample(run, &in_turn, seconds, summary);
     take_until(&taken, SINGLES_WANTED, SINGLES_SHARE * seconds, true);
     if (run->job.rank == 0) {
         const struct bc_summary tail = bc_run_summarize_difference(

@@ -21,10 +21,10 @@
 
 /* bc_run_sample, or bc_run_sample_difference if `difference`, of `batches`, in turn with
    rounds of `singles`, which has the same quantities; p99 and max of the summary are those
-   of the singles. `sampler`, over MPI_COMM_WORLD, has the batches' samples afterwards.
+   of the singles. run->sampler has the batches' samples afterwards.
    Collective. */
-bool bc_sample_with_singles(const struct bc_run *run, struct bc_sampler *sampler,
-                            const struct bc_source *batches, const struct bc_source *singles,
-                            bool difference, double seconds, struct bc_summary *summary);
+bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
+                            const struct bc_source *singles, bool difference, double seconds,
+                            struct bc_summary *summary);
 
 #endif

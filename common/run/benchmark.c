@@ -1,0 +1,465 @@
+#include "common/run/benchmark.h"
+
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "common/machine/shared_memory.h"
+#include "common/result/metadata.h"
+#include "common/run/finalize.h"
+#include "common/run/interrupt.h"
+#include "common/run/run_files.h"
+
+#include "build_info.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What finding the clock that ranks start on may take. */
+#define FIND_CLOCK_S 1.0
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static const char *lookup_variable(const char *name)
+{
+    return getenv(name);
+}
+
+bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
+{
+    *run = (struct bc_run){
+        .benchmark = benchmark,
+        .state = calloc(1, benchmark->state_bytes),
+        .settings = bc_default_settings,
+        .budget_s = benchmark->budget_s,
+    };
+    /* The benchmark's own options come first in --help and metadata. */
+    const struct bc_option_table tables[] = {
+        {benchmark->options, benchmark->option_count, run->state},
+        bc_settings_table(&run->settings, benchmark->may_start_together),
+    };
+    if (run->state == NULL)
+        return false;
+    memcpy(run->state, benchmark->defaults, benchmark->defaults_bytes);
+    if (bc_options_create(&run->options, tables, 2))
+        run->defaults = bc_options_encode(&run->options);
+    if (run->defaults == NULL)
+        bc_run_release(run);
+    return run->defaults != NULL;
+}
+
+void bc_run_release(struct bc_run *run)
+{
+    bc_options_free(&run->options);
+    free(run->defaults);
+    free(run->state);
+    run->defaults = NULL;
+    run->state = NULL;
+}
+
+static bool has_option(const struct bc_options *options, const char *long_name)
+{
+    for (size_t row = 0; row < bc_options_count(options); row++)
+        if (strcmp(bc_options_row(options, row)->long_name, long_name) == 0)
+            return true;
+    return false;
+}
+
+/* --start was called --sync, which is an option of its own in some benchmarks. */
+static bool refuse_old_names(const struct bc_run *run, int argc, char *const *argv,
+                             struct bc_error *error)
+{
+    static const char old[] = "--sync";
+    if (!run->benchmark->may_start_together || has_option(&run->options, old + 2))
+        return true;
+    for (int i = 1; i < argc; i++) {
+        const char *const value = argv[i] + strlen(old);
+        if (strncmp(argv[i], old, strlen(old)) == 0 && (*value == '\0' || *value == '='))
+            return bc_error_set(error, "%s: no such option: use --start%s", old,
+                                *value == '=' ? value : "=barrier or --start=window");
+    }
+    return true;
+}
+
+/* Checks values against each other and against the job. */
+static bool complete(struct bc_run *run, struct bc_error *error)
+{
+    const struct bc_benchmark *const benchmark = run->benchmark;
+    return bc_settings_complete(&run->settings, &run->options, error) &&
+           (benchmark->complete == NULL || benchmark->complete(run->state, error)) &&
+           (benchmark->fit == NULL || benchmark->fit(run->state, run, error));
+}
+
+bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
+                   struct bc_error *error)
+{
+    return refuse_old_names(run, argc, argv, error) &&
+           bc_options_parse(&run->options, argc, argv, lookup, error) &&
+           (run->settings.help || run->settings.version || complete(run, error));
+}
+
+/* ---- help and version, without MPI ----------------------------------------------------------- */
+
+/* Under a launcher every process runs this before MPI_Init; the one that the
+   launcher calls rank 0 prints. */
+static bool prints_before_init(void)
+{
+    static const char *const variables[] = {
+        "PMI_RANK",     "PMIX_RANK",   "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
+        "SLURM_PROCID", "PALS_RANKID",
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const rank = getenv(variables[i]);
+        if (rank != NULL)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+void bc_run_help(FILE *stream, const struct bc_run *run)
+{
+    fprintf(stream, "Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
+            run->benchmark->name, run->benchmark->summary);
+    bc_options_help(stream, &run->options);
+}
+
+/* Prints the help, or the version. The help tells the defaults, whatever was read. */
+static void print_answer(struct bc_run *run, bool help)
+{
+    if (!help) {
+        printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
+        return;
+    }
+    (void)bc_options_decode(&run->options, run->defaults);
+    bc_run_help(stdout, run);
+}
+
+/* True if help or version was asked for; then it has been printed. */
+static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
+{
+    bool help = false, version = false;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char usage[] = {'-', run->benchmark->usage_option, '\0'};
+        help = help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
+               (usage[1] != '\0' && strcmp(argv[i], usage) == 0);
+        version = version || strcmp(argv[i], "--version") == 0;
+    }
+    if (!help && !version)
+        return false;
+    if (prints_before_init())
+        print_answer(run, help);
+    return true;
+}
+
+/* ---- leaving --------------------------------------------------------------------------------- */
+
+/* Frees what `begin` made and finalizes MPI; the program will return the status. Collective. */
+static void leave(struct bc_run *run, int status)
+{
+    if (run->sampler != NULL)
+        bc_sampler_destroy(run->sampler);
+    bc_start_window_destroy(run->window);
+    bc_job_free(&run->job);
+    bc_run_release(run);
+    bc_finalize(status);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+/* Agrees on whether all is well on rank 0, where `error` holds what is wrong
+   if not, and prints that. Collective. */
+static bool agree(const struct bc_run *run, bool good, const struct bc_error *error)
+{
+    int all_good = good;
+    BC_MPI(MPI_Bcast(&all_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (!all_good && run->job.rank == 0)
+        fprintf(stderr, "%s: %s\n", run->benchmark->name, error->text);
+    return all_good;
+}
+
+/* Parses on rank 0 and gives every rank the result. Collective. */
+static bool read_options(struct bc_run *run, int argc, char **argv)
+{
+    struct bc_error error = {""};
+    const bool root = run->job.rank == 0;
+    bool good = true;
+    if (root)
+        good = bc_run_accept(run, argc, argv, lookup_variable, &error);
+    if (!agree(run, good, &error))
+        return false;
+    char *text = root ? bc_options_encode(&run->options) : NULL;
+    int length = text != NULL ? (int)strlen(text) + 1 : 0;
+    BC_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (!root)
+        text = malloc((size_t)length);
+    if (text == NULL || length == 0)
+        bc_abort("no memory for the options");
+    BC_MPI(MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD));
+    if (!root &&
+        (!bc_options_decode(&run->options, text) ||
+         (run->benchmark->complete != NULL && !run->benchmark->complete(run->state, &error))))
+        bc_abort("could not read the options of rank 0");
+    free(text);
+    run->table = run->benchmark->choose_table != NULL ? run->benchmark->choose_table(run->state)
+                                                      : run->benchmark->table;
+    return true;
+}
+
+/* Collective. */
+static bool start_clock(struct bc_run *run)
+{
+    struct bc_error error = {""};
+    int good = bc_clock_select((enum bc_clock_kind)run->settings.timer);
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (!good)
+        bc_error_set(&error, "--timer: this machine's time stamp counter is "
+                             "not invariant: use monotonic or wtime");
+    if (!agree(run, good, &error))
+        return false;
+    run->own_clock = bc_clock_measure();
+    double cost[2] = {run->own_clock.read_ns, run->own_clock.resolution_ns};
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, cost, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
+    run->max_clock = (struct bc_clock_cost){cost[0], cost[1]};
+    return true;
+}
+
+/* Opens what rank 0 writes. Collective. */
+static bool open_files(struct bc_run *run)
+{
+    struct bc_error error = {""};
+    const bool good = run->job.rank != 0 || bc_run_open_files(run, &error);
+    return agree(run, good, &error);
+}
+
+static void write_parameters(struct bc_run *run)
+{
+    const size_t count = bc_options_count(&run->options);
+    for (size_t row = 0; row < count; row++) {
+        const struct bc_option *const option = bc_options_row(&run->options, row);
+        if (option->internal)
+            continue;
+        char *const value = bc_options_text(&run->options, row);
+        if (value == NULL)
+            bc_abort("no memory for the metadata");
+        bc_output_meta(run->output, option->long_name, "%s", value[0] != '\0' ? value : "NA");
+        free(value);
+    }
+    for (size_t row = 0; row < count; row++) {
+        size_t length;
+        char variable[128];
+        const char *const name = bc_options_variable(&run->options, row, &length);
+        if (name == NULL)
+            continue;
+        snprintf(variable, sizeof variable, "%.*s", (int)length, name);
+        bc_output_meta(run->output, "environment", "%s=%s", variable, lookup_variable(variable));
+    }
+}
+
+static void write_head(struct bc_run *run, int argc, char **argv)
+{
+    if (run->output == NULL)
+        return;
+    static const char *const clocks[] = {"monotonic", "tsc", "wtime"};
+    bc_metadata_write_program(run->output, run->benchmark->name, argc, argv);
+    bc_metadata_write(run->output, &run->job, run->thread_level);
+    bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
+    bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->max_clock.read_ns);
+    bc_output_meta(run->output, "clock_resolution_ns", "%.1f", run->max_clock.resolution_ns);
+    write_parameters(run);
+    if (run->window != NULL)
+        bc_start_window_describe(run->window, run->output);
+    bc_output_header(run->output);
+}
+
+/* Whether everything so far could be written. Collective. */
+static bool agree_on_output(const struct bc_run *run)
+{
+    int good = bc_output_good(run->output);
+    BC_MPI(MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    return good;
+}
+
+/* MPI must be told before it can bring rank 0's options to all ranks, so each
+   one looks at its own; what is wrong with them is said after MPI_Init. */
+static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
+{
+    struct bc_error ignored;
+    if (run->benchmark->thread_level == NULL)
+        return MPI_THREAD_SINGLE;
+    (void)bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
+    return run->benchmark->thread_level(run->state);
+}
+
+/*
+ * Initializes MPI, parses the command line and the environment on rank 0, broadcasts the values,
+ * describes the job, opens the output and writes the metadata and the header row. False if the
+ * program is to return *status at once: help and version, wrong usage, no memory, or a result that
+ * can't be written. MPI is finalized then, or was not initialized. Collective.
+ */
+static bool begin(struct bc_run *run, int argc, char **argv, int *status)
+{
+    *status = BC_EXIT_FAILED;
+    if (answered_without_mpi(run, argc, argv)) {
+        bc_run_release(run);
+        *status = fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED;
+        return false;
+    }
+    int provided;
+    bc_shared_memory_watch(prints_before_init());
+    MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv), &provided);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    run->start_s = bc_elapsed_s();
+    bc_job_describe(&run->job);
+    bc_harness_choose(run->job.oversubscribed);
+    BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    run->memory_per_rank = bc_job_memory_per_rank(&run->job);
+    run->shared_memory_per_rank = bc_job_shared_memory_per_rank(&run->job);
+    const bool usable = read_options(run, argc, argv);
+    /* Asked for by an abbreviation, or in a bundle of short options. */
+    const bool asked = usable && (run->settings.help || run->settings.version);
+    if (!usable || asked || !start_clock(run) || !open_files(run)) {
+        if (asked && run->job.rank == 0)
+            print_answer(run, run->settings.help);
+        *status = asked ? BC_EXIT_DONE : BC_EXIT_USAGE;
+        leave(run, *status);
+        return false;
+    }
+    bc_interrupt_watch();
+    run->sampler = bc_sampler_create(MPI_COMM_WORLD);
+    if (run->settings.start == BC_START_WINDOW)
+        run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
+    write_head(run, argc, argv);
+    /* Nothing is measured that can't be written. */
+    if (!agree_on_output(run)) {
+        if (run->job.rank == 0)
+            bc_run_close_files(run, BC_EXIT_FAILED);
+        leave(run, BC_EXIT_FAILED);
+        return false;
+    }
+    bc_contention_begin(&run->contention, NULL);
+    return true;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+struct bc_rows {
+    char *keys;
+    size_t key_bytes, count, capacity;
+};
+
+void bc_rows_add(struct bc_rows *rows, const void *key)
+{
+    if (rows->count == rows->capacity) {
+        rows->capacity = rows->capacity > 0 ? 2 * rows->capacity : 64;
+        rows->keys = realloc(rows->keys, rows->capacity * rows->key_bytes);
+        if (rows->keys == NULL)
+            bc_abort("no memory for %zu rows", rows->capacity);
+    }
+    memcpy(rows->keys + rows->count * rows->key_bytes, key, rows->key_bytes);
+    rows->count++;
+}
+
+/* How long the next row may take, in seconds, if `rows_left` rows including it are still to come:
+   --max-time for each of its shares, or with defaults its part of what is left of the run's
+   budget, if that is less. On rank 0. */
+static double row_seconds(const struct bc_run *run, size_t rows_left)
+{
+    const struct bc_benchmark *const benchmark = run->benchmark;
+    const double shares = benchmark->shares != NULL ? benchmark->shares(run->state) : 1;
+    const double max_s = shares * run->settings.max_time_s;
+    if (bc_option_given(&run->options, "max-time"))
+        return max_s;
+    if (run->settings.samples > 0 || run->counted)
+        return INFINITY;
+    const double left_s = run->budget_s - (bc_elapsed_s() - run->start_s);
+    return fmax(0.0, fmin(max_s, left_s / (double)rows_left));
+}
+
+/* Says so if what was sampled since the last row had to take missed starts. */
+static void warn_of_late_starts(struct bc_run *run)
+{
+    struct bc_starts *const starts = bc_start_window_starts(run->window);
+    if (starts == NULL || starts->used == 0)
+        return;
+    bc_output_remark(run->output, "warning",
+                     "row %lld: in %lld rounds behind it a rank started late, "
+                     "and there were too few others",
+                     (long long)run->rows, (long long)starts->used);
+    starts->used = 0;
+}
+
+/* Writes a row, before it a warning if a rank had to wait for its processor, notes the status
+   FAIL, and agrees with all ranks on whether to go on: false after a signal, or when output is
+   lost. Only rank 0's result counts. Collective. */
+static bool write_row(struct bc_run *run, const void *result)
+{
+    run->rows++;
+    bc_contention_row(&run->contention, &run->job, run->output, run->rows);
+    int flags[2] = {bc_interrupt_signal(), 0}; /* signal, output lost */
+    if (run->job.rank == 0) {
+        warn_of_late_starts(run);
+        bc_output_row(run->output, result);
+        flags[1] = !bc_run_files_good(run);
+        run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
+    }
+    bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (flags[0] != 0) {
+        run->signal = flags[0];
+        bc_output_remark(run->output, "warning", "interrupted by %s",
+                         bc_interrupt_name(run->signal));
+    }
+    return flags[0] == 0 && flags[1] == 0;
+}
+
+/* Measures the rows one after the other. Collective. */
+static void measure_rows(struct bc_run *run)
+{
+    const struct bc_benchmark *const benchmark = run->benchmark;
+    struct bc_rows rows = {.key_bytes = benchmark->key_bytes};
+    void *const result = malloc(benchmark->result_bytes);
+    if (result == NULL)
+        bc_abort("no memory for a row");
+    benchmark->rows(run->state, &rows);
+    bool goes_on = true;
+    for (size_t i = 0; i < rows.count && goes_on; i++) {
+        memset(result, 0, benchmark->result_bytes);
+        benchmark->measure(run->state, rows.keys + i * rows.key_bytes,
+                           row_seconds(run, rows.count - i), result);
+        goes_on = write_row(run, result);
+    }
+    free(result);
+    free(rows.keys);
+}
+
+/* ---- the whole life -------------------------------------------------------------------------- */
+
+/* Marks the end of the result, finalizes MPI and returns the exit status, the same on every rank.
+   Collective. */
+static int end(struct bc_run *run)
+{
+    int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
+    if (run->window != NULL)
+        bc_start_window_conclude(run->window, run->output);
+    bc_contention_end(&run->contention, &run->job, run->output);
+    if (run->job.rank == 0)
+        status = bc_run_close_files(run, status);
+    bc_harness_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    leave(run, status);
+    return status;
+}
+
+int bc_benchmark_main(const struct bc_benchmark *benchmark, int argc, char **argv)
+{
+    struct bc_run run;
+    int status;
+    if (!bc_run_prepare(&run, benchmark)) {
+        fprintf(stderr, "%s: out of memory\n", benchmark->name);
+        return BC_EXIT_FAILED;
+    }
+    if (!begin(&run, argc, argv, &status))
+        return status;
+    benchmark->open(run.state, &run);
+    measure_rows(&run);
+    benchmark->close(run.state);
+    return end(&run);
+}

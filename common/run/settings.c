@@ -1,0 +1,146 @@
+#include "common/run/settings.h"
+
+#include "common/clock/clock.h"
+#include "common/stats/stats.h"
+
+const struct bc_settings bc_default_settings = {
+    .precision_pct = 2.0,
+    .confidence_pct = 95.0,
+    .min_samples = 30,
+    .max_samples = 10000,
+    .max_time_s = 1.0,
+    .warmup = -1,
+    .timer = BC_CLOCK_MONOTONIC,
+    .estimator = BC_MEDIAN,
+};
+
+#define AT(member) offsetof(struct bc_settings, member)
+
+static const struct bc_option rows[] = {
+    {.long_name = "help",
+     .short_name = 'h',
+     .kind = BC_FLAG,
+     .at = AT(help),
+     .internal = true,
+     .help = "print this help and exit"},
+    {.long_name = "version",
+     .kind = BC_FLAG,
+     .at = AT(version),
+     .internal = true,
+     .help = "print the version and exit"},
+    {.long_name = "format",
+     .kind = BC_CHOICE,
+     .at = AT(format),
+     .choices = "tsv|table",
+     .help = "tab-separated values, or columns aligned for reading"},
+    {.long_name = "output",
+     .kind = BC_TEXT,
+     .at = AT(output),
+     .argument = "FILE",
+     .help = "write the result to FILE, not stdout"},
+    {.long_name = "no-header",
+     .kind = BC_FLAG,
+     .at = AT(no_header),
+     .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
+    {.long_name = "no-metadata",
+     .kind = BC_FLAG,
+     .at = AT(no_metadata),
+     .internal = true,
+     .help = "header row and rows only; notes and warnings go to stderr"},
+    {.long_name = "precision",
+     .kind = BC_PERCENT,
+     .at = AT(precision_pct),
+     .argument = "PERCENT",
+     .min = 0.001,
+     .max = 100,
+     .help = "sample until the interval's half-width is within this share of the value"},
+    {.long_name = "confidence",
+     .kind = BC_PERCENT,
+     .at = AT(confidence_pct),
+     .argument = "PERCENT",
+     .min = 50,
+     .max = 99.99,
+     .help = "confidence of the intervals"},
+    {.long_name = "min-samples",
+     .kind = BC_SIZE,
+     .at = AT(min_samples),
+     .argument = "N",
+     .min = 1,
+     .max = 1e9,
+     .help = "samples of a row, at least, while there is time"},
+    {.long_name = "max-samples",
+     .kind = BC_SIZE,
+     .at = AT(max_samples),
+     .argument = "N",
+     .min = 1,
+     .max = 1e9,
+     .help = "samples of a row, at most"},
+    {.long_name = "samples",
+     .kind = BC_SIZE,
+     .at = AT(samples),
+     .argument = "N",
+     .min = 1,
+     .max = 1e9,
+     .zero = "adaptive",
+     .help = "take exactly N samples, as long as that takes, unless --max-time is given too"},
+    {.long_name = "max-time",
+     .kind = BC_REAL,
+     .at = AT(max_time_s),
+     .argument = "SECONDS",
+     .min = 1e-3,
+     .max = 1e6,
+     .help = "time for a row"},
+    {.long_name = "warmup",
+     .kind = BC_INTEGER,
+     .at = AT(warmup),
+     .argument = "N",
+     .min = -1,
+     .max = 1e9,
+     .help = "operations before sampling; -1: until the median settles"},
+    {.long_name = "timer",
+     .kind = BC_CHOICE,
+     .at = AT(timer),
+     .choices = "monotonic|tsc|wtime",
+     .help = "clock: clock_gettime, the processor's time stamp counter, or MPI_Wtime"},
+    {.long_name = "estimator",
+     .kind = BC_CHOICE,
+     .at = AT(estimator),
+     .choices = "median|mean",
+     .help = "robust, or mean and standard deviation as the specification says"},
+    {.long_name = "check",
+     .kind = BC_FLAG,
+     .at = AT(check),
+     .help = "verify the data of every operation, outside the timing"},
+    {.long_name = "dump-samples",
+     .kind = BC_TEXT,
+     .at = AT(dump_samples),
+     .argument = "FILE",
+     .help = "write the samples behind every row to FILE, in nanoseconds"},
+    /* The last one, since not all benchmarks have it. */
+    {.long_name = "start",
+     .kind = BC_CHOICE,
+     .at = AT(start),
+     .choices = "barrier|window",
+     .help = "what is timed starts when ranks come out of a barrier, and the slowest one's time "
+             "counts; or at a moment that they agree on, by a synchronised clock, and the time "
+             "from first start to last end counts"},
+};
+
+struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together)
+{
+    const size_t count = sizeof rows / sizeof *rows;
+    return (struct bc_option_table){rows, may_start_together ? count : count - 1, settings};
+}
+
+bool bc_settings_complete(struct bc_settings *settings, const struct bc_options *options,
+                          struct bc_error *error)
+{
+    struct bc_settings *const s = settings;
+    if (s->min_samples > s->max_samples && !bc_option_given(options, "min-samples"))
+        s->min_samples = s->max_samples;
+    return s->min_samples <= s->max_samples ||
+           bc_error_set(error,
+                        "--min-samples: %lld is more than --max-samples, %lld: lower the one or "
+                        "raise the other",
+                        (long long)s->min_samples, (long long)s->max_samples);
+}

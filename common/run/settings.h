@@ -1,0 +1,45 @@
+/*
+ * The options that every benchmark has, and what they ask of a row.
+ */
+#ifndef COMMCOST_COMMON_RUN_SETTINGS_H
+#define COMMCOST_COMMON_RUN_SETTINGS_H
+
+#include "common/run/options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How ranks are released into a timed region: by a barrier, or at a moment of a clock that they
+   share. */
+enum bc_start { BC_START_BARRIER, BC_START_WINDOW };
+
+/* The values of the common options. */
+struct bc_settings {
+    bool help, version;
+    int format;         /* enum bc_format */
+    const char *output; /* NULL: stdout */
+    bool no_header, no_metadata;
+    double precision_pct, confidence_pct;
+    int64_t min_samples, max_samples;
+    int64_t samples;   /* exactly this number; 0: adaptive */
+    double max_time_s; /* of a row */
+    int64_t warmup;    /* operations; -1: until the median settles */
+    int timer;         /* enum bc_clock_kind */
+    int estimator;     /* enum bc_estimator */
+    bool check;
+    const char *dump_samples; /* NULL: none */
+    int start;                /* enum bc_start */
+};
+
+/* The defaults. */
+extern const struct bc_settings bc_default_settings;
+
+/* The table of the common options. Without `may_start_together` it lacks --start. */
+struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together);
+
+/* Checks options against each other: lowers a default --min-samples to --max-samples. False with
+   the error set. */
+bool bc_settings_complete(struct bc_settings *settings, const struct bc_options *options,
+                          struct bc_error *error);
+
+#endif
