@@ -77,5 +77,10 @@ function(commcost_install_scripts)
     "CMAKE_C_COMPILER:FILEPATH=${CMAKE_C_COMPILER}\n"
     "CMAKE_BUILD_TYPE:STRING=${CMAKE_BUILD_TYPE}\n")
   install(FILES "${PROJECT_BINARY_DIR}/installed/CMakeCache.txt" DESTINATION "${COMMCOST_PROGRAM_DIR}")
+  # The pages link to each other by their places in the tree.
   install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  foreach(folder overlap mpi_overhead msgrate pingpong syncbench halo monitor)
+    install(FILES ${folder}/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+  endforeach()
 endfunction()

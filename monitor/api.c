@@ -1,26 +1,29 @@
-#include "api.h"
+#include "monitor/api.h"
 
-#include "life.h"
-#include "mpirtmon.h"
-#include "next.h"
-#include "report.h"
-#include "rows.h"
-#include "snapshot.h"
-#include "warnings.h"
+#include "monitor/communicators.h"
+#include "monitor/mpirtmon.h"
+#include "monitor/next.h"
+#include "monitor/ready.h"
+#include "monitor/report.h"
+#include "monitor/requests.h"
+#include "monitor/rows.h"
+#include "monitor/snapshot.h"
+#include "monitor/warnings.h"
+#include "monitor/windows.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Snapshots that are active, and the rows of the last that ended. */
+/* Active snapshots, and the rows of the last ones that ended. */
 enum { KEPT_MAX = 64, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
 
 struct place {
-    int64_t serial;            /* of the request; 0: nothing here */
-    struct snapshot *snapshot; /* NULL when it has ended, or is being ended */
-    int64_t ended;             /* the number of its end, when that is over */
-    struct rows rows;          /* then */
-    struct warnings warnings;  /* and what there is to say about them */
+    int64_t serial;            /* of the request; 0: the place is empty */
+    struct snapshot *snapshot; /* NULL once its end has begun */
+    int64_t ended;             /* once it has ended: how many had by then */
+    struct rows rows;          /* set once it has ended, with the warnings */
+    struct warnings warnings;
 };
 
 static struct place places[PLACES_MAX];
@@ -35,7 +38,7 @@ static struct place *find_place(int64_t serial)
     return NULL;
 }
 
-/* An empty place, made by giving up the oldest rows if need be; NULL if there are none. */
+/* An empty place, emptied of the oldest rows if need be. NULL if no place has rows. */
 static struct place *make_place(void)
 {
     struct place *oldest = NULL;
@@ -53,8 +56,8 @@ static struct place *make_place(void)
     return oldest;
 }
 
-/* Without a report nobody who doesn't ask is told that the handle asks for nothing: a line on
- * stderr, once a job. */
+/* Without a report, only a program that asks would learn that its handle asks for nothing: a line
+   on stderr, once a job. */
 static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
 {
     static bool said;
@@ -68,6 +71,21 @@ static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
         (void)fprintf(stderr, "mpirtmon: warning: %s\n", warnings.warning[0].text);
 }
 
+/* Makes the snapshot active. False if too many are. */
+static bool start(struct snapshot *snapshot)
+{
+    monitor_lock();
+    if (!is_anything_monitored()) {
+        /* What was in flight may have ended uncounted, and its handles may have been used again. */
+        requests_clear();
+        windows_clear();
+        communicators_tidy();
+    }
+    const bool started = snapshot_start(snapshot);
+    monitor_unlock();
+    return started;
+}
+
 INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
 {
     if (request == NULL || handle == NULL || handle->large_bytes < 0 ||
@@ -75,10 +93,13 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
         return MPIX_MONITOR_ERR_ARGUMENT;
     if (!mpi_is_there())
         return MPIX_MONITOR_ERR_MPI;
-    struct snapshot *snapshot;
-    const int error = snapshot_start(handle, f, &snapshot);
-    if (error != MPIX_MONITOR_SUCCESS)
-        return error;
+    struct snapshot *const snapshot = snapshot_create(handle, f);
+    if (snapshot == NULL)
+        return MPIX_MONITOR_ERR_MEMORY;
+    if (!start(snapshot)) {
+        snapshot_free(snapshot);
+        return MPIX_MONITOR_ERR_LIMIT;
+    }
     (void)pthread_mutex_lock(&places_lock);
     struct place *const place = make_place();
     if (place != NULL) {
@@ -88,7 +109,7 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
     }
     (void)pthread_mutex_unlock(&places_lock);
     if (place == NULL) {
-        /* So many threads are ending theirs. */
+        /* All places belong to snapshots that other threads are ending. */
         snapshot_stop(snapshot);
         snapshot_free(snapshot);
         return MPIX_MONITOR_ERR_LIMIT;
@@ -98,7 +119,7 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
     return MPIX_MONITOR_SUCCESS;
 }
 
-/* Takes an active snapshot out of its place, to be ended. */
+/* Takes an active snapshot out of its place, to end it. */
 static int take_snapshot(const MPIX_Monitor_request *request, const MPIX_Monitor *handle,
                          struct snapshot **snapshot)
 {
@@ -135,7 +156,7 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
     if (!rows_of_snapshot(snapshot, &rows))
         error = MPIX_MONITOR_ERR_MEMORY;
     if (snapshot->file != NULL) {
-        /* Also without rows: the other ranks wait for this one. */
+        /* Even without rows: the other ranks wait for this one. */
         const int report_error = report_write(snapshot, &rows);
         if (error == MPIX_MONITOR_SUCCESS)
             error = report_error;
@@ -151,9 +172,14 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
     return error;
 }
 
-/* The place of a snapshot that has ended. The caller has the lock. */
-static int find_ended(const MPIX_Monitor_request *request, const struct place **place)
+/* Locks the places, whatever it returns, checks the arguments of a function that copies something
+   of an ended snapshot, and finds the snapshot's place. */
+static int lock_ended(const MPIX_Monitor_request *request, const void *copies, int capacity,
+                      const int *count, const struct place **place)
 {
+    (void)pthread_mutex_lock(&places_lock);
+    if (request == NULL || count == NULL || capacity < 0 || (copies == NULL && capacity > 0))
+        return MPIX_MONITOR_ERR_ARGUMENT;
     *place = find_place(request->serial);
     if (*place == NULL)
         return MPIX_MONITOR_ERR_REQUEST;
@@ -163,11 +189,8 @@ static int find_ended(const MPIX_Monitor_request *request, const struct place **
 INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows,
                                 int capacity, int *count)
 {
-    if (request == NULL || count == NULL || capacity < 0 || (rows == NULL && capacity > 0))
-        return MPIX_MONITOR_ERR_ARGUMENT;
-    (void)pthread_mutex_lock(&places_lock);
     const struct place *place;
-    const int error = find_ended(request, &place);
+    const int error = lock_ended(request, rows, capacity, count, &place);
     if (error == MPIX_MONITOR_SUCCESS) {
         *count = place->rows.count;
         for (int i = 0; i < place->rows.count && i < capacity; i++)
@@ -180,11 +203,8 @@ INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monito
 INTERPOSED int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request,
                                          MPIX_Monitor_warning *warnings, int capacity, int *count)
 {
-    if (request == NULL || count == NULL || capacity < 0 || (warnings == NULL && capacity > 0))
-        return MPIX_MONITOR_ERR_ARGUMENT;
-    (void)pthread_mutex_lock(&places_lock);
     const struct place *place;
-    const int error = find_ended(request, &place);
+    const int error = lock_ended(request, warnings, capacity, count, &place);
     if (error == MPIX_MONITOR_SUCCESS) {
         *count = place->warnings.count;
         for (int i = 0; i < place->warnings.count && i < capacity; i++)
@@ -196,30 +216,20 @@ INTERPOSED int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request,
 
 INTERPOSED const char *MPIX_Monitor_error_string(int code)
 {
-    switch (code) {
-    case MPIX_MONITOR_SUCCESS:
-        return "no error";
-    case MPIX_MONITOR_ERR_ARGUMENT:
-        return "an argument is NULL or out of range";
-    case MPIX_MONITOR_ERR_MPI:
-        return "MPI is not initialised, or finalised already";
-    case MPIX_MONITOR_ERR_REQUEST:
-        return "no snapshot was started with this request, or its rows are no longer kept";
-    case MPIX_MONITOR_ERR_ENDED:
-        return "the snapshot has ended already";
-    case MPIX_MONITOR_ERR_ACTIVE:
-        return "the snapshot has not ended yet";
-    case MPIX_MONITOR_ERR_HANDLE:
-        return "the snapshot was started with another handle";
-    case MPIX_MONITOR_ERR_LIMIT:
-        return "too many snapshots are active";
-    case MPIX_MONITOR_ERR_MEMORY:
-        return "not enough memory";
-    case MPIX_MONITOR_ERR_OUTPUT:
-        return "the report could not be written in full";
-    default:
-        return "not a code of the monitor";
-    }
+    static const char *const texts[] = {
+        [MPIX_MONITOR_SUCCESS] = "no error",
+        [MPIX_MONITOR_ERR_ARGUMENT] = "an argument is NULL or out of range",
+        [MPIX_MONITOR_ERR_MPI] = "MPI is not initialised, or finalised already",
+        [MPIX_MONITOR_ERR_REQUEST] = "no snapshot was started with this request, or its rows are "
+                                     "no longer kept",
+        [MPIX_MONITOR_ERR_ENDED] = "the snapshot has ended already",
+        [MPIX_MONITOR_ERR_ACTIVE] = "the snapshot has not ended yet",
+        [MPIX_MONITOR_ERR_HANDLE] = "the snapshot was started with another handle",
+        [MPIX_MONITOR_ERR_LIMIT] = "too many snapshots are active",
+        [MPIX_MONITOR_ERR_MEMORY] = "not enough memory",
+        [MPIX_MONITOR_ERR_OUTPUT] = "the report could not be written in full",
+    };
+    return code >= 0 && code <= MPIX_MONITOR_ERR_OUTPUT ? texts[code] : "not a code of the monitor";
 }
 
 void monitors_abandon(void)

@@ -1,11 +1,11 @@
 /*
- * What the program's end means for monitors; the functions that programs call are in mpirtmon.h.
+ * What the program's end means for monitors. The functions that programs call are in mpirtmon.h.
  */
-#ifndef MONITOR_API_H
-#define MONITOR_API_H
+#ifndef COMMCOST_MONITOR_API_H
+#define COMMCOST_MONITOR_API_H
 
-/* MPI is about to be finalised: snapshots that are still active end without a report, with a
- * warning on stderr. Local. */
+/* Call it before MPI is finalised: ends the snapshots that are still active, without a report and
+   with a line on stderr. Local. */
 void monitors_abandon(void);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * What the wrappers of MPI functions have in common.
+ * What the wrappers of MPI functions share.
  */
-#ifndef MONITOR_CALLS_H
-#define MONITOR_CALLS_H
+#ifndef COMMCOST_MONITOR_CALLS_H
+#define COMMCOST_MONITOR_CALLS_H
 
-#include "requests.h"
-#include "snapshot.h"
+#include "monitor/requests.h"
+#include "monitor/snapshot.h"
 
 #include <mpi.h>
 #include <stdint.h>
 
-/* The size of `count` elements. */
+/* Size of `count` elements. */
 static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 {
     MPI_Count size = 0;
@@ -25,13 +25,13 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
     ((destination) == MPI_PROC_NULL ? (struct sent){0}                                             \
                                     : (struct sent){.bytes = (message_bytes), .is_message = true})
 
-/* A status to look at, wherever the program wants none: `own`. */
+/* The program's status, or `own` where the program ignores the status. */
 static inline MPI_Status *status_or(MPI_Status *status, MPI_Status *own)
 {
     return status == MPI_STATUS_IGNORE ? own : status;
 }
 
-/* How much arrived. */
+/* How many bytes arrived. */
 static inline int64_t received_bytes(const MPI_Status *status)
 {
     int bytes = MPI_UNDEFINED;
@@ -43,7 +43,8 @@ static inline int64_t received_bytes(const MPI_Status *status)
     return many == MPI_UNDEFINED ? 0 : (int64_t)many;
 }
 
-/* The call that began a blocking operation has returned `error`; returns that. */
+/* The call of a blocking operation has returned `error`, which these return, too. The second is for
+   operations that receive. */
 static inline int operation_returned(const struct operation *operation, int error)
 {
     const uint64_t end_ticks = ticks_now();
@@ -52,7 +53,6 @@ static inline int operation_returned(const struct operation *operation, int erro
     return error;
 }
 
-/* The same for one that receives. */
 static inline int operation_received(const struct operation *operation, int error,
                                      const MPI_Status *status)
 {
@@ -62,11 +62,12 @@ static inline int operation_received(const struct operation *operation, int erro
     return error;
 }
 
-/* An operation has a request that was handed out while another one of it was in flight, see
-   requests.h: asks MPI what that means, and ends or follows them accordingly. */
+/* An operation was given a request of which another operation was in flight, see requests.h: asks
+   MPI whether they are complete, and ends or follows them accordingly. */
 void operation_posted_again(const struct operation *operation, MPI_Request request);
 
-/* The same for a non-blocking one: from now on it is in flight, unless it is complete already. */
+/* The call of a non-blocking operation has returned `error`, which this returns, too. From now on
+   the operation is in flight, unless it is complete already. */
 static inline int operation_posted(struct operation *operation, int error, MPI_Request request)
 {
     if (error != MPI_SUCCESS)
@@ -88,12 +89,7 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
     return error;
 }
 
-/* Measures what the monitor's work between the start and the end of an operation with a request
-   takes, in ticks, the reading of the clock included. Takes about 10 us, while nothing is
-   monitored. */
-uint64_t posted_own_ticks(void);
-
-/* The call that made a persistent request has returned `error`; returns that. */
+/* The call that made a persistent request has returned `error`, which this returns, too. */
 static inline int persistent_made(int error, MPI_Request request,
                                   const struct persistent *persistent)
 {

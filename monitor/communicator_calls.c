@@ -1,44 +1,35 @@
 /*
- * What happens to communicators, but for the functions in functions.def that make them.
+ * Wrappers of the functions that duplicate, name and free communicators; those that create them are
+ * rows of functions.def.
  */
-#include "calls.h"
-#include "communicators.h"
-#include "next.h"
+#include "monitor/calls.h"
+#include "monitor/communicators.h"
+#include "monitor/next.h"
 
-/* The duplicate has its handle at once, and may be used when the request is complete. */
-static int duplicate_posted(int error, MPI_Comm original, MPI_Comm duplicate, const char *maker,
-                            bool monitored, struct operation *operation, MPI_Request request)
-{
-    if (error == MPI_SUCCESS)
-        communicator_duplicated(duplicate, original, maker);
-    return monitored ? operation_posted(operation, error, request) : error;
-}
+/* The duplicate has its handle at once; the program may use it when the request is complete. */
+#define DUPLICATION(Name, parameters, arguments)                                                   \
+    INTERPOSED int MPI_##Name parameters                                                           \
+    {                                                                                              \
+        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
+        struct operation operation;                                                                \
+        if (monitored)                                                                             \
+            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
+        const int error = next.Name arguments;                                                     \
+        if (error == MPI_SUCCESS)                                                                  \
+            communicator_duplicated(*newcomm, comm, "MPI_" #Name);                                 \
+        return monitored ? operation_posted(&operation, error, *request) : error;                  \
+    }
 
-INTERPOSED int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
-{
-    const bool monitored = is_monitored(CLASS_COLLECTIVE);
-    struct operation operation;
-    if (monitored)
-        operation_begin(&operation, OPERATION_Comm_idup, comm, (struct sent){0}, false);
-    const int error = next.Comm_idup(comm, newcomm, request);
-    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup", monitored, &operation,
-                            *request);
-}
+DUPLICATION(Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
+            (comm, newcomm, request))
 
 #if MPI_VERSION >= 4
-INTERPOSED int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
-                                       MPI_Request *request)
-{
-    const bool monitored = is_monitored(CLASS_COLLECTIVE);
-    struct operation operation;
-    if (monitored)
-        operation_begin(&operation, OPERATION_Comm_idup_with_info, comm, (struct sent){0}, false);
-    const int error = next.Comm_idup_with_info(comm, info, newcomm, request);
-    return duplicate_posted(error, comm, *newcomm, "MPI_Comm_idup_with_info", monitored, &operation,
-                            *request);
-}
+DUPLICATION(Comm_idup_with_info,
+            (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
+            (comm, info, newcomm, request))
 
-/* These are made of groups, not of a communicator, on which they could count. */
+/* These communicators are made of groups, so there is no communicator that the call could count
+   on. */
 INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
                                           MPI_Errhandler handler, MPI_Comm *newcomm)
 {
@@ -61,7 +52,8 @@ INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
 }
 #endif
 
-/* While it is freed it is still known, to the program's functions that delete its attributes. */
+/* The communicator stays known until it is freed: the program's functions that delete its
+   attributes may still use it. */
 static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
     const bool monitored = is_monitored(CLASS_COLLECTIVE);

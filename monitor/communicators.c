@@ -1,13 +1,12 @@
-#include "communicators.h"
-
-#include "snapshot.h"
+#include "monitor/communicators.h"
 
 #include "common/machine/hosts.h"
+#include "monitor/lock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Many more handles are known than numbers, as those without one count, too. */
+/* Many more handles are known than there are numbers: also those of OTHER_COMMUNICATORS. */
 enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
 
 _Static_assert(COMMUNICATORS_MAX <= 3 << (IDENTITY_BITS - 2), "the map has room for them all");
@@ -22,12 +21,12 @@ struct communicator communicators[COMMUNICATORS_MAX] = {
 static struct handle_slot number_slots[1 << NUMBER_BITS];
 struct handle_map communicator_numbers = {.slots = number_slots, .bits = NUMBER_BITS};
 
-/* The numbers that aren't free, by their identity; GIVEN_UP for those that shall not come again. */
+/* The numbers in use by their identity; GIVEN_UP for identities that must not be used again. */
 enum { GIVEN_UP = COMMUNICATORS_MAX };
 static struct handle_slot identity_slots[1 << IDENTITY_BITS];
 static struct handle_map identities = {.slots = identity_slots, .bits = IDENTITY_BITS};
 
-/* For each kind of communicators that are alike, the lowest ordinal that may be had. */
+/* The lowest ordinal that may be free, by `alike`. */
 static struct handle_slot ordinal_slots[1 << IDENTITY_BITS];
 static struct handle_map lowest_ordinals = {.slots = ordinal_slots, .bits = IDENTITY_BITS};
 
@@ -49,8 +48,8 @@ static uint64_t hash(uint64_t so_far, const void *data, size_t length)
 
 static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
 
-/* The members' ranks in MPI_COMM_WORLD; processes of other jobs are MPI_UNDEFINED. NULL without
- * memory. */
+/* The members' ranks in MPI_COMM_WORLD, MPI_UNDEFINED for processes of other jobs. The caller frees
+   them. NULL without memory. */
 static int *ranks_in_world(MPI_Group group, int size)
 {
     int *const own = malloc(2 * (size_t)(size > 0 ? size : 1) * sizeof *own);
@@ -73,7 +72,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Sorts the ranks. */
+/* Writes the members to the record; sorts the ranks. */
 static void format_members(struct communicator *record, int *ranks, int size)
 {
     qsort(ranks, (size_t)size, sizeof *ranks, ascending);
@@ -88,8 +87,8 @@ static void format_members(struct communicator *record, int *ranks, int size)
         (void)snprintf(record->members + sizeof record->members - 4, 4, "...");
 }
 
-/* Beyond the edges of a grid that is not periodic there is nobody; a 64th neighbour and more are
- * taken to be there. */
+/* The neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th on all
+   neighbours count as present. */
 static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
 {
     uint64_t absent = 0;
@@ -142,7 +141,7 @@ static struct communicator describe_shape(MPI_Comm comm)
     return record;
 }
 
-/* All that MPI says of it; identity is the hash of its members for now. */
+/* All that MPI knows of a communicator. The identity is only the hash of the members yet. */
 static struct communicator describe(MPI_Comm comm)
 {
     struct communicator record = describe_shape(comm);
@@ -157,7 +156,7 @@ static struct communicator describe(MPI_Comm comm)
     }
     int *const ranks = ranks_in_world(group, record.processes);
     if (ranks != NULL) {
-        /* Both groups of an intercommunicator find the same, though each has itself first. */
+        /* The two groups of an intercommunicator list themselves first, and must find the same. */
         if (record.is_inter)
             qsort(ranks, (size_t)record.processes, sizeof *ranks, ascending);
         record.identity = hash(HASH_START, ranks, (size_t)record.processes * sizeof *ranks);
@@ -182,7 +181,7 @@ static void recycle(int number)
         lowest_free = number;
 }
 
-/* The handle stands for nothing any more. */
+/* The handle is no longer valid. */
 static void forget(MPI_Comm comm, int number)
 {
     (void)handle_remove(&communicator_numbers, communicator_key(comm));
@@ -192,11 +191,11 @@ static void forget(MPI_Comm comm, int number)
     state[number] = FREED;
     if (!record->is_named && record->ordinal < handle_find(&lowest_ordinals, record->alike))
         (void)handle_set(&lowest_ordinals, record->alike, record->ordinal);
-    if (holds[number] == 0 && !snapshot_uses_communicator(number))
+    if (holds[number] == 0)
         recycle(number);
 }
 
-/* A number that is free, or OTHER_COMMUNICATORS. */
+/* A free number, or OTHER_COMMUNICATORS. */
 static int free_number(void)
 {
     while (lowest_free < COMMUNICATORS_MAX && state[lowest_free] != FREE)
@@ -204,8 +203,8 @@ static int free_number(void)
     return lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
 }
 
-/* Gives the record its ordinal and its identity; returns the number of an alike one that was freed
-   and had the same, or HANDLE_UNKNOWN. */
+/* Sets the record's ordinal and identity. Returns the number of a freed communicator that had this
+   identity, or HANDLE_UNKNOWN. */
 static int find_identity(struct communicator *record)
 {
     const int lowest = handle_find(&lowest_ordinals, record->alike);
@@ -221,16 +220,16 @@ static int find_identity(struct communicator *record)
     }
 }
 
-/* Gives the record its name and the rest of its identity, and the handle a number. A handle that
-   MPI has just made is new, whatever it stood for before. */
-static void enter(MPI_Comm comm, struct communicator *record, const char *maker, bool is_new)
+/* Completes the record's identity, names it, and gives the handle a number, which is returned. A
+   handle that MPI has just made is new, whatever it stood for before. */
+static int enter(MPI_Comm comm, struct communicator *record, const char *maker, bool is_new)
 {
     record->alike = hash(record->identity, maker, strlen(maker));
     monitor_lock();
     int number = communicator_find(comm);
     if (number != HANDLE_UNKNOWN && !is_new) {
         monitor_unlock(); /* another thread was quicker */
-        return;
+        return number;
     }
     if (number != HANDLE_UNKNOWN)
         forget(comm, number);
@@ -243,16 +242,9 @@ static void enter(MPI_Comm comm, struct communicator *record, const char *maker,
         state[number] = LIVE;
         (void)handle_set(&identities, record->identity, number);
     }
-    (void)handle_set(&communicator_numbers, communicator_key(comm), number);
+    const bool is_known = handle_set(&communicator_numbers, communicator_key(comm), number);
     monitor_unlock();
-}
-
-void communicator_created(MPI_Comm comm, const char *maker)
-{
-    if (comm == MPI_COMM_NULL || !started)
-        return;
-    struct communicator record = describe(comm);
-    enter(comm, &record, maker, true);
+    return is_known ? number : OTHER_COMMUNICATORS;
 }
 
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
@@ -260,24 +252,25 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
     if (comm == MPI_COMM_NULL || !started)
         return;
     struct communicator record = describe(original);
-    enter(comm, &record, maker, true);
+    (void)enter(comm, &record, maker, true);
+}
+
+void communicator_created(MPI_Comm comm, const char *maker)
+{
+    communicator_duplicated(comm, comm, maker);
 }
 
 int communicator_index(MPI_Comm comm)
 {
     monitor_lock();
-    int number = communicator_find(comm);
+    const int number = communicator_find(comm);
     monitor_unlock();
     if (number != HANDLE_UNKNOWN)
         return number;
     if (comm == MPI_COMM_NULL || !started)
-        return OTHER_COMMUNICATORS; /* the program's error, which MPI will tell it about */
+        return OTHER_COMMUNICATORS; /* an error of the program's, which MPI will report */
     struct communicator record = describe(comm);
-    enter(comm, &record, "communicator", false);
-    monitor_lock();
-    number = communicator_find(comm);
-    monitor_unlock();
-    return number != HANDLE_UNKNOWN ? number : OTHER_COMMUNICATORS;
+    return enter(comm, &record, "communicator", false);
 }
 
 const struct communicator *communicator_record(MPI_Comm comm, int number,
@@ -300,7 +293,7 @@ void communicator_freed(MPI_Comm comm, int number)
 void communicators_tidy(void)
 {
     for (int number = 1; number < COMMUNICATORS_MAX; number++)
-        if (state[number] == FREED && holds[number] == 0 && !snapshot_uses_communicator(number))
+        if (state[number] == FREED && holds[number] == 0)
             recycle(number);
 }
 
@@ -309,7 +302,7 @@ void communicator_hold(int communicator)
     holds[communicator]++;
 }
 
-/* If it was freed its number is tidied up later. */
+/* communicators_tidy gives the number up if the communicator has been freed. */
 void communicator_release(int communicator)
 {
     holds[communicator]--;
@@ -329,8 +322,7 @@ void communicator_named(MPI_Comm comm, const char *name)
 /* A communicator that MPI makes, with MPI's name. */
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {
-    struct communicator record = describe(comm);
-    enter(comm, &record, name, true);
+    communicator_created(comm, name);
     communicator_named(comm, name);
     communicators[communicator_index(comm)].order = order;
 }

@@ -1,53 +1,53 @@
 /*
- * The communicators that this process knows: a number for each, by which snapshots count, and an
- * identity that is the same on all its processes, by which a report puts their counts together.
+ * The communicators that this process knows. Each has a number, by which snapshots count, and an
+ * identity that is the same on all its processes, by which a report adds up their counts.
  *
- * The identity is found without communication: a hash of what made it, of the members' ranks in
- * MPI_COMM_WORLD, and the lowest number that no such communicator has. One that was freed has given
- * its number up, unless the program had given it a name: a library that duplicates a communicator
- * for each of a thousand calls has one row, and communicators that the program calls differently
- * have one each. Communicators of one process are put together over all processes, by the same
- * number. Only a program whose ranks make (or, if the monitor did not see that, first use)
- * communicators of the same members in different orders can mislead it, or one in which only some
- * ranks name them.
+ * The identity is found without communication: it is a hash of the function that made the
+ * communicator, of the members' ranks in MPI_COMM_WORLD, and of an ordinal, the lowest that no such
+ * communicator has. A freed communicator gives its ordinal up, unless the program has named it. So
+ * a library that duplicates a communicator in each of a thousand calls has one row, and
+ * communicators of different names have a row each. Communicators of one process are added up over
+ * all processes, by the same ordinal. The identity is wrong only if ranks make (or, where the
+ * monitor did not see that, first use) communicators of the same members in different orders, or if
+ * only some of the ranks name them.
  *
- * Records outlive their communicator as long as a snapshot has counts of it. All functions are
- * local, and take the monitor's lock but where they say otherwise.
+ * A record outlives its communicator while a snapshot has counts of it. All functions are local and
+ * take the monitor's lock, unless they say otherwise.
  */
-#ifndef MONITOR_COMMUNICATORS_H
-#define MONITOR_COMMUNICATORS_H
+#ifndef COMMCOST_MONITOR_COMMUNICATORS_H
+#define COMMCOST_MONITOR_COMMUNICATORS_H
 
-#include "handles.h"
+#include "monitor/handles.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Index 0 stands for all communicators that found no room. */
+/* Number 0 stands for all communicators that found no room. */
 enum { COMMUNICATORS_MAX = 512, OTHER_COMMUNICATORS = 0 };
 
 struct communicator {
     uint64_t identity;
     char name[64];    /* see communicator_named */
-    char members[64]; /* ranks in MPI_COMM_WORLD, as in bc_format_ranks; where that is longer, cut,
-                         and "..." */
-    int order;        /* for reports: MPI_COMM_WORLD 0, MPI_COMM_SELF 1, others 2 */
-    int processes;    /* of both groups */
+    char members[64]; /* ranks in MPI_COMM_WORLD, as bc_format_ranks writes them; cut, with "..." at
+                         the end, where they are longer */
+    int order;        /* in reports: MPI_COMM_WORLD 0, MPI_COMM_SELF 1, others 2 */
+    int processes;    /* of both groups of an intercommunicator */
     int size, peers;  /* of the own group; of the group that collectives send to */
     int rank;
     bool is_inter;
-    uint64_t alike;  /* the hash without the number ... */
-    int ordinal;     /* ... and the number */
+    uint64_t alike; /* the identity without the ordinal */
+    int ordinal;
     bool is_named;   /* by the program */
-    int neighbours;  /* blocks that neighborhood collectives send ... */
-    uint64_t absent; /* ... but for those of which the bit is set here: beyond the edge of a grid */
+    int neighbours;  /* blocks that neighborhood collectives send */
+    uint64_t absent; /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
 };
 
 extern struct communicator communicators[COMMUNICATORS_MAX];
 extern struct handle_map communicator_numbers; /* by communicator_key */
 
-/* Knows MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, its parent; once, when MPI is
- * initialised. */
+/* Enters MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, the parent. Call it once, when MPI is
+   initialised. */
 void communicators_start(void);
 
 /* The number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
@@ -56,37 +56,36 @@ static inline int communicator_find(MPI_Comm comm)
     return handle_find(&communicator_numbers, communicator_key(comm));
 }
 
-/* The record of a communicator, and of one without a number of its own what it would be, in
- * `described`. */
+/* The record of a communicator. If it has no number of its own, its shape is written to `described`
+   and that is returned. */
 const struct communicator *communicator_record(MPI_Comm comm, int number,
                                                struct communicator *described);
 
-/* The number of a communicator, which becomes known as one made by "communicator" if it isn't yet.
- */
+/* The number of a communicator; an unknown one is entered as made by "communicator". */
 int communicator_index(MPI_Comm comm);
 
-/* A new communicator, made by the MPI function of this name; MPI_COMM_NULL is nothing. Before
-   communicators_start nothing is remembered. */
+/* Enters a new communicator, made by the MPI function of this name. Nothing for MPI_COMM_NULL or
+   before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
 
 /* The same for a duplicate, which need not be complete yet. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
-/* The communicator of this handle and number has been freed: the handle may come again, and may
-   have done so already in another thread. */
+/* The communicator of this handle and number has been freed. MPI may have given the handle out
+   again already, to another thread. */
 void communicator_freed(MPI_Comm comm, int number);
 
-/* Something that lives longer (a window, a persistent request) counts for this number until it is
-   released. The caller has the lock. */
+/* A window, a persistent request or a snapshot counts on this number until it is released. The
+   caller has the lock. */
 void communicator_hold(int communicator);
 void communicator_release(int communicator);
 
-/* The program gave it a name, which is what reports call it. Else it is the function that made it
-   and a number: "MPI_Comm_split 2" is the second one of these members at a time. */
+/* The program has named the communicator; reports use that name. Otherwise the name is the function
+   that made it and the ordinal: "MPI_Comm_split 2" is the second one with these members. */
 void communicator_named(MPI_Comm comm, const char *name);
 
-/* Gives up the records of communicators that were freed. While no snapshot is active; the caller
- * has the lock. */
+/* Gives up the records of freed communicators. Only while nothing is monitored; the caller has the
+   lock. */
 void communicators_tidy(void);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * The calls that complete operations by their requests, start persistent ones, cancel and free.
+ * Wrappers of the functions that complete operations by their requests, start persistent ones,
+ * cancel and free.
  *
- * A call may complete some of several requests, and gives their handles up, so these are kept from
- * before it. At MPI_THREAD_MULTIPLE another thread may be given a handle again before this one has
- * looked: there the operations are taken out before the call, and those that were not completed put
- * back.
+ * A call may complete some of several requests and sets their handles to MPI_REQUEST_NULL, so the
+ * handles are copied before it. At MPI_THREAD_MULTIPLE another thread may be given a handle again
+ * before this one has looked: there the operations are taken out before the call, and those that
+ * were not completed are put back.
  */
-#include "calls.h"
-#include "communicators.h"
-#include "next.h"
+#include "monitor/completions.h"
 
 #include "common/stats/stats.h"
+#include "monitor/calls.h"
+#include "monitor/next.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,15 +23,13 @@ struct held {
     struct operation operation;
 };
 
-/* Room for a call's requests: on the stack, or where there are many the thread's own, which grows
-   to what its largest call needs and is freed with the thread. */
-enum { HELD_ON_STACK = 64 };
-
+/* Room for more requests than fit on the stack. Each thread has its own, which grows to what its
+   largest call needs and is freed with the thread. */
 struct room {
     struct held *held;
     MPI_Status *statuses;
     int capacity;
-    bool busy; /* a call in which MPI called back the program, which made another */
+    bool busy; /* in use by a call from which MPI has called back the program */
 };
 
 static _Thread_local struct room thread_room;
@@ -50,7 +49,7 @@ static void make_room_key(void)
     (void)pthread_key_create(&room_key, free_room);
 }
 
-/* The thread's room, with place for `count` requests, or NULL. */
+/* The thread's room, for `count` requests. NULL without memory or while it is busy. */
 static struct room *take_thread_room(int count)
 {
     struct room *const room = &thread_room;
@@ -72,16 +71,10 @@ static struct room *take_thread_room(int count)
     return room;
 }
 
-/* Programs that cancel are few: in the others nobody asks statuses whether their operation was
- * cancelled. */
+/* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
 static bool something_was_cancelled;
 
-static bool is_anything_monitored(void)
-{
-    return is_monitored(CLASS_POINT_TO_POINT) || is_monitored(CLASS_COLLECTIVE);
-}
-
-/* Before the call. */
+/* Copies the handles before the call. */
 static void hold(struct held *held, int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++)
@@ -97,13 +90,11 @@ static void hold(struct held *held, int count, const MPI_Request *requests)
 /* The call has completed this request. */
 static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *status)
 {
-    if (!held->taken) {
-        /* Then there is one thread, and nobody has taken anything since. */
-        if (monitor_lock_needed || !request_take(held->request, &held->operation))
-            return;
-    }
+    /* Without the lock there is one thread, so nobody has taken the operation meanwhile. */
+    if (!held->taken && (monitor_lock_needed || !request_take(held->request, &held->operation)))
+        return;
     held->taken = false;
-    held->request = MPI_REQUEST_NULL; /* done with: see drop_failed */
+    held->request = MPI_REQUEST_NULL; /* for drop_failed */
     const struct operation *const operation = &held->operation;
     int cancelled = 0;
     if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
@@ -112,8 +103,8 @@ static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *st
         operation_end(operation, end_ticks, operation->receives ? received_bytes(status) : 0);
 }
 
-/* A call on several requests that fails may say in the statuses that it has completed some of them
- * all the same. */
+/* Whether the statuses are valid: a call on several requests that fails may yet have completed some
+   of them. */
 static bool has_statuses(int error)
 {
     int class = MPI_SUCCESS;
@@ -127,7 +118,7 @@ static bool has_completed(int error, const MPI_Status *status)
     return error == MPI_SUCCESS || status->MPI_ERROR == MPI_SUCCESS;
 }
 
-/* The call has failed: what has lost its request is over, and has no end. */
+/* The call has failed: an operation whose request it has freed is over, without an end. */
 static void drop_failed(struct held *held, int count, const MPI_Request *requests)
 {
     monitor_lock();
@@ -140,8 +131,8 @@ static void drop_failed(struct held *held, int count, const MPI_Request *request
     monitor_unlock();
 }
 
-/* Puts back what was taken and not completed, the last first, so that the operations of one request
-   keep their order. */
+/* Puts back what was taken and not completed. The last comes first, so that the operations of one
+   request keep their order. */
 static void put_back(const struct held *held, int count)
 {
     if (!monitor_lock_needed)
@@ -153,7 +144,7 @@ static void put_back(const struct held *held, int count)
     monitor_unlock();
 }
 
-/* Nobody can follow these operations: there is no room for the call. */
+/* There is no room for the call, so these operations can't be followed. */
 static void lose(int count, const MPI_Request *requests)
 {
     monitor_lock();
@@ -165,33 +156,11 @@ static void lose(int count, const MPI_Request *requests)
     monitor_unlock();
 }
 
-void operation_posted_again(const struct operation *operation, MPI_Request request)
-{
-    int is_complete = 0;
-    MPI_Status status;
-    /* Not PMPI's: the request may be of an interposer after ours. */
-    if (!operation->receives)
-        (void)next.Request_get_status(request, &is_complete, &status);
-    monitor_lock();
-    struct operation former;
-    while (request_take(request, &former)) {
-        if (is_complete && !former.receives)
-            operation_ended_when_posted(&former);
-        else
-            operation_untracked(&former);
-    }
-    if (is_complete)
-        operation_ended_when_posted(operation);
-    else
-        request_put_back(request, operation);
-    monitor_unlock();
-}
-
 uint64_t posted_own_ticks(void)
 {
     enum { ROUNDS = 101 };
     double ticks[ROUNDS];
-    MPI_Request request; /* like no other */
+    MPI_Request request; /* a value that no request has */
     memset(&request, 0x5a, sizeof request);
     for (int i = 0; i < ROUNDS; i++) {
         struct operation operation;
@@ -207,6 +176,21 @@ uint64_t posted_own_ticks(void)
     return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
 }
 
+/* ---- calls on one request -------------------------------------------------------------------- */
+
+/* The call has returned `error`, which this returns, too. */
+static int end_one(struct held *held, const MPI_Request *request, int error, bool is_complete,
+                   const MPI_Status *status)
+{
+    const uint64_t end_ticks = ticks_now();
+    if (error != MPI_SUCCESS)
+        drop_failed(held, 1, request);
+    else if (is_complete)
+        end_held(held, end_ticks, status);
+    put_back(held, 1);
+    return error;
+}
+
 INTERPOSED int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (!is_anything_monitored())
@@ -216,13 +200,7 @@ INTERPOSED int MPI_Wait(MPI_Request *request, MPI_Status *status)
     MPI_Status *const known = status_or(status, &own);
     hold(&held, 1, request);
     const int error = next.Wait(request, known);
-    const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS)
-        end_held(&held, end_ticks, known);
-    else
-        drop_failed(&held, 1, request);
-    put_back(&held, 1);
-    return error;
+    return end_one(&held, request, error, true, known);
 }
 
 INTERPOSED int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -234,13 +212,7 @@ INTERPOSED int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     MPI_Status *const known = status_or(status, &own);
     hold(&held, 1, request);
     const int error = next.Test(request, flag, known);
-    const uint64_t end_ticks = ticks_now();
-    if (error != MPI_SUCCESS)
-        drop_failed(&held, 1, request);
-    else if (*flag)
-        end_held(&held, end_ticks, known);
-    put_back(&held, 1);
-    return error;
+    return end_one(&held, request, error, error == MPI_SUCCESS && *flag, known);
 }
 
 INTERPOSED int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -252,19 +224,20 @@ INTERPOSED int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status
     MPI_Status *const known = status_or(status, &own);
     hold(&held, 1, &request);
     const int error = next.Request_get_status(request, flag, known);
-    const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS && *flag)
-        end_held(&held, end_ticks, known);
-    put_back(&held, 1);
-    return error;
+    return end_one(&held, &request, error, error == MPI_SUCCESS && *flag, known);
 }
 
-/* A call on several requests. */
+/* ---- calls on several requests --------------------------------------------------------------- */
+
+enum { HELD_ON_STACK = 64 };
+
 struct many {
     struct held on_stack[HELD_ON_STACK];
     MPI_Status statuses_on_stack[HELD_ON_STACK];
+    int count;
+    const MPI_Request *requests; /* the program's */
     struct held *held;
-    MPI_Status *statuses; /* the program's or, where it wants none, ours */
+    MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
     struct room *room;
 };
 
@@ -290,136 +263,123 @@ static void many_end(const struct many *many)
         many->room->busy = false;
 }
 
-/* Holds a call's requests; `statuses` are the program's, or NULL. False if it can't be followed. */
+/* Before the call. False if it is not to be followed, or can't be. `statuses` are the program's, or
+   the one status of MPI_Waitany and MPI_Testany. */
 static bool many_hold(struct many *many, int count, const MPI_Request *requests,
                       MPI_Status *statuses)
 {
+    if (!is_anything_monitored())
+        return false;
     if (!many_begin(many, count)) {
         lose(count, requests);
         return false;
     }
-    if (statuses != NULL)
+    if (statuses != MPI_STATUSES_IGNORE && statuses != MPI_STATUS_IGNORE)
         many->statuses = statuses;
+    many->count = count;
+    many->requests = requests;
     hold(many->held, count, requests);
     return true;
 }
 
-static void many_release(struct many *many, int count, const MPI_Request *requests, int error)
+static int many_release(struct many *many, int error)
 {
     if (error != MPI_SUCCESS)
-        drop_failed(many->held, count, requests);
-    put_back(many->held, count);
+        drop_failed(many->held, many->count, many->requests);
+    put_back(many->held, many->count);
     many_end(many);
+    return error;
 }
 
-/* The program's statuses, or NULL where it wants none. */
-static MPI_Status *statuses_of(MPI_Status *statuses)
+/* MPI_Waitall or MPI_Testall has returned `error`, which this returns, too. */
+static int end_all(struct many *many, int error, bool are_complete)
 {
-    return statuses == MPI_STATUSES_IGNORE ? NULL : statuses;
-}
-
-static MPI_Status *status_of(MPI_Status *status)
-{
-    return status == MPI_STATUS_IGNORE ? NULL : status;
-}
-
-/* MPI_Waitall and MPI_Testall have completed them all, or what the statuses say. */
-static void end_all(struct many *many, int count, int error, uint64_t end_ticks)
-{
-    for (int i = 0; i < count; i++)
-        if (has_completed(error, &many->statuses[i]))
-            end_held(&many->held[i], end_ticks, &many->statuses[i]);
+    const uint64_t end_ticks = ticks_now();
+    if (has_statuses(error) && are_complete)
+        for (int i = 0; i < many->count; i++)
+            if (has_completed(error, &many->statuses[i]))
+                end_held(&many->held[i], end_ticks, &many->statuses[i]);
+    return many_release(many, error);
 }
 
 INTERPOSED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct many many;
-    if (!is_anything_monitored() || !many_hold(&many, count, requests, statuses_of(statuses)))
+    if (!many_hold(&many, count, requests, statuses))
         return next.Waitall(count, requests, statuses);
     const int error = next.Waitall(count, requests, many.statuses);
-    const uint64_t end_ticks = ticks_now();
-    if (has_statuses(error))
-        end_all(&many, count, error, end_ticks);
-    many_release(&many, count, requests, error);
-    return error;
+    return end_all(&many, error, true);
 }
 
 INTERPOSED int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct many many;
-    if (!is_anything_monitored() || !many_hold(&many, count, requests, statuses_of(statuses)))
+    if (!many_hold(&many, count, requests, statuses))
         return next.Testall(count, requests, flag, statuses);
     const int error = next.Testall(count, requests, flag, many.statuses);
+    return end_all(&many, error, error != MPI_SUCCESS || *flag);
+}
+
+/* The same for MPI_Waitany and MPI_Testany. */
+static int end_any(struct many *many, int error, bool is_complete, const int *index)
+{
     const uint64_t end_ticks = ticks_now();
-    if (has_statuses(error) && (error != MPI_SUCCESS || *flag))
-        end_all(&many, count, error, end_ticks);
-    many_release(&many, count, requests, error);
-    return error;
+    if (error == MPI_SUCCESS && is_complete && *index != MPI_UNDEFINED)
+        end_held(&many->held[*index], end_ticks, many->statuses);
+    return many_release(many, error);
 }
 
 INTERPOSED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     struct many many;
-    if (!is_anything_monitored() || !many_hold(&many, count, requests, status_of(status)))
+    if (!many_hold(&many, count, requests, status))
         return next.Waitany(count, requests, index, status);
     const int error = next.Waitany(count, requests, index, many.statuses);
-    const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS && *index != MPI_UNDEFINED)
-        end_held(&many.held[*index], end_ticks, many.statuses);
-    many_release(&many, count, requests, error);
-    return error;
+    return end_any(&many, error, true, index);
 }
 
 INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                            MPI_Status *status)
 {
     struct many many;
-    if (!is_anything_monitored() || !many_hold(&many, count, requests, status_of(status)))
+    if (!many_hold(&many, count, requests, status))
         return next.Testany(count, requests, index, flag, status);
     const int error = next.Testany(count, requests, index, flag, many.statuses);
-    const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED)
-        end_held(&many.held[*index], end_ticks, many.statuses);
-    many_release(&many, count, requests, error);
-    return error;
+    return end_any(&many, error, error == MPI_SUCCESS && *flag, index);
 }
 
-/* MPI_Waitsome and MPI_Testsome have the statuses in the order of their indices. */
-static void end_some(struct many *many, int error, int completed, const int indices[],
-                     uint64_t end_ticks)
+/* The same for MPI_Waitsome and MPI_Testsome, whose statuses are in the order of the indices. */
+static int end_some(struct many *many, int error, int completed, const int indices[])
 {
-    if (!has_statuses(error) || completed == MPI_UNDEFINED)
-        return;
-    for (int i = 0; i < completed; i++)
-        if (has_completed(error, &many->statuses[i]))
-            end_held(&many->held[indices[i]], end_ticks, &many->statuses[i]);
+    const uint64_t end_ticks = ticks_now();
+    if (has_statuses(error) && completed != MPI_UNDEFINED)
+        for (int i = 0; i < completed; i++)
+            if (has_completed(error, &many->statuses[i]))
+                end_held(&many->held[indices[i]], end_ticks, &many->statuses[i]);
+    return many_release(many, error);
 }
 
 INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
                             MPI_Status statuses[])
 {
     struct many many;
-    if (!is_anything_monitored() || !many_hold(&many, count, requests, statuses_of(statuses)))
+    if (!many_hold(&many, count, requests, statuses))
         return next.Waitsome(count, requests, completed, indices, statuses);
     const int error = next.Waitsome(count, requests, completed, indices, many.statuses);
-    const uint64_t end_ticks = ticks_now();
-    end_some(&many, error, *completed, indices, end_ticks);
-    many_release(&many, count, requests, error);
-    return error;
+    return end_some(&many, error, *completed, indices);
 }
 
 INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
                             MPI_Status statuses[])
 {
     struct many many;
-    if (!is_anything_monitored() || !many_hold(&many, count, requests, statuses_of(statuses)))
+    if (!many_hold(&many, count, requests, statuses))
         return next.Testsome(count, requests, completed, indices, statuses);
     const int error = next.Testsome(count, requests, completed, indices, many.statuses);
-    const uint64_t end_ticks = ticks_now();
-    end_some(&many, error, *completed, indices, end_ticks);
-    many_release(&many, count, requests, error);
-    return error;
+    return end_some(&many, error, *completed, indices);
 }
+
+/* ---- cancelling, freeing and starting -------------------------------------------------------- */
 
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
@@ -437,13 +397,13 @@ INTERPOSED int MPI_Request_free(MPI_Request *request)
     return next.Request_free(request);
 }
 
-/* A start of this request begins an operation, if it is one of ours and monitored. */
+/* Begins the operation that a start of this request begins. False if the request isn't known or its
+   operations aren't monitored. */
 static bool begin_start(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
     const struct persistent *const found = persistent_find(request);
-    /* It has one operation at a time: what is still there has failed, or was completed where nobody
-     * saw it. */
+    /* It has one operation at a time: one that is still there has failed, or nobody saw its end. */
     while (found != NULL && request_take(request, operation))
         ;
     const struct persistent persistent = found != NULL ? *found : (struct persistent){0};

@@ -1,9 +1,8 @@
-#include "environment.h"
-
-#include "flags.h"
+#include "monitor/environment.h"
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
+#include "monitor/flags.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -16,16 +15,16 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* A word's value, if it has one: not ended by a 0. */
+/* A word's value, if it has one. Not terminated by a 0. */
 struct value {
     const char *start;
     size_t length;
 };
 
 struct word {
-    const char *name; /* with "=", if a value follows */
+    const char *name; /* ends in "=" if a value follows */
     bool (*set)(struct environment *environment, const struct word *word, struct value value);
-    size_t flag;      /* where it is in the handle */
+    size_t flag;      /* its offset in the handle */
     const char *hint; /* what would do */
 };
 
@@ -66,13 +65,13 @@ static bool set_large(struct environment *environment, const struct word *word, 
     return true;
 }
 
-/* The longest timeout: some 30 years, which any clock can count. */
+/* The max timeout: some 30 years, which any clock can count. */
 #define TIMEOUT_MAX_US 1e15
 
 static bool set_timeout(struct environment *environment, const struct word *word,
                         struct value value)
 {
-    /* "s" ends the others, too. */
+    /* "s" comes last, since the others end in it, too. */
     static const struct {
         const char *name;
         double us;
@@ -114,7 +113,8 @@ static const struct word words[] = {
 
 /* ---- the list of words ----------------------------------------------------------------------- */
 
-/* The word that the text, up to its next comma or end, is or begins with. NULL if it is none. */
+/* The word that the text is, or begins with, up to the next comma or the end. NULL if it is none.
+ */
 static const struct word *find_word(const char *text)
 {
     const size_t length = strcspn(text, ",");
@@ -128,7 +128,7 @@ static const struct word *find_word(const char *text)
     return NULL;
 }
 
-/* Where a word ends. A file's name may have commas, behind which stands no other word. */
+/* The length of a word. A file's name may have commas that no other word follows. */
 static size_t length_of(const char *text, const struct word *word)
 {
     size_t length = strcspn(text, ",");
@@ -140,7 +140,7 @@ static size_t length_of(const char *text, const struct word *word)
 
 static bool parse_words(const char *text, struct environment *environment, struct bc_error *error)
 {
-    enum { SHOWN = 100 }; /* of a wrong word */
+    enum { SHOWN = 100 }; /* characters of a wrong word */
     while (*text != '\0') {
         const struct word *const word = find_word(text);
         const size_t length = word != NULL ? length_of(text, word) : strcspn(text, ",");
@@ -176,12 +176,9 @@ bool environment_parse(const char *text, struct environment *environment, struct
         freelocale(plain);
     if (!good)
         return false;
-    MPIX_Monitor *const handle = &environment->handle;
-#define OR_FLAG(Flag) || handle->Flag
-    if (!(0 MONITOR_FLAGS(OR_FLAG)))
+    if (!flags_any(&environment->handle))
         set_all(environment, NULL, (struct value){0});
-#undef OR_FLAG
-    handle->profile = 1;
+    environment->handle.profile = 1;
     return true;
 }
 
@@ -201,7 +198,7 @@ static void complain(const struct bc_error *error)
     fflush(stderr);
 }
 
-/* A spawned job has its parent's variable, but must not write over its parent's report. */
+/* A spawned job has its parent's variable, but must not overwrite its parent's report. */
 static bool is_spawned(void)
 {
     MPI_Comm parent;
@@ -209,7 +206,7 @@ static bool is_spawned(void)
     return parent != MPI_COMM_NULL;
 }
 
-/* Opens what rank 0 writes. */
+/* Opens the file of rank 0's report. */
 static bool open_output(struct bc_error *error)
 {
     char *const name = run.environment.output;
@@ -225,7 +222,7 @@ static bool open_output(struct bc_error *error)
                 error, "MPIRT_MONITOR: output=: the name is too long for a spawned job: use a "
                        "shorter one");
     }
-    /* Not for what the program executes. */
+    /* "e": closed in what the program executes. */
     run.file = fopen(name, "we");
     if (run.file != NULL) {
         fprintf(run.file,
@@ -241,7 +238,7 @@ static bool open_output(struct bc_error *error)
 
 enum wish { NOTHING, A_MONITOR, WHAT_IS_WRONG };
 
-/* On rank 0: what the variable asks for, and the file. */
+/* On rank 0: reads the variable and opens the file. */
 static enum wish read_variable(void)
 {
     const char *const text = getenv("MPIRT_MONITOR");
@@ -266,11 +263,11 @@ void environment_start(void)
         settings.wish = read_variable();
         settings.handle = run.environment.handle;
     } else {
-        run.file = stderr; /* not written, but not NULL, which would mean no report */
+        run.file = stderr; /* is not written; NULL would mean no report */
     }
     BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
     if (settings.wish == WHAT_IS_WRONG) {
-        /* Not by MPI_Abort, at which launchers may lose the line. */
+        /* Not MPI_Abort: launchers may lose the line then. */
         PMPI_Finalize();
         exit(2);
     }
@@ -295,7 +292,7 @@ void environment_end(void)
     run.started = false;
     if (run.rank == 0 && run.file != stderr) {
         rewind(run.file);
-        /* A pipe keeps its line. */
+        /* A pipe can't be truncated and keeps its line. */
         (void)!ftruncate(fileno(run.file), 0);
     }
     const int code = MPIX_End_monitor(&run.request, &run.environment.handle);

@@ -1,11 +1,23 @@
 /*
- * The flags of a monitor's handle, which are also the words of the variable MPIRT_MONITOR, in the
- * order of reports.
+ * The flags of a monitor's handle, in the order of reports. They are also words of the variable
+ * MPIRT_MONITOR.
  */
-#ifndef MONITOR_FLAGS_H
-#define MONITOR_FLAGS_H
+#ifndef COMMCOST_MONITOR_FLAGS_H
+#define COMMCOST_MONITOR_FLAGS_H
+
+#include "monitor/mpirtmon.h"
+
+#include <stdbool.h>
 
 #define MONITOR_FLAGS(FLAG)                                                                        \
     FLAG(pttopt) FLAG(coll) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
+
+/* Whether any flag is on. */
+static inline bool flags_any(const MPIX_Monitor *handle)
+{
+#define OR_FLAG(Flag) || handle->Flag
+    return 0 MONITOR_FLAGS(OR_FLAG);
+#undef OR_FLAG
+}
 
 #endif

@@ -1,22 +1,25 @@
 /*
- * The wrappers of all functions in functions.def.
+ * The wrappers that are made from the rows of functions.def.
  */
-#include "calls.h"
-#include "communicators.h"
-#include "next.h"
-#include "windows.h"
+#include "monitor/calls.h"
+#include "monitor/communicators.h"
+#include "monitor/next.h"
+#include "monitor/windows.h"
 
 enum { SENDS_ONLY = false, RECEIVES = true };
 
-/* Whether this process is the one that a rooted collective sends from. */
+/* Whether a rooted collective sends from this process. */
 static bool is_root(const struct communicator *on, int root)
 {
     return on->is_inter ? root == MPI_ROOT : root == on->rank;
 }
 
-/* Whether this process sends to the root, itself included: in an intercommunicator only the other
- * group does. */
-#define contributes(root) (!on->is_inter || ((root) != MPI_ROOT && (root) != MPI_PROC_NULL))
+/* Whether this process sends to the root, possibly to itself. In an intercommunicator only the
+   other group does. */
+static bool contributes(const struct communicator *on, int root)
+{
+    return !on->is_inter || (root != MPI_ROOT && root != MPI_PROC_NULL);
+}
 
 static bool is_absent(uint64_t absent, int neighbour)
 {
@@ -28,8 +31,7 @@ static int present_neighbours(const struct communicator *on)
     return on->neighbours - __builtin_popcountll(on->absent);
 }
 
-/* Sums over the blocks for several peers but for those that are `absent`, counts being int or
- * MPI_Count. */
+/* Sums over the blocks for several peers, without the `absent` ones. Count is int or MPI_Count. */
 #define DEFINE_SUMS(Count, bytes_of_blocks, bytes_of_types)                                        \
     static int64_t bytes_of_blocks(int blocks, uint64_t absent, const Count counts[],              \
                                    MPI_Datatype datatype)                                          \
@@ -59,7 +61,7 @@ DEFINE_SUMS(int, bytes_of_blocks, bytes_of_types)
 #define NEXT(Name) next.Name
 #define BYTES_OF_BLOCKS bytes_of_blocks
 #define BYTES_OF_TYPES bytes_of_types
-#include "wrap.h"
+#include "monitor/wrap.h"
 
 #if MPI_VERSION >= 4
 
@@ -72,6 +74,6 @@ DEFINE_SUMS(MPI_Count, bytes_of_large_blocks, bytes_of_large_types)
 #define NEXT(Name) next.Name##_c
 #define BYTES_OF_BLOCKS bytes_of_large_blocks
 #define BYTES_OF_TYPES bytes_of_large_types
-#include "wrap.h"
+#include "monitor/wrap.h"
 
 #endif

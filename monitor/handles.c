@@ -1,13 +1,10 @@
-#include "handles.h"
+#include "monitor/handles.h"
 
 bool handle_set(struct handle_map *map, uint64_t key, int value)
 {
-    const uint32_t slots = UINT32_C(1) << map->bits;
-    uint32_t i = handle_place(key, map->bits);
-    while (map->slots[i].taken && map->slots[i].key != key)
-        i = (i + 1) & (slots - 1);
+    const uint32_t i = handle_slot_of(map, key);
     if (!map->slots[i].taken) {
-        if ((uint32_t)map->count >= slots / 4 * 3)
+        if ((uint32_t)map->count >= (UINT32_C(1) << map->bits) / 4 * 3)
             return false;
         map->count++;
     }
@@ -18,15 +15,13 @@ bool handle_set(struct handle_map *map, uint64_t key, int value)
 int handle_remove(struct handle_map *map, uint64_t key)
 {
     const uint32_t mask = (UINT32_C(1) << map->bits) - 1;
-    uint32_t hole = handle_place(key, map->bits);
-    while (map->slots[hole].taken && map->slots[hole].key != key)
-        hole = (hole + 1) & mask;
+    uint32_t hole = handle_slot_of(map, key);
     if (!map->slots[hole].taken)
         return HANDLE_UNKNOWN;
     const int value = map->slots[hole].value;
     map->count--;
-    /* What was pushed past the hole moves into it, so that no search stops short (Knuth, 6.4,
-     * algorithm R). */
+    /* Keys that were pushed past the hole move into it, so that no search ends at it (Knuth, 6.4,
+       algorithm R). */
     for (uint32_t i = (hole + 1) & mask; map->slots[i].taken; i = (i + 1) & mask) {
         const uint32_t place = handle_place(map->slots[i].key, map->bits);
         if (((i - place) & mask) >= ((i - hole) & mask)) {

@@ -1,16 +1,16 @@
 /*
- * A map from MPI handles to small numbers, of fixed size: open addressing, no memory taken. Its
- * users hold the monitor's lock.
+ * Map from MPI handles to small numbers, of fixed size: open addressing, no allocation. The caller
+ * holds the monitor's lock.
  */
-#ifndef MONITOR_HANDLES_H
-#define MONITOR_HANDLES_H
+#ifndef COMMCOST_MONITOR_HANDLES_H
+#define COMMCOST_MONITOR_HANDLES_H
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* A handle's bits, whatever the library makes of handles: numbers or pointers. */
+/* The bits of a handle, which is a number in some MPI libraries and a pointer in others. */
 #define HANDLE_KEY(Type, name)                                                                     \
     static inline uint64_t name(Type handle)                                                       \
     {                                                                                              \
@@ -24,8 +24,8 @@ HANDLE_KEY(MPI_Request, request_key)
 HANDLE_KEY(MPI_Message, message_key)
 #undef HANDLE_KEY
 
-/* Where a key belongs among 2^bits places (Knuth, The Art of Computer Programming, 6.4:
- * multiplicative hashing). */
+/* The place of a key among 2^bits (Knuth, The Art of Computer Programming, 6.4: multiplicative
+   hashing). */
 static inline uint32_t handle_place(uint64_t key, int bits)
 {
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
@@ -37,7 +37,7 @@ struct handle_slot {
     bool taken;
 };
 
-/* 2^bits slots, which start out as zeros; at most three quarters of them are ever taken. */
+/* 2^bits slots, zeroed at first; at most three quarters of them are ever taken. */
 struct handle_map {
     struct handle_slot *slots;
     int bits;
@@ -46,20 +46,27 @@ struct handle_map {
 
 enum { HANDLE_UNKNOWN = -1 };
 
-/* The value, or HANDLE_UNKNOWN. */
-static inline int handle_find(const struct handle_map *map, uint64_t key)
+/* The slot of a key, or the free slot where it would go. */
+static inline uint32_t handle_slot_of(const struct handle_map *map, uint64_t key)
 {
     const uint32_t mask = (UINT32_C(1) << map->bits) - 1;
-    for (uint32_t i = handle_place(key, map->bits); map->slots[i].taken; i = (i + 1) & mask)
-        if (map->slots[i].key == key)
-            return map->slots[i].value;
-    return HANDLE_UNKNOWN;
+    uint32_t i = handle_place(key, map->bits);
+    while (map->slots[i].taken && map->slots[i].key != key)
+        i = (i + 1) & mask;
+    return i;
+}
+
+/* The value of a key, or HANDLE_UNKNOWN. */
+static inline int handle_find(const struct handle_map *map, uint64_t key)
+{
+    const struct handle_slot *const slot = &map->slots[handle_slot_of(map, key)];
+    return slot->taken ? slot->value : HANDLE_UNKNOWN;
 }
 
 /* Sets the key's value, 0 or more. False if the map is full. */
 bool handle_set(struct handle_map *map, uint64_t key, int value);
 
-/* Takes the key out; returns its value, or HANDLE_UNKNOWN. */
+/* Removes the key; returns its value, or HANDLE_UNKNOWN. */
 int handle_remove(struct handle_map *map, uint64_t key);
 
 #endif

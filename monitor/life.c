@@ -1,43 +1,14 @@
-#include "life.h"
+/*
+ * Wrappers of the functions that start and end MPI.
+ */
+#include "monitor/api.h"
+#include "monitor/environment.h"
+#include "monitor/next.h"
+#include "monitor/ready.h"
 
-#include "api.h"
-#include "calls.h"
-#include "communicators.h"
-#include "environment.h"
-#include "next.h"
-
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static pthread_once_t made_ready = PTHREAD_ONCE_INIT;
-
-__attribute__((constructor)) static void note_time(void)
-{
-    ticks_start();
-}
-
-static void make_ready(void)
-{
-    int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
-    monitor_lock_needed = level == MPI_THREAD_MULTIPLE;
-    communicators_start();
-    requests_start();
-    snapshots_set_own_ticks(ticks_cost(), posted_own_ticks());
-}
-
-bool mpi_is_there(void)
-{
-    int initialised = 0, finalised = 0;
-    PMPI_Initialized(&initialised);
-    PMPI_Finalized(&finalised);
-    if (!initialised || finalised)
-        return false;
-    (void)pthread_once(&made_ready, make_ready);
-    return true;
-}
 
 static bool saw_start;
 
@@ -49,8 +20,8 @@ static int initialised(int error)
     return error;
 }
 
-/* Whether this is the first process of its job, as launchers number them: for what is to be said
-   once while MPI isn't there to tell. */
+/* Whether this is the first process of its job, by the launcher's numbers: for messages that the
+   job prints once, where MPI can't be asked. */
 static bool is_first_process(void)
 {
     static const char *const ranks[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
@@ -63,8 +34,8 @@ static bool is_first_process(void)
     return true;
 }
 
-/* Fortran layers that call the library behind MPI's C functions can't be seen from here. Whoever
-   asked for a monitor then is told why there is none. */
+/* A Fortran layer that calls the MPI library behind its C functions can't be seen from here. Tells
+   a user who asked for a monitor why there is no report. */
 __attribute__((destructor)) static void say_if_nothing_was_seen(void)
 {
     const char *const asked = getenv("MPIRT_MONITOR");
@@ -73,13 +44,13 @@ __attribute__((destructor)) static void say_if_nothing_was_seen(void)
         !used || !is_first_process())
         return;
     (void)fputs("mpirtmon: nothing was monitored: the program did not call MPI through its C "
-                "functions (Fortran's "
-                "mpi_f08 with MPICH and all Fortran with Open MPI can't be monitored)\n",
+                "functions (Fortran's mpi_f08 with MPICH and all Fortran with Open MPI can't be "
+                "monitored)\n",
                 stderr);
 }
 
-/* The handles of MPICH and its kin are numbers, Open MPI's pointers: a library built for the one
-   can't even pass a call on to the other. */
+/* Handles are numbers in MPICH and its derivatives, and pointers in Open MPI: a library built for
+   one can't even pass a call on to the other. */
 static void refuse_other_library(void)
 {
 #if defined(OPEN_MPI)
@@ -92,8 +63,7 @@ static void refuse_other_library(void)
     static const char built_for[] = "another one";
     static const char *const others[] = {"Open MPI"};
 #endif
-    enum { LONGEST = 65536 }; /* each library has a MPI_MAX_LIBRARY_VERSION_STRING of its own */
-    static char version[LONGEST];
+    static char version[65536]; /* MPI_MAX_LIBRARY_VERSION_STRING is another one in each library */
     int length;
     PMPI_Get_library_version(version, &length);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

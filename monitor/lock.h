@@ -1,15 +1,15 @@
 /*
- * The monitor's one lock, taken only where MPI is at MPI_THREAD_MULTIPLE: below that level MPI is
- * never called by two threads at a time. It is held for some ten nanoseconds, longer where a call
+ * The monitor's one lock. It is taken only at MPI_THREAD_MULTIPLE: below that level MPI is never
+ * called by two threads at a time. It is held for some ten nanoseconds, longer where a call
  * completes many operations or a snapshot starts, and never during a call of MPI.
  */
-#ifndef MONITOR_LOCK_H
-#define MONITOR_LOCK_H
+#ifndef COMMCOST_MONITOR_LOCK_H
+#define COMMCOST_MONITOR_LOCK_H
 
 #include <sched.h>
 #include <stdbool.h>
 
-/* Set once, when MPI has been initialised. */
+/* True until MPI has been initialised, then set once. */
 extern bool monitor_lock_needed;
 extern bool monitor_lock_taken;
 
@@ -17,7 +17,7 @@ static inline void monitor_lock(void)
 {
     if (!monitor_lock_needed)
         return;
-    enum { SPINS = 100 }; /* then the holder has lost its processor, most likely */
+    enum { SPINS = 100 }; /* after these the holder has probably lost its processor */
     for (int spins = 0; __atomic_exchange_n(&monitor_lock_taken, true, __ATOMIC_ACQUIRE); spins++)
         if (spins >= SPINS)
             (void)sched_yield();

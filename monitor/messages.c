@@ -1,9 +1,9 @@
 /*
- * Matched probes and receives: a message's communicator is that of its probe.
+ * Wrappers of matched probes and receives. The communicator of a message is that of its probe.
  */
-#include "calls.h"
-#include "communicators.h"
-#include "next.h"
+#include "monitor/calls.h"
+#include "monitor/communicators.h"
+#include "monitor/next.h"
 
 enum { MESSAGE_BITS = 12 };
 
@@ -44,37 +44,33 @@ INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Me
     return error;
 }
 
-#define MATCHED_RECEIVE(Function, Next, Count)                                                     \
-    INTERPOSED int Function(void *buf, Count count, MPI_Datatype datatype, MPI_Message *message,   \
-                            MPI_Status *status)                                                    \
+#define MATCHED_RECEIVES(suffix, Count)                                                            \
+    INTERPOSED int MPI_Mrecv##suffix(void *buf, Count count, MPI_Datatype datatype,                \
+                                     MPI_Message *message, MPI_Status *status)                     \
     {                                                                                              \
         const int communicator = recall(*message);                                                 \
         if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return next.Next(buf, count, datatype, message, status);                               \
+            return next.Mrecv##suffix(buf, count, datatype, message, status);                      \
         MPI_Status own;                                                                            \
         MPI_Status *const known = status_or(status, &own);                                         \
         struct operation operation;                                                                \
         operation_begin_at(&operation, OPERATION_Mrecv, communicator, (struct sent){0}, true);     \
-        return operation_received(&operation, next.Next(buf, count, datatype, message, known),     \
-                                  known);                                                          \
-    }
-
-#define MATCHED_NONBLOCKING_RECEIVE(Function, Next, Count)                                         \
-    INTERPOSED int Function(void *buf, Count count, MPI_Datatype datatype, MPI_Message *message,   \
-                            MPI_Request *request)                                                  \
+        const int error = next.Mrecv##suffix(buf, count, datatype, message, known);                \
+        return operation_received(&operation, error, known);                                       \
+    }                                                                                              \
+    INTERPOSED int MPI_Imrecv##suffix(void *buf, Count count, MPI_Datatype datatype,               \
+                                      MPI_Message *message, MPI_Request *request)                  \
     {                                                                                              \
         const int communicator = recall(*message);                                                 \
         if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return next.Next(buf, count, datatype, message, request);                              \
+            return next.Imrecv##suffix(buf, count, datatype, message, request);                    \
         struct operation operation;                                                                \
         operation_begin_at(&operation, OPERATION_Imrecv, communicator, (struct sent){0}, true);    \
-        const int error = next.Next(buf, count, datatype, message, request);                       \
+        const int error = next.Imrecv##suffix(buf, count, datatype, message, request);             \
         return operation_posted(&operation, error, *request);                                      \
     }
 
-MATCHED_RECEIVE(MPI_Mrecv, Mrecv, int)
-MATCHED_NONBLOCKING_RECEIVE(MPI_Imrecv, Imrecv, int)
+MATCHED_RECEIVES(, int)
 #if MPI_VERSION >= 4
-MATCHED_RECEIVE(MPI_Mrecv_c, Mrecv_c, MPI_Count)
-MATCHED_NONBLOCKING_RECEIVE(MPI_Imrecv_c, Imrecv_c, MPI_Count)
+MATCHED_RECEIVES(_c, MPI_Count)
 #endif

@@ -1,11 +1,11 @@
-#include "next.h"
+#include "monitor/next.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 
 struct next_mpi next;
 
-/* NULL if the library has no such function: then no program calls ours. */
+/* NULL if the MPI library lacks the function: then no program calls it. */
 static void *next_definition(const char *pmpi_name)
 {
     void *const definition = dlsym(RTLD_NEXT, pmpi_name + 1);
@@ -15,7 +15,5 @@ static void *next_definition(const char *pmpi_name)
 __attribute__((constructor)) static void find_next_definitions(void)
 {
 #define NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
-    OTHER_FUNCTIONS(NEXT)
-    OTHER_FUNCTIONS_OF_MPI_4(NEXT)
-#include "next_functions.h"
+#include "monitor/next_functions.h"
 }

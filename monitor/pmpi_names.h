@@ -1,10 +1,10 @@
 /*
- * For the parts of libbenchcommon in the monitor's library: what they ask MPI, for a report, goes
- * to PMPI_, so that neither the monitor nor another interposer takes it for the program's. Included
- * ahead of their sources.
+ * For the parts of libbenchcommon in the monitor's library, which ask MPI for what a report says:
+ * sends their calls to PMPI_, so that neither the monitor nor another interposer takes them for the
+ * program's. Included ahead of their sources.
  */
-#ifndef MONITOR_PMPI_NAMES_H
-#define MONITOR_PMPI_NAMES_H
+#ifndef COMMCOST_MONITOR_PMPI_NAMES_H
+#define COMMCOST_MONITOR_PMPI_NAMES_H
 
 #include <mpi.h>
 

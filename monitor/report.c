@@ -13,65 +13,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COLUMN(name, role, decimals) BC_COLUMN(#name, role, decimals, MPIX_Monitor_row, name)
+
 static const struct bc_column columns[] = {
-    {"kind", BC_KEY, 0},          {"comm", BC_KEY, 0},         {"operation", BC_KEY, 0},
-    {"ranks", BC_KEY, 0},         {"calls", BC_INFO, 0},       {"completed", BC_INFO, 0},
-    {"timeouts", BC_LESS, 0},     {"total_s", BC_LESS, 9},     {"mean_us", BC_INFO, 3},
-    {"max_us", BC_INFO, 3},       {"max_rank", BC_INFO, 0},    {"bytes", BC_INFO, 0},
-    {"small", BC_INFO, 0},        {"large", BC_INFO, 0},       {"small_per_s", BC_INFO, 3},
-    {"large_per_s", BC_INFO, 3},  {"small_bytes", BC_INFO, 0}, {"large_bytes", BC_INFO, 0},
-    {"members", BC_KEY, 0},       {"rank", BC_KEY, 0},         {"slowest_s", BC_INFO, 9},
-    {"slowest_rank", BC_INFO, 0},
+    COLUMN(kind, BC_KEY, 0),         COLUMN(comm, BC_KEY, 0),
+    COLUMN(operation, BC_KEY, 0),    COLUMN(ranks, BC_KEY, 0),
+    COLUMN(calls, BC_INFO, 0),       COLUMN(completed, BC_INFO, 0),
+    COLUMN(timeouts, BC_LESS, 0),    COLUMN(total_s, BC_LESS, 9),
+    COLUMN(mean_us, BC_INFO, 3),     COLUMN(max_us, BC_INFO, 3),
+    COLUMN(max_rank, BC_INFO, 0),    COLUMN(bytes, BC_INFO, 0),
+    COLUMN(small, BC_INFO, 0),       COLUMN(large, BC_INFO, 0),
+    COLUMN(small_per_s, BC_INFO, 3), COLUMN(large_per_s, BC_INFO, 3),
+    COLUMN(small_bytes, BC_INFO, 0), COLUMN(large_bytes, BC_INFO, 0),
+    COLUMN(members, BC_KEY, 0),      COLUMN(rank, BC_KEY, 0),
+    COLUMN(slowest_s, BC_INFO, 9),   COLUMN(slowest_rank, BC_INFO, 0),
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void set_integer(struct bc_row *cells, const char *name, int64_t value)
+/* Replaces MPIX_MONITOR_NA by what the output takes for NA. */
+static void mark_na(MPIX_Monitor_row *row)
 {
-    if (value != MPIX_MONITOR_NA)
-        bc_row_integer(cells, name, value);
-}
-
-static void write_row(struct bc_output *output, const MPIX_Monitor_row *row)
-{
-    struct bc_row cells;
-    bc_row_clear(&cells, &table);
-    bc_row_text(&cells, "kind", row->kind);
-    bc_row_text(&cells, "comm", row->comm);
-    bc_row_text(&cells, "operation", row->operation);
-    set_integer(&cells, "ranks", row->ranks);
-    set_integer(&cells, "calls", row->calls);
-    set_integer(&cells, "completed", row->completed);
-    set_integer(&cells, "timeouts", row->timeouts);
-    bc_row_real(&cells, "total_s", row->total_s);
-    bc_row_real(&cells, "mean_us", row->mean_us);
-    bc_row_real(&cells, "max_us", row->max_us);
-    set_integer(&cells, "max_rank", row->max_rank);
-    set_integer(&cells, "bytes", row->bytes);
-    set_integer(&cells, "small", row->small);
-    set_integer(&cells, "large", row->large);
-    bc_row_real(&cells, "small_per_s", row->small_per_s);
-    bc_row_real(&cells, "large_per_s", row->large_per_s);
-    set_integer(&cells, "small_bytes", row->small_bytes);
-    set_integer(&cells, "large_bytes", row->large_bytes);
-    bc_row_text(&cells, "members", row->members);
-    set_integer(&cells, "rank", row->rank);
-    bc_row_real(&cells, "slowest_s", row->slowest_s);
-    set_integer(&cells, "slowest_rank", row->slowest_rank);
-    bc_output_row(output, &cells);
+    for (size_t i = 0; i < table.count; i++) {
+        void *const at = (char *)row + columns[i].at;
+        if (columns[i].cell == BC_CELL_INT && *(int *)at == MPIX_MONITOR_NA)
+            *(int *)at = BC_NO_INT;
+        if (columns[i].cell == BC_CELL_INTEGER && *(int64_t *)at == MPIX_MONITOR_NA)
+            *(int64_t *)at = BC_NO_INTEGER;
+    }
 }
 
 static void write_rows(struct bc_output *output, const struct rows *rows)
 {
-    for (int i = 0; i < rows->count; i++)
-        write_row(output, &rows->rows[i].row);
+    for (int i = 0; i < rows->count; i++) {
+        MPIX_Monitor_row row = rows->rows[i].row;
+        mark_na(&row);
+        bc_output_row(output, &row);
+    }
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-/* The command line of this process, each argument ended by a 0; freed by the caller. NULL where it
- * isn't told. */
+/* The command line of this process, each argument ended by a 0; freed by the caller. NULL if it
+ * can't be read. */
 static char *read_command_line(size_t *length)
 {
     char *text = NULL;
@@ -178,17 +163,17 @@ static void write_head(struct bc_output *output, const struct snapshot *snapshot
     bc_output_header(output);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
-/* What rank 0 finds out for all. */
+/* Rank 0's value. Collective. */
 static int agreed(int value)
 {
     BC_MPI(PMPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
     return value;
 }
 
-/* Brings the rows of one rank after the other to rank 0, which writes them and adds them to `rows`.
-   `own` are this rank's. Collective. False on rank 0 without memory for all of them. */
+/* Sends the rows of one rank after the other to rank 0, which writes them and adds them to `rows`.
+   `own` are this rank's rows. Collective. False on rank 0 if there is no memory for all of them. */
 static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows,
                             const struct bc_job *job, MPI_Comm comm)
 {
@@ -206,7 +191,7 @@ static bool write_each_rank(struct bc_output *output, struct rows *own, struct r
     return good;
 }
 
-/* Collective. The code counts on rank 0. */
+/* Collective; only the code of rank 0 counts. */
 static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job,
                      MPI_Comm comm)
 {
@@ -238,7 +223,7 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    /* Of this thread only, and for as long as this takes. */
+    /* The locale of this thread only, until the report is written. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);
 

@@ -1,25 +1,25 @@
 /*
- * The report of a snapshot: TSV as all programs of this collection write it.
+ * Writes the report of a snapshot, in the output format of all programs of commcost.
  */
-#ifndef MONITOR_REPORT_H
-#define MONITOR_REPORT_H
+#ifndef COMMCOST_MONITOR_REPORT_H
+#define COMMCOST_MONITOR_REPORT_H
 
-#include "rows.h"
-#include "snapshot.h"
+#include "monitor/rows.h"
+#include "monitor/snapshot.h"
 
 #include <stdbool.h>
 
 /*
- * Writes the report of an ended snapshot of all ranks to the snapshot's file on rank 0, and flushes
- * it: metadata (where the program ran, and what was asked for), warnings, the rows of all ranks
- * together and, if rank 0's handle asks for them, those of each rank, one rank after the other.
- * `rows` are this rank's; on rank 0 they become those of the report. A rank that lacked memory for
- * its rows calls this, too, with what rows_of_snapshot left. The locale stays as it is, and numbers
- * have a decimal point in any.
+ * Writes the report of an ended snapshot to the snapshot's file on rank 0 and flushes it: metadata
+ * (where the program ran, and what was asked for), warnings, the rows of all ranks together and, if
+ * rank 0's handle asks for them, the rows of each rank, one rank after the other. `rows` are this
+ * rank's; on rank 0 they become those of the report. A rank without memory for its rows must call
+ * this too, with what rows_of_snapshot left. The locale stays as it is; numbers have a decimal
+ * point in any locale.
  *
- * Collective over MPI_COMM_WORLD, whose attributes are not copied. MPIX_MONITOR_SUCCESS,
- * _ERR_OUTPUT or _ERR_MEMORY, the same on all ranks. Without memory for the rows of all nothing is
- * written.
+ * Collective over MPI_COMM_WORLD, whose attributes are not copied. Returns MPIX_MONITOR_SUCCESS,
+ * _ERR_OUTPUT or _ERR_MEMORY, the same on all ranks. Writes nothing if rank 0 has no memory for the
+ * rows of all ranks.
  */
 int report_write(const struct snapshot *snapshot, struct rows *rows);
 

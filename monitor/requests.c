@@ -1,23 +1,24 @@
-#include "requests.h"
+#include "monitor/requests.h"
 
-#include "handles.h"
+#include "monitor/handles.h"
 
-/* An operation in flight. The first of a queue is also in its place's list. */
+/* ---- operations in flight -------------------------------------------------------------------- */
+
+/* An operation in flight. The first one of a queue is also in the list of its place. */
 struct node {
     uint64_t key;
     struct operation operation;
-    int32_t next;       /* in the queue; or the next free node; NONE at the end */
+    int32_t next;       /* in the queue, or the next free node; NONE at the end */
     int32_t next_queue; /* in the list of the place */
 };
 
 enum { NONE = 0, PLACE_BITS = 16 };
 
-/* Node 0 is none, so that places are empty to begin with. Pages that are never used are never
- * there. */
+/* Node 0 is no node, so zeroed places are empty. Pages that are never used take no memory. */
 static struct node nodes[REQUESTS_MAX + 1];
 static int32_t places[1 << PLACE_BITS];
 static int32_t first_free = NONE;
-static int32_t nodes_used; /* those after it were never taken */
+static int32_t nodes_used; /* later nodes were never taken */
 
 static int32_t node_take(void)
 {
@@ -29,7 +30,7 @@ static int32_t node_take(void)
     return nodes_used < REQUESTS_MAX ? ++nodes_used : NONE;
 }
 
-/* Where the number of the first node of this queue is; if there is none, NONE is there. */
+/* Where the number of the queue's first node is stored; NONE is stored there if it has none. */
 static int32_t *find_queue(uint64_t key)
 {
     int32_t *link = &places[handle_place(key, PLACE_BITS)];
@@ -38,6 +39,7 @@ static int32_t *find_queue(uint64_t key)
     return link;
 }
 
+/* A new node, or NONE without room. */
 static int32_t node_of(uint64_t key, const struct operation *operation)
 {
     const int32_t node = node_take();
@@ -46,11 +48,13 @@ static int32_t node_of(uint64_t key, const struct operation *operation)
     return node;
 }
 
+/* ---- requests of complete operations --------------------------------------------------------- */
+
 enum { COMPLETE_MAX = 4 };
 static uint64_t complete[COMPLETE_MAX];
 static int complete_count;
 
-/* Two requests at a time that are the same are of operations that are complete. */
+/* Two operations with the same request at a time are complete. */
 static void learn(MPI_Request first, MPI_Request second)
 {
     if (first != MPI_REQUEST_NULL && request_key(first) == request_key(second) &&
@@ -60,9 +64,9 @@ static void learn(MPI_Request first, MPI_Request second)
     PMPI_Wait(&second, MPI_STATUS_IGNORE);
 }
 
-/* Sends to this process itself: Open MPI over UCX has one request for all sends that are complete,
-   and another one for those to MPI_PROC_NULL. On a communicator of their own, where they meet no
-   message of the program's. */
+/* Sends to this process itself: Open MPI over UCX has one request for all complete sends, and
+   another for sends to MPI_PROC_NULL. On a communicator of their own, so that they meet no message
+   of the program's. */
 static void learn_from_sends(void)
 {
     MPI_Comm comm;
@@ -104,8 +108,10 @@ bool request_is_complete(MPI_Request request)
     return false;
 }
 
-/* Those that were handed out again while one of their operations was in flight. Where there are
-   more, each is found again when that happens again. */
+/* ---- adding and taking ----------------------------------------------------------------------- */
+
+/* The requests that were handed out again while an operation of theirs was in flight. Those that
+   find no room here are found again each time that happens. */
 enum { REPEATED_MAX = 16 };
 static uint64_t repeated[REPEATED_MAX];
 static int repeated_count;
@@ -180,6 +186,8 @@ void requests_clear(void)
     first_free = NONE;
     nodes_used = 0;
 }
+
+/* ---- persistent requests --------------------------------------------------------------------- */
 
 enum { PERSISTENT_BITS = 16 };
 

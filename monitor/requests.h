@@ -1,23 +1,23 @@
 /*
  * Operations in flight by their requests, and persistent requests.
  *
- * Libraries give one and the same request to all operations that are complete when their call
- * returns (MPICH and Open MPI do). Those that are known to be such end there, since by their
- * request nobody could tell which one of them a wait is for. Some are known from the start. Others
- * show when MPI hands out a request again of which an operation is in flight: either its operations
- * share it, being complete, or nobody saw the end of that one (a call that went around the
- * monitor). Only MPI can tell, and is asked from then on whenever it hands out this request.
+ * MPI libraries give the same request to all operations that are complete when their call returns
+ * (MPICH and Open MPI do). An operation with such a request ends there, since nobody could tell by
+ * the request which operation a later wait is for. Some of these requests are known from the start.
+ * Others show when MPI hands a request out again while an operation of it is in flight: either its
+ * operations share it, being complete, or nobody saw the end of the first (in a call that went
+ * around the monitor). Only MPI knows which, and is asked whenever it hands this request out again.
  *
- * So a request has one operation, but for a moment in which another thread has taken that out: a
+ * So a request has one operation, except while another thread has taken that operation out: a
  * request is a queue.
  *
- * A fixed number of operations can be in flight. All functions are local and want the monitor's
- * lock.
+ * A fixed number of operations can be in flight. All functions are local; the caller has the
+ * monitor's lock.
  */
-#ifndef MONITOR_REQUESTS_H
-#define MONITOR_REQUESTS_H
+#ifndef COMMCOST_MONITOR_REQUESTS_H
+#define COMMCOST_MONITOR_REQUESTS_H
 
-#include "snapshot.h"
+#include "monitor/snapshot.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -25,30 +25,30 @@
 
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 
-/* Finds the requests of operations that are complete at once, by a few of them to nobody and to
-   this process itself. Once, when MPI is initialised; calls MPI. */
+/* Finds the requests of operations that are complete at once, with a few operations to nobody and
+   to this process itself. Call it once, when MPI is initialised. */
 void requests_start(void);
 
-/* Whether this is one of them. Any thread may ask, without the lock. */
+/* Whether this is one of those requests. Needs no lock. */
 bool request_is_complete(MPI_Request request);
 
 enum request_added {
     REQUEST_ADDED,
     REQUEST_WITHOUT_ROOM,
-    REQUEST_REPEATED, /* handed out while an operation of it was in flight, now or once before: not
-                         added */
+    REQUEST_REPEATED, /* not added: handed out while an operation of it was in flight, now or at any
+                         time before */
 };
 
 /* Adds an operation that was given this request. */
 enum request_added request_add(MPI_Request request, const struct operation *operation);
 
-/* Takes the oldest operation of a request out. False if there is none: no operation of ours. */
+/* Takes out the oldest operation of a request. False if there is none. */
 bool request_take(MPI_Request request, struct operation *operation);
 
 /* Puts it back, in front of the others. */
 void request_put_back(MPI_Request request, const struct operation *operation);
 
-/* Forgets all operations, not the persistent requests. */
+/* Forgets all operations, but no persistent requests. */
 void requests_clear(void);
 
 /* What each start of a persistent request begins. */
@@ -62,10 +62,10 @@ struct persistent {
 /* False if there is no room. */
 bool persistent_add(MPI_Request request, const struct persistent *persistent);
 
-/* NULL if it isn't persistent. Valid until persistent_remove. */
+/* NULL if the request isn't a known persistent one. Valid until persistent_remove. */
 const struct persistent *persistent_find(MPI_Request request);
 
-/* Nothing if it isn't persistent. */
+/* Nothing if the request isn't a known persistent one. */
 void persistent_remove(MPI_Request request);
 
 #endif

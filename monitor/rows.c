@@ -1,4 +1,4 @@
-#include "rows.h"
+#include "monitor/rows.h"
 
 #include "common/mpi/mpi_check.h"
 
@@ -15,7 +15,7 @@ static const char *const class_names[OPERATION_CLASSES] = {"point-to-point", "co
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* The first comparison that tells two rows apart. */
+/* The first comparison that isn't 0. */
 static int first_difference(const int *comparisons, int count)
 {
     for (int i = 0; i < count; i++)
@@ -24,7 +24,7 @@ static int first_difference(const int *comparisons, int count)
     return 0;
 }
 
-/* Equal are those that are put together. Names and members are no part of it: processes may call a
+/* Rows that compare equal are merged. Names and members don't count: processes may name a
    communicator differently. */
 static int compare_identities(const void *first, const void *second)
 {
@@ -61,7 +61,7 @@ static void sort_rows(struct rows *rows, int (*compare)(const void *, const void
 
 /* ---- the rows of this process ---------------------------------------------------------------- */
 
-/* What the rows of a snapshot are made from. */
+/* What rows are made from, and where they go. */
 struct source {
     const struct snapshot *snapshot;
     double tick_s;
@@ -79,7 +79,7 @@ static void copy_text(char *target, const char *text, size_t size)
     target[copied] = '\0';
 }
 
-/* A further row, in which nothing exists yet but what it is of. NULL without memory. */
+/* Adds a row in which nothing exists yet but its keys. NULL without memory. */
 static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
                                  const struct communicator *communicator, int operation,
                                  const char *operation_name)
@@ -96,7 +96,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
         source->capacity = capacity;
     }
     struct keyed_row *const keyed = &rows->rows[rows->count++];
-    /* Padding, too: rows are sent as bytes. */
+    /* Also the padding: rows are sent as bytes. */
     memset(keyed, 0, sizeof *keyed);
     keyed->kind = (int)kind;
     keyed->operation = operation;
@@ -126,7 +126,16 @@ static void set_mean(MPIX_Monitor_row *row)
     row->mean_us = row->completed > 0 ? row->total_s * 1e6 / (double)row->completed : NAN;
 }
 
-/* A time that this rank took. */
+/* Sets the row's counts, without times. */
+static void set_counts(MPIX_Monitor_row *row, const struct count *count)
+{
+    row->calls = count->calls;
+    row->completed = count->completed;
+    row->timeouts = count->timeouts;
+    row->bytes = count->bytes;
+}
+
+/* Sets this rank's time. */
 static void set_total(MPIX_Monitor_row *row, double total_s)
 {
     row->total_s = row->slowest_s = total_s;
@@ -145,10 +154,7 @@ static void add_operations(struct source *source, enum kind kind, enum operation
             add_row(source, kind, communicator, operation, operation_traits[operation].name);
         if (row == NULL)
             return;
-        row->calls = count->calls;
-        row->completed = count->completed;
-        row->timeouts = count->timeouts;
-        row->bytes = count->bytes;
+        set_counts(row, count);
         row->total_s = 0.0;
         if (count->completed == 0)
             continue;
@@ -159,13 +165,21 @@ static void add_operations(struct source *source, enum kind kind, enum operation
     }
 }
 
-static int64_t calls_of_class(const struct communicator_counts *counts, enum operation_class class)
+/* Sums of the counts of a class, without times. */
+static struct count sums_of_class(const struct communicator_counts *counts,
+                                  enum operation_class class)
 {
-    int64_t calls = 0;
-    for (int operation = 0; operation < OPERATIONS; operation++)
-        if (operation_traits[operation].class == class)
-            calls += counts->operation[operation].calls;
-    return calls;
+    struct count sums = {0};
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+        const struct count *const count = &counts->operation[operation];
+        if (operation_traits[operation].class != class)
+            continue;
+        sums.calls += count->calls;
+        sums.completed += count->completed;
+        sums.timeouts += count->timeouts;
+        sums.bytes += count->bytes;
+    }
+    return sums;
 }
 
 static void add_class(struct source *source, enum operation_class class,
@@ -176,16 +190,8 @@ static void add_class(struct source *source, enum operation_class class,
         add_row(source, KIND_COMM, communicator, (int)class, class_names[class]);
     if (row == NULL)
         return;
-    row->calls = row->completed = row->timeouts = row->bytes = 0;
-    for (int operation = 0; operation < OPERATIONS; operation++) {
-        if (operation_traits[operation].class != class)
-            continue;
-        const struct count *const count = &counts->operation[operation];
-        row->calls += count->calls;
-        row->completed += count->completed;
-        row->timeouts += count->timeouts;
-        row->bytes += count->bytes;
-    }
+    const struct count sums = sums_of_class(counts, class);
+    set_counts(row, &sums);
     const struct span *const span = &counts->span[class];
     if (span->first != 0 && span->last >= span->first)
         set_total(row, (double)(span->last - span->first) * source->tick_s);
@@ -197,8 +203,8 @@ static void add_workload(struct source *source, const struct communicator *commu
     MPIX_Monitor_row *const row = add_row(source, KIND_WORKLOAD, communicator, 0, "messages");
     if (row == NULL)
         return;
-    const struct messages *const small = &counts->messages[SMALL], *const large =
-                                                                       &counts->messages[LARGE];
+    const struct messages *const small = &counts->messages[SMALL];
+    const struct messages *const large = &counts->messages[LARGE];
     if (source->snapshot->asked.msgsize) {
         row->small = small->count;
         row->large = large->count;
@@ -216,21 +222,21 @@ static void add_communicator(struct source *source, const struct communicator *c
                              const struct communicator_counts *counts)
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
-    const bool sends = calls_of_class(counts, CLASS_POINT_TO_POINT) > 0;
-    if (!sends && calls_of_class(counts, CLASS_COLLECTIVE) == 0)
+    const bool sends = sums_of_class(counts, CLASS_POINT_TO_POINT).calls > 0;
+    if (!sends && sums_of_class(counts, CLASS_COLLECTIVE).calls == 0)
         return;
     if (asked->pttopt)
         add_operations(source, KIND_PTTOPT, CLASS_POINT_TO_POINT, communicator, counts);
     if (asked->coll)
         add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
     if (asked->comm)
-        for (int class = 0; class < OPERATION_CLASSES; class ++)
-            add_class(source, (enum operation_class) class, communicator, counts);
+        for (int i = 0; i < OPERATION_CLASSES; i++)
+            add_class(source, (enum operation_class)i, communicator, counts);
     if (sends && (asked->msgsize || asked->traffic))
         add_workload(source, communicator, counts);
 }
 
-/* What came of the services since the snapshot's start. */
+/* Adds what the services have counted since the snapshot's start. */
 static void add_services(struct source *source)
 {
     struct services *const services = malloc(sizeof *services);
@@ -242,7 +248,7 @@ static void add_services(struct source *source)
     services_since(services, &source->snapshot->services);
     for (int i = 0; i < services->count; i++) {
         const struct service *const service = &services->service[i];
-        /* The library's variables may be others on other ranks: they are told apart by name. */
+        /* The library's variables may differ between ranks, so their names tell them apart. */
         const int place = i < SERVICES_OF_SYSTEM ? i : SERVICES_OF_SYSTEM;
         MPIX_Monitor_row *const row = add_row(source, KIND_OTHER, NULL, place, service->name);
         if (row == NULL)
@@ -271,8 +277,8 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
     const struct communicator_counts *const others = &snapshot->communicators[OTHER_COMMUNICATORS];
     if (others->used)
-        for (int class = 0; class < OPERATION_CLASSES; class ++)
-            rows->unplaced += calls_of_class(others, (enum operation_class) class);
+        for (int i = 0; i < OPERATION_CLASSES; i++)
+            rows->unplaced += sums_of_class(others, (enum operation_class)i).calls;
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
         if (snapshot->communicators[i].used)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
@@ -294,9 +300,9 @@ void rows_free(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* ---- putting rows together ------------------------------------------------------------------- */
+/* ---- merging rows ---------------------------------------------------------------------------- */
 
-/* What does not exist adds nothing, and is not there only if it is on neither side. */
+/* A sum exists if one of its terms does. */
 static int64_t sum_of(int64_t a, int64_t b)
 {
     return a == MPIX_MONITOR_NA ? b : b == MPIX_MONITOR_NA ? a : a + b;
@@ -307,8 +313,7 @@ static double real_sum_of(double a, double b)
     return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/* The greatest value stays with its rank; of equal ones, that of `b` only if it is of a lower rank.
- */
+/* Sets `a` and its rank to the maximum of both; of equal values, the one of the lower rank. */
 static void keep_greatest(double *a, int *a_rank, double b, int b_rank)
 {
     if (isnan(b) || (!isnan(*a) && (b < *a || (!(b > *a) && b_rank > *a_rank))))
@@ -345,7 +350,7 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
         copy_text(a->members, "NA", sizeof a->members);
 }
 
-/* Merges rows sorted by identity into `rows`, which are, too. */
+/* Merges `more` into `rows`, both sorted by identity. False without memory. */
 static bool merge_rows(struct rows *rows, const struct rows *more)
 {
     struct keyed_row *const merged =
@@ -384,11 +389,11 @@ bool rows_append(struct rows *rows, const struct rows *more)
 
 /* ---- between ranks --------------------------------------------------------------------------- */
 
-/* First comes a struct rows, of which the pointer means nothing elsewhere; the receiver says
-   whether it has room; then come the rows, if there are any and room. */
+/* The sender first sends its struct rows, whose pointer means nothing to the receiver. The receiver
+   answers whether it has room. If so, and if there are rows, they follow. */
 enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS };
 
-/* So that the number of rows is a count for MPI, however many bytes they have. */
+/* A datatype of a row, so that the count of a message is the number of rows, which fits an int. */
 static MPI_Datatype make_row_type(void)
 {
     MPI_Datatype type;
@@ -409,7 +414,7 @@ static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
     BC_MPI(PMPI_Type_free(&type));
 }
 
-/* What could not be received is `incomplete`. */
+/* Rows that could not be received are `incomplete`. */
 static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
 {
     BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
@@ -460,10 +465,10 @@ bool rows_gather(struct rows *rows, MPI_Comm comm)
     for (int i = 0; i < sum.count; i++)
         sum.rows[i].row.rank = MPIX_MONITOR_NA;
     sort_rows(&sum, compare_identities);
-    /* Counts until they are summed: a frequency of all ranks is over the longest snapshot. */
+    /* Frequencies become counts, to be summed: those of all ranks are over the longest snapshot. */
     scale_frequencies(&sum, rows->seconds);
-    /* A binomial tree: in each step those whose bit is set hand over to the one that lacks it, and
-     * are done. */
+    /* A binomial tree: in each step the ranks with the bit set send to the rank without it, and are
+       done. */
     for (int bit = 1; bit < ranks; bit <<= 1) {
         if (rank & bit) {
             send_rows(&sum, rank - bit, comm);

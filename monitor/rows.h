@@ -1,62 +1,59 @@
 /*
- * From counts to the rows of a report, this process's and those of all ranks put together.
+ * Makes the rows of a report from counts: those of this process, and those of all ranks together.
  */
-#ifndef MONITOR_ROWS_H
-#define MONITOR_ROWS_H
+#ifndef COMMCOST_MONITOR_ROWS_H
+#define COMMCOST_MONITOR_ROWS_H
 
-#include "mpirtmon.h"
-#include "snapshot.h"
+#include "monitor/mpirtmon.h"
+#include "monitor/snapshot.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A row and what it is sorted and put together by: rows of two ranks are one if their kinds,
-   identities, operations and names of operations are the same. */
+/* A row and its sort key. Rows of two ranks are merged if their kinds, identities, operations and
+   names of operations are the same. */
 struct keyed_row {
     int kind;          /* in the order of reports */
     int order;         /* of the communicator, see communicators.h */
-    uint64_t identity; /* of the communicator; 0 where the row has none */
+    uint64_t identity; /* of the communicator; 0 if the row has none */
     int operation;     /* in the order of reports, within the kind */
     MPIX_Monitor_row row;
 };
 
-/* The rows of one snapshot, sorted: by kind, then communicator (order, name, members, identity),
- * then operation. */
+/* The rows of one snapshot, sorted by kind, then communicator (order, name, members, identity),
+   then operation. */
 struct rows {
-    struct keyed_row *rows; /* allocated; rows_free */
+    struct keyed_row *rows; /* freed by rows_free */
     int count;
-    bool incomplete; /* for want of memory */
-    double seconds;  /* how long the snapshot was; of all ranks: the longest */
-    /* What could not be followed or told (see struct snapshot); and what counted for all
-       communicators together, for want of room. Summed over ranks. */
-    int64_t untracked, untold, unplaced, unknown;
+    bool incomplete;                    /* for want of memory */
+    double seconds;                     /* length of the snapshot; of all ranks: the longest */
+    int64_t untracked, untold, unknown; /* see struct snapshot; summed over ranks */
+    int64_t unplaced; /* operations on OTHER_COMMUNICATORS, for want of room; summed over ranks */
 };
 
-/* The rows of an ended snapshot, of what its handle asked for, with this process's rank. Local, but
-   MPI must be initialised. False without memory: then there are no rows, and `incomplete` says so
-   to rows_gather. */
+/* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local,
+   but MPI must be initialised. False without memory: then there are no rows, and `incomplete` tells
+   rows_gather. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
 /*
- * Puts the rows of all ranks of `comm` together on its rank 0 in O(log P) steps, by PMPI calls;
- * elsewhere `rows` stays as it was. Counts, times and services are summed, a communicator's span is
- * the longest, frequencies are of the summed counts over the longest snapshot; max and slowest are
- * the greatest with the lowest of their ranks; the rank becomes NA. Where processes have different
- * names for a communicator, that of the lowest rank counts; where its members differ (MPI_COMM_SELF
- * is one of each process), they become "NA". Collective over `comm`, which nobody else may send on.
- * False on rank 0 if any rank lacked memory: then `rows` stays as it was there, too, but for
+ * Merges the rows of all ranks of `comm` on its rank 0, in O(log P) steps of PMPI calls; on other
+ * ranks `rows` stays as it was. Counts, times and services are summed; a communicator's span is the
+ * longest; frequencies are the summed counts over the longest snapshot; max and slowest are maxima,
+ * with the lowest rank that has them; the rank becomes NA. Where processes name a communicator
+ * differently, the name on the lowest rank counts; where the members differ (each process has its
+ * own MPI_COMM_SELF), they become "NA". Collective over `comm`, on which nobody else may send.
+ * False on rank 0 if any rank lacked memory: then `rows` stays as it was there, too, except
  * `incomplete`.
  */
 bool rows_gather(struct rows *rows, MPI_Comm comm);
 
-/* Brings the rows of a rank of `comm` other than 0 to its rank 0. Called by these two, by rank 0
-   with rows to be freed with rows_free. False on rank 0 without memory on either; then there are
-   none. */
+/* Sends the rows of rank `from`, not 0, of `comm` to rank 0, which frees them with rows_free. Both
+   ranks call it. False on rank 0 if either rank lacks memory: then there are no rows. */
 bool rows_fetch(struct rows *rows, int from, MPI_Comm comm);
 
-/* Appends those of another one, or leaves both as they are and returns false without memory. Local.
- */
+/* Appends the rows of `more`. False without memory: then both stay as they are. Local. */
 bool rows_append(struct rows *rows, const struct rows *more);
 
 /* Local. */

@@ -1,4 +1,4 @@
-#include "services.h"
+#include "monitor/services.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -40,9 +40,9 @@ struct variable {
     MPI_T_pvar_handle handle;
 };
 
-/* Found at the first use, and kept: MPI_T is never finalised, since a handle must outlive every
-   snapshot, and Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. Snapshots of
-   several threads may want them at a time. */
+/* Found at the first use and kept. MPI_T is never finalised, since a handle must outlive every
+   snapshot, and Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. The lock is for
+   snapshots of several threads. */
 static struct {
     pthread_mutex_t lock;
     bool known;
@@ -52,7 +52,7 @@ static struct {
     const char *warning;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The plug-ins of Open MPI that are loaded, as the names of their variables begin: "mtl_psm2_". */
+/* The loaded plug-ins of Open MPI, as the prefixes of their variables: "mtl_psm2_". */
 struct plug_ins {
     int count;
     char prefix[256][48];
@@ -82,7 +82,7 @@ static void find_plug_ins(struct plug_ins *plug_ins)
             continue;
         memcpy(prefix, slash + 5, length);
         memcpy(prefix + length, "_", 2);
-        if (!has_plug_in(plug_ins, prefix)) /* it is mapped in several pieces */
+        if (!has_plug_in(plug_ins, prefix)) /* a plug-in is mapped in several pieces */
             plug_ins->count++;
     }
     if (maps != NULL)
@@ -90,11 +90,12 @@ static void find_plug_ins(struct plug_ins *plug_ins)
 }
 
 /*
- * Open MPI's MPI_T_init_thread loads what MPI_Init has unloaded again, since the job doesn't need
- * it, and shows its variables; to use one is a crash (4.1.4: mtl_psm2 where there is no Omni-Path;
- * tests/mpi_defects/tools_variables.c). So those count that are of plug-ins that were there before.
- * Where that can't be seen, since there are no plug-ins (a static library) or the program itself
- * has started the tools interface, those of mtl_psm2 or of all plug-ins are left out.
+ * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, since the job
+ * doesn't need them, and shows their variables; using one crashes (4.1.4: mtl_psm2 where there is
+ * no Omni-Path; tests/mpi_defects/tools_variables.c). So only variables of plug-ins count that were
+ * loaded before. Where that can't be known, since there are no plug-ins (a static library) or the
+ * program itself has started the tools interface, the variables of mtl_psm2 or of all plug-ins are
+ * left out.
  */
 static struct plug_ins used_plug_ins, loaded_plug_ins;
 
@@ -104,11 +105,11 @@ static bool is_of_unused_plug_in(const char *variable)
            (has_plug_in(&loaded_plug_ins, variable) || strncmp(variable, "mtl_psm2_", 9) == 0);
 }
 
-/* Starts MPI_T and its session. */
+/* Starts MPI_T and a session. */
 static bool start_tools(int *variables)
 {
     int provided;
-    /* An error, as long as nobody has started it. */
+    /* An error means that nobody has started MPI_T yet. */
     if (MPI_T_pvar_get_num(variables) != MPI_SUCCESS)
         find_plug_ins(&used_plug_ins);
     if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
@@ -119,19 +120,18 @@ static bool start_tools(int *variables)
     return true;
 }
 
-/* Only of these is it clear what a later value less an earlier one means. Timers of a whole type
-   have a unit that only their description tells: they are counts. */
+/* Whether it is clear what a later value less an earlier one means. The unit of a timer of an
+   integer type is only in its description, so it is a count. */
 static bool has_meaningful_difference(int class, MPI_Datatype type)
 {
-    const bool whole = type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG ||
-                       type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT || type == MPI_COUNT;
+    const bool is_integer = type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG ||
+                            type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT || type == MPI_COUNT;
     return (class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE ||
             class == MPI_T_PVAR_CLASS_TIMER) &&
-           (whole || type == MPI_DOUBLE);
+           (is_integer || type == MPI_DOUBLE);
 }
 
-/* Makes a handle for a variable of the library, started. False if it is none of those that can be
- * read here. */
+/* Makes and starts a handle for a variable of the library. False if it can't be read here. */
 static bool open_variable(int index, struct variable *variable)
 {
     int verbosity, class, binding, is_read_only, is_continuous, is_atomic;
@@ -140,7 +140,7 @@ static bool open_variable(int index, struct variable *variable)
     if (MPI_T_pvar_get_info(index, variable->name, &name_length, &verbosity, &class,
                             &variable->type, &enumeration, NULL, &no_description, &binding,
                             &is_read_only, &is_continuous, &is_atomic) != MPI_SUCCESS)
-        return false; /* of a part of the library that was not loaded */
+        return false; /* belongs to a part of the library that is not loaded */
     if (binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type) ||
         is_of_unused_plug_in(variable->name))
         return false;
@@ -162,8 +162,7 @@ static void find_variables(void)
     library.known = true;
     if (!start_tools(&variables)) {
         library.warning = "the MPI library's own services can't be collected: its tools interface "
-                          "(MPI_T) does not "
-                          "start";
+                          "(MPI_T) does not start";
         return;
     }
     const int room = sizeof library.variable / sizeof *library.variable;

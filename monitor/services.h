@@ -1,10 +1,10 @@
 /*
- * Other software services (section 8.3.3): what lies under MPI, as the operating system counts it
- * for the whole process, and as the MPI library counts it in performance variables of its tools
+ * Other software services (MPI/RT draft, section 8.3.3), which lie under MPI: what the operating
+ * system counts for the whole process, and the performance variables of the MPI library's tools
  * interface (MPI_T). All functions are local.
  */
-#ifndef MONITOR_SERVICES_H
-#define MONITOR_SERVICES_H
+#ifndef COMMCOST_MONITOR_SERVICES_H
+#define COMMCOST_MONITOR_SERVICES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,13 +12,12 @@
 /* The operating system's come first. */
 enum { SERVICES_OF_SYSTEM = 6, SERVICES_MAX = 64 };
 
-/* One service's reading: seconds or a count. */
+/* The reading of one service. */
 struct service {
-    char name[64]; /* user_time, system_time, voluntary_switches, ..., or the performance variable's
-                    */
-    bool is_time;
-    double range; /* a count that starts again from 0 at this value; 0: none does */
-    double value; /* NAN: could not be read */
+    char name[64]; /* user_time, system_time, ..., or the name of the performance variable */
+    bool is_time;  /* in seconds; else a count */
+    double range;  /* the value at which the count starts again from 0; 0: it never does */
+    double value;  /* NAN: could not be read */
 };
 
 struct services {
@@ -27,12 +26,11 @@ struct services {
     const char *warning; /* one line: what can't be collected, and why; or NULL */
 };
 
-/* Reads them all. The library's variables are found at the first reading, so MPI must be
-   initialised. Any thread may, at any time. */
+/* Reads all services. The first reading finds the MPI library's variables, so MPI must be
+   initialised. Any thread may call it at any time. */
 void services_read(struct services *services);
 
-/* Turns a later reading into what came since an earlier one. NAN for what the earlier one did not
- * have. */
+/* Subtracts an earlier reading from a later one. NAN for services that the earlier one lacks. */
 void services_since(struct services *now, const struct services *before);
 
 #endif

@@ -1,20 +1,14 @@
-#include "snapshot.h"
-
-#include "requests.h"
-#include "windows.h"
+#include "monitor/snapshot.h"
 
 #include <stdlib.h>
 
 unsigned monitored_classes;
-bool monitor_lock_needed = true; /* until MPI says that it isn't */
-bool monitor_lock_taken;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
-static struct snapshot *stopped; /* a list: their counts are still there, to be reported */
-static uint32_t epoch;           /* of the latest snapshot */
-static uint64_t
-    own_ticks[2]; /* of calls; of operations with a request: see snapshots_set_own_ticks */
+static uint32_t epoch;        /* of the latest snapshot */
+static uint64_t own_ticks[2]; /* of calls and of operations with a request */
+static int64_t without_room;
 
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
@@ -41,12 +35,14 @@ static void begin_in(struct snapshot *snapshot, const struct operation *operatio
     }
     struct span *const span = span_in(snapshot, operation);
     if (__builtin_expect(span->first == 0, 0)) {
+        if (!counts->used)
+            communicator_hold(operation->communicator);
         counts->used = true;
         span->first = ticks_now();
     }
 }
 
-/* The caller has the lock, and gives it up here: the clock comes last. */
+/* Begins an operation and gives up the lock, which the caller has: reading the clock comes last. */
 static void begin(struct operation *operation, enum operation_kind kind, int communicator,
                   struct sent sent, bool receives)
 {
@@ -82,14 +78,13 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
     begin(operation, kind, communicator, sent, receives);
 }
 
-/* An operation belongs to the snapshots that were active when it began, and counts in those that
- * still are. */
+/* Whether the snapshot was active when the operation began. */
 static bool belongs_to(const struct operation *operation, const struct snapshot *snapshot)
 {
     return snapshot->epoch <= operation->epoch;
 }
 
-/* What measuring added to this one's time. */
+/* What measuring added to the operation's time. */
 static uint64_t own_ticks_of(const struct operation *operation)
 {
     return own_ticks[operation->posted] + (operation->posted_ticks != 0 ? own_ticks[false] : 0);
@@ -98,8 +93,8 @@ static uint64_t own_ticks_of(const struct operation *operation)
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
                       uint64_t end_ticks)
 {
-    const uint64_t least = first->start_ticks + own_ticks_of(first);
-    const uint64_t longest = end_ticks > least ? end_ticks - least : 0;
+    const uint64_t start = first->start_ticks + own_ticks_of(first);
+    const uint64_t longest = end_ticks > start ? end_ticks - start : 0;
     for (int i = 0; i < active_count; i++) {
         struct snapshot *const snapshot = active[i];
         if (!belongs_to(first, snapshot))
@@ -157,8 +152,6 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
     own_ticks[true] = of_posted;
 }
 
-static int64_t without_room;
-
 void object_without_room(void)
 {
     without_room++;
@@ -168,18 +161,6 @@ bool snapshots_count_timeouts(void)
 {
     for (int i = 0; i < active_count; i++)
         if (active[i]->timeout_ticks != UINT64_MAX)
-            return true;
-    return false;
-}
-
-bool snapshot_uses_communicator(int communicator)
-{
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->communicators[communicator].used)
-            return true;
-    for (const struct snapshot *snapshot = stopped; snapshot != NULL;
-         snapshot = snapshot->next_stopped)
-        if (snapshot->communicators[communicator].used)
             return true;
     return false;
 }
@@ -196,7 +177,7 @@ static unsigned classes_asked(const MPIX_Monitor *asked)
     return classes;
 }
 
-/* The caller has the lock. */
+/* Wants the lock. */
 static void update_monitored_classes(void)
 {
     unsigned classes = 0;
@@ -205,14 +186,14 @@ static void update_monitored_classes(void)
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
 }
 
-int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **result)
+struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
 {
     struct snapshot *const snapshot = calloc(1, sizeof *snapshot);
     struct communicator_counts *const counts = calloc(COMMUNICATORS_MAX, sizeof *counts);
     if (snapshot == NULL || counts == NULL) {
         free(snapshot);
         free(counts);
-        return MPIX_MONITOR_ERR_MEMORY;
+        return NULL;
     }
     snapshot->communicators = counts;
     snapshot->asked = *handle;
@@ -225,27 +206,18 @@ int snapshot_start(const MPIX_Monitor *handle, FILE *file, struct snapshot **res
         timeout_ticks > 0 && timeout_ticks < 1e19 ? (uint64_t)timeout_ticks : UINT64_MAX;
     if (handle->profile && handle->other)
         services_read(&snapshot->services);
+    return snapshot;
+}
 
-    monitor_lock();
-    if (active_count == MPIX_MONITOR_ACTIVE_MAX) {
-        monitor_unlock();
-        snapshot_free(snapshot);
-        return MPIX_MONITOR_ERR_LIMIT;
-    }
-    if (monitored_classes == 0) {
-        /* While nothing was counted, what is in flight may have ended and its handles been used
-         * again. */
-        requests_clear();
-        windows_clear();
-        communicators_tidy();
-    }
+bool snapshot_start(struct snapshot *snapshot)
+{
+    if (active_count == MPIX_MONITOR_ACTIVE_MAX)
+        return false;
     snapshot->epoch = ++epoch;
     active[active_count++] = snapshot;
     update_monitored_classes();
     snapshot->start_ticks = ticks_now();
-    monitor_unlock();
-    *result = snapshot;
-    return MPIX_MONITOR_SUCCESS;
+    return true;
 }
 
 void snapshot_stop(struct snapshot *snapshot)
@@ -256,21 +228,18 @@ void snapshot_stop(struct snapshot *snapshot)
     for (int i = 0; i < active_count; i++)
         if (active[i] == snapshot)
             active[i--] = active[--active_count];
-    snapshot->next_stopped = stopped;
-    stopped = snapshot;
     update_monitored_classes();
     monitor_unlock();
 }
 
 void snapshot_free(struct snapshot *snapshot)
 {
-    monitor_lock();
-    for (struct snapshot **link = &stopped; *link != NULL; link = &(*link)->next_stopped)
-        if (*link == snapshot) {
-            *link = snapshot->next_stopped;
-            break;
+    for (int i = 0; i < COMMUNICATORS_MAX; i++)
+        if (snapshot->communicators[i].used) {
+            monitor_lock();
+            communicator_release(i);
+            monitor_unlock();
         }
-    monitor_unlock();
     free(snapshot->communicators);
     free(snapshot);
 }

@@ -1,11 +1,21 @@
 /*
- * The calls that end one-sided operations. Fences and the freeing of windows are collective
- * operations, too.
+ * Wrappers of the synchronisations, which complete one-sided operations. A fence and the freeing of
+ * a window are collective operations, too.
  */
-#include "calls.h"
-#include "next.h"
-#include "windows.h"
+#include "monitor/calls.h"
+#include "monitor/next.h"
+#include "monitor/windows.h"
 
+/* The synchronisation has returned `error`: the operations have ended, or are still in flight. */
+static void finish(struct ending ending, int error, uint64_t end_ticks)
+{
+    if (error == MPI_SUCCESS)
+        ending_end(ending, end_ticks);
+    else
+        ending_cancel(ending);
+}
+
+#define LARGE_COUNTS 0
 #define SYNCHRONISATION(Name, parameters, arguments, completed_target)                             \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
@@ -13,23 +23,12 @@
             return next.Name arguments;                                                            \
         const struct ending ending = window_take(win, completed_target);                           \
         const int error = next.Name arguments;                                                     \
-        const uint64_t end_ticks = ticks_now();                                                    \
-        if (error == MPI_SUCCESS)                                                                  \
-            ending_end(ending, end_ticks);                                                         \
-        else                                                                                       \
-            ending_cancel(ending);                                                                 \
+        finish(ending, error, ticks_now());                                                        \
         return error;                                                                              \
     }
+#include "monitor/functions.def"
 
-SYNCHRONISATION(Win_flush, (int target, MPI_Win win), (target, win), target)
-SYNCHRONISATION(Win_flush_local, (int target, MPI_Win win), (target, win), target)
-SYNCHRONISATION(Win_flush_all, (MPI_Win win), (win), EVERY_TARGET)
-SYNCHRONISATION(Win_flush_local_all, (MPI_Win win), (win), EVERY_TARGET)
-SYNCHRONISATION(Win_unlock, (int target, MPI_Win win), (target, win), target)
-SYNCHRONISATION(Win_unlock_all, (MPI_Win win), (win), EVERY_TARGET)
-SYNCHRONISATION(Win_complete, (MPI_Win win), (win), EVERY_TARGET)
-
-/* What a fence and the freeing of a window do before and after. */
+/* What a fence and the freeing of a window do before and after the call. */
 struct closing {
     struct ending ending;
     struct operation operation;
@@ -49,10 +48,7 @@ static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
 static int closing_end(const struct closing *closing, int error)
 {
     const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS)
-        ending_end(closing->ending, end_ticks);
-    else
-        ending_cancel(closing->ending);
+    finish(closing->ending, error, end_ticks);
     if (closing->monitored && error == MPI_SUCCESS)
         operation_end(&closing->operation, end_ticks, 0);
     return error;
@@ -60,7 +56,7 @@ static int closing_end(const struct closing *closing, int error)
 
 INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
 {
-    if (!is_monitored(CLASS_POINT_TO_POINT) && !is_monitored(CLASS_COLLECTIVE))
+    if (!is_anything_monitored())
         return next.Win_fence(assertions, win);
     const struct closing closing = closing_begin(OPERATION_Win_fence, win);
     return closing_end(&closing, next.Win_fence(assertions, win));

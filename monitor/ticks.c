@@ -1,4 +1,4 @@
-#include "ticks.h"
+#include "monitor/ticks.h"
 
 #include "common/stats/stats.h"
 
@@ -8,7 +8,7 @@
 
 bool ticks_are_tsc;
 
-/* The same moment on both clocks. */
+/* One moment on both clocks. */
 struct moment {
     uint64_t ticks;
     int64_t monotonic_ns;
@@ -23,8 +23,8 @@ static int64_t monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Of several tries the one in which reading both took least: an interrupt between them does no
- * harm. */
+/* Reads both clocks several times and keeps the fastest reading, which no interrupt has disturbed.
+ */
 static struct moment moment_now(void)
 {
     enum { TRIES = 20 };

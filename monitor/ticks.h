@@ -1,12 +1,12 @@
 /*
- * Time stamps of operations.
+ * Timestamps of operations.
  *
- * A tick is of the processor's time stamp counter where that is invariant: reading it takes about
- * half as long as clock_gettime, and two readings are most of what the monitor costs. Elsewhere a
- * tick is a nanosecond of CLOCK_MONOTONIC. All functions are local.
+ * A tick is one of the processor's time stamp counter where that counter is invariant: reading it
+ * takes about half as long as clock_gettime, and two readings are most of what the monitor costs.
+ * Elsewhere a tick is a nanosecond of CLOCK_MONOTONIC. All functions are local.
  */
-#ifndef MONITOR_TICKS_H
-#define MONITOR_TICKS_H
+#ifndef COMMCOST_MONITOR_TICKS_H
+#define COMMCOST_MONITOR_TICKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #define HAVE_TSC 0
 #endif
 
-/* Whether ticks are of the time stamp counter. Set by ticks_start. */
+/* Whether ticks are those of the time stamp counter. Set by ticks_start. */
 extern bool ticks_are_tsc;
 
 static inline uint64_t ticks_now(void)
@@ -33,18 +33,17 @@ static inline uint64_t ticks_now(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Chooses the counter and notes the time. Once, before anything else here; the later the rate is
-   asked for, the better it is known. */
+/* Chooses the counter and notes the time. Call it once, before all other functions here, and early:
+   the longer ago, the better ticks_ns knows the rate. */
 void ticks_start(void);
 
-/* Nanoseconds a tick, from the time since ticks_start; waits until that is 10 ms ago. */
+/* Nanoseconds per tick, measured since ticks_start; waits until that is 10 ms ago. */
 double ticks_ns(void);
 
-/* What one reading costs, in ticks: the median, measured at the first call, which takes about 0.1
- * ms. */
+/* Cost of one reading, in ticks: a median, measured at the first call, which takes about 0.1 ms. */
 uint64_t ticks_cost(void);
 
-/* The name of the clock, for people. */
+/* Name of the clock, for reports. */
 const char *ticks_clock(void);
 
 #endif

@@ -1,6 +1,6 @@
-#include "warnings.h"
+#include "monitor/warnings.h"
 
-#include "flags.h"
+#include "monitor/flags.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,9 +19,7 @@ __attribute__((format(printf, 3, 4))) static void warn(struct warnings *warnings
 
 void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
 {
-#define OR_FLAG(Flag) || handle->Flag
-    const bool asks = 0 MONITOR_FLAGS(OR_FLAG);
-#undef OR_FLAG
+    const bool asks = flags_any(handle);
     if (asks && !handle->profile)
         warn(warnings, MPIX_MONITOR_WARNING_OFF,
              "nothing is monitored: the handle's profile is 0, without which its other flags mean "
@@ -29,8 +27,7 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
     if (handle->profile && !asks)
         warn(warnings, MPIX_MONITOR_WARNING_NOTHING,
              "nothing is monitored: profile is the handle's only flag: set pttopt, coll, comm, "
-             "msgsize, traffic or "
-             "other, too");
+             "msgsize, traffic or other, too");
 }
 
 void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
@@ -42,25 +39,22 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
     if (rows->untracked > 0)
         warn(warnings, MPIX_MONITOR_WARNING_UNTRACKED,
              "the end of %lld operations could not be followed, for want of room or since a call "
-             "around the monitor "
-             "(PMPI_) completed them: they count as calls, but not as completed",
+             "around the monitor (PMPI_) completed them: they count as calls, but not as completed",
              (long long)rows->untracked);
     if (rows->untold > 0)
         warn(warnings, MPIX_MONITOR_WARNING_UNTOLD,
              "whether %lld one-sided operations took longer than the timeout could not be told, "
-             "for want of room: "
-             "they are not in the timeouts",
+             "for want of room: they are not in the timeouts",
              (long long)rows->untold);
     if (rows->unknown > 0)
-        warn(
-            warnings, MPIX_MONITOR_WARNING_UNKNOWN,
-            "%lld windows or persistent requests found no room: their operations can't be followed",
-            (long long)rows->unknown);
+        warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN,
+             "%lld windows or persistent requests found no room: their operations can't be "
+             "followed",
+             (long long)rows->unknown);
     if (rows->unplaced > 0)
         warn(warnings, MPIX_MONITOR_WARNING_UNPLACED,
              "%lld operations are on communicators (of which %d fit), windows or messages that "
-             "found no room: they "
-             "count for '%s'",
+             "found no room: they count for '%s'",
              (long long)rows->unplaced, COMMUNICATORS_MAX - 1,
              communicators[OTHER_COMMUNICATORS].name);
     if (asked->profile && asked->other && snapshot->services.warning != NULL)

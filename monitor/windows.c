@@ -1,17 +1,18 @@
-#include "windows.h"
+#include "monitor/windows.h"
 
-#include "communicators.h"
-#include "handles.h"
+#include "monitor/communicators.h"
+#include "monitor/handles.h"
 
-/* Operations of one kind on one target that began in the same epoch. */
+/* Operations of one kind on one target that began in the same epoch. They are held together, or as
+   singles. */
 struct group {
     int window, target;
-    struct operation first; /* of those held together the one that started first */
-    int64_t count;          /* of those held together */
-    uint64_t offset_ticks;  /* the sum of their starts less the first's */
-    int32_t singles;        /* those with a start each, of which the first may not be one */
+    struct operation first; /* held together: the one that started first */
+    int64_t count;          /* held together: how many */
+    uint64_t offset_ticks;  /* held together: the sum of their starts, each less the first's */
+    int32_t singles;        /* list of operations with a start each */
     int32_t next_in_place;
-    int32_t next, previous; /* in the window's list, or in an ending's */
+    int32_t next, previous; /* in the list of the window, or of an ending */
 };
 
 struct single {
@@ -22,11 +23,11 @@ struct single {
 struct window {
     int communicator;
     int32_t groups;
-    int32_t latest; /* where the latest operation went, or NONE */
+    int32_t latest; /* the group of the latest operation, or NONE */
 };
 
 enum {
-    NONE = 0, /* and no element of the pools has this number */
+    NONE = 0, /* no element of the pools has this number */
     WINDOW_BITS = 10,
     WINDOWS_MAX = 3 << (WINDOW_BITS - 2),
     PLACE_BITS = 14,
@@ -39,13 +40,13 @@ static struct handle_map window_numbers = {.slots = window_slots, .bits = WINDOW
 static struct window windows[WINDOWS_MAX];
 static bool window_taken[WINDOWS_MAX];
 
-/* Elements that were given back are in a list; those after `used` were never taken. */
+/* Pools. Elements that were given back are in a list; those after `used` were never taken. */
 static struct group groups[GROUPS_MAX + 1];
 static int32_t free_groups, groups_used;
 static struct single singles[SINGLES_MAX + 1];
 static int32_t free_singles, singles_used;
 static int32_t places[1 << PLACE_BITS];
-static uint32_t generation; /* how often all were forgotten */
+static uint32_t generation; /* how often windows_clear was called */
 
 static int32_t *place_of(int window, int target)
 {
@@ -53,7 +54,7 @@ static int32_t *place_of(int window, int target)
     return &places[handle_place(key, PLACE_BITS)];
 }
 
-/* The handle stands for nothing any more. The caller has the lock. */
+/* The handle is no longer valid. The caller has the lock. */
 static void forget(MPI_Win win, int number)
 {
     (void)handle_remove(&window_numbers, window_key(win));
@@ -65,7 +66,7 @@ void window_created(MPI_Win win, MPI_Comm comm)
 {
     const int communicator = communicator_index(comm);
     monitor_lock();
-    /* MPI has just made it, whatever its handle stood for before. */
+    /* MPI has just made the handle, whatever it stood for before. */
     const int former = handle_find(&window_numbers, window_key(win));
     if (former != HANDLE_UNKNOWN)
         forget(win, former);
@@ -115,7 +116,7 @@ static bool joins(const struct group *group, int window, int target,
            group->first.kind == operation->kind && group->first.epoch == operation->epoch;
 }
 
-/* Puts a group into its place and its window's list. */
+/* Links a group into the lists of its place and its window. */
 static void link_group(int32_t number)
 {
     struct group *const group = &groups[number];
@@ -129,7 +130,7 @@ static void link_group(int32_t number)
     *place = *list = number;
 }
 
-/* A new group of this operation, or NONE without room. */
+/* A new group for this operation, or NONE without room. */
 static int32_t group_create(int window, int target, const struct operation *operation)
 {
     int32_t number = free_groups;
@@ -158,7 +159,7 @@ static int32_t group_for(int window, int target, const struct operation *operati
     return number;
 }
 
-/* Keeps an operation by itself; false without room. */
+/* Keeps an operation as a single. False without room. */
 static bool add_single(struct group *group, const struct operation *operation)
 {
     int32_t number = free_singles;
@@ -177,7 +178,7 @@ static void add_together(struct group *group, const struct operation *operation)
 {
     if (group->count == 0)
         group->first = *operation;
-    /* Of two threads the one that started first may be the second to come here. */
+    /* Of two threads, the one that started first may come here second. */
     if (operation->start_ticks < group->first.start_ticks) {
         group->offset_ticks +=
             (uint64_t)group->count * (group->first.start_ticks - operation->start_ticks);
@@ -199,7 +200,7 @@ void window_add(MPI_Win win, int target, const struct operation *operation)
     monitor_unlock();
 }
 
-/* Takes a group out of its place and its window's list. */
+/* Unlinks a group from the lists of its place and its window. */
 static void unlink_group(int32_t number)
 {
     struct group *const group = &groups[number];
@@ -230,7 +231,7 @@ struct ending window_take(MPI_Win win, int target)
         struct group *const group = &groups[number];
         next = target == EVERY_TARGET ? group->next : group->next_in_place;
         if (group->window != window || (target != EVERY_TARGET && group->target != target))
-            continue; /* another one in the same place */
+            continue; /* another group in the same place */
         unlink_group(number);
         group->next = ending.first;
         ending.first = number;
@@ -252,7 +253,7 @@ static void end_singles(struct group *group, uint64_t end_ticks)
     }
 }
 
-/* Nothing of what was forgotten meanwhile. */
+/* The first group of an ending, or NONE if windows_clear has forgotten it meanwhile. */
 static int32_t first_of(struct ending ending)
 {
     return ending.generation == generation ? ending.first : NONE;

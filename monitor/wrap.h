@@ -1,11 +1,11 @@
 /*
- * The wrappers of functions.def, in their forms with or without large counts, for functions.c,
- * which defines COUNT, DISPLACEMENT, FUNCTION, NEXT, BYTES_OF_BLOCKS, BYTES_OF_TYPES and
- * LARGE_COUNTS. Included twice, so without a guard.
+ * The wrappers of functions.def, with or without large counts. For functions.c, which defines
+ * COUNT, DISPLACEMENT, FUNCTION, NEXT, BYTES_OF_BLOCKS, BYTES_OF_TYPES and LARGE_COUNTS. It is
+ * included twice, so it has no include guard.
  *
- * Each wrapper asks first whether anybody wants to know, which is all that it does while the
- * monitor is off. What makes communicators, windows and persistent requests is remembered, on or
- * off.
+ * Each wrapper first asks whether any snapshot counts the function; while the monitor is off that
+ * is all it does. Communicators, windows and persistent requests are remembered when they are made,
+ * on or off.
  */
 
 /* `parameters` and `arguments` are lists in parentheses already.
@@ -14,15 +14,37 @@
 /* What is in the parentheses, for lists that something is added to. */
 #define UNPACK(...) __VA_ARGS__
 
-#define SEND(Name, parameters, arguments, sent_bytes, destination)                                 \
+/* Wrapper of a blocking function. `begin` begins `operation`. */
+#define BLOCKING(Name, Class, parameters, arguments, begin)                                        \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+        if (!is_monitored(Class))                                                                  \
             return NEXT(Name) arguments;                                                           \
         struct operation operation;                                                                \
-        operation_begin(&operation, OPERATION_##Name, comm, SENT(sent_bytes, destination), false); \
+        begin;                                                                                     \
         return operation_returned(&operation, NEXT(Name) arguments);                               \
     }
+
+/* The same of a non-blocking function. */
+#define NONBLOCKING(Name, Class, parameters, arguments, begin)                                     \
+    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
+    {                                                                                              \
+        if (!is_monitored(Class))                                                                  \
+            return NEXT(Name)(UNPACK arguments, request);                                          \
+        struct operation operation;                                                                \
+        begin;                                                                                     \
+        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
+        return operation_posted(&operation, error, *request);                                      \
+    }
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+#define BEGIN_MESSAGE(Name, sent_bytes, destination, does_receive)                                 \
+    operation_begin(&operation, OPERATION_##Name, comm, SENT(sent_bytes, destination), does_receive)
+
+#define SEND(Name, parameters, arguments, sent_bytes, destination)                                 \
+    BLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments,                                    \
+             BEGIN_MESSAGE(Name, sent_bytes, destination, false))
 
 #define RECEIVE(Name, parameters, arguments, sent_bytes, destination)                              \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Status * status)                          \
@@ -32,21 +54,13 @@
         MPI_Status own;                                                                            \
         MPI_Status *const known = status_or(status, &own);                                         \
         struct operation operation;                                                                \
-        operation_begin(&operation, OPERATION_##Name, comm, SENT(sent_bytes, destination), true);  \
+        BEGIN_MESSAGE(Name, sent_bytes, destination, true);                                        \
         return operation_received(&operation, NEXT(Name)(UNPACK arguments, known), known);         \
     }
 
 #define MESSAGE(Name, parameters, arguments, sent_bytes, destination, does_receive)                \
-    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
-    {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return NEXT(Name)(UNPACK arguments, request);                                          \
-        struct operation operation;                                                                \
-        operation_begin(&operation, OPERATION_##Name, comm, SENT(sent_bytes, destination),         \
-                        does_receive);                                                             \
-        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
-        return operation_posted(&operation, error, *request);                                      \
-    }
+    NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments,                                 \
+                BEGIN_MESSAGE(Name, sent_bytes, destination, does_receive))
 
 #define PERSISTENT(Name, parameters, arguments, sent_bytes, destination, does_receive)             \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
@@ -59,43 +73,25 @@
                                                     .receives = (does_receive)});                  \
     }
 
+/* ---- collective operations ------------------------------------------------------------------- */
+
 /* Declares `on`, the communicator's record, and `number`, its number. */
 #define KNOW_COMMUNICATOR                                                                          \
     struct communicator described;                                                                 \
     const int number = communicator_index(comm);                                                   \
     const struct communicator *const on = communicator_record(comm, number, &described);           \
-    (void)on;
+    (void)on
 
-#define BLOCKING_COLLECTIVE(Name, parameters, arguments, sent_bytes)                               \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
-    {                                                                                              \
-        if (!is_monitored(CLASS_COLLECTIVE))                                                       \
-            return NEXT(Name) arguments;                                                           \
-        KNOW_COMMUNICATOR                                                                          \
-        struct operation operation;                                                                \
-        operation_begin_at(&operation, OPERATION_##Name, number,                                   \
-                           (struct sent){.bytes = (sent_bytes)}, false);                           \
-        return operation_returned(&operation, NEXT(Name) arguments);                               \
-    }
-
-#define NONBLOCKING_COLLECTIVE(Name, parameters, arguments, sent_bytes)                            \
-    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
-    {                                                                                              \
-        if (!is_monitored(CLASS_COLLECTIVE))                                                       \
-            return NEXT(Name)(UNPACK arguments, request);                                          \
-        KNOW_COMMUNICATOR                                                                          \
-        struct operation operation;                                                                \
-        operation_begin_at(&operation, OPERATION_##Name, number,                                   \
-                           (struct sent){.bytes = (sent_bytes)}, false);                           \
-        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
-        return operation_posted(&operation, error, *request);                                      \
-    }
+#define BEGIN_COLLECTIVE(Name, sent_bytes)                                                         \
+    KNOW_COMMUNICATOR;                                                                             \
+    operation_begin_at(&operation, OPERATION_##Name, number, (struct sent){.bytes = (sent_bytes)}, \
+                       false)
 
 #if MPI_VERSION >= 4
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes)                             \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Info info, MPI_Request * request)         \
     {                                                                                              \
-        KNOW_COMMUNICATOR                                                                          \
+        KNOW_COMMUNICATOR;                                                                         \
         const int error = NEXT(Name)(UNPACK arguments, info, request);                             \
         return persistent_made(error, *request,                                                    \
                                &(struct persistent){.kind = OPERATION_##Name,                      \
@@ -107,9 +103,16 @@
 #endif
 
 #define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes)                           \
-    BLOCKING_COLLECTIVE(Name, parameters, arguments, sent_bytes)                                   \
-    NONBLOCKING_COLLECTIVE(Nonblocking, parameters, arguments, sent_bytes)                         \
+    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments, BEGIN_COLLECTIVE(Name, sent_bytes))    \
+    NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
+                BEGIN_COLLECTIVE(Nonblocking, sent_bytes))                                         \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes)
+
+/* ---- one-sided communication ----------------------------------------------------------------- */
+
+#define BEGIN_ONE_SIDED(Name, moved_bytes)                                                         \
+    operation_begin_at(&operation, OPERATION_##Name, window_communicator(win),                     \
+                       SENT(moved_bytes, target), false)
 
 #define ONE_SIDED(Name, parameters, arguments, moved_bytes)                                        \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
@@ -117,8 +120,7 @@
         if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
             return NEXT(Name) arguments;                                                           \
         struct operation operation;                                                                \
-        operation_begin_at(&operation, OPERATION_##Name, window_communicator(win),                 \
-                           SENT(moved_bytes, target), false);                                      \
+        BEGIN_ONE_SIDED(Name, moved_bytes);                                                        \
         const int error = NEXT(Name) arguments;                                                    \
         if (target == MPI_PROC_NULL)                                                               \
             return operation_returned(&operation, error);                                          \
@@ -129,25 +131,19 @@
     }
 
 #define ONE_SIDED_REQUEST(Name, parameters, arguments, moved_bytes)                                \
-    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
-    {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return NEXT(Name)(UNPACK arguments, request);                                          \
-        struct operation operation;                                                                \
-        operation_begin_at(&operation, OPERATION_##Name, window_communicator(win),                 \
-                           SENT(moved_bytes, target), false);                                      \
-        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
-        return operation_posted(&operation, error, *request);                                      \
-    }
+    NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments,                                 \
+                BEGIN_ONE_SIDED(Name, moved_bytes))
 
-/* A collective that makes something, which `remember` does something with. */
-#define MAKING(Name, parameters, arguments, parent, remember)                                      \
+/* ---- windows and communicators --------------------------------------------------------------- */
+
+/* A collective on `comm` that makes something; `remember` remembers it. */
+#define MAKING(Name, parameters, arguments, remember)                                              \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
         struct operation operation;                                                                \
         if (monitored)                                                                             \
-            operation_begin(&operation, OPERATION_##Name, parent, (struct sent){0}, false);        \
+            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
         const int error = NEXT(Name) arguments;                                                    \
         if (monitored)                                                                             \
             (void)operation_returned(&operation, error);                                           \
@@ -156,18 +152,21 @@
         return error;                                                                              \
     }
 
-#define CREATION(Name, parameters, arguments, parent, created)                                     \
-    MAKING(Name, parameters, arguments, parent, communicator_created(*(created), "MPI_" #Name))
 #define WINDOW_CREATION(Name, parameters, arguments)                                               \
-    MAKING(Name, parameters, arguments, comm, window_created(*win, comm))
+    MAKING(Name, parameters, arguments, window_created(*win, comm))
+#define CREATION(Name, parameters, arguments)                                                      \
+    MAKING(Name, parameters, arguments, communicator_created(*newcomm, "MPI_" #Name))
 
-#include "functions.def"
+#include "monitor/functions.def"
 
 #undef UNPACK
+#undef BLOCKING
+#undef NONBLOCKING
+#undef BEGIN_MESSAGE
 #undef KNOW_COMMUNICATOR
-#undef BLOCKING_COLLECTIVE
-#undef NONBLOCKING_COLLECTIVE
+#undef BEGIN_COLLECTIVE
 #undef PERSISTENT_COLLECTIVE
+#undef BEGIN_ONE_SIDED
 #undef MAKING
 #undef COUNT
 #undef DISPLACEMENT

@@ -32,13 +32,13 @@ static double deviation(const struct knee_point *points, size_t count, double pl
 struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns)
 {
     struct knee_fit best = {.found = false};
-    double least = INFINITY;
+    double min_sum = INFINITY;
     for (size_t split = 1; split < count; split++) {
         const double plateau_ns = median_iter(points, split);
         const double overhead_ns = median_overhead(points + split, count - split);
         const double sum = deviation(points, count, plateau_ns, overhead_ns);
-        if (sum < least) {
-            least = sum;
+        if (sum < min_sum) {
+            min_sum = sum;
             best = (struct knee_fit){true, split, split, plateau_ns, overhead_ns};
         }
     }

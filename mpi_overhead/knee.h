@@ -1,15 +1,15 @@
 /*
- * Where work stops fitting under a message: the fit of a plateau and a line of
- * slope one to all points of a post-work-wait measurement. Pure.
+ * Where work stops fitting under a message: the fit of a plateau and a line of slope one to all
+ * points of a post-work-wait measurement. Pure.
  *
- * As long as the work is shorter than the transfer, an iteration takes as long
- * as the transfer (the plateau); beyond the knee it takes the work and, on top
- * of it, the host overhead (a line of slope one):
+ * As long as the work is shorter than the transfer, an iteration takes as long as the transfer
+ * (the plateau); beyond the knee an iteration takes the work and the host overhead (a line of slope
+ * one):
  *
  *     iter(work) = max(plateau, work + overhead)
  *
- * Times are those of one iteration, the work's own measured by the same loop
- * without a message, in nanoseconds.
+ * Times are those of one iteration in ns; the work's own time is measured by the same loop without
+ * a message.
  */
 #ifndef COMMCOST_MPI_OVERHEAD_KNEE_H
 #define COMMCOST_MPI_OVERHEAD_KNEE_H
@@ -22,21 +22,21 @@ struct knee_point {
     double iter_ns; /* the same with one */
 };
 
+/* Points between `plateau` and `line` belong to neither for sure. */
 struct knee_fit {
-    bool found;     /* false: fewer than one point on either side */
-    size_t plateau; /* the first so many points lie on the plateau */
-    size_t line;    /* the points from this one on lie on the line; those
-                       between belong to neither for sure */
+    bool found;     /* false: fewer than two points */
+    size_t plateau; /* points before this one lie on the plateau */
+    size_t line;    /* points from this one on lie on the line */
     double plateau_ns;
     double overhead_ns;
 };
 
-/* Fits the points, which are in ascending order of work: of all ways to split
-   them, the one with the least sum of absolute deviations from the curve whose
-   plateau is the median of the left points and whose overhead is the median
-   of iter less work of the right ones. Points within `near_ns` of the knee are
-   left out of both. At most KNEE_POINTS_MAX points. */
 #define KNEE_POINTS_MAX 64
+
+/* Fits at most KNEE_POINTS_MAX points, in ascending order of work. Of all ways to split them, takes
+   the one with the smallest sum of absolute deviations from the curve whose plateau is the median
+   of the left points and whose overhead is the median of iter less work of the right points.
+   Then leaves points within `near_ns` of the knee out of both medians. */
 struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns);
 
 #endif

@@ -2,29 +2,30 @@
 
 #include "common/mpi/harness.h"
 #include "mpi_overhead/knee.h"
+#include "mpi_overhead/round.h"
 
 #include <math.h>
 
-/* An adaptive run times loops of about this length: long against the clock and
-   against what starts and ends a loop. */
+/* An adaptive run times loops of about this length: long against the clock and against what
+   starts and ends a loop. */
 #define LOOP_NS 20000.0
 #define LOOP_ITERATIONS_MAX 1000
 
-/* Rounds for each amount of work on the way to the knee: at most so many, and
-   fewer where about POINTS_EXPECTED of them would take too long. */
-#define POINT_ROUNDS 7
+/* Max rounds for each amount of work on the way to the knee. There are fewer where about
+   POINTS_EXPECTED amounts would take too long. */
+#define POINT_ROUNDS_MAX 7
 #define POINTS_EXPECTED 8
 
-/* The least work that is tried is this share of the transfer; less would only
-   show the plateau again. */
+/* The smallest work that is tried takes this share of the transfer; less would only show the
+   plateau again. */
 #define FIRST_WORK_SHARE (1.0 / 32)
 
 /* How a row's time is shared between finding the knee and measuring there. */
 #define POINTS_SHARE 0.4
 
-/* With -b RATIO the search ends without a knee once the work alone takes this many times
-   what it took where a knee was due: --thresh times the shortest iteration. base_t has
-   then risen with the work, which happens where --bthresh is large. */
+/* With -b RATIO the search ends without a knee once the work alone takes this many times the time
+   at which a knee was due: --thresh times the shortest iteration. base_t has then risen with the
+   work, which happens where --bthresh is large. */
 #define BEYOND_KNEE_MAX 32.0
 
 /* The overhead need not be known better than this: the clock can't tell. */
@@ -32,13 +33,15 @@
 
 /* ---- common to both ways --------------------------------------------------------------------- */
 
+static const struct overhead_value none = {NAN, NAN, NAN};
+
 static struct overhead_value as_value(const struct bc_summary *summary)
 {
     return (struct overhead_value){summary->value, summary->interval.lo, summary->interval.hi};
 }
 
-/* Tells all ranks rank 0's order for the next loops: units of work and
-   iterations a loop; 0 iterations end the search. Collective. */
+/* Tells all ranks what rank 0 wants of the next loops: units of work, and iterations a loop, 0 of
+   which end the search. Returns whether there are next loops. Collective. */
 static bool agree_on_round(struct overhead_round *round)
 {
     uint64_t order[2] = {round->units, (uint64_t)round->iterations};
@@ -48,38 +51,38 @@ static bool agree_on_round(struct overhead_round *round)
     return round->iterations > 0;
 }
 
-/* With --verbose, the specification's figure 1 as a table: the times for each amount of
-   work. The same loops are taken with and without --verbose, and lines are written
+/* With --verbose, writes a line of the table of times for each amount of work, which is the
+   specification's figure 1. The same loops run with and without --verbose, and lines are written
    between loops only. */
 static void say_point(const struct overhead_bench *bench, uint64_t units,
                       const struct knee_point *point, double base_ns)
 {
-    if (bench->parameters->verbose)
+    if (bench->parameters.verbose)
         bc_output_remark(bench->run->output, "verbose", "%-12llu %-12.3f %-12.3f %.3f",
                          (unsigned long long)units, point->iter_ns * 1e-3, point->work_ns * 1e-3,
                          base_ns * 1e-3);
 }
 
-/* The line before the table, and its head. `iterations` are those of a loop; 0: as
-   many as take LOOP_NS. */
+/* With --verbose, writes the line before the table, and the table's head. `iterations` are those
+   of a loop; 0: as many as take LOOP_NS. */
 static void say_table_head(const struct overhead_bench *bench, int64_t iterations)
 {
-    if (!bench->parameters->verbose)
+    if (!bench->parameters.verbose)
         return;
     struct bc_output *const output = bench->run->output;
-    if (bench->parameters->base_threshold > 0.0)
+    if (bench->parameters.base_threshold > 0.0)
         bc_output_remark(output, "verbose", "Using %lld iterations per work value",
                          (long long)iterations);
     else if (iterations > 0)
         bc_output_remark(output, "verbose",
                          "Using %lld iterations per work value, in each of up to "
                          "%d loops",
-                         (long long)iterations, POINT_ROUNDS);
+                         (long long)iterations, POINT_ROUNDS_MAX);
     else
         bc_output_remark(output, "verbose",
                          "Using as many iterations per work value as take %g uS, "
                          "in each of up to %d loops",
-                         LOOP_NS * 1e-3, POINT_ROUNDS);
+                         LOOP_NS * 1e-3, POINT_ROUNDS_MAX);
     bc_output_remark(output, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t", "work_t",
                      "base_t");
 }
@@ -91,8 +94,8 @@ static void set_availability(struct overhead_result *result,
     const struct overhead_value *const t = transfer_ns;
     result->available_base_pct =
         result->base_ns > 0.0 ? 100.0 * (1.0 - o->value / result->base_ns) : NAN;
-    result->available_pct = (struct overhead_value){NAN, NAN, NAN};
-    /* A share of what was not seen, or maybe not, says nothing. */
+    result->available_pct = none;
+    /* A share of a transfer whose time is 0, or may be, says nothing. */
     if (t->value <= 0.0)
         return;
     result->available_pct.value = 100.0 * (1.0 - o->value / t->value);
@@ -104,39 +107,43 @@ static void set_availability(struct overhead_result *result,
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-static int64_t specified_iterations(const struct overhead_bench *bench, int64_t bytes)
+static int64_t specified_iterations(const struct overhead_bench *bench)
 {
-    if (bench->parameters->iterations > 0)
-        return bench->parameters->iterations;
+    const int64_t bytes = bench->exchange.bytes;
+    if (bench->parameters.iterations > 0)
+        return bench->parameters.iterations;
     if (bytes >= INT64_C(8) << 20)
         return 10;
     return bytes >= INT64_C(64) << 10 ? 100 : 1000;
 }
 
-/* How many there are to be in all; 0: as many as the precision needs, or --samples. */
-static int64_t fixed_iterations(const struct overhead_bench *bench, int64_t bytes)
+/* The iterations of all loops together; 0: as many as the precision needs, or as --samples
+   says. */
+static int64_t fixed_iterations(const struct overhead_bench *bench)
 {
     const struct bc_settings *const settings = &bench->run->settings;
     const bool fixed = settings->samples == 0 &&
-                       (bench->parameters->iterations > 0 || settings->estimator == BC_MEAN);
-    return fixed ? specified_iterations(bench, bytes) : 0;
+                       (bench->parameters.iterations > 0 || settings->estimator == BC_MEAN);
+    return fixed ? specified_iterations(bench) : 0;
 }
 
 /* ---- -b auto --------------------------------------------------------------------------------- */
 
-/* The points on the way to the knee and beyond. Rank 0. */
+/* In --dump-samples. */
+static const char *const quantity_names[OVERHEAD_QUANTITIES] = {"base", "empty", "iter", "work"};
+
+/* The points on the way to the knee and beyond, on rank 0. */
 struct points {
     struct knee_point points[KNEE_POINTS_MAX];
     uint64_t units[KNEE_POINTS_MAX];
     size_t count;
 };
 
-/* Loops of about LOOP_NS, or a fixed number of iterations in about 25 loops. */
-static int64_t iterations_for(const struct overhead_bench *bench, int64_t bytes,
-                              double iteration_ns)
+/* The iterations of a loop: as many as take about LOOP_NS, or a fixed number over LOOPS. */
+static int64_t iterations_for(const struct overhead_bench *bench, double iteration_ns)
 {
-    enum { LOOPS = 25 }; /* whose multiples the specified numbers are */
-    const int64_t fixed = fixed_iterations(bench, bytes);
+    enum { LOOPS = 25 }; /* the specified numbers are multiples of it */
+    const int64_t fixed = fixed_iterations(bench);
     if (fixed > 0)
         return fixed < LOOPS ? 1 : fixed / LOOPS;
     const double iterations = LOOP_NS / fmax(iteration_ns, 1.0);
@@ -145,39 +152,37 @@ static int64_t iterations_for(const struct overhead_bench *bench, int64_t bytes,
     return iterations < 1.0 ? 1 : (int64_t)iterations;
 }
 
-/* Measures one point. Collective; the point is on rank 0, where the number of
-   rounds is significant. */
-static struct knee_point take_point(struct overhead_bench *bench, struct overhead_round *round,
-                                    int rounds, double deadline_s)
+/* Measures one point. `rounds` is significant on rank 0, which gets the point. Collective. */
+static struct knee_point take_point(const struct overhead_bench *bench,
+                                    struct overhead_round *round, int rounds, double deadline_s)
 {
     const struct bc_source source = overhead_work_source(round);
     const struct bc_plan plan = {
         .min_rounds = rounds,
         .max_rounds = rounds,
         .deadline_s = deadline_s,
-        .least_rounds = 1,
+        .grace_rounds = 1,
         .warmup_rounds = 1,
     };
-    bc_sampler_run(bench->sampler, &source, &plan);
-    const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
+    bc_sampler_run(bench->run->sampler, &source, &plan);
+    const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
     return (struct knee_point){
         .work_ns = bc_run_summarize(bench->run, samples, 1).value,
         .iter_ns = bc_run_summarize(bench->run, samples, 0).value,
     };
 }
 
-/* The rounds of a point whose loops take so long, if all points may take so many
-   seconds. */
+/* The rounds of a point whose loops take `loop_ns`, if all points may take `seconds`. */
 static int rounds_for(double loop_ns, double seconds)
 {
     const double rounds = seconds * 1e9 / (POINTS_EXPECTED * 2.0 * loop_ns);
-    if (rounds >= POINT_ROUNDS)
-        return POINT_ROUNDS;
+    if (rounds >= POINT_ROUNDS_MAX)
+        return POINT_ROUNDS_MAX;
     return rounds < 1.0 ? 1 : (int)rounds;
 }
 
-/* The next amount of work: none, then doubling from a small share of what an
-   iteration takes without. */
+/* The next amount of work: none at first, then a small share of `base_ns`, then twice the last
+   one. */
 static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, double base_ns)
 {
     if (units > 0)
@@ -186,22 +191,19 @@ static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, d
     return first > 0 ? first : 1;
 }
 
-/* Raises the work until an iteration takes `thresh` times what it takes without
-   work. Collective; the points are on rank 0, the return value on all ranks:
-   whether the work got that far. */
-static bool find_points(struct overhead_bench *bench, struct overhead_round *round, double seconds,
-                        struct points *points)
+/* Raises the work until an iteration takes --thresh times as long as without work, and returns on
+   all ranks whether the work got that far. The points are on rank 0. Collective. */
+static bool find_points(const struct overhead_bench *bench, struct overhead_round *round,
+                        double seconds, struct points *points)
 {
     const bool root = bench->run->job.rank == 0;
-    const int64_t bytes = round->exchange->bytes;
     const double deadline_s = bc_elapsed_s() + seconds;
     *points = (struct points){.count = 0};
-    say_table_head(bench,
-                   fixed_iterations(bench, bytes) > 0 ? iterations_for(bench, bytes, 0.0) : 0);
+    say_table_head(bench, fixed_iterations(bench) > 0 ? iterations_for(bench, 0.0) : 0);
     round->units = 0;
     round->iterations = 1;
     double iteration_ns = take_point(bench, round, 1, deadline_s).iter_ns;
-    round->iterations = root ? iterations_for(bench, bytes, iteration_ns) : 1;
+    round->iterations = root ? iterations_for(bench, iteration_ns) : 1;
     bool beyond = false;
     while (agree_on_round(round)) {
         /* Times are known on rank 0 only. */
@@ -214,18 +216,18 @@ static bool find_points(struct overhead_bench *bench, struct overhead_round *rou
         const double base_ns = points->points[0].iter_ns;
         iteration_ns = point.iter_ns;
         say_point(bench, round->units, &point, base_ns);
-        beyond = iteration_ns > bench->parameters->threshold * base_ns && points->count > 1;
+        beyond = iteration_ns > bench->parameters.threshold * base_ns && points->count > 1;
         const bool ends =
             beyond || points->count == KNEE_POINTS_MAX || bc_elapsed_s() >= deadline_s;
         round->units = more_units(bench, round->units, base_ns);
-        round->iterations = ends ? 0 : iterations_for(bench, bytes, iteration_ns);
+        round->iterations = ends ? 0 : iterations_for(bench, iteration_ns);
     }
     int found = beyond;
     bc_harness_bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return found;
 }
 
-/* Overhead and base are known well enough. */
+/* When overhead and transfer are known well enough. */
 struct precision_rule {
     const struct bc_run *run;
     struct bc_stopping overhead, transfer;
@@ -246,8 +248,8 @@ static bool precise_enough(const struct bc_samples *samples, void *context)
     return a && b;
 }
 
-/* Measures at no work and beyond the knee, in turn. Collective. */
-static enum bc_end measure_ends(struct overhead_bench *bench, struct overhead_round *round,
+/* Measures without work and beyond the knee, in turn. Collective. */
+static enum bc_end measure_ends(const struct overhead_bench *bench, struct overhead_round *round,
                                 double seconds)
 {
     const struct bc_stopping stopping = {
@@ -255,7 +257,7 @@ static enum bc_end measure_ends(struct overhead_bench *bench, struct overhead_ro
     };
     struct precision_rule rule = {bench->run, stopping, stopping};
     struct bc_plan plan = bc_run_plan(bench->run, seconds);
-    const int64_t fixed = fixed_iterations(bench, round->exchange->bytes);
+    const int64_t fixed = fixed_iterations(bench);
     if (fixed > 0)
         plan.min_rounds = plan.max_rounds = (fixed + round->iterations - 1) / round->iterations;
     if (plan.min_rounds < plan.max_rounds) {
@@ -263,14 +265,14 @@ static enum bc_end measure_ends(struct overhead_bench *bench, struct overhead_ro
         plan.context = &rule;
     }
     const struct bc_source source = overhead_full_source(round);
-    return bc_sampler_run(bench->sampler, &source, &plan);
+    return bc_sampler_run(bench->run->sampler, &source, &plan);
 }
 
-static void measure_by_fit(struct overhead_bench *bench, struct overhead_exchange *exchange,
-                           double seconds, struct overhead_result *result)
+static void measure_by_fit(struct overhead_bench *bench, double seconds,
+                           struct overhead_result *result)
 {
     const bool root = bench->run->job.rank == 0;
-    struct overhead_round round = {.exchange = exchange};
+    struct overhead_round round = {.exchange = &bench->exchange};
     struct points points;
     const double start_s = bc_elapsed_s();
     result->knee = find_points(bench, &round, seconds * POINTS_SHARE, &points);
@@ -279,7 +281,7 @@ static void measure_by_fit(struct overhead_bench *bench, struct overhead_exchang
         const size_t last = points.count - 1;
         fit = knee_fit(points.points, points.count, 0.02 * points.points[0].iter_ns);
         round.units = points.units[last];
-        round.iterations = iterations_for(bench, exchange->bytes, points.points[last].iter_ns);
+        round.iterations = iterations_for(bench, points.points[last].iter_ns);
     }
     agree_on_round(&round);
     const double left_s = seconds - (bc_elapsed_s() - start_s);
@@ -288,13 +290,11 @@ static void measure_by_fit(struct overhead_bench *bench, struct overhead_exchang
         return;
 
     const struct bc_run *const run = bench->run;
-    const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
-    result->samples = samples->count;
-    result->iterations = (int64_t)samples->count * round.iterations;
-    bc_run_dump(run, "base", samples->values[OVERHEAD_BASE], samples->count);
-    bc_run_dump(run, "empty", samples->values[OVERHEAD_EMPTY], samples->count);
-    bc_run_dump(run, "iter", samples->values[OVERHEAD_ITER], samples->count);
-    bc_run_dump(run, "work", samples->values[OVERHEAD_WORK], samples->count);
+    const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
+    result->samples = (int64_t)samples->count;
+    result->iterations = result->samples * round.iterations;
+    for (int i = 0; i < OVERHEAD_QUANTITIES; i++)
+        bc_run_dump(run, quantity_names[i], samples->values[i], samples->count);
     result->base_ns = bc_run_summarize(run, samples, OVERHEAD_BASE).value;
     result->iter_ns = bc_run_summarize(run, samples, OVERHEAD_ITER).value;
     result->work_ns = bc_run_summarize(run, samples, OVERHEAD_WORK).value;
@@ -303,14 +303,12 @@ static void measure_by_fit(struct overhead_bench *bench, struct overhead_exchang
     const struct bc_summary overhead =
         bc_run_summarize_difference(run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
     result->transfer_ns = as_value(&transfer);
-    result->overhead_ns = (struct overhead_value){NAN, NAN, NAN};
     /* A disturbance may have passed for the knee. */
-    if (result->iter_ns < sqrt(bench->parameters->threshold) * result->base_ns)
+    if (result->iter_ns < sqrt(bench->parameters.threshold) * result->base_ns)
         result->knee = false;
-    if (result->knee)
-        result->overhead_ns = as_value(&overhead);
+    result->overhead_ns = result->knee ? as_value(&overhead) : none;
     set_availability(result, &result->transfer_ns);
-    if (bench->parameters->verbose && fit.found)
+    if (bench->parameters.verbose && fit.found)
         bc_output_remark(run->output, "verbose",
                          "fit: plateau %.3f us over %zu points, overhead %.3f "
                          "us over %zu points",
@@ -318,26 +316,26 @@ static void measure_by_fit(struct overhead_bench *bench, struct overhead_exchang
                          points.count - fit.line);
 }
 
-/* ---- -b NUMBER: the specification to the letter ---------------------------------------------- */
+/* ---- -b RATIO: the specification to the letter ----------------------------------------------- */
 
-/* One loop for each amount of work; base_t is the running average of iter_t
-   until that exceeds the base threshold. */
-static void measure_by_threshold(struct overhead_bench *bench, struct overhead_exchange *exchange,
-                                 double seconds, struct overhead_result *result)
+/* Runs one loop for each amount of work; base_t is the running average of iter_t until iter_t
+   exceeds the base threshold. */
+static void measure_by_threshold(struct overhead_bench *bench, double seconds,
+                                 struct overhead_result *result)
 {
     const bool root = bench->run->job.rank == 0;
     const double deadline_s = bc_elapsed_s() + seconds;
     struct overhead_round round = {
-        .exchange = exchange,
+        .exchange = &bench->exchange,
         .units = 1,
-        .iterations = specified_iterations(bench, exchange->bytes),
+        .iterations = specified_iterations(bench),
     };
     const struct bc_source source = overhead_work_source(&round);
     const struct bc_plan plan = {
         .min_rounds = 1,
         .max_rounds = 1,
         .deadline_s = INFINITY,
-        .least_rounds = 1,
+        .grace_rounds = 1,
     };
     double base_sum_ns = 0.0, shortest_ns = INFINITY;
     int base_count = 0;
@@ -346,13 +344,13 @@ static void measure_by_threshold(struct overhead_bench *bench, struct overhead_e
     result->iterations = round.iterations;
     say_table_head(bench, round.iterations);
     while (agree_on_round(&round)) {
-        bc_sampler_run(bench->sampler, &source, &plan);
+        bc_sampler_run(bench->run->sampler, &source, &plan);
         if (!root)
             continue;
-        const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
+        const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
         result->iter_ns = samples->values[0][0];
         result->work_ns = samples->values[1][0];
-        if (base_count > 0 && result->iter_ns > bench->parameters->base_threshold * result->base_ns)
+        if (base_count > 0 && result->iter_ns > bench->parameters.base_threshold * result->base_ns)
             on_plateau = false;
         if (on_plateau) {
             base_sum_ns += result->iter_ns;
@@ -360,7 +358,7 @@ static void measure_by_threshold(struct overhead_bench *bench, struct overhead_e
         }
         const struct knee_point point = {.work_ns = result->work_ns, .iter_ns = result->iter_ns};
         say_point(bench, round.units, &point, result->base_ns);
-        const double threshold = bench->parameters->threshold;
+        const double threshold = bench->parameters.threshold;
         shortest_ns = fmin(shortest_ns, result->iter_ns);
         result->knee = result->iter_ns > threshold * result->base_ns;
         result->in_time = result->knee || bc_elapsed_s() < deadline_s;
@@ -371,7 +369,6 @@ static void measure_by_threshold(struct overhead_bench *bench, struct overhead_e
     }
     bc_run_dump(bench->run, "iter", &result->iter_ns, 1);
     bc_run_dump(bench->run, "work", &result->work_ns, 1);
-    const struct overhead_value none = {NAN, NAN, NAN};
     result->samples = 1;
     result->transfer_ns = result->overhead_ns = none;
     if (result->knee)
@@ -380,14 +377,12 @@ static void measure_by_threshold(struct overhead_bench *bench, struct overhead_e
     set_availability(result, &base);
 }
 
-void overhead_measure(struct overhead_bench *bench, struct overhead_exchange *exchange,
-                      double seconds, struct overhead_result *result)
+void overhead_measure(struct overhead_bench *bench, double seconds, struct overhead_result *result)
 {
-    const bool specified = bench->parameters->base_threshold > 0.0;
-    *result = (struct overhead_result){.knee = false};
-    exchange->token = !specified;
+    const bool specified = bench->parameters.base_threshold > 0.0;
+    bench->exchange.token = !specified;
     if (specified)
-        measure_by_threshold(bench, exchange, seconds, result);
+        measure_by_threshold(bench, seconds, result);
     else
-        measure_by_fit(bench, exchange, seconds, result);
+        measure_by_fit(bench, seconds, result);
 }

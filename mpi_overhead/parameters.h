@@ -16,13 +16,14 @@ struct overhead_parameters {
     int64_t iterations;        /* 0: calculated */
     struct bc_size_list sizes; /* of messages, in bytes */
     double threshold;          /* iter_t over base_t at which the work ends */
-    const char *base_text;     /* "auto" or a number */
-    double base_threshold;     /* the number; 0: auto */
+    double base_threshold;     /* 0: auto */
     bool no_header, verbose, usage;
 };
 
-#define OVERHEAD_OPTIONS_MAX 12
+extern const struct overhead_parameters overhead_default_parameters;
 
-size_t overhead_parameters_table(struct overhead_parameters *parameters, struct bc_option *rows);
+/* The table; the struct lies at the beginning of the caller's. */
+#define OVERHEAD_OPTIONS 10
+extern const struct bc_option overhead_options[OVERHEAD_OPTIONS];
 
 #endif

@@ -1,12 +1,14 @@
 #include "msgrate/bench.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
 #include "msgrate/peers.h"
 
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
@@ -24,20 +26,18 @@ static void count_within(void *context, int first, int strides, int64_t *within)
     bc_harness_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* The stride in force: as asked; else the one that puts the most peers on other nodes.
-   Collective. */
+/* The stride that was asked for, or the one that puts the most peers on other nodes. Collective. */
 static int choose_stride(struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
-    if (bench->parameters->stride > 0)
-        return (int)bench->parameters->stride;
+    if (bench->parameters.stride > 0)
+        return (int)bench->parameters.stride;
     if (job->nodes == 1)
         return 1;
     return msgrate_peers_stride(job->ranks, bench->npeers, count_within, bench);
 }
 
-/* Says how far peers are apart, and how many of them and of the partners are on other
-   nodes. Collective. */
+/* Says how far peers are apart, and how many peers and partners are on other nodes. Collective. */
 static void note_peers(const struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
@@ -45,7 +45,7 @@ static void note_peers(const struct msgrate_bench *bench)
     if (job->nodes == 1)
         return;
     const int pct = bc_crossing_pct(job, bench->sends, bench->npeers);
-    if (bench->parameters->stride > 0)
+    if (bench->parameters.stride > 0)
         bc_output_remark(output, "note",
                          "distance between peers, ranks ordered by node: %d, which "
                          "puts %d %% of them on other nodes",
@@ -61,10 +61,7 @@ static void note_peers(const struct msgrate_bench *bench)
 
 static int *allocate_peers(int count)
 {
-    int *const peers = malloc((size_t)count * sizeof *peers);
-    if (peers == NULL)
-        bc_abort("no memory for %d peers", count);
-    return peers;
+    return bc_allocate((size_t)count, sizeof(int), "no memory for %d peers", count);
 }
 
 static void create_peers(struct msgrate_bench *bench)
@@ -72,7 +69,7 @@ static void create_peers(struct msgrate_bench *bench)
     const struct bc_job *const job = &bench->run->job;
     bc_node_order_create(&bench->by_node, job);
     const int place = bench->by_node.place;
-    bench->npeers = (int)bench->parameters->peers;
+    bench->npeers = (int)bench->parameters.peers;
     bench->stride = choose_stride(bench);
     bench->sends = allocate_peers(bench->npeers);
     bench->receives = allocate_peers(bench->npeers);
@@ -91,9 +88,8 @@ static void create_peers(struct msgrate_bench *bench)
 
 static void create_flush(struct msgrate_bench *bench)
 {
-    /* Each rank's own last-level cache; the same buffer everywhere. */
-    int64_t bytes[2] = {0, (int64_t)bc_cache_llc_bytes()};
-    msgrate_cache_bytes(bench->parameters, &bytes[0]);
+    /* Caches may differ between ranks: all flush with the maximum. */
+    int64_t bytes[2] = {msgrate_flush_bytes(&bench->parameters), (int64_t)bc_cache_llc_bytes()};
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD));
     bench->cache_bytes = bytes[0];
     if (!bc_cache_flush_create(&bench->flush, (size_t)bytes[0]))
@@ -113,14 +109,10 @@ static void create_flush(struct msgrate_bench *bench)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void msgrate_bench_create(struct msgrate_bench *bench, struct bc_run *run,
-                          const struct msgrate_parameters *parameters)
+void msgrate_open(void *state, struct bc_run *run)
 {
-    *bench = (struct msgrate_bench){
-        .run = run,
-        .parameters = parameters,
-        .sampler = bc_sampler_create(MPI_COMM_WORLD),
-    };
+    struct msgrate_bench *const bench = state;
+    bench->run = run;
     create_peers(bench);
     create_flush(bench);
     if (run->job.ranks % 2 != 0)
@@ -130,84 +122,87 @@ void msgrate_bench_create(struct msgrate_bench *bench, struct bc_run *run,
                          bc_node_order_rank(&bench->by_node, run->job.ranks - 1));
 }
 
-void msgrate_bench_destroy(struct msgrate_bench *bench)
+void msgrate_close(void *state)
 {
-    bc_sampler_destroy(bench->sampler);
+    struct msgrate_bench *const bench = state;
     bc_cache_flush_destroy(&bench->flush);
     bc_node_order_destroy(&bench->by_node);
     free(bench->sends);
     free(bench->receives);
 }
 
+/* ---- data ------------------------------------------------------------------------------------ */
+
+void msgrate_write_buffer(const struct msgrate_bench *bench,
+                          const struct msgrate_messages *messages, bool one_partner,
+                          unsigned char *buffer, int64_t iteration)
+{
+    const int blocks = one_partner ? 1 : bench->npeers;
+    if (!bench->run->settings.check) {
+        memset(buffer, (int)(iteration & 0x7f), msgrate_block_bytes(messages) * (size_t)blocks);
+        return;
+    }
+    for (int i = 0; i < blocks; i++)
+        msgrate_write_block(messages, msgrate_block(messages, buffer, i), iteration,
+                            bench->run->job.rank, one_partner ? bench->partner : bench->sends[i]);
+}
+
+int64_t msgrate_verify_buffer(const struct msgrate_bench *bench,
+                              const struct msgrate_messages *messages, bool one_partner,
+                              unsigned char *buffer, int64_t iteration)
+{
+    const int blocks = one_partner ? 1 : bench->npeers;
+    int64_t wrong = 0;
+    for (int i = 0; i < blocks; i++)
+        wrong += msgrate_count_wrong(messages, msgrate_block(messages, buffer, i), iteration,
+                                     one_partner ? bench->partner : bench->receives[i],
+                                     bench->run->job.rank);
+    return wrong;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-struct msgrate_result msgrate_begin_result(const struct msgrate_bench *bench,
-                                           const struct msgrate_messages *messages,
-                                           bool one_partner)
-{
-    const int ranks = bench->run->job.ranks;
-    return (struct msgrate_result){
-        .messages = one_partner ? messages->count : 2.0 * bench->npeers * messages->count,
-        .ranks = one_partner ? ranks / 2 * 2 : ranks,
-        .size_bytes = messages->bytes,
-    };
-}
-
-void msgrate_add_wrong(struct msgrate_result *result, int64_t wrong)
-{
-    bc_harness_reduce(&wrong, &result->wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-}
-
-void msgrate_sample(struct msgrate_bench *bench, const struct bc_source *source,
+void msgrate_sample(const struct msgrate_bench *bench, const struct bc_source *source,
                     const char *pattern, double seconds, struct msgrate_result *result)
 {
+    const struct bc_run *const run = bench->run;
     struct bc_source timed = *source;
-    timed.clock_ns = bench->run->own_clock.read_ns;
-    result->in_time =
-        bc_run_sample(bench->run, bench->sampler, &timed, seconds, &result->iteration);
-    const struct bc_samples *const samples = bc_sampler_samples(bench->sampler);
-    bc_run_dump(bench->run, pattern, samples->values[0], samples->count);
-    result->slowest_rank = bc_sampler_slowest_rank(bench->sampler);
+    timed.clock_ns = run->own_clock.read_ns;
+    const bool in_time = bc_run_sample(run, &timed, seconds, &result->iteration);
+    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
+    bc_run_dump(run, pattern, samples->values[0], samples->count);
+    result->outcome = bc_run_outcome(run, in_time);
 }
 
-double msgrate_rate_per_s(const struct msgrate_result *result, double iteration_ns)
+/* NAN without samples. */
+static double rate_per_s(double messages, double iteration_ns)
 {
-    return iteration_ns > 0.0 ? result->messages / iteration_ns * 1e9 : NAN;
+    return iteration_ns > 0.0 ? messages / iteration_ns * 1e9 : NAN;
 }
 
-void msgrate_fill_job(struct bc_row *row, const struct msgrate_bench *bench, int64_t size_bytes,
-                      int64_t iterations)
+void msgrate_conclude(const struct msgrate_bench *bench, const struct msgrate_messages *messages,
+                      bool one_partner, int64_t wrong, struct msgrate_result *result)
 {
-    bc_row_integer(row, "job_size", bench->run->job.ranks);
-    bc_row_integer(row, "npeers", bench->npeers);
-    bc_row_integer(row, "niters", iterations);
-    bc_row_integer(row, "nmsgs", bench->parameters->messages);
-    bc_row_integer(row, "nbytes", size_bytes);
-    bc_row_integer(row, "cache_size", bench->cache_bytes);
-    bc_row_integer(row, "ppn", bench->stride);
-}
-
-void msgrate_fill_row(struct bc_row *row, const struct msgrate_bench *bench,
-                      const struct msgrate_result *result)
-{
-    const struct bc_summary *const iteration = &result->iteration;
-    const double rate = msgrate_rate_per_s(result, iteration->value);
-    msgrate_fill_job(row, bench, result->size_bytes, (int64_t)iteration->count);
-    bc_row_real(row, "rate_per_s", rate);
-    bc_row_real(row, "rate_lo_per_s", msgrate_rate_per_s(result, iteration->interval.hi));
-    bc_row_real(row, "rate_hi_per_s", msgrate_rate_per_s(result, iteration->interval.lo));
-    bc_row_real(row, "total_rate_per_s", rate * result->ranks);
-    bc_row_time(row, "iter", iteration);
-    bc_row_integer(row, "samples", (int64_t)iteration->count);
-    const char *const end = result->in_time ? "ok" : "budget";
-    bc_row_text(row, "status", result->wrong > 0 ? "FAIL" : end);
-    bc_row_integer(row, "slowest_rank", result->slowest_rank);
-}
-
-void msgrate_warn_wrong(const struct msgrate_bench *bench, const struct msgrate_result *result)
-{
-    if (result->wrong > 0)
-        bc_output_remark(bench->run->output, "warning",
-                         "wrong data in %lld messages, counted over ranks",
-                         (long long)result->wrong);
+    struct msgrate_result *const r = result;
+    const int ranks = bench->run->job.ranks;
+    /* Messages that a rank sends and receives in an iteration. */
+    const double count = one_partner ? messages->count : 2.0 * bench->npeers * messages->count;
+    int64_t all_wrong = 0;
+    bc_harness_reduce(&wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    r->job_size = ranks;
+    r->npeers = bench->npeers;
+    r->nmsgs = messages->count;
+    r->nbytes = messages->bytes;
+    r->cache_size = bench->cache_bytes;
+    r->ppn = bench->stride;
+    r->iterations = (int64_t)r->iteration.count;
+    r->rate_per_s = rate_per_s(count, r->iteration.value);
+    r->rate_lo_per_s = rate_per_s(count, r->iteration.interval.hi);
+    r->rate_hi_per_s = rate_per_s(count, r->iteration.interval.lo);
+    r->total_rate_per_s = r->rate_per_s * (one_partner ? ranks / 2 * 2 : ranks);
+    if (all_wrong == 0)
+        return;
+    r->outcome.status = BC_FAIL;
+    bc_output_remark(bench->run->output, "warning",
+                     "wrong data in %lld messages, counted over ranks", (long long)all_wrong);
 }

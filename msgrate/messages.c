@@ -1,11 +1,8 @@
 #include "msgrate/messages.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/machine/memory.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct msgrate_messages msgrate_messages_create(int count, int64_t bytes)
 {
@@ -21,28 +18,21 @@ void msgrate_messages_destroy(struct msgrate_messages *messages)
 
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages, int blocks)
 {
-    const size_t bytes = msgrate_block_bytes(messages) * (size_t)blocks;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *buffer;
-    if (posix_memalign(&buffer, page, bytes > 0 ? bytes : 1) != 0)
-        buffer = NULL;
-    if (buffer == NULL)
-        bc_abort("no memory for %d x %d messages of %lld bytes", blocks, messages->count,
-                 (long long)messages->bytes);
-    memset(buffer, 0, bytes > 0 ? bytes : 1);
-    return buffer;
+    return bc_allocate_pages(msgrate_block_bytes(messages) * (size_t)blocks,
+                             "no memory for %d x %d messages of %lld bytes", blocks,
+                             messages->count, (long long)messages->bytes);
 }
 
-/* The first byte of a message. Iterations, senders, receivers and messages that
-   follow each other have different ones. */
+/* The first byte of a message, which differs between neighbouring iterations, senders, receivers
+   and messages. */
 static unsigned first_byte(int64_t iteration, int sender, int receiver, int message)
 {
     return (unsigned)(iteration * 101) + (unsigned)sender * 59 + (unsigned)receiver * 31 +
            (unsigned)message * 7 + 1;
 }
 
-/* Byte i of a message whose first byte is `first`. They repeat themselves after
-   251, a prime: what is a power of two away from its place shows. */
+/* Byte i of a message whose first byte is `first`. Bytes repeat themselves after 251, a prime, so
+   that data a power of two away from its place shows. */
 static unsigned char byte_at(unsigned first, int64_t i)
 {
     return (unsigned char)((first + (uint64_t)i * 13) % 251);

@@ -1,196 +1,156 @@
 /*
- * How fast one-sided messages go with cold caches and many peers: msgrate's
- * single direction and its halo with MPI_Put or MPI_Get, by synchronisation.
+ * How fast one-sided messages go with cold caches and many peers: msgrate's single direction and
+ * its halo with MPI_Put or MPI_Get, by synchronisation.
  *
- * Method: as msgrate; the pre-posted halo opens its exposure where msgrate posts
- * its receives. With several threads each transfers its share of every peer's
- * messages, and one of them synchronises.
+ * Method: as msgrate; the pre-posted halo opens its exposure where msgrate posts its receives. With
+ * several threads each transfers its share of every peer's messages, and one of them synchronises.
  *
- *   parameters.h, peers.h, bench.h, messages.h  as for msgrate
- *   rma.h         the timed patterns, by synchronisation
+ *   parameters.h, peers.h, messages.h, bench.h  as for msgrate
+ *   rma_kernel.h  the timed patterns, by synchronisation
+ *   access.h      their iterations
  *   team.h        threads
  */
-#include "common/run/run.h"
-#include "msgrate/bench.h"
-#include "msgrate/parameters.h"
-#include "msgrate/rma.h"
+#include "common/run/benchmark.h"
+#include "msgrate/access.h"
 
 #include <mpi.h>
-#include <string.h>
 
 /* A run with defaults ends within this. */
 #define RUN_BUDGET_S 20.0
 
-/* Of a rank's part of /dev/shm the window may take this share: the library keeps
-   its own queues there. */
+/* The share of a rank's part of /dev/shm that its window may take: the library keeps its own queues
+   there. */
 #define WINDOW_SHARE 0.75
 
-/* More than any processor runs. */
-#define THREADS_MAX 1024
-
-static const struct bc_column columns[] = {
-    {"pattern", BC_KEY, 0},  {"synchronisation", BC_KEY, 0},
-    {"transfer", BC_KEY, 0}, {"threads", BC_KEY, 0},
-    MSGRATE_COLUMNS,
+/* Of a row. */
+struct key {
+    int64_t size_bytes;
+    const struct msgrate_method *method;
 };
 
-static const char *const transfer_names[] = {"put", "get"};
+struct result {
+    const char *pattern, *synchronisation, *transfer;
+    int64_t threads;
+    struct msgrate_result measured;
+};
 
-/* --sync: all, or the name that the methods give it. */
-enum { SYNC_ALL };
-static const char *const sync_names[] = {"all", "fence", "lock", "pscw", "flush"};
+static const struct bc_column columns[] = {
+    BC_COLUMN("pattern", BC_KEY, 0, result, pattern),
+    BC_COLUMN("synchronisation", BC_KEY, 0, result, synchronisation),
+    BC_COLUMN("transfer", BC_KEY, 0, result, transfer),
+    BC_COLUMN("threads", BC_KEY, 0, result, threads),
+    MSGRATE_COLUMNS(result, measured),
+};
 
-static struct msgrate_parameters parameters;
-static int transfer;    /* enum msgrate_transfer */
-static int chosen_sync; /* of sync_names */
-static int64_t threads = 1;
+static const char *const transfer_names[MSGRATE_TRANSFERS] = {"put", "get"};
+
+static const char *const sync_names[MSGRATE_SYNCS] = {"all", "fence", "lock", "pscw", "flush"};
+
+/* ---- usage ----------------------------------------------------------------------------------- */
+
+static int thread_level(const void *state)
+{
+    const struct msgrate_parameters *const p = state;
+    return p->threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+}
+
+static bool fit_threads(const struct msgrate_parameters *p, const struct bc_run *run,
+                        struct bc_error *error)
+{
+    if (p->threads > 1 && run->thread_level < MPI_THREAD_MULTIPLE)
+        return bc_error_set(error,
+                            "--threads: %lld threads need MPI_THREAD_MULTIPLE, which this MPI "
+                            "library doesn't give every rank: use 1",
+                            (long long)p->threads);
+    return p->threads <= p->messages ||
+           bc_error_set(error,
+                        "--threads: %lld threads share %lld messages to a peer: use at most so "
+                        "many, or more messages",
+                        (long long)p->threads, (long long)p->messages);
+}
 
 /* The window lies in memory that a node's ranks share. */
-static bool validate_window(const struct bc_run *run, struct bc_error *error)
+static bool fit_window(const struct msgrate_parameters *p, const struct bc_run *run,
+                       struct bc_error *error)
 {
-    const double bytes = (double)parameters.peers * (double)parameters.messages *
-                         (double)msgrate_largest(&parameters) * (run->settings.check ? 2 : 1);
-    if (bytes <= WINDOW_SHARE * (double)run->shared_memory_per_rank)
-        return true;
-    return bc_error_set(error,
-                        "--size, --messages, --peers: windows of %.0f MiB "
-                        "a rank do not fit into /dev/shm: use at most "
-                        "%.0f MiB, or give it more",
-                        bytes / 1048576,
-                        WINDOW_SHARE * (double)run->shared_memory_per_rank / 1048576);
+    const double bytes = (double)p->peers * (double)p->messages *
+                         (double)bc_size_list_max(&p->sizes) * (run->settings.check ? 2 : 1);
+    const double max_bytes = WINDOW_SHARE * (double)run->shared_memory_per_rank;
+    return bytes <= max_bytes ||
+           bc_error_set(error,
+                        "--size, --messages, --peers: windows of %.0f MiB a rank do not fit into "
+                        "/dev/shm: use at most %.0f MiB, or give it more",
+                        bytes / 1048576, max_bytes / 1048576);
 }
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    if (threads > 1 && run->thread_level < MPI_THREAD_MULTIPLE)
-        return bc_error_set(error,
-                            "--threads: %lld threads need "
-                            "MPI_THREAD_MULTIPLE, which this MPI library "
-                            "doesn't give every rank: use 1",
-                            (long long)threads);
-    if (threads > parameters.messages)
-        return bc_error_set(error,
-                            "--threads: %lld threads share %lld messages "
-                            "to a peer: use at most so many, or more "
-                            "messages",
-                            (long long)threads, (long long)parameters.messages);
-    const int buffers = run->settings.check ? 3 : 2;
-    return msgrate_parameters_validate(&parameters, run, buffers, error) &&
-           validate_window(run, error);
+    const struct msgrate_parameters *const p = state;
+    return fit_threads(p, run, error) && msgrate_fit(state, run, error) &&
+           fit_window(p, run, error);
 }
 
-static void warn_of_threads(const struct bc_run *run)
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void warn_of_threads(const struct bc_run *run, int64_t threads)
 {
     const struct bc_job *const job = &run->job;
-    if (threads > 1 && threads * job->most_per_node > job->least_allowed_processors)
+    if (threads > 1 && threads * job->max_per_node > job->min_allowed_processors)
         bc_output_remark(run->output, "warning",
                          "%lld threads on each of %d ranks have to share %d "
                          "processors: rates are mostly the scheduler's",
-                         (long long)threads, job->most_per_node, job->least_allowed_processors);
+                         (long long)threads, job->max_per_node, job->min_allowed_processors);
 }
 
-static bool is_chosen(const struct msgrate_method *method)
+static void open_rma(void *state, struct bc_run *run)
 {
-    return chosen_sync == SYNC_ALL || strcmp(method->synchronisation, sync_names[chosen_sync]) == 0;
+    msgrate_open(state, run);
+    warn_of_threads(run, ((const struct msgrate_parameters *)state)->threads);
 }
 
-static int chosen_methods(void)
+static void list_rows(void *state, struct bc_rows *rows)
 {
-    int count = 0;
-    for (int i = 0; i < MSGRATE_METHODS; i++)
-        count += is_chosen(&msgrate_methods[i]);
-    return count;
+    const struct msgrate_parameters *const p = state;
+    for (size_t i = 0; i < p->sizes.count; i++)
+        for (int j = 0; j < MSGRATE_METHODS; j++)
+            if (p->sync == MSGRATE_ALL || p->sync == (int)msgrate_methods[j].sync)
+                bc_rows_add(rows, &(struct key){p->sizes.values[i], &msgrate_methods[j]});
 }
 
-/* A row for each method. False if the run must end. */
-static bool write_rows(struct msgrate_bench *bench, struct msgrate_access *access,
-                       int64_t *rows_left)
+static void measure(void *state, const void *row, double seconds, void *filled)
 {
-    for (int i = 0; i < MSGRATE_METHODS; i++) {
-        const struct msgrate_method *const method = &msgrate_methods[i];
-        if (!is_chosen(method))
-            continue;
-        struct msgrate_result result;
-        struct bc_row row;
-        msgrate_measure_access(access, method, bc_run_row_seconds(bench->run, (*rows_left)--),
-                               &result);
-        msgrate_warn_wrong(bench, &result);
-        bc_row_clear(&row, &bench->run->benchmark->table);
-        bc_row_text(&row, "pattern", method->pattern);
-        bc_row_text(&row, "synchronisation", method->synchronisation);
-        bc_row_text(&row, "transfer", transfer_names[transfer]);
-        bc_row_integer(&row, "threads", threads);
-        msgrate_fill_row(&row, bench, &result);
-        if (!bc_run_row(bench->run, &row))
-            return false;
-    }
-    return true;
+    struct msgrate_bench *const bench = state;
+    const struct key *const key = row;
+    struct result *const result = filled;
+    struct msgrate_access access;
+    msgrate_access_create(&access, bench, key->size_bytes);
+    msgrate_measure_access(&access, key->method, seconds, &result->measured);
+    msgrate_access_destroy(&access);
+    result->pattern = key->method->pattern;
+    result->synchronisation = sync_names[key->method->sync];
+    result->transfer = transfer_names[bench->parameters.transfer];
+    result->threads = bench->parameters.threads;
 }
 
-static void run_sizes(struct msgrate_bench *bench)
-{
-    const struct bc_size_list *const sizes = &parameters.sizes;
-    int64_t rows_left = (int64_t)sizes->count * chosen_methods();
-    bool goes_on = true;
-    for (size_t i = 0; i < sizes->count && goes_on; i++) {
-        struct msgrate_access access;
-        msgrate_access_create(&access, bench, (enum msgrate_transfer)transfer, (int)threads,
-                              sizes->values[i]);
-        goes_on = write_rows(bench, &access, &rows_left);
-        msgrate_access_destroy(&access);
-    }
-}
-
-int main(int argc, char **argv)
-{
-    struct bc_option rows[MSGRATE_OPTIONS_MAX];
-    size_t count = msgrate_parameters_table(&parameters, rows);
-    rows[count++] = (struct bc_option){.long_name = "transfer",
-                                       .short_name = 'u',
-                                       .kind = BC_CHOICE,
-                                       .value = &transfer,
-                                       .choices = "put|get",
-                                       .help = "MPI_Put or MPI_Get"};
-    rows[count++] =
-        (struct bc_option){.long_name = "sync",
-                           .short_name = 'r',
-                           .kind = BC_CHOICE,
-                           .value = &chosen_sync,
-                           .choices = "all|fence|lock|pscw|flush",
-                           .help = "synchronisation: fence; lock and unlock; post, start, "
-                                   "complete and wait; or flush inside one lock_all"};
-    rows[count++] =
-        (struct bc_option){.long_name = "threads",
-                           .short_name = 't',
-                           .kind = BC_INTEGER,
-                           .value = &threads,
-                           .argument = "N",
-                           .min = 1,
-                           .max = THREADS_MAX,
-                           .help = "threads of a process that transfer messages at the same time "
-                                   "(with more than 1: MPI_THREAD_MULTIPLE)"};
-    const struct bc_benchmark benchmark = {
-        .name = "msgrate_rma",
-        .summary = "Measures how many one-sided messages a second a process "
-                   "transfers, by\nsynchronisation, with cold caches and many "
-                   "peers. Needs at least one process\nmore than there are "
-                   "peers (-p).",
-        .table = {columns, sizeof columns / sizeof *columns},
-        .options = rows,
-        .option_count = count,
-        .thread_level = MPI_THREAD_SINGLE,
-        .threads = &threads,
-        .run_budget_s = RUN_BUDGET_S,
-        .validate = validate,
-    };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    struct msgrate_bench bench;
-    msgrate_bench_create(&bench, &run, &parameters);
-    warn_of_threads(&run);
-    run_sizes(&bench);
-    msgrate_bench_destroy(&bench);
-    return bc_run_end(&run);
-}
+const struct bc_benchmark msgrate_rma_benchmark = {
+    .name = "msgrate_rma",
+    .summary = "Measures how many one-sided messages a second a process transfers, by\n"
+               "synchronisation, with cold caches and many peers. Needs at least one process\n"
+               "more than there are peers (-p).",
+    .options = msgrate_rma_options,
+    .option_count = MSGRATE_RMA_OPTIONS,
+    .table = {columns, sizeof columns / sizeof *columns},
+    .budget_s = RUN_BUDGET_S,
+    .defaults = &msgrate_default_parameters,
+    .defaults_bytes = sizeof msgrate_default_parameters,
+    .state_bytes = sizeof(struct msgrate_bench),
+    .key_bytes = sizeof(struct key),
+    .result_bytes = sizeof(struct result),
+    .thread_level = thread_level,
+    .complete = msgrate_complete,
+    .fit = fit,
+    .open = open_rma,
+    .rows = list_rows,
+    .measure = measure,
+    .close = msgrate_close,
+};

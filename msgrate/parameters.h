@@ -1,5 +1,5 @@
 /*
- * The options that msgrate and msgrate_rma share.
+ * The options of msgrate and msgrate_rma.
  */
 #ifndef COMMCOST_MSGRATE_PARAMETERS_H
 #define COMMCOST_MSGRATE_PARAMETERS_H
@@ -11,6 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum msgrate_transfer { MSGRATE_PUT, MSGRATE_GET, MSGRATE_TRANSFERS };
+
+/* How one-sided transfers are completed; MSGRATE_ALL: by each of the others in turn. */
+enum msgrate_sync {
+    MSGRATE_ALL,
+    MSGRATE_FENCE,
+    MSGRATE_LOCK,  /* lock and unlock */
+    MSGRATE_PSCW,  /* post, start, complete and wait */
+    MSGRATE_FLUSH, /* inside one lock_all */
+    MSGRATE_SYNCS
+};
+
 struct msgrate_parameters {
     int64_t peers;             /* that a rank sends to, and receives from */
     int64_t iterations;        /* 0: adaptive */
@@ -18,26 +30,33 @@ struct msgrate_parameters {
     struct bc_size_list sizes; /* of a message, in bytes */
     const char *cache_text;    /* "llc" or a size */
     int64_t stride;            /* between peers, in ranks ordered by node; 0: chosen */
+
+    bool machine_readable; /* msgrate only */
+
+    /* msgrate_rma only. */
+    int transfer; /* enum msgrate_transfer */
+    int sync;     /* enum msgrate_sync */
+    int64_t threads;
+
+    int64_t cache_bytes; /* from the text; MSGRATE_LLC: by the last-level cache */
 };
 
-#define MSGRATE_OPTIONS_MAX 12
+#define MSGRATE_LLC (-1)
 
-/* Sets the defaults and writes the shared rows; returns how many. A program's
-   own may follow, up to MSGRATE_OPTIONS_MAX in all. */
-size_t msgrate_parameters_table(struct msgrate_parameters *parameters, struct bc_option *rows);
+extern const struct msgrate_parameters msgrate_default_parameters;
 
-/* Checks the parameters against each other and the job, and puts -i in force.
-   `buffers`: of peers x messages x size, that a rank needs. On rank 0; false
-   with the error set. */
-bool msgrate_parameters_validate(struct msgrate_parameters *parameters, struct bc_run *run,
-                                 int buffers, struct bc_error *error);
+/* The tables of the two programs; the struct lies at the beginning of the caller's. */
+#define MSGRATE_OPTIONS 7
+#define MSGRATE_RMA_OPTIONS 9
+extern const struct bc_option msgrate_options[MSGRATE_OPTIONS];
+extern const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS];
 
-/* The bytes to flush the caches with, by -c; for llc what bc_cache_llc_flush_bytes
-   says. Local: the last-level cache is this processor's. False if the text is neither a size nor
-   llc, or there is no telling how large that is. */
-bool msgrate_cache_bytes(const struct msgrate_parameters *parameters, int64_t *bytes);
+/* What both programs do with the options (struct bc_benchmark). `state` begins with the struct. */
+bool msgrate_complete(void *state, struct bc_error *error);
+bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* The largest message, in bytes. */
-int64_t msgrate_largest(const struct msgrate_parameters *parameters);
+/* The bytes to flush the caches with. Local: MSGRATE_LLC is about this processor's last-level
+   cache; 0 if its size isn't known. */
+int64_t msgrate_flush_bytes(const struct msgrate_parameters *parameters);
 
 #endif

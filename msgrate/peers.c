@@ -12,15 +12,14 @@ static int greatest_common_divisor(int a, int b)
 
 bool msgrate_peers_distinct(int ranks, int count, int stride)
 {
-    /* Two of the peers, or a peer and the rank itself, are 1 to `count` strides
-       apart; that many strides are a whole number of turns of the ring first
-       after `ranks / divisor` of them. */
+    /* Two peers, or a peer and the rank itself, are 1 to `count` strides apart. They are the same
+       rank where these strides make whole turns of the ring, which ranks / divisor strides are the
+       first to do. */
     return ranks / greatest_common_divisor(ranks, stride % ranks) > count;
 }
 
-/* How many ranks of a node have the rank that is `distance` above, round the ring, on
-   their node: those from which the node goes on that far, and those that are reached again
-   from below. */
+/* The number of a node's ranks that have the rank `distance` above them, round the ring, on their
+   node: `up` reach it within the node, `down` once round the ring. */
 static int64_t within_at(int node_ranks, int ranks, int distance)
 {
     const int up = node_ranks - distance;
@@ -34,26 +33,26 @@ int64_t msgrate_peers_within(int node_ranks, int ranks, int count, int stride)
     int64_t within = 0;
     for (int steps = 1; steps <= above; steps++) {
         const int distance = (int)((long long)steps * stride % ranks);
-        /* As many see a peer as far below. */
+        /* As many ranks have a peer as far below. */
         within += (steps <= below ? 2 : 1) * within_at(node_ranks, ranks, distance);
     }
     return within;
 }
 
-/* Strides that are asked for at once. */
+/* Strides that `within_of` is asked for at a time. */
 enum { STRIDES = 256 };
 
 int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context)
 {
-    int64_t within[STRIDES], least = INT64_MAX;
+    int64_t within[STRIDES], min_within = INT64_MAX;
     int best = 1;
-    for (int first = 1; first <= ranks / 2 && least > 0; first += STRIDES) {
+    for (int first = 1; first <= ranks / 2 && min_within > 0; first += STRIDES) {
         const int left = ranks / 2 - first + 1;
         const int strides = left < STRIDES ? left : STRIDES;
         within_of(context, first, strides, within);
         for (int i = 0; i < strides; i++)
-            if (within[i] < least && msgrate_peers_distinct(ranks, count, first + i)) {
-                least = within[i];
+            if (within[i] < min_within && msgrate_peers_distinct(ranks, count, first + i)) {
+                min_within = within[i];
                 best = first + i;
             }
     }

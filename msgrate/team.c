@@ -1,5 +1,6 @@
 #include "msgrate/team.h"
 
+#include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* So often a thread looks before it offers its processor to another one. */
+/* Times that a waiting thread looks before it offers its processor to another one. */
 #define LOOKS 1000
 
 struct member {
@@ -19,11 +20,11 @@ struct member {
 
 struct msgrate_team {
     int threads;
-    atomic_uint calls;     /* to msgrate_team_run so far */
-    atomic_int at_work;    /* members that have not done the last one yet */
-    msgrate_team_fn *work; /* NULL: leave */
+    atomic_uint calls;     /* of msgrate_team_run so far */
+    atomic_int at_work;    /* members that have not finished the last call yet */
+    msgrate_team_fn *work; /* NULL: members end */
     const void *context;
-    struct member *members; /* but the caller */
+    struct member *members; /* all threads but the caller */
 };
 
 static void pause_a_little(int *looks)
@@ -51,10 +52,9 @@ static void *serve(void *argument)
 
 struct msgrate_team *msgrate_team_create(int threads)
 {
-    struct msgrate_team *const team = calloc(1, sizeof *team);
-    struct member *const members = calloc((size_t)threads, sizeof *members);
-    if (team == NULL || members == NULL)
-        bc_abort("no memory for %d threads", threads);
+    static const char problem[] = "no memory for %d threads";
+    struct msgrate_team *const team = bc_allocate(1, sizeof *team, problem, threads);
+    struct member *const members = bc_allocate((size_t)threads, sizeof *members, problem, threads);
     team->threads = threads;
     team->members = members;
     for (int i = 0; i < threads - 1; i++) {

@@ -17,17 +17,15 @@ static void post_large(const struct overlap_operation *operation, MPI_Request *r
 }
 #endif
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective iallreduce = {
-        .name = "iallreduce",
-        .layout = OVERLAP_REDUCED,
-        .send_elements = overlap_one_block,
-        .receive_elements = overlap_one_block,
-        .post = post,
-        .post_large = OVERLAP_LARGE(post_large),
-        .sent = overlap_sent_to_all,
-        .expected = overlap_sum,
-    };
-    return overlap_main(&iallreduce, argc, argv);
-}
+static const struct overlap_collective iallreduce = {
+    .name = "iallreduce",
+    .layout = OVERLAP_REDUCED,
+    .send_elements = overlap_one_block,
+    .receive_elements = overlap_one_block,
+    .post = post,
+    .post_large = OVERLAP_LARGE(post_large),
+    .sent = overlap_sent_to_all,
+    .expected = overlap_sum,
+};
+
+const struct bc_benchmark overlap_iallreduce = OVERLAP_BENCHMARK(iallreduce, "MPI_Iallreduce");

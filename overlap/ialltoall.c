@@ -9,15 +9,13 @@ static void post(const struct overlap_operation *operation, MPI_Request *request
                          operation->comm, request));
 }
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective ialltoall = {
-        .name = "ialltoall",
-        .send_elements = overlap_block_per_rank,
-        .receive_elements = overlap_block_per_rank,
-        .post = post,
-        .sent = overlap_sent_to_each,
-        .expected = overlap_from_each_to_me,
-    };
-    return overlap_main(&ialltoall, argc, argv);
-}
+static const struct overlap_collective ialltoall = {
+    .name = "ialltoall",
+    .send_elements = overlap_block_per_rank,
+    .receive_elements = overlap_block_per_rank,
+    .post = post,
+    .sent = overlap_sent_to_each,
+    .expected = overlap_from_each_to_me,
+};
+
+const struct bc_benchmark overlap_ialltoall = OVERLAP_BENCHMARK(ialltoall, "MPI_Ialltoall");

@@ -10,20 +10,19 @@ static void post(const struct overlap_operation *operation, MPI_Request *request
     BC_MPI(MPI_Ibarrier(operation->comm, request));
 }
 
-/* How long the rank whose turn it is to be late waits before it enters. */
+/* How long the late rank waits before it enters. */
 #define LATE_NS 200000
 
-/* What the check keeps: a mark on each rank that all can write. */
+/* What the check keeps: a mark on each rank that all ranks can write. */
 struct marks {
-    int64_t round;
-    int64_t *mark;
+    int64_t round;  /* counted from 1 */
+    int64_t *mark;  /* the last round whose late rank has written here */
     MPI_Win window; /* of the mark, locked by all */
 };
 
-/* The mark's memory is ours and on a boundary of its own because MPICH 4.0.2
-   (ch4:ucx) writes to the wrong place both in a window of MPI_Win_allocate of
-   less than a page, and in one of MPI_Win_create that starts off a boundary of
-   16 bytes. */
+/* Allocates the mark itself, on a boundary of its own, because MPICH 4.0.2 (ch4:ucx) writes to the
+   wrong place both in a window of MPI_Win_allocate of less than a page, and in one of
+   MPI_Win_create that doesn't start on a boundary of 16 bytes. */
 static struct marks *create_marks(const struct overlap_operation *operation)
 {
     enum { BOUNDARY = 64 };
@@ -48,9 +47,8 @@ static void end_check(struct overlap_operation *operation)
     operation->check_state = NULL;
 }
 
-/* Comes late, and before it enters leaves its mark on all other ranks. The
-   flush returns when the marks are there; the others, who wait in the barrier,
-   make progress for it. */
+/* Waits, then writes the round into the marks of all other ranks. The flush returns when the marks
+   are there; the other ranks, which wait in the barrier, make progress for it. */
 static void come_late(const struct overlap_operation *operation, const struct marks *marks)
 {
     bc_sleep_ns(LATE_NS);
@@ -60,9 +58,9 @@ static void come_late(const struct overlap_operation *operation, const struct ma
     BC_MPI(MPI_Win_flush_all(marks->window));
 }
 
-/* One rank in turn comes late; whoever has left the barrier must find the mark
-   that the late one made before it entered. Looking at it takes no message, so
-   a rank that was let out early can't be held up until the mark is there. */
+/* One rank in turn comes late; a rank that has left the barrier must find the mark that the late
+   one wrote before it entered. Reading the mark takes no message, so a rank that was let out early
+   can't be held up until the mark is there. */
 static bool check(struct overlap_operation *operation)
 {
     if (operation->check_state == NULL)
@@ -77,19 +75,17 @@ static bool check(struct overlap_operation *operation)
     BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     BC_MPI(MPI_Win_sync(marks->window));
     const int64_t found = *(volatile const int64_t *)marks->mark;
-    /* Nobody starts the next round before all have looked. */
+    /* No rank starts the next round before all have read their marks. */
     BC_MPI(MPI_Barrier(operation->comm));
     return late || found == marks->round;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective ibarrier = {
-        .name = "ibarrier",
-        .no_elements = true,
-        .post = post,
-        .check = check,
-        .end_check = end_check,
-    };
-    return overlap_main(&ibarrier, argc, argv);
-}
+static const struct overlap_collective ibarrier = {
+    .name = "ibarrier",
+    .no_elements = true,
+    .post = post,
+    .check = check,
+    .end_check = end_check,
+};
+
+const struct bc_benchmark overlap_ibarrier = OVERLAP_BENCHMARK(ibarrier, "MPI_Ibarrier");

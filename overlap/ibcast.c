@@ -10,18 +10,15 @@ static void post(const struct overlap_operation *operation, MPI_Request *request
                       operation->comm, request));
 }
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective ibcast = {
-        .name = "ibcast",
-        /* The data is right, but the wait says it is not:
-           tests/mpi_defects/large_ibcast.c. */
-        .fails_large_in = "MPICH Version:\t4.0.",
-        .send_elements = overlap_one_block_at_root,
-        .receive_elements = overlap_one_block_but_at_root,
-        .post = post,
-        .sent = overlap_sent_to_all,
-        .expected = overlap_from_root,
-    };
-    return overlap_main(&ibcast, argc, argv);
-}
+static const struct overlap_collective ibcast = {
+    .name = "ibcast",
+    /* The data is right, but the wait says it is not: tests/mpi_defects/large_ibcast.c. */
+    .fails_large_in = "MPICH Version:\t4.0.",
+    .send_elements = overlap_one_block_at_root,
+    .receive_elements = overlap_one_block_but_at_root,
+    .post = post,
+    .sent = overlap_sent_to_all,
+    .expected = overlap_from_root,
+};
+
+const struct bc_benchmark overlap_ibcast = OVERLAP_BENCHMARK(ibcast, "MPI_Ibcast");

@@ -16,17 +16,15 @@ static void post_large(const struct overlap_operation *operation, MPI_Request *r
 }
 #endif
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective iexscan = {
-        .name = "iexscan",
-        .layout = OVERLAP_REDUCED,
-        .send_elements = overlap_one_block,
-        .receive_elements = overlap_one_block,
-        .post = post,
-        .post_large = OVERLAP_LARGE(post_large),
-        .sent = overlap_sent_to_all,
-        .expected = overlap_sum_below_me,
-    };
-    return overlap_main(&iexscan, argc, argv);
-}
+static const struct overlap_collective iexscan = {
+    .name = "iexscan",
+    .layout = OVERLAP_REDUCED,
+    .send_elements = overlap_one_block,
+    .receive_elements = overlap_one_block,
+    .post = post,
+    .post_large = OVERLAP_LARGE(post_large),
+    .sent = overlap_sent_to_all,
+    .expected = overlap_sum_below_me,
+};
+
+const struct bc_benchmark overlap_iexscan = OVERLAP_BENCHMARK(iexscan, "MPI_Iexscan");

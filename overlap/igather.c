@@ -9,15 +9,13 @@ static void post(const struct overlap_operation *operation, MPI_Request *request
                        operation->shape.root, operation->comm, request));
 }
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective igather = {
-        .name = "igather",
-        .send_elements = overlap_one_block,
-        .receive_elements = overlap_block_per_rank_at_root,
-        .post = post,
-        .sent = overlap_sent_to_all,
-        .expected = overlap_from_each,
-    };
-    return overlap_main(&igather, argc, argv);
-}
+static const struct overlap_collective igather = {
+    .name = "igather",
+    .send_elements = overlap_one_block,
+    .receive_elements = overlap_block_per_rank_at_root,
+    .post = post,
+    .sent = overlap_sent_to_all,
+    .expected = overlap_from_each,
+};
+
+const struct bc_benchmark overlap_igather = OVERLAP_BENCHMARK(igather, "MPI_Igather");

@@ -1,36 +1,34 @@
-/* MPI_Igatherv: the root gets a block from every rank, the larger the higher the
-   sender. */
+/* MPI_Igatherv: the root gets a block from every rank, the larger the higher the sender. */
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 static void post(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Igatherv(operation->send, operation->amounts[operation->shape.rank], MPI_DOUBLE,
-                        operation->receive, operation->amounts, operation->displacements,
-                        MPI_DOUBLE, operation->shape.root, operation->comm, request));
+    BC_MPI(MPI_Igatherv(operation->send, operation->by_rank.amounts[operation->shape.rank],
+                        MPI_DOUBLE, operation->receive, operation->by_rank.amounts,
+                        operation->by_rank.displacements, MPI_DOUBLE, operation->shape.root,
+                        operation->comm, request));
 }
 
 #if OVERLAP_HAS_LARGE
 static void post_large(const struct overlap_operation *operation, MPI_Request *request)
 {
-    BC_MPI(MPI_Igatherv_c(operation->send, operation->large_amounts[operation->shape.rank],
-                          MPI_DOUBLE, operation->receive, operation->large_amounts,
-                          operation->large_displacements, MPI_DOUBLE, operation->shape.root,
+    BC_MPI(MPI_Igatherv_c(operation->send, operation->by_rank.large_amounts[operation->shape.rank],
+                          MPI_DOUBLE, operation->receive, operation->by_rank.large_amounts,
+                          operation->by_rank.large_displacements, MPI_DOUBLE, operation->shape.root,
                           operation->comm, request));
 }
 #endif
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective igatherv = {
-        .name = "igatherv",
-        .layout = OVERLAP_VARYING,
-        .send_elements = overlap_own_amount,
-        .receive_elements = overlap_all_amounts_at_root,
-        .post = post,
-        .post_large = OVERLAP_LARGE(post_large),
-        .sent = overlap_sent_to_all,
-        .expected = overlap_from_each,
-    };
-    return overlap_main(&igatherv, argc, argv);
-}
+static const struct overlap_collective igatherv = {
+    .name = "igatherv",
+    .layout = OVERLAP_VARYING,
+    .send_elements = overlap_own_amount,
+    .receive_elements = overlap_all_amounts_at_root,
+    .post = post,
+    .post_large = OVERLAP_LARGE(post_large),
+    .sent = overlap_sent_to_all,
+    .expected = overlap_from_each,
+};
+
+const struct bc_benchmark overlap_igatherv = OVERLAP_BENCHMARK(igatherv, "MPI_Igatherv");

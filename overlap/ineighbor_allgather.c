@@ -1,5 +1,4 @@
-/* MPI_Ineighbor_allgather: every rank gets a block from each neighbour in the
-   periodic 3D grid. */
+/* MPI_Ineighbor_allgather: every rank gets a block from each neighbour in the periodic 3D grid. */
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
@@ -16,16 +15,15 @@ static double expected(const struct overlap_operation *operation, int64_t i)
     return overlap_value(operation->neighbours[block], 0, i % operation->shape.elements);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective ineighbor_allgather = {
-        .name = "ineighbor_allgather",
-        .on_grid = true,
-        .send_elements = overlap_one_block,
-        .receive_elements = overlap_block_per_neighbour,
-        .post = post,
-        .sent = overlap_sent_to_all,
-        .expected = expected,
-    };
-    return overlap_main(&ineighbor_allgather, argc, argv);
-}
+static const struct overlap_collective ineighbor_allgather = {
+    .name = "ineighbor_allgather",
+    .on_grid = true,
+    .send_elements = overlap_one_block,
+    .receive_elements = overlap_block_per_neighbour,
+    .post = post,
+    .sent = overlap_sent_to_all,
+    .expected = expected,
+};
+
+const struct bc_benchmark overlap_ineighbor_allgather =
+    OVERLAP_BENCHMARK(ineighbor_allgather, "MPI_Ineighbor_allgather");

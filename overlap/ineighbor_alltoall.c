@@ -1,5 +1,5 @@
-/* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the
-   periodic 3D grid. */
+/* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D
+   grid. */
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
@@ -10,8 +10,8 @@ static void post(const struct overlap_operation *operation, MPI_Request *request
                                   operation->comm, request));
 }
 
-/* Where two neighbours are the same rank both blocks hold the same: which of
-   them arrives where is not clear from the standard. */
+/* Where two neighbours are the same rank both blocks hold the same values: the standard does not
+   say clearly which of the blocks arrives where. */
 static double sent(const struct overlap_operation *operation, int64_t i)
 {
     const int64_t block = i / operation->shape.elements;
@@ -26,16 +26,15 @@ static double expected(const struct overlap_operation *operation, int64_t i)
                          i % operation->shape.elements);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective ineighbor_alltoall = {
-        .name = "ineighbor_alltoall",
-        .on_grid = true,
-        .send_elements = overlap_block_per_neighbour,
-        .receive_elements = overlap_block_per_neighbour,
-        .post = post,
-        .sent = sent,
-        .expected = expected,
-    };
-    return overlap_main(&ineighbor_alltoall, argc, argv);
-}
+static const struct overlap_collective ineighbor_alltoall = {
+    .name = "ineighbor_alltoall",
+    .on_grid = true,
+    .send_elements = overlap_block_per_neighbour,
+    .receive_elements = overlap_block_per_neighbour,
+    .post = post,
+    .sent = sent,
+    .expected = expected,
+};
+
+const struct bc_benchmark overlap_ineighbor_alltoall =
+    OVERLAP_BENCHMARK(ineighbor_alltoall, "MPI_Ineighbor_alltoall");

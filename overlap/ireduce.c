@@ -16,17 +16,15 @@ static void post_large(const struct overlap_operation *operation, MPI_Request *r
 }
 #endif
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective ireduce = {
-        .name = "ireduce",
-        .layout = OVERLAP_REDUCED,
-        .send_elements = overlap_one_block,
-        .receive_elements = overlap_one_block_at_root,
-        .post = post,
-        .post_large = OVERLAP_LARGE(post_large),
-        .sent = overlap_sent_to_all,
-        .expected = overlap_sum,
-    };
-    return overlap_main(&ireduce, argc, argv);
-}
+static const struct overlap_collective ireduce = {
+    .name = "ireduce",
+    .layout = OVERLAP_REDUCED,
+    .send_elements = overlap_one_block,
+    .receive_elements = overlap_one_block_at_root,
+    .post = post,
+    .post_large = OVERLAP_LARGE(post_large),
+    .sent = overlap_sent_to_all,
+    .expected = overlap_sum,
+};
+
+const struct bc_benchmark overlap_ireduce = OVERLAP_BENCHMARK(ireduce, "MPI_Ireduce");

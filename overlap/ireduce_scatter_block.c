@@ -17,17 +17,16 @@ static void post_large(const struct overlap_operation *operation, MPI_Request *r
 }
 #endif
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective ireduce_scatter_block = {
-        .name = "ireduce_scatter_block",
-        .layout = OVERLAP_REDUCED,
-        .send_elements = overlap_block_per_rank,
-        .receive_elements = overlap_one_block,
-        .post = post,
-        .post_large = OVERLAP_LARGE(post_large),
-        .sent = overlap_sent_to_each,
-        .expected = overlap_sum_to_me,
-    };
-    return overlap_main(&ireduce_scatter_block, argc, argv);
-}
+static const struct overlap_collective ireduce_scatter_block = {
+    .name = "ireduce_scatter_block",
+    .layout = OVERLAP_REDUCED,
+    .send_elements = overlap_block_per_rank,
+    .receive_elements = overlap_one_block,
+    .post = post,
+    .post_large = OVERLAP_LARGE(post_large),
+    .sent = overlap_sent_to_each,
+    .expected = overlap_sum_to_me,
+};
+
+const struct bc_benchmark overlap_ireduce_scatter_block =
+    OVERLAP_BENCHMARK(ireduce_scatter_block, "MPI_Ireduce_scatter_block");

@@ -16,17 +16,15 @@ static void post_large(const struct overlap_operation *operation, MPI_Request *r
 }
 #endif
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective iscan = {
-        .name = "iscan",
-        .layout = OVERLAP_REDUCED,
-        .send_elements = overlap_one_block,
-        .receive_elements = overlap_one_block,
-        .post = post,
-        .post_large = OVERLAP_LARGE(post_large),
-        .sent = overlap_sent_to_all,
-        .expected = overlap_sum_up_to_me,
-    };
-    return overlap_main(&iscan, argc, argv);
-}
+static const struct overlap_collective iscan = {
+    .name = "iscan",
+    .layout = OVERLAP_REDUCED,
+    .send_elements = overlap_one_block,
+    .receive_elements = overlap_one_block,
+    .post = post,
+    .post_large = OVERLAP_LARGE(post_large),
+    .sent = overlap_sent_to_all,
+    .expected = overlap_sum_up_to_me,
+};
+
+const struct bc_benchmark overlap_iscan = OVERLAP_BENCHMARK(iscan, "MPI_Iscan");

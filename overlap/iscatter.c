@@ -9,15 +9,13 @@ static void post(const struct overlap_operation *operation, MPI_Request *request
                         operation->shape.root, operation->comm, request));
 }
 
-int main(int argc, char **argv)
-{
-    static const struct overlap_collective iscatter = {
-        .name = "iscatter",
-        .send_elements = overlap_block_per_rank_at_root,
-        .receive_elements = overlap_one_block,
-        .post = post,
-        .sent = overlap_sent_to_each,
-        .expected = overlap_from_root_to_me,
-    };
-    return overlap_main(&iscatter, argc, argv);
-}
+static const struct overlap_collective iscatter = {
+    .name = "iscatter",
+    .send_elements = overlap_block_per_rank_at_root,
+    .receive_elements = overlap_one_block,
+    .post = post,
+    .sent = overlap_sent_to_each,
+    .expected = overlap_from_root_to_me,
+};
+
+const struct bc_benchmark overlap_iscatter = OVERLAP_BENCHMARK(iscatter, "MPI_Iscatter");

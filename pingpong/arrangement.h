@@ -10,8 +10,7 @@
 enum pingpong_arrangement {
     PINGPONG_SINGLE,   /* the first rank with the last; all others are idle */
     PINGPONG_MULTIPLE, /* rank r with rank r + P / 2 */
-    PINGPONG_CROSSING, /* the same, but every other pair starts at the other
-                          end */
+    PINGPONG_CROSSING, /* the same, but every other pair starts at the other end */
     PINGPONG_ARRANGEMENTS
 };
 
@@ -24,8 +23,8 @@ struct pingpong_part {
     bool starts; /* moves the data first; its partner moves it back */
 };
 
-/* Whether so many ranks can be arranged so: single needs 2, the others an even
-   number of at least 4 (with 2 they are single). */
+/* Whether `ranks` ranks can be arranged like this: single needs 2, the others an even number of at
+   least 4 (with 2 they are single). */
 bool pingpong_can_arrange(enum pingpong_arrangement arrangement, int ranks);
 
 struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement, int rank, int ranks);

@@ -13,29 +13,23 @@
 #include <stdint.h>
 
 struct pingpong_parameters {
-    const char *patterns_text; /* names with commas; or "all" */
-    const char *arrangements_text;
-    int sync; /* enum pingpong_sync; both after them */
+    struct bc_names patterns;
+    struct bc_names arrangements;
+    int sync; /* enum pingpong_sync of puts and gets; PINGPONG_SYNC_NONE: both */
     bool full;
-    struct pingpong_limits limits; /* max_ndata 0: by `full` */
-
-    /* From the texts. */
-    bool pattern_chosen[PINGPONG_PATTERNS];
-    bool arrangement_chosen[PINGPONG_ARRANGEMENTS];
+    struct pingpong_limits limits; /* max_ndata 0: by `full`; `step` is no option */
 };
 
-#define PINGPONG_OPTIONS_MAX 8
+extern const struct pingpong_parameters pingpong_default_parameters;
 
-size_t pingpong_parameters_table(struct pingpong_parameters *parameters, struct bc_option *rows);
+/* The table; the struct lies at the beginning of the caller's. */
+#define PINGPONG_OPTIONS 7
+extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
-/* Takes the texts apart and completes the limits. Local, on every rank; false
-   with the error set. */
+/* Completes the limits, but for max_blocks. False with the error set. Local. */
 bool pingpong_parameters_complete(struct pingpong_parameters *parameters, struct bc_error *error);
 
-/* The largest number of values where none is asked for. */
+/* The default of max_ndata. */
 int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters);
-
-/* Whether this synchronisation was asked for. */
-bool pingpong_sync_chosen(const struct pingpong_parameters *parameters, enum pingpong_sync sync);
 
 #endif

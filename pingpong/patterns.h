@@ -2,9 +2,8 @@
  * The ways to move the data of a ping-pong: ten by put, the same ten by get, and
  * MPI_Send; one function for each and a row in a table.
  *
- * "sub": through a function that can't be inlined; "simple": one that is told
- * the count alone; "all": a coarray of exactly the data's size; "many": a
- * transfer for each block.
+ * "sub": through a function that can't be inlined; "simple": one that takes the count
+ * alone; "all": a coarray of exactly the data's size; "many": a transfer for each block.
  *
  * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
  * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
@@ -33,16 +32,16 @@ extern const char *const pingpong_sync_names[PINGPONG_SYNCS];
 
 /* One rank's end of a ping-pong. */
 struct pingpong_game {
-    struct bc_coarray *coarray; /* of nextent values at the least */
+    struct bc_coarray *coarray; /* of at least nextent values */
     struct pingpong_shape shape;
-    struct bc_section section; /* of strided shapes */
-    struct bc_amount message;  /* of MPI_Send: the shape's values */
-    struct bc_images partners; /* the partner alone */
-    int partner;               /* -1: idle */
-    bool starts;               /* else moves the data back */
-    const MPI_Comm *players;   /* those who have a part, MPI_COMM_NULL for an idle
-                                  rank, which need not wait when it is not in the
-                                  synchronisation; NULL: all wait for all */
+    struct bc_section section;    /* of strided shapes */
+    struct bc_amount message;     /* of MPI_Send: the shape's values */
+    struct bc_images partners;    /* the partner alone */
+    int partner;                  /* -1: idle */
+    bool starts;                  /* else moves the data back */
+    const MPI_Comm *participants; /* the ranks that are not idle; MPI_COMM_NULL on an idle rank,
+                                which need not wait where it takes no part in the synchronisation.
+                                NULL: all ranks wait for all */
 };
 
 /* Moves the data once, to the partner or from it, without waiting. */
@@ -52,22 +51,12 @@ struct pingpong_pattern {
     const char *name;
     enum pingpong_sweep sweep;
     pingpong_move_fn *move; /* NULL: MPI_Send */
-    bool gets;              /* who moves the data reads it from the other */
+    bool gets;              /* the rank that moves the data reads it from its partner */
     bool exact;             /* the coarray has exactly the data's size */
     bool section;           /* moves a strided section at once */
 };
 
 enum { PINGPONG_PATTERNS = 21 };
 extern const struct pingpong_pattern pingpong_patterns[PINGPONG_PATTERNS];
-
-/* Plays so many repetitions, there and back each; returns their time in ns, 0 for
-   a rank that has no part in them. The timed kernel. */
-int64_t pingpong_play(const struct pingpong_game *game, const struct pingpong_pattern *pattern,
-                      enum pingpong_sync sync, int64_t repetitions);
-
-/* Half of a repetition, `there` or back; returns its time in ns. For checks
-   between the halves. */
-int64_t pingpong_play_half(const struct pingpong_game *game, const struct pingpong_pattern *pattern,
-                           enum pingpong_sync sync, bool there);
 
 #endif

@@ -7,15 +7,18 @@
  *
  *   parameters.h   options
  *   shape.h        blocks and strides, and how they are swept
- *   arrangement.h  who plays with whom
- *   patterns.h     the ways to move the data, and the timed loop
+ *   arrangement.h  which ranks are partners
+ *   patterns.h     the ways to move the data
+ *   kernel.h       the timed loops
  *   measure.h      one row
+ *   check.h        the data of --check
  */
+#include "common/machine/node_order.h"
 #include "common/mpi/coarray.h"
 #include "common/mpi/mpi_check.h"
-#include "common/machine/node_order.h"
-#include "common/run/run.h"
+#include "common/run/benchmark.h"
 #include "pingpong/arrangement.h"
+#include "pingpong/check.h"
 #include "pingpong/measure.h"
 #include "pingpong/parameters.h"
 #include "pingpong/patterns.h"
@@ -23,365 +26,367 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A run with defaults, without --full, ends within this, start-up included, unless the least that
+/* A run with defaults, without --full, ends within this, start-up included, unless the minimum that
    all rows need takes longer. */
 #define RUN_BUDGET_S 50.0
 
-/* Of the memory that a rank may take for windows, the coarrays may take this
-   share. */
+/* The share of a rank's memory for windows that its coarrays may take. */
 #define MEMORY_SHARE 0.8
 
-/* Where ranks share processors a transfer that its target must serve waits until
-   that one has a processor; MPICH over UCX needs 6 s to put 256K values one by one
-   with 8 ranks on 2. A thinned sweep ends here. */
+/* Where ranks share processors a transfer that its target must serve waits until the target has a
+   processor; MPICH over UCX needs 6 s to put 256K values one by one with 8 ranks on 2. A thinned
+   sweep ends here. */
 #define SHARED_MAX_BLOCKS 512
 
-/* Sizes in a sweep, at most: 2^0 to 2^40. */
+/* The maximum number of sizes in a sweep: 2^0 to 2^40. */
 #define SIZES_MAX 41
 
-static const struct bc_column columns[] = {
-    {"arrangement", BC_KEY, 0},    {"pattern", BC_KEY, 0},         {"sync", BC_KEY, 0},
-    {"count", BC_KEY, 0},          {"blksize", BC_KEY, 0},         {"stride", BC_KEY, 0},
-    {"ndata", BC_KEY, 0},          {"nextent", BC_INFO, 0},        {"nrep", BC_INFO, 0},
-    {"time_s", BC_INFO, 6},        {"latency_us", BC_LESS, 3},     {"latency_lo_us", BC_INFO, 3},
-    {"latency_hi_us", BC_INFO, 3}, {"latency_p99_us", BC_INFO, 3}, {"latency_max_us", BC_INFO, 3},
-    {"bwidth_mbs", BC_INFO, 6},    {"check", BC_INFO, 0},          {"samples", BC_INFO, 0},
-    {"status", BC_INFO, 0},        {"slowest_rank", BC_INFO, 0},
-};
-
-static struct pingpong_parameters parameters;
-
-/* What all rows share. */
-struct bench {
+struct pingpong_state {
+    struct pingpong_parameters parameters;
     struct bc_run *run;
-    struct bc_sampler *sampler;
     struct bc_node_order by_node;
     struct bc_coarray coarray; /* of the largest extent */
-    /* Of exactly the data's size, one for each size from its first row on: with
-       8 ranks on 2 processors MPICH takes 0.4 s to make one. */
+    /* Of exactly the data's size, one for each size from its first row on: with 8 ranks on 2
+       processors MPICH takes 0.4 s to make one. */
     struct bc_coarray exact[SIZES_MAX];
     int exact_count;
-    MPI_Comm pair; /* the players of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
-    int64_t rows_left;
+    MPI_Comm pair; /* the two ranks of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
+};
+
+/* Of a row. */
+struct key {
+    enum pingpong_arrangement arrangement;
+    const struct pingpong_pattern *pattern;
+    enum pingpong_sync sync;
+    struct pingpong_shape shape;
+};
+
+struct result {
+    const char *arrangement, *pattern, *sync;
+    struct pingpong_shape shape;
+    int64_t ndata, nextent;
+    struct bc_batch_result times; /* of repetitions, there and back each */
+    struct bc_summary latency;
+    double bwidth_mbs;
+    const char *check;
+};
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("arrangement", BC_KEY, 0, result, arrangement),
+    BC_COLUMN("pattern", BC_KEY, 0, result, pattern),
+    BC_COLUMN("sync", BC_KEY, 0, result, sync),
+    BC_COLUMN("count", BC_KEY, 0, result, shape.count),
+    BC_COLUMN("blksize", BC_KEY, 0, result, shape.blksize),
+    BC_COLUMN("stride", BC_KEY, 0, result, shape.stride),
+    BC_COLUMN("ndata", BC_KEY, 0, result, ndata),
+    BC_COLUMN("nextent", BC_INFO, 0, result, nextent),
+    BC_COLUMN("nrep", BC_INFO, 0, result, times.repetitions),
+    BC_COLUMN("time_s", BC_INFO, 6, result, times.total_s),
+    BC_TIME_COLUMNS("latency", BC_LESS, 3, result, latency),
+    BC_COLUMN("bwidth_mbs", BC_INFO, 6, result, bwidth_mbs),
+    BC_COLUMN("check", BC_INFO, 0, result, check),
+    BC_OUTCOME_COLUMNS(result, times.outcome),
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Values of the largest extent: strided many has gaps as large as its data. */
-static int64_t largest_extent(const struct pingpong_limits *limits)
+static bool complete(void *state, struct bc_error *error)
 {
-    for (int p = 0; p < PINGPONG_PATTERNS; p++)
-        if (parameters.pattern_chosen[p] && pingpong_patterns[p].sweep == PINGPONG_STRIDED_MANY)
+    return pingpong_parameters_complete(&((struct pingpong_state *)state)->parameters, error);
+}
+
+/* The largest extent, in values: strided many has gaps as large as its data. */
+static int64_t largest_extent(const struct pingpong_parameters *p,
+                              const struct pingpong_limits *limits)
+{
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        if (p->patterns.chosen[i] && pingpong_patterns[i].sweep == PINGPONG_STRIDED_MANY)
             return 2 * limits->max_ndata;
     return limits->max_ndata + PINGPONG_GUARD_VALUES;
 }
 
-/* Values of all coarrays that a run with these limits makes. */
-static int64_t all_extents(const struct pingpong_limits *limits)
+/* The bytes of all coarrays that a run with these limits makes. */
+static double needed_bytes(const struct pingpong_parameters *p,
+                           const struct pingpong_limits *limits)
 {
     struct pingpong_shape shape;
     bool exact = false;
-    int64_t values = largest_extent(limits);
-    for (int p = 0; p < PINGPONG_PATTERNS; p++)
-        exact = exact || (parameters.pattern_chosen[p] && pingpong_patterns[p].exact);
+    int64_t values = largest_extent(p, limits);
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        exact = exact || (p->patterns.chosen[i] && pingpong_patterns[i].exact);
     for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
         values += pingpong_ndata(&shape);
-    return values;
+    return (double)sizeof(double) * (double)values;
 }
 
-static bool can_be_arranged(int ranks)
+/* Lowers max_ndata until the coarrays fit into memory, unless --max-ndata was given. */
+static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
+                       struct bc_error *error)
 {
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        if (parameters.arrangement_chosen[a] &&
-            pingpong_can_arrange((enum pingpong_arrangement)a, ranks))
-            return true;
-    return false;
-}
-
-static double needed_bytes(const struct pingpong_limits *limits)
-{
-    return (double)sizeof(double) * (double)all_extents(limits);
-}
-
-/* Lowers the largest number of values where it doesn't fit, unless it was asked
-   for. */
-static bool validate_memory(const struct bc_run *run, struct bc_error *error)
-{
-    const double most_bytes =
-        MEMORY_SHARE * (double)(run->shared_memory_per_rank < run->memory_per_rank
-                                    ? run->shared_memory_per_rank
-                                    : run->memory_per_rank);
-    struct pingpong_limits fitting = parameters.limits;
-    while (fitting.max_ndata > 0 && needed_bytes(&fitting) > most_bytes)
+    const int64_t memory = run->shared_memory_per_rank < run->memory_per_rank
+                               ? run->shared_memory_per_rank
+                               : run->memory_per_rank;
+    const double max_bytes = MEMORY_SHARE * (double)memory;
+    struct pingpong_limits fitting = p->limits;
+    while (fitting.max_ndata > 0 && needed_bytes(p, &fitting) > max_bytes)
         fitting.max_ndata /= 2;
     if (fitting.max_ndata > 0 && !bc_option_given(&run->options, "max-ndata"))
-        parameters.limits = fitting;
-    if (fitting.max_ndata == parameters.limits.max_ndata)
+        p->limits = fitting;
+    if (fitting.max_ndata == p->limits.max_ndata)
         return true;
     char advice[BC_CELL_LENGTH] = "use fewer processes a node";
     if (fitting.max_ndata > 0)
         snprintf(advice, sizeof advice, "use --max-ndata=%lld or less",
                  (long long)fitting.max_ndata);
     return bc_error_set(error,
-                        "--max-ndata: coarrays for %lld values need %.1f MiB "
-                        "a rank, and %.1f fit into memory or /dev/shm: %s",
-                        (long long)parameters.limits.max_ndata,
-                        needed_bytes(&parameters.limits) / 1048576, most_bytes / 1048576, advice);
+                        "--max-ndata: coarrays for %lld values need %.1f MiB a rank, and %.1f fit "
+                        "into memory or /dev/shm: %s",
+                        (long long)p->limits.max_ndata, needed_bytes(p, &p->limits) / 1048576,
+                        max_bytes / 1048576, advice);
 }
 
-/* How many blocks the many patterns go up to where no number was asked for. */
-static void choose_blocks(const struct bc_run *run)
+/* Sets max_blocks unless --max-blocks was given. */
+static void choose_blocks(struct pingpong_parameters *p, const struct bc_run *run)
 {
-    struct pingpong_limits *const limits = &parameters.limits;
+    struct pingpong_limits *const limits = &p->limits;
     if (limits->max_blocks > 0)
         return;
     limits->max_blocks = limits->max_ndata;
-    if (run->job.shares_processors && !parameters.full && limits->max_blocks > SHARED_MAX_BLOCKS)
+    if (run->job.shares_processors && !p->full && limits->max_blocks > SHARED_MAX_BLOCKS)
         limits->max_blocks = SHARED_MAX_BLOCKS;
 }
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool can_be_arranged(const struct pingpong_parameters *p, int ranks)
 {
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
+        if (p->arrangements.chosen[a] && pingpong_can_arrange((enum pingpong_arrangement)a, ranks))
+            return true;
+    return false;
+}
+
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
+{
+    struct pingpong_parameters *const p = &((struct pingpong_state *)state)->parameters;
     const int ranks = run->job.ranks;
     if (ranks < 2)
-        return bc_error_set(error, "a ping-pong needs at least 2 processes, got "
-                                   "1: use mpirun -np 2 or more" BC_LAUNCHER_HINT);
-    if (!pingpong_parameters_complete(&parameters, error))
-        return false;
-    if (!can_be_arranged(ranks))
+        return bc_error_set(error, "a ping-pong needs at least 2 processes, got 1: use mpirun -np "
+                                   "2 or more" BC_LAUNCHER_HINT);
+    if (!can_be_arranged(p, ranks))
         return bc_error_set(error,
-                            "--arrangements: %.80s can't be arranged with "
-                            "%d processes: use single, or an even number "
-                            "of at least 4 processes",
-                            parameters.arrangements_text, ranks);
-    /* The complete sweep gives each row its time, however many there are. */
-    if (parameters.full)
+                            "--arrangements: %.80s can't be arranged with %d processes: use "
+                            "single, or an even number of at least 4 processes",
+                            p->arrangements.text, ranks);
+    /* The complete sweep gives each row its time, however many rows there are. */
+    if (p->full)
         run->budget_s = INFINITY;
-    if (!validate_memory(run, error))
+    if (!fit_memory(p, run, error))
         return false;
-    choose_blocks(run);
+    choose_blocks(p, run);
     return true;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-static void fill_row(struct bc_row *row, const struct bench *bench,
-                     enum pingpong_arrangement arrangement, const struct pingpong_pattern *pattern,
-                     enum pingpong_sync sync, const struct pingpong_shape *shape,
-                     const struct pingpong_result *result)
-{
-    const bool check = bench->run->settings.check;
-    /* Half of there and back. */
-    struct bc_summary latency = result->times.repetition;
-    bc_summary_scale(&latency, 0.5);
-    bc_row_clear(row, &bench->run->benchmark->table);
-    bc_row_text(row, "arrangement", pingpong_arrangement_names[arrangement]);
-    bc_row_text(row, "pattern", pattern->name);
-    bc_row_text(row, "sync", pingpong_sync_names[sync]);
-    bc_row_integer(row, "count", shape->count);
-    bc_row_integer(row, "blksize", shape->blksize);
-    bc_row_integer(row, "stride", shape->stride);
-    bc_row_integer(row, "ndata", pingpong_ndata(shape));
-    bc_row_integer(row, "nextent", pingpong_nextent(shape));
-    bc_row_integer(row, "nrep", result->times.repetitions);
-    bc_row_real(row, "time_s", result->times.total_s);
-    bc_row_time(row, "latency", &latency);
-    bc_row_real(row, "bwidth_mbs",
-                (double)sizeof(double) * (double)pingpong_ndata(shape) / 1048576.0 /
-                    (latency.value * 1e-9));
-    const bool wrong = result->wrong > 0;
-    bc_row_text(row, "check", !check ? "off" : wrong ? "FAIL" : "ok");
-    bc_row_integer(row, "samples", (int64_t)result->times.repetition.count);
-    const char *const end = result->times.in_time ? "ok" : "budget";
-    bc_row_text(row, "status", wrong ? "FAIL" : end);
-    bc_row_integer(row, "slowest_rank", result->times.slowest_rank);
-}
+/* ---- what all rows share --------------------------------------------------------------------- */
 
 /* This rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
-static struct pingpong_part find_part(const struct bench *bench,
+static struct pingpong_part find_part(const struct pingpong_state *pingpong,
                                       enum pingpong_arrangement arrangement)
 {
     struct pingpong_part part =
-        pingpong_part_of(arrangement, bench->by_node.place, bench->run->job.ranks);
-    part.partner = bc_node_order_rank(&bench->by_node, part.partner);
+        pingpong_part_of(arrangement, pingpong->by_node.place, pingpong->run->job.ranks);
+    part.partner = bc_node_order_rank(&pingpong->by_node, part.partner);
     return part;
 }
 
-/* The coarray of exactly so many values. Collective. */
-static struct bc_coarray *exact_coarray(struct bench *bench, int64_t count)
+/* Says what a run with these options leaves out. */
+static void note_limits(const struct pingpong_parameters *p, const struct bc_run *run)
 {
-    for (int i = 0; i < bench->exact_count; i++)
-        if (bench->exact[i].count == count)
-            return &bench->exact[i];
-    struct bc_coarray *const made = &bench->exact[bench->exact_count++];
-    bc_coarray_create(made, MPI_COMM_WORLD, count);
-    return made;
+    const struct pingpong_limits *const limits = &p->limits;
+    if (limits->max_ndata < pingpong_default_ndata(p) &&
+        !bc_option_given(&run->options, "max-ndata"))
+        bc_output_remark(run->output, "note",
+                         "at most %lld values: more do not fit into memory or /dev/shm",
+                         (long long)limits->max_ndata);
+    if (limits->max_blocks < limits->max_ndata && !bc_option_given(&run->options, "max-blocks"))
+        bc_output_remark(run->output, "note",
+                         "many puts and gets are of at most %lld blocks, since ranks share "
+                         "processors: --max-blocks sets their number",
+                         (long long)limits->max_blocks);
 }
 
-/* Measures one shape and writes its row. Collective; false if the run must
-   end. */
-static bool measure_row(struct bench *bench, enum pingpong_arrangement arrangement,
-                        const struct pingpong_pattern *pattern, enum pingpong_sync sync,
-                        const struct pingpong_shape *shape)
-{
-    const struct bc_job *const job = &bench->run->job;
-    const struct pingpong_part part = find_part(bench, arrangement);
-    struct pingpong_game game = {
-        .coarray = pattern->exact ? exact_coarray(bench, pingpong_ndata(shape)) : &bench->coarray,
-        .shape = *shape,
-        .partner = part.partner,
-        .starts = part.starts,
-        /* Those who are idle leave their processors to the others. */
-        .players = job->oversubscribed && arrangement == PINGPONG_SINGLE ? &bench->pair : NULL,
-    };
-    if (pattern->section)
-        bc_section_create(&game.section, shape->count, shape->blksize, shape->stride);
-    if (pattern->move == NULL)
-        bc_amount_create(&game.message, shape->blksize, MPI_DOUBLE);
-    bc_images_create(&game.partners, game.coarray, &game.partner, game.partner >= 0);
-
-    struct pingpong_result result;
-    pingpong_measure(bench->run, bench->sampler, &game, pattern, sync,
-                     bc_run_row_seconds(bench->run, bench->rows_left--), &result);
-    bc_images_destroy(&game.partners);
-    if (pattern->section)
-        bc_section_destroy(&game.section);
-    if (pattern->move == NULL)
-        bc_amount_destroy(&game.message);
-    struct bc_row row;
-    fill_row(&row, bench, arrangement, pattern, sync, shape, &result);
-    return bc_run_row(bench->run, &row);
-}
-
-/* ---- the sweep ------------------------------------------------------------------------------- */
-
-/* Whether the pattern has this synchronisation, and it was asked for. */
-static bool is_run(const struct pingpong_pattern *pattern, enum pingpong_sync sync)
-{
-    if (pattern->move == NULL)
-        return sync == PINGPONG_SYNC_NONE;
-    return sync != PINGPONG_SYNC_NONE && pingpong_sync_chosen(&parameters, sync);
-}
-
-/* Calls measure_row for all that was asked for, or counts it only. False if the
-   run must end. */
-static bool sweep(struct bench *bench, bool counts)
-{
-    struct pingpong_shape shape;
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
-        const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
-        if (!parameters.arrangement_chosen[a] ||
-            !pingpong_can_arrange(arrangement, bench->run->job.ranks))
-            continue;
-        for (int p = 0; p < PINGPONG_PATTERNS; p++)
-            for (int s = 0; s < PINGPONG_SYNCS; s++) {
-                const struct pingpong_pattern *const pattern = &pingpong_patterns[p];
-                const enum pingpong_sync sync = (enum pingpong_sync)s;
-                if (!parameters.pattern_chosen[p] || !is_run(pattern, sync))
-                    continue;
-                for (int i = 0; pingpong_shape_at(pattern->sweep, &parameters.limits, i, &shape);
-                     i++) {
-                    if (counts)
-                        bench->rows_left++;
-                    else if (!measure_row(bench, arrangement, pattern, sync, &shape))
-                        return false;
-                }
-            }
-    }
-    return true;
-}
-
-/* Which of the chosen arrangements there are, and how many of their pairs cross nodes.
+/* Says which of the chosen arrangements are left out, and how many pairs of the others cross nodes.
    Collective. */
-static void note_arrangements(const struct bench *bench)
+static void note_arrangements(const struct pingpong_state *pingpong)
 {
-    const struct bc_run *const run = bench->run;
+    const struct bc_run *const run = pingpong->run;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
         const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
         const char *const name = pingpong_arrangement_names[a];
-        if (!parameters.arrangement_chosen[a])
+        if (!pingpong->parameters.arrangements.chosen[a])
             continue;
         if (!pingpong_can_arrange(arrangement, run->job.ranks)) {
             bc_output_remark(run->output, "note",
-                             "no %s: it needs an even number of at least 4 "
-                             "processes, got %d",
-                             name, run->job.ranks);
+                             "no %s: it needs an even number of at least 4 processes, got %d", name,
+                             run->job.ranks);
             continue;
         }
         char which[BC_CELL_LENGTH];
         snprintf(which, sizeof which, "%s: ", name);
-        bc_crossing_note(&run->job, run->output, which, find_part(bench, arrangement).partner);
+        bc_crossing_note(&run->job, run->output, which, find_part(pingpong, arrangement).partner);
     }
 }
 
-/* What a run with these options leaves out. */
-static void write_notes(const struct bc_run *run)
+static void open_pingpong(void *state, struct bc_run *run)
 {
-    const struct pingpong_limits *const limits = &parameters.limits;
-    if (limits->max_ndata < pingpong_default_ndata(&parameters) &&
-        !bc_option_given(&run->options, "max-ndata"))
-        bc_output_remark(run->output, "note",
-                         "at most %lld values: more do not fit into memory or "
-                         "/dev/shm",
-                         (long long)limits->max_ndata);
-    if (limits->max_blocks < limits->max_ndata && !bc_option_given(&run->options, "max-blocks"))
-        bc_output_remark(run->output, "note",
-                         "many puts and gets are of at most %lld blocks, since "
-                         "ranks share processors: --max-blocks sets their "
-                         "number",
-                         (long long)limits->max_blocks);
+    struct pingpong_state *const pingpong = state;
+    const struct pingpong_parameters *const p = &pingpong->parameters;
+    pingpong->run = run;
+    bc_node_order_create(&pingpong->by_node, &run->job);
+    bc_coarray_create(&pingpong->coarray, MPI_COMM_WORLD, largest_extent(p, &p->limits));
+    const bool idle = find_part(pingpong, PINGPONG_SINGLE).partner < 0;
+    BC_MPI(
+        MPI_Comm_split(MPI_COMM_WORLD, idle ? MPI_UNDEFINED : 0, run->job.rank, &pingpong->pair));
+    note_limits(p, run);
+    note_arrangements(pingpong);
 }
 
-static void create_bench(struct bench *bench, struct bc_run *run)
+/* Whether the pattern has this synchronisation, and --coarray-sync asks for it. */
+static bool is_wanted(const struct pingpong_parameters *p, const struct pingpong_pattern *pattern,
+                      enum pingpong_sync sync)
 {
-    *bench = (struct bench){.run = run, .sampler = bc_sampler_create(MPI_COMM_WORLD)};
-    bc_node_order_create(&bench->by_node, &run->job);
-    const struct pingpong_part part = find_part(bench, PINGPONG_SINGLE);
-    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, largest_extent(&parameters.limits));
-    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, part.partner >= 0 ? 0 : MPI_UNDEFINED, run->job.rank,
-                          &bench->pair));
+    if (pattern->move == NULL)
+        return sync == PINGPONG_SYNC_NONE;
+    return sync != PINGPONG_SYNC_NONE && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)sync);
 }
 
-static void destroy_bench(struct bench *bench)
+static void list_shapes(const struct pingpong_parameters *p, struct key key, struct bc_rows *rows)
 {
-    if (bench->pair != MPI_COMM_NULL)
-        BC_MPI(MPI_Comm_free(&bench->pair));
-    for (int i = 0; i < bench->exact_count; i++)
-        bc_coarray_destroy(&bench->exact[i]);
-    bc_coarray_destroy(&bench->coarray);
-    bc_node_order_destroy(&bench->by_node);
-    bc_sampler_destroy(bench->sampler);
+    for (int i = 0; pingpong_shape_at(key.pattern->sweep, &p->limits, i, &key.shape); i++)
+        bc_rows_add(rows, &key);
 }
 
-int main(int argc, char **argv)
+static void list_patterns(const struct pingpong_parameters *p,
+                          enum pingpong_arrangement arrangement, struct bc_rows *rows)
 {
-    struct bc_option rows[PINGPONG_OPTIONS_MAX];
-    const struct bc_benchmark benchmark = {
-        .name = "pingpong",
-        .summary = "Measures latency and bandwidth between processes, by put, "
-                   "get and MPI_Send in many\npatterns, synchronisation "
-                   "included. Needs at least 2 processes.",
-        .table = {columns, sizeof columns / sizeof *columns},
-        .options = rows,
-        .option_count = pingpong_parameters_table(&parameters, rows),
-        .thread_level = MPI_THREAD_SINGLE,
-        .run_budget_s = RUN_BUDGET_S,
-        .validate = validate,
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        for (int s = 0; s < PINGPONG_SYNCS && p->patterns.chosen[i]; s++) {
+            const struct key key = {arrangement, &pingpong_patterns[i], (enum pingpong_sync)s, {0}};
+            if (is_wanted(p, key.pattern, key.sync))
+                list_shapes(p, key, rows);
+        }
+}
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    const struct pingpong_state *const pingpong = state;
+    const struct pingpong_parameters *const p = &pingpong->parameters;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
+        if (p->arrangements.chosen[a] &&
+            pingpong_can_arrange((enum pingpong_arrangement)a, pingpong->run->job.ranks))
+            list_patterns(p, (enum pingpong_arrangement)a, rows);
+}
+
+static void close_pingpong(void *state)
+{
+    struct pingpong_state *const pingpong = state;
+    if (pingpong->pair != MPI_COMM_NULL)
+        BC_MPI(MPI_Comm_free(&pingpong->pair));
+    for (int i = 0; i < pingpong->exact_count; i++)
+        bc_coarray_destroy(&pingpong->exact[i]);
+    bc_coarray_destroy(&pingpong->coarray);
+    bc_node_order_destroy(&pingpong->by_node);
+}
+
+/* ---- one row --------------------------------------------------------------------------------- */
+
+/* The coarray of exactly `count` values. Collective. */
+static struct bc_coarray *exact_coarray(struct pingpong_state *pingpong, int64_t count)
+{
+    for (int i = 0; i < pingpong->exact_count; i++)
+        if (pingpong->exact[i].count == count)
+            return &pingpong->exact[i];
+    struct bc_coarray *const made = &pingpong->exact[pingpong->exact_count++];
+    bc_coarray_create(made, MPI_COMM_WORLD, count);
+    return made;
+}
+
+/* Collective. */
+static void create_game(struct pingpong_state *pingpong, const struct key *key,
+                        struct pingpong_game *game)
+{
+    const struct pingpong_pattern *const pattern = key->pattern;
+    const struct pingpong_shape *const shape = &key->shape;
+    const struct pingpong_part part = find_part(pingpong, key->arrangement);
+    const bool pair_alone =
+        pingpong->run->job.oversubscribed && key->arrangement == PINGPONG_SINGLE;
+    *game = (struct pingpong_game){
+        .coarray =
+            pattern->exact ? exact_coarray(pingpong, pingpong_ndata(shape)) : &pingpong->coarray,
+        .shape = *shape,
+        .partner = part.partner,
+        .starts = part.starts,
+        /* Idle ranks leave their processors to the pair. */
+        .participants = pair_alone ? &pingpong->pair : NULL,
     };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    /* Rank 0 has taken the texts apart to validate them; so must the others. */
-    struct bc_error ignored;
-    pingpong_parameters_complete(&parameters, &ignored);
-
-    struct bench bench;
-    create_bench(&bench, &run);
-    write_notes(&run);
-    note_arrangements(&bench);
-    sweep(&bench, true);
-    sweep(&bench, false);
-    destroy_bench(&bench);
-    return bc_run_end(&run);
+    if (pattern->section)
+        bc_section_create(&game->section, shape->count, shape->blksize, shape->stride);
+    if (pattern->move == NULL)
+        bc_amount_create(&game->message, shape->blksize, MPI_DOUBLE);
+    bc_images_create(&game->partners, game->coarray, &game->partner, game->partner >= 0);
 }
+
+static void destroy_game(const struct pingpong_pattern *pattern, struct pingpong_game *game)
+{
+    bc_images_destroy(&game->partners);
+    if (pattern->section)
+        bc_section_destroy(&game->section);
+    if (pattern->move == NULL)
+        bc_amount_destroy(&game->message);
+}
+
+static void measure(void *state, const void *row, double seconds, void *filled)
+{
+    struct pingpong_state *const pingpong = state;
+    const struct bc_run *const run = pingpong->run;
+    const struct key *const key = row;
+    struct result *const result = filled;
+    struct pingpong_game game;
+    create_game(pingpong, key, &game);
+    pingpong_measure(run, &game, key->pattern, key->sync, seconds, &result->times);
+    destroy_game(key->pattern, &game);
+
+    const bool wrong = result->times.outcome.status == BC_FAIL;
+    result->arrangement = pingpong_arrangement_names[key->arrangement];
+    result->pattern = key->pattern->name;
+    result->sync = pingpong_sync_names[key->sync];
+    result->shape = key->shape;
+    result->ndata = pingpong_ndata(&key->shape);
+    result->nextent = pingpong_nextent(&key->shape);
+    /* Half of there and back. */
+    result->latency = result->times.repetition;
+    bc_summary_scale(&result->latency, 0.5);
+    result->bwidth_mbs =
+        (double)sizeof(double) * (double)result->ndata / 1048576.0 / (result->latency.value * 1e-9);
+    result->check = !run->settings.check ? "off" : wrong ? "FAIL" : "ok";
+}
+
+const struct bc_benchmark pingpong_benchmark = {
+    .name = "pingpong",
+    .summary =
+        "Measures latency and bandwidth between processes, by put, get and MPI_Send in many\n"
+        "patterns, synchronisation included. Needs at least 2 processes.",
+    .options = pingpong_options,
+    .option_count = PINGPONG_OPTIONS,
+    .table = {columns, sizeof columns / sizeof *columns},
+    .budget_s = RUN_BUDGET_S,
+    .defaults = &pingpong_default_parameters,
+    .defaults_bytes = sizeof pingpong_default_parameters,
+    .state_bytes = sizeof(struct pingpong_state),
+    .key_bytes = sizeof(struct key),
+    .result_bytes = sizeof(struct result),
+    .complete = complete,
+    .fit = fit,
+    .open = open_pingpong,
+    .rows = list_rows,
+    .measure = measure,
+    .close = close_pingpong,
+};

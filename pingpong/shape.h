@@ -1,6 +1,6 @@
 /*
- * What data a transfer moves: `count` blocks of `blksize` values, the starts of
- * two blocks `stride` values apart. Pure; values are doubles.
+ * What data a transfer moves: `count` blocks of `blksize` values, whose starts are `stride` values
+ * apart. Pure; values are doubles.
  */
 #ifndef COMMCOST_PINGPONG_SHAPE_H
 #define COMMCOST_PINGPONG_SHAPE_H
@@ -12,33 +12,32 @@ struct pingpong_shape {
     int64_t count, blksize, stride;
 };
 
-/* The values that are moved. */
+/* The number of values that are moved. */
 static inline int64_t pingpong_ndata(const struct pingpong_shape *shape)
 {
     return shape->count * shape->blksize;
 }
 
-/* From the first to the last of them, gaps included. */
+/* The number of values from the first one that is moved to the last one, gaps included. */
 static inline int64_t pingpong_nextent(const struct pingpong_shape *shape)
 {
     return (shape->count - 1) * shape->stride + shape->blksize;
 }
 
-/* Whether value i, below nextent, is one of those that are moved. */
+/* Whether value i, which must be below nextent, is moved. */
 static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
 {
     return shape->count == 1 || i % shape->stride < shape->blksize;
 }
 
-/* How a pattern's shapes follow one another. */
+/* How a pattern's shapes follow one another, within the limits of a run. */
 enum pingpong_sweep {
-    PINGPONG_CONTIGUOUS,  /* one block of 1 value, of more, up to the most */
-    PINGPONG_MANY,        /* the most values in 1 block, in more, up to the most
-                             blocks, without gaps */
-    PINGPONG_STRIDED,     /* single values, 1 apart, 2, 4 ... up to the greatest
-                             stride; the same number of them for each */
-    PINGPONG_STRIDED_MANY /* as many, over twice the extent: after each block
-                             a gap of its size */
+    PINGPONG_CONTIGUOUS,  /* one block of 1 value, of more, up to max_ndata */
+    PINGPONG_MANY,        /* max_ndata values in 1 block, in more, up to max_blocks, without gaps */
+    PINGPONG_STRIDED,     /* single values with stride 1, 2, 4 ... max_stride; the number of values
+                             is the same for each */
+    PINGPONG_STRIDED_MANY /* as PINGPONG_MANY, but a gap of its size follows each block, so the
+                             extent is twice as large */
 };
 
 /* What limits a run's shapes. */
@@ -46,12 +45,12 @@ struct pingpong_limits {
     int64_t max_ndata;  /* values; a power of two */
     int64_t max_stride; /* a power of two */
     int64_t step;       /* from a size to the next: 2, or 8 in a thinned sweep */
-    int64_t max_blocks; /* of the sweeps in many blocks, a power of two; 0:
-                           max_ndata, that is down to blocks of 1 value */
+    int64_t max_blocks; /* of the sweeps in many blocks, a power of two; 0: max_ndata, that is down
+                           to blocks of 1 value */
 };
 
-/* The shape number `index` of a sweep, from 0 on; false after the last one. The
-   largest size, or number of blocks, is always among them. */
+/* Shape number `index` of a sweep, from 0 on; false after the last one. The largest size, or number
+   of blocks, is always one of the shapes. */
 bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *limits, int index,
                        struct pingpong_shape *shape);
 

@@ -1,22 +1,22 @@
 #include "syncbench/check.h"
 
 #include "common/clock/clock.h"
-#include "common/mpi/mpi_check.h"
 #include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
 
 #include <stdbool.h>
 
-/* Synchronisations that are checked. */
+/* The number of synchronisations that are checked. */
 enum { ROUNDS = 20 };
 
-/* Of the ranks that one tells it comes, where all wait for all: log2 of any number. */
+/* The maximum of witnesses where all wait for all: log2 of any number of ranks. */
 enum { STEPS_MAX = 31 };
 
-/* How late a rank comes: long against what letting others out too early takes. */
+/* How late a rank comes: long against the time in which others would be let out too early. */
 #define LATE_S 300e-6
 
-/* In MPI calls, since where the network doesn't serve a put by itself those of the
-   others would wait for this rank, and so for what they mustn't wait for here. */
+/* Waits in MPI calls: where the network doesn't serve a put by itself, this rank has to, or the
+   others would wait for it even if the synchronisation doesn't make them. */
 static void come_late(void)
 {
     const double end_s = bc_elapsed_s() + LATE_S;
@@ -33,10 +33,10 @@ static void synchronise(const struct syncbench_kind *kind, struct syncbench_team
     kind->leave(team);
 }
 
-/* Who comes late. In every second round one rank does: who waits for some of the
-   others only, as for those of its node, is let out before it. In the rounds between
-   about half of the ranks do, others each time, by a multiplicative hash (Knuth, The Art
-   of Computer Programming, vol. 3, 2nd ed., 6.4), so that every rank, on however many,
+/* Whether a rank comes late in a round. In every second round one rank does: a rank that waits only
+   for some of the others, such as those of its node, is let out before it comes. In the other
+   rounds about half of the ranks do, different ones each time, by a multiplicative hash (Knuth, The
+   Art of Computer Programming, vol. 3, 2nd ed., 6.4), so that with any number of ranks each of them
    has to wait for a late one in some round. */
 static bool is_late(int rank, int ranks, int round)
 {
@@ -44,15 +44,15 @@ static bool is_late(int rank, int ranks, int round)
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
-/* The ranks that this one notifies, and those whose notification it looks for; `count`
-   of each. */
+/* The `count` ranks that this rank notifies, and the `count` ranks whose notifications it looks
+   for. */
 struct witnesses {
     int count;
     const int *told, *awaited;
 };
 
-/* Where all wait for all: those 1, 2, 4 ... ranks above this one and as far below,
-   since with all ranks the check would take P * P messages. Returns how many. */
+/* The witnesses where all wait for all: the ranks 1, 2, 4 ... above this one, and as far below it,
+   since the check would take P * P messages with all ranks. Returns their number. */
 static int spread(int rank, int ranks, int *told, int *awaited)
 {
     int count = 0;
@@ -63,12 +63,13 @@ static int spread(int rank, int ranks, int *told, int *awaited)
     return count;
 }
 
-/* Every rank leaves the number of the round in its place at each rank that it tells,
-   where it is before the rank goes in; who comes out must find it. */
+/* Before a rank goes in, it puts the number of the round to its place at each rank that it
+   notifies; a rank that comes out must find the numbers of those that it awaits. Returns how many
+   it doesn't find. */
 static int64_t count_early(const struct syncbench_kind *kind, struct syncbench_team *team, int rank,
                            int ranks, const struct witnesses *witnesses)
 {
-    struct bc_coarray entered; /* by each rank: the last round */
+    struct bc_coarray entered; /* the last round that each rank went in */
     int64_t wrong = 0;
     bc_coarray_create(&entered, MPI_COMM_WORLD, ranks);
     for (int round = 1; round <= ROUNDS; round++) {
@@ -97,8 +98,8 @@ static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench
     return count_early(kind, team, rank, ranks, &witnesses);
 }
 
-/* A count on rank 0 that every rank reads, and writes one more after a while: right
-   only if no other does so meanwhile. */
+/* Every rank reads a count on rank 0 and writes it back with 1 more: the count is right only if no
+   other rank does so at the same time. Returns how much is missing from it. */
 static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_team *team, int rank,
                            int ranks)
 {

@@ -72,7 +72,7 @@ static void allreduce_byte(struct syncbench_team *team)
     allreduce_bytes(team, 1);
 }
 
-/* A window of no particular use. */
+/* A window that no data goes through. */
 static void open_window(struct syncbench_team *team)
 {
     void *memory;

@@ -3,8 +3,8 @@
  *
  * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
  * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
- * Techniques on the Road to Exascale Computing, IOS Press, 2012); those of
- * coarrays are common/mpi/coarray.h's. MPI's own stand beside them.
+ * Techniques on the Road to Exascale Computing, IOS Press, 2012). The coarrays are those of
+ * common/mpi/coarray.h. MPI's own synchronisations stand beside them.
  */
 #ifndef COMMCOST_SYNCBENCH_KINDS_H
 #define COMMCOST_SYNCBENCH_KINDS_H
@@ -15,14 +15,14 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* What a synchronisation works on; each kind has made what it needs. */
+/* What synchronisations use. */
 struct syncbench_team {
     struct bc_coarray *coarray;
     struct bc_images images; /* the neighbours */
     struct bc_mutex *lock;
-    struct bc_queue_lock *critical; /* that of the critical section */
-    MPI_Win window;                 /* of MPI's one-sided synchronisations */
-    MPI_Group group;                /* the neighbours, for post and start */
+    struct bc_queue_lock *critical; /* of the critical section */
+    MPI_Win window;                 /* of MPI's one-sided synchronisations; made by `open` */
+    MPI_Group group;                /* the neighbours, for post and start; made by `open` */
 };
 
 typedef void syncbench_fn(struct syncbench_team *team);
@@ -30,20 +30,19 @@ typedef void syncbench_fn(struct syncbench_team *team);
 struct syncbench_kind {
     const char *name;
     enum syncbench_set set;
-    /* Make what `enter` and `leave` need and free it. Collective. */
+    /* Make and free what `enter` and `leave` need beside the team's. Collective. */
     syncbench_fn *open, *close;
     /* One synchronisation is enter, then leave; the delay comes before both, or,
        where ranks take turns, between them. Either may be syncbench_nothing. */
     syncbench_fn *enter, *leave;
-    bool may_not_wait; /* MPI lets a rank out before the others have come in, and some
-                          libraries do: tests/mpi_defects/allreduce_nothing.c */
+    bool may_not_wait; /* MPI allows that a rank comes out before the others have come in, and some
+                          libraries do that: tests/mpi_defects/allreduce_nothing.c */
 };
 
 enum { SYNCBENCH_KINDS = 14 };
 extern const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS];
 
-/* Does nothing, but costs a call: what stands for a synchronisation in the
-   reference loop. */
+/* Does nothing, but costs a call: stands for the synchronisation in the reference loop. */
 void syncbench_nothing(struct syncbench_team *team);
 
 #endif

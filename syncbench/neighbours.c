@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Ranks that a 3D grid needs at the least. */
+/* The minimum number of ranks in a 3D grid. */
 #define GRID_RANKS_MIN 8
 
 bool syncbench_can_arrange(enum syncbench_set set, int ranks, int n)
@@ -37,14 +37,13 @@ const char *syncbench_needs(enum syncbench_set set)
     }
 }
 
-int syncbench_neighbours_most(int n)
+int syncbench_max_neighbours(int n)
 {
     return n > BC_GRID_SIDES ? n : BC_GRID_SIDES;
 }
 
-/* The next number of a generator that the state alone decides: SplitMix64 (Steele,
-   Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
-   2014). */
+/* The next number of a generator that depends on the state alone: SplitMix64 (Steele, Lea and
+   Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014). */
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -53,8 +52,8 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* A number below `bound`, all equally likely: those that would make some likelier
-   are drawn again. */
+/* A number below `bound`, all equally likely: draws again where the remainder would prefer some
+   numbers. */
 static uint64_t random_below(uint64_t *state, uint64_t bound)
 {
     const uint64_t excess = UINT64_MAX % bound + 1;
@@ -79,8 +78,8 @@ void syncbench_permute(uint64_t seed, int ranks, int *order)
     }
 }
 
-/* Puts a rank into its place of an ascending list, unless it is there or is
-   `self`; returns the new length. */
+/* Inserts a rank into an ascending list, unless the rank is there or is `self`; returns the new
+   length. */
 static int insert(int *list, int count, int rank, int self)
 {
     int place = count;

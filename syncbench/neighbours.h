@@ -1,6 +1,5 @@
 /*
- * Which ranks a rank synchronises with. Symmetric: whom a rank names, names it.
- * Pure.
+ * Which ranks a rank synchronises with. Symmetric: a rank is a neighbour of its neighbours. Pure.
  */
 #ifndef COMMCOST_SYNCBENCH_NEIGHBOURS_H
 #define COMMCOST_SYNCBENCH_NEIGHBOURS_H
@@ -10,33 +9,32 @@
 
 enum syncbench_set {
     SYNCBENCH_EVERYONE, /* all ranks */
-    SYNCBENCH_NOBODY,   /* none is waited for */
+    SYNCBENCH_NOBODY,   /* no rank waits for another */
     SYNCBENCH_TURNS,    /* all ranks, one after the other */
     SYNCBENCH_PAIR,     /* rank r and rank r + P / 2, numbered by node: as places of
                            common/machine/node_order.h */
     SYNCBENCH_RANDOM,   /* N neighbours in a ring whose ranks are permuted */
     SYNCBENCH_RING,     /* the N nearest ranks, half of them on either side */
-    SYNCBENCH_GRID      /* those in a periodic 3D grid */
+    SYNCBENCH_GRID      /* the neighbours in a periodic 3D grid */
 };
 
-/* Whether so many ranks can be arranged so, with N neighbours in a ring: pairs need
-   an even number, rings N + 2 ranks and an even N, a grid 8. */
+/* Whether `ranks` ranks can be arranged like this, with n neighbours in a ring: pairs need an even
+   number of ranks, rings n + 2 ranks and an even n, a grid 8 ranks. */
 bool syncbench_can_arrange(enum syncbench_set set, int ranks, int n);
 
-/* What it needs with 2 neighbours, for notes: "an even number of processes". */
+/* What a set needs with 2 neighbours, for notes: "an even number of processes". */
 const char *syncbench_needs(enum syncbench_set set);
 
-/* The most neighbours that a rank has in any set but everyone, if rings have up to
-   `n`. */
-int syncbench_neighbours_most(int n);
+/* The maximum number of neighbours of a rank in any set but everyone, where rings have up to n. */
+int syncbench_max_neighbours(int n);
 
-/* Ranks in the order of a ring that the seed chooses, `order` of `ranks`
-   entries. All orders are equally likely. */
+/* Writes the order of the ranks in a ring, which the seed chooses, to `order` of `ranks` entries.
+   All orders are equally likely. */
 void syncbench_permute(uint64_t seed, int ranks, int *order);
 
-/* Writes a rank's neighbours, in ascending order and each one once, and returns
-   their number: 0 for everyone, nobody and turns. `dims`, whose product is
-   `ranks`, is significant for grids and `order` for random sets. */
+/* Writes a rank's neighbours, in ascending order and each one once, and returns their number: 0 for
+   everyone, nobody and turns. `dims`, whose product is `ranks`, is used for grids, and `order` for
+   random sets. */
 int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
                          const int *order, int *neighbours);
 

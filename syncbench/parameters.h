@@ -6,37 +6,29 @@
 
 #include "common/run/options.h"
 #include "common/run/run.h"
-#include "syncbench/kinds.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct syncbench_parameters {
-    const char *types_text; /* names with commas; or "all" */
-    int64_t outer;          /* 0: adaptive */
-    int64_t inner;          /* 0: at most SYNCBENCH_INNER */
-    const char *delay_text; /* "auto" or a number */
+    struct bc_names types;
+    int64_t outer;       /* 0: adaptive */
+    int64_t inner;       /* 0: at most SYNCBENCH_INNER */
+    int64_t delay_units; /* -1: auto */
     int64_t max_neighbours;
     int64_t seed;
-
-    /* From the texts. */
-    bool chosen[SYNCBENCH_KINDS];
-    int64_t delay_units; /* -1: auto */
 };
+
+extern const struct syncbench_parameters syncbench_default_parameters;
+
+/* The table; the struct lies at the beginning of the caller's. */
+#define SYNCBENCH_OPTIONS 6
+extern const struct bc_option syncbench_options[SYNCBENCH_OPTIONS];
 
 /* The specification's repetitions of a loop, and loops. */
 enum { SYNCBENCH_INNER = 200, SYNCBENCH_OUTER = 100 };
 
-#define SYNCBENCH_OPTIONS_MAX 8
-
-size_t syncbench_parameters_table(struct syncbench_parameters *parameters, struct bc_option *rows);
-
-/* Takes the texts apart. Local, on every rank; false with the error set. */
-bool syncbench_parameters_complete(struct syncbench_parameters *parameters, struct bc_error *error);
-
-/* Settings that the estimator and --outer ask for: the specification's numbers
-   under the mean. Rank 0, before they are broadcast. */
+/* Sets what --outer asks of the run's settings and, under the mean, the specification's numbers for
+   options that weren't given. Local; rank 0. */
 void syncbench_parameters_settle(struct syncbench_parameters *parameters, struct bc_run *run);
 
 #endif

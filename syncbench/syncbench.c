@@ -4,21 +4,22 @@
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation
  * part; see kinds.h. Loops with and without are timed in turn and each pair gives
- * a difference, so that what drifts cancels, and the delay is short, since what
- * it varies by is in the result.
+ * a difference, so that drift cancels. The delay is short, since its variation is
+ * in the result.
  *
  *   parameters.h   options
- *   neighbours.h   who synchronises with whom
+ *   neighbours.h   which ranks synchronise with which
  *   kinds.h        the ways to synchronise
- *   measure.h      the timed loops, and one row
- *   check.h        does it synchronise?
+ *   kernel.h       the timed loops
+ *   measure.h      one row
+ *   check.h        whether a synchronisation synchronises
  */
+#include "common/clock/work.h"
+#include "common/machine/node_order.h"
 #include "common/mpi/coarray.h"
 #include "common/mpi/grid.h"
 #include "common/mpi/mpi_check.h"
-#include "common/machine/node_order.h"
-#include "common/run/run.h"
-#include "common/clock/work.h"
+#include "common/run/benchmark.h"
 #include "syncbench/check.h"
 #include "syncbench/kinds.h"
 #include "syncbench/measure.h"
@@ -27,28 +28,15 @@
 
 #include <stdlib.h>
 
-/* A run with defaults ends within this, start-up included, unless the least that
-   all rows need takes longer. */
+/* A run with defaults ends within this, start-up included, unless the minimum that all rows need
+   takes longer. */
 #define RUN_BUDGET_S 50.0
 
 #define AUTO_DELAY_NS 100.0
 
-static const struct bc_column columns[] = {
-    {"sync", BC_KEY, 0},          {"neighbours", BC_KEY, 0},   {"ranks", BC_KEY, 0},
-    {"inner", BC_INFO, 0},        {"outer", BC_INFO, 0},       {"ref_us", BC_INFO, 4},
-    {"ref_sd_us", BC_INFO, 4},    {"loop_us", BC_INFO, 4},     {"loop_sd_us", BC_INFO, 4},
-    {"sync_us", BC_LESS, 4},      {"sync_lo_us", BC_INFO, 4},  {"sync_hi_us", BC_INFO, 4},
-    {"sync_p99_us", BC_INFO, 4},  {"sync_max_us", BC_INFO, 4}, {"outliers", BC_INFO, 0},
-    {"check", BC_INFO, 0},        {"samples", BC_INFO, 0},     {"status", BC_INFO, 0},
-    {"slowest_rank", BC_INFO, 0},
-};
-
-static struct syncbench_parameters parameters;
-
-/* What all rows share. */
-struct bench {
+struct syncbench_state {
+    struct syncbench_parameters parameters;
     struct bc_run *run;
-    struct bc_sampler *sampler;
     struct bc_coarray coarray;
     struct bc_mutex lock;
     struct bc_queue_lock critical;
@@ -57,47 +45,78 @@ struct bench {
     int *order;      /* of the ranks in random rings */
     int *neighbours; /* room for one row's */
     uint64_t delay_units;
-    int64_t rows_left;
+};
+
+/* Of a row. */
+struct key {
+    const struct syncbench_kind *kind;
+    int n; /* neighbours in a ring */
+};
+
+struct result {
+    const char *sync;
+    int neighbours, ranks;
+    struct syncbench_result times;
+    const char *check;
+};
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("sync", BC_KEY, 0, result, sync),
+    BC_COLUMN("neighbours", BC_KEY, 0, result, neighbours),
+    BC_COLUMN("ranks", BC_KEY, 0, result, ranks),
+    BC_COLUMN("inner", BC_INFO, 0, result, times.inner),
+    BC_COLUMN("outer", BC_INFO, 0, result, times.outcome.samples),
+    BC_COLUMN_AS(BC_CELL_US, "ref_us", BC_INFO, 4, result, times.reference.value),
+    BC_COLUMN_AS(BC_CELL_US, "ref_sd_us", BC_INFO, 4, result, times.reference.sd),
+    BC_COLUMN_AS(BC_CELL_US, "loop_us", BC_INFO, 4, result, times.loop.value),
+    BC_COLUMN_AS(BC_CELL_US, "loop_sd_us", BC_INFO, 4, result, times.loop.sd),
+    /* Not BC_TIME_COLUMNS: a difference of two times may be below 0. */
+    BC_COLUMN_AS(BC_CELL_US, "sync_us", BC_LESS, 4, result, times.sync.value),
+    BC_COLUMN_AS(BC_CELL_US, "sync_lo_us", BC_INFO, 4, result, times.sync.interval.lo),
+    BC_COLUMN_AS(BC_CELL_US, "sync_hi_us", BC_INFO, 4, result, times.sync.interval.hi),
+    BC_COLUMN_AS(BC_CELL_US, "sync_p99_us", BC_INFO, 4, result, times.sync.p99),
+    BC_COLUMN_AS(BC_CELL_US, "sync_max_us", BC_INFO, 4, result, times.sync.max),
+    BC_COLUMN("outliers", BC_INFO, 0, result, times.outliers),
+    BC_COLUMN("check", BC_INFO, 0, result, check),
+    BC_OUTCOME_COLUMNS(result, times.outcome),
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
+    struct syncbench_parameters *const p = &((struct syncbench_state *)state)->parameters;
     const int ranks = run->job.ranks;
     if (ranks < 2)
-        return bc_error_set(error, "synchronisation needs at least 2 processes, "
-                                   "got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT);
-    if (!syncbench_parameters_complete(&parameters, error))
-        return false;
+        return bc_error_set(error, "synchronisation needs at least 2 processes, got 1: use mpirun "
+                                   "-np 2 or more" BC_LAUNCHER_HINT);
     if (bc_option_given(&run->options, "outer") && bc_option_given(&run->options, "samples"))
         return bc_error_set(error,
-                            "--outer: %lld and --samples: %lld are two "
-                            "numbers of the same thing: use one of them",
-                            (long long)parameters.outer, (long long)run->settings.samples);
+                            "--outer: %lld and --samples: %lld are two numbers of the same thing: "
+                            "use one of them",
+                            (long long)p->outer, (long long)run->settings.samples);
     const struct syncbench_kind *last = NULL;
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
-        const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        if (parameters.chosen[k] && syncbench_can_arrange(kind->set, ranks, 2)) {
-            syncbench_parameters_settle(&parameters, run);
+        if (!p->types.chosen[k])
+            continue;
+        last = &syncbench_kinds[k];
+        if (syncbench_can_arrange(last->set, ranks, 2)) {
+            syncbench_parameters_settle(p, run);
             return true;
         }
-        if (parameters.chosen[k])
-            last = kind;
     }
-    return bc_error_set(error,
-                        "--types: %s needs %s, got %d: use another type or "
-                        "more processes",
+    return bc_error_set(error, "--types: %s needs %s, got %d: use another type or more processes",
                         last->name, syncbench_needs(last->set), ranks);
 }
 
-/* ---- preparation ----------------------------------------------------------------------------- */
+/* ---- what all rows share --------------------------------------------------------------------- */
 
-/* The same work on all ranks: what takes rank 0 the time. Collective. */
-static uint64_t delay_units(void)
+/* The units of the delay, the same on all ranks: those that take rank 0 AUTO_DELAY_NS, unless
+   --delay says them. Collective. */
+static uint64_t find_delay(const struct syncbench_parameters *p)
 {
-    if (parameters.delay_units >= 0)
-        return (uint64_t)parameters.delay_units;
+    if (p->delay_units >= 0)
+        return (uint64_t)p->delay_units;
     const struct bc_work_rate rate = bc_work_calibrate();
     uint64_t units = bc_work_units(&rate, AUTO_DELAY_NS);
     BC_MPI(MPI_Bcast(&units, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD));
@@ -112,9 +131,9 @@ static int *allocate_ranks(int count)
     return ranks;
 }
 
-/* Writes this rank's neighbours and returns their number. The rule of pairs is for ranks
-   ordered by node; rings and grids are MPI_COMM_WORLD's, as a program has them. Local. */
-static int find_neighbours(const struct bench *bench, enum syncbench_set set, int n)
+/* Writes this rank's neighbours and returns their number. The rule of pairs is for ranks ordered by
+   node; rings and grids are MPI_COMM_WORLD's, as a program has them. Local. */
+static int find_neighbours(const struct syncbench_state *bench, enum syncbench_set set, int n)
 {
     const struct bc_job *const job = &bench->run->job;
     const bool pairs = set == SYNCBENCH_PAIR;
@@ -126,12 +145,23 @@ static int find_neighbours(const struct bench *bench, enum syncbench_set set, in
     return count;
 }
 
+/* Says which of the chosen types are left out. */
+static void note_left_out(const struct syncbench_parameters *p, const struct bc_run *run)
+{
+    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
+        const struct syncbench_kind *const kind = &syncbench_kinds[k];
+        if (p->types.chosen[k] && !syncbench_can_arrange(kind->set, run->job.ranks, 2))
+            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d", kind->name,
+                             syncbench_needs(kind->set), run->job.ranks);
+    }
+}
+
 /* Says how many of the pairs cross nodes, if any type has pairs. Collective. */
-static void note_pairs(const struct bench *bench)
+static void note_pairs(const struct syncbench_state *bench)
 {
     const struct bc_job *const job = &bench->run->job;
     for (int k = 0; k < SYNCBENCH_KINDS; k++)
-        if (parameters.chosen[k] && syncbench_kinds[k].set == SYNCBENCH_PAIR &&
+        if (bench->parameters.types.chosen[k] && syncbench_kinds[k].set == SYNCBENCH_PAIR &&
             syncbench_can_arrange(SYNCBENCH_PAIR, job->ranks, 2)) {
             find_neighbours(bench, SYNCBENCH_PAIR, 2);
             bc_crossing_note(job, bench->run->output, "", bench->neighbours[0]);
@@ -139,79 +169,63 @@ static void note_pairs(const struct bench *bench)
         }
 }
 
-static void prepare(struct bench *bench)
+static void open_syncbench(void *state, struct bc_run *run)
 {
-    const int ranks = bench->run->job.ranks;
-    bench->sampler = bc_sampler_create(MPI_COMM_WORLD);
+    struct syncbench_state *const bench = state;
+    const struct syncbench_parameters *const p = &bench->parameters;
+    const int ranks = run->job.ranks;
+    bench->run = run;
+    note_left_out(p, run);
     bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
     bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
     bc_queue_lock_create(&bench->critical, MPI_COMM_WORLD);
-    bc_node_order_create(&bench->by_node, &bench->run->job);
+    bc_node_order_create(&bench->by_node, &run->job);
     BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
     bench->order = allocate_ranks(ranks);
-    syncbench_permute((uint64_t)parameters.seed, ranks, bench->order);
-    bench->neighbours = allocate_ranks(syncbench_neighbours_most((int)parameters.max_neighbours));
-    bench->delay_units = delay_units();
-    bc_output_remark(bench->run->output, "note",
-                     "delay of %llu steps; random neighbours from seed %lld",
-                     (unsigned long long)bench->delay_units, (long long)parameters.seed);
+    syncbench_permute((uint64_t)p->seed, ranks, bench->order);
+    bench->neighbours = allocate_ranks(syncbench_max_neighbours((int)p->max_neighbours));
+    bench->delay_units = find_delay(p);
+    bc_output_remark(run->output, "note", "delay of %llu steps; random neighbours from seed %lld",
+                     (unsigned long long)bench->delay_units, (long long)p->seed);
     note_pairs(bench);
 }
 
-static void clean_up(struct bench *bench)
+static bool has_rings(const struct syncbench_kind *kind)
 {
+    return kind->set == SYNCBENCH_RANDOM || kind->set == SYNCBENCH_RING;
+}
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    const struct syncbench_state *const bench = state;
+    const struct syncbench_parameters *const p = &bench->parameters;
+    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
+        const struct syncbench_kind *const kind = &syncbench_kinds[k];
+        const int max = has_rings(kind) ? (int)p->max_neighbours : 2;
+        for (int n = 2; p->types.chosen[k] && n <= max; n += 2)
+            if (syncbench_can_arrange(kind->set, bench->run->job.ranks, n))
+                bc_rows_add(rows, &(struct key){kind, n});
+    }
+}
+
+static void close_syncbench(void *state)
+{
+    struct syncbench_state *const bench = state;
     free(bench->neighbours);
     free(bench->order);
     bc_node_order_destroy(&bench->by_node);
     bc_queue_lock_destroy(&bench->critical);
     bc_mutex_destroy(&bench->lock);
     bc_coarray_destroy(&bench->coarray);
-    bc_sampler_destroy(bench->sampler);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-static void fill_neighbours(struct bc_row *row, const struct bc_job *job,
-                            const struct syncbench_kind *kind, int count)
-{
-    if (kind->set == SYNCBENCH_EVERYONE)
-        count = job->ranks - 1;
-    if (kind->set != SYNCBENCH_TURNS)
-        bc_row_integer(row, "neighbours", count);
-}
+/* ---- one row --------------------------------------------------------------------------------- */
 
 /* What --check found. */
 enum verdict { NOT_CHECKED, NOTHING_TO_CHECK, RIGHT, WRONG };
 
-static void fill_row(struct bc_row *row, const struct bc_run *run,
-                     const struct syncbench_result *result, enum verdict verdict)
-{
-    static const char *const verdicts[] = {"off", "NA", "ok", "FAIL"};
-    const struct {
-        const char *name;
-        double ns;
-    } times[] = {
-        {"ref_us", result->reference.value},      {"ref_sd_us", result->reference.sd},
-        {"loop_us", result->loop.value},          {"loop_sd_us", result->loop.sd},
-        {"sync_us", result->sync.value},          {"sync_lo_us", result->sync.interval.lo},
-        {"sync_hi_us", result->sync.interval.hi}, {"sync_p99_us", result->sync.p99},
-        {"sync_max_us", result->sync.max},
-    };
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        bc_row_real(row, times[i].name, times[i].ns * 1e-3);
-    bc_row_integer(row, "ranks", run->job.ranks);
-    bc_row_integer(row, "inner", result->inner);
-    bc_row_integer(row, "outer", result->outer);
-    bc_row_integer(row, "outliers", result->outliers);
-    bc_row_text(row, "check", verdicts[verdict]);
-    bc_row_integer(row, "samples", result->outer);
-    const char *const end = result->in_time ? "ok" : "budget";
-    bc_row_text(row, "status", verdict == WRONG ? "FAIL" : end);
-    bc_row_integer(row, "slowest_rank", result->slowest_rank);
-}
-
-/* Checks if that is asked for; a kind that need not wait is always checked, and a
-   note says if it doesn't. Collective; significant on rank 0. */
+/* Checks if --check asks for it. A kind that need not wait is always checked, and a note says if it
+   doesn't wait. Collective; significant on rank 0. */
 static enum verdict check(const struct bc_run *run, const struct syncbench_kind *kind,
                           struct syncbench_team *team)
 {
@@ -224,18 +238,30 @@ static enum verdict check(const struct bc_run *run, const struct syncbench_kind 
         return wrong ? WRONG : RIGHT;
     if (wrong)
         bc_output_remark(run->output, "note",
-                         "%s: no synchronisation in this MPI library: processes "
-                         "came out before others had gone in, as MPI allows",
+                         "%s: no synchronisation in this MPI library: processes came out before "
+                         "others had gone in, as MPI allows",
                          kind->name);
     return run->settings.check ? NOTHING_TO_CHECK : NOT_CHECKED;
 }
 
-/* Measures one kind with so many neighbours in a ring and writes its row.
-   Collective; false if the run must end. */
-static bool measure_row(struct bench *bench, const struct syncbench_kind *kind, int n)
+/* The cell of `neighbours` in the row of a kind whose sync images names `count` ranks. */
+static int neighbours_cell(const struct syncbench_kind *kind, int ranks, int count)
 {
+    if (kind->set == SYNCBENCH_TURNS)
+        return BC_NO_INT;
+    return kind->set == SYNCBENCH_EVERYONE ? ranks - 1 : count;
+}
+
+static void measure(void *state, const void *row, double seconds, void *filled)
+{
+    static const char *const verdicts[] = {"off", "NA", "ok", "FAIL"};
+    struct syncbench_state *const bench = state;
     const struct bc_run *const run = bench->run;
-    const int count = find_neighbours(bench, kind->set, n);
+    const struct key *const key = row;
+    const struct syncbench_kind *const kind = key->kind;
+    const int64_t inner = bench->parameters.inner;
+    struct result *const result = filled;
+    const int count = find_neighbours(bench, kind->set, key->n);
     struct syncbench_team team = {
         .coarray = &bench->coarray,
         .lock = &bench->lock,
@@ -246,91 +272,42 @@ static bool measure_row(struct bench *bench, const struct syncbench_kind *kind, 
     const struct syncbench_loop loop = {
         .kind = kind,
         .team = &team,
-        .inner = parameters.inner > 0 ? parameters.inner : SYNCBENCH_INNER,
+        .inner = inner > 0 ? inner : SYNCBENCH_INNER,
         .delay_units = bench->delay_units,
         .rank = run->job.rank,
         .ranks = run->job.ranks,
         .window = run->window,
     };
     const enum verdict verdict = check(run, kind, &team);
-    const double seconds = bc_run_row_seconds(run, bench->rows_left--);
-    struct syncbench_result result;
-    syncbench_measure(run, bench->sampler, &loop, parameters.inner == 0, seconds, &result);
+    syncbench_measure(run, &loop, inner == 0, seconds, &result->times);
     kind->close(&team);
     bc_images_destroy(&team.images);
-    struct bc_row row;
-    bc_row_clear(&row, &run->benchmark->table);
-    bc_row_text(&row, "sync", kind->name);
-    fill_neighbours(&row, &run->job, kind, count);
-    fill_row(&row, run, &result, verdict);
-    return bc_run_row(bench->run, &row);
+
+    result->sync = kind->name;
+    result->neighbours = neighbours_cell(kind, run->job.ranks, count);
+    result->ranks = run->job.ranks;
+    result->check = verdicts[verdict];
+    if (verdict == WRONG)
+        result->times.outcome.status = BC_FAIL;
 }
 
-/* ---- the sweep ------------------------------------------------------------------------------- */
-
-static bool has_rings(const struct syncbench_kind *kind)
-{
-    return kind->set == SYNCBENCH_RANDOM || kind->set == SYNCBENCH_RING;
-}
-
-/* Calls measure_row for all that was asked for, or counts it only. False if the
-   run must end. */
-static bool sweep(struct bench *bench, bool counts)
-{
-    const int ranks = bench->run->job.ranks;
-    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
-        const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        const int most = has_rings(kind) ? (int)parameters.max_neighbours : 2;
-        for (int n = 2; parameters.chosen[k] && n <= most; n += 2) {
-            if (!syncbench_can_arrange(kind->set, ranks, n))
-                break;
-            if (counts)
-                bench->rows_left++;
-            else if (!measure_row(bench, kind, n))
-                return false;
-        }
-    }
-    return true;
-}
-
-static void note_kinds(const struct bc_run *run)
-{
-    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
-        const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        if (parameters.chosen[k] && !syncbench_can_arrange(kind->set, run->job.ranks, 2))
-            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d", kind->name,
-                             syncbench_needs(kind->set), run->job.ranks);
-    }
-}
-
-int main(int argc, char **argv)
-{
-    struct bc_option rows[SYNCBENCH_OPTIONS_MAX];
-    const struct bc_benchmark benchmark = {
-        .name = "syncbench",
-        .summary = "Measures what synchronising processes costs, in the ways of "
-                   "coarrays and of MPI.\nNeeds at least 2 processes.",
-        .table = {columns, sizeof columns / sizeof *columns},
-        .options = rows,
-        .option_count = syncbench_parameters_table(&parameters, rows),
-        .thread_level = MPI_THREAD_SINGLE,
-        .run_budget_s = RUN_BUDGET_S,
-        .may_start_together = true,
-        .validate = validate,
-    };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    /* Rank 0 has taken the texts apart to validate them; so must the others. */
-    struct bc_error ignored;
-    syncbench_parameters_complete(&parameters, &ignored);
-
-    struct bench bench = {.run = &run};
-    note_kinds(&run);
-    prepare(&bench);
-    sweep(&bench, true);
-    sweep(&bench, false);
-    clean_up(&bench);
-    return bc_run_end(&run);
-}
+const struct bc_benchmark syncbench_benchmark = {
+    .name = "syncbench",
+    .summary = "Measures what synchronising processes costs, in the ways of coarrays and of MPI.\n"
+               "Needs at least 2 processes.",
+    .options = syncbench_options,
+    .option_count = SYNCBENCH_OPTIONS,
+    .table = {columns, sizeof columns / sizeof *columns},
+    .budget_s = RUN_BUDGET_S,
+    .may_start_together = true,
+    .defaults = &syncbench_default_parameters,
+    .defaults_bytes = sizeof syncbench_default_parameters,
+    .state_bytes = sizeof(struct syncbench_state),
+    .key_bytes = sizeof(struct key),
+    .result_bytes = sizeof(struct result),
+    .fit = fit,
+    .open = open_syncbench,
+    .rows = list_rows,
+    .measure = measure,
+    .close = close_syncbench,
+};

@@ -29,12 +29,12 @@ int64_t (*bc_clock_read)(void) = read_monotonic;
 
 #if HAVE_TSC
 
-/* Nanoseconds a tick, as a fixed-point number with 32 binary places. */
+/* Nanoseconds a tick, as a fixed-point number with 32 fractional bits. */
 static uint64_t tsc_ns_per_tick;
 static uint64_t tsc_origin;
 
-/* rdtscp waits for all earlier instructions; the fence keeps later ones from
-   starting before the counter is read. */
+/* rdtscp waits for all earlier instructions; the fence keeps later ones from starting before the
+   counter is read. */
 static inline uint64_t tsc_ticks(void)
 {
     unsigned int processor;
@@ -50,8 +50,8 @@ static int64_t read_tsc(void)
     return (int64_t)(product >> 32);
 }
 
-/* CPUID leaf 0x80000007, EDX bit 8: invariant time stamp counter; leaf
-   0x80000001, EDX bit 27: rdtscp exists. */
+/* CPUID leaf 0x80000007, EDX bit 8: invariant time stamp counter; leaf 0x80000001, EDX bit 27:
+   rdtscp exists. */
 static bool tsc_is_invariant(void)
 {
     unsigned int a, b, c, d;
@@ -60,8 +60,8 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & (1u << 27));
 }
 
-/* The counter's value at a known time: of several tries the one in which
-   reading both took least, so an interrupt between them does no harm. */
+/* Reads the counter and the time together: of 20 tries the one in which that took the least time,
+   so an interrupt between the two readings does no harm. */
 static void tsc_stamp(uint64_t *ticks, int64_t *time_ns)
 {
     int64_t best_ns = INT64_MAX;
@@ -133,15 +133,15 @@ void bc_sleep_ns(int64_t ns)
     nanosleep(&pause, NULL);
 }
 
-bool bc_clock_is_of_the_node(void)
+bool bc_clock_is_shared_on_node(void)
 {
     return bc_clock_read == read_monotonic;
 }
 
 struct bc_clock_cost bc_clock_measure(void)
 {
-    /* A clock that hasn't moved in so many batches won't: simulated time, which
-       a thousand ranks read in turn. */
+    /* A clock that hasn't moved in STILL_BATCHES batches stands still, as simulated time does; then
+       the rest, which a thousand simulated ranks would read in turn, is left out. */
     enum { BATCHES = 101, READS = 400, STILL_BATCHES = 3 };
     double read_ns[BATCHES];
     int64_t step_ns = INT64_MAX;

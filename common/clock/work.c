@@ -3,13 +3,12 @@
 #include "common/clock/clock.h"
 #include "common/stats/stats.h"
 
-/* Knuth's MMIX multiplier: any odd constant would do. */
+/* Knuth's MMIX multiplier; any odd constant would do. */
 #define STEP_MULTIPLIER UINT64_C(6364136223846793005)
 
 __attribute__((noinline)) uint64_t bc_work(uint64_t units)
 {
-    /* Without optimisation, too, in registers: memory between two steps takes a time
-       that varies. */
+    /* In registers even without optimisation: memory between two steps would take varying time. */
     register uint64_t value = units | 1;
     for (register uint64_t i = 0; i < units; i++) {
         value = value * STEP_MULTIPLIER + 1;
@@ -25,13 +24,13 @@ static double time_work_ns(uint64_t units)
     return (double)(bc_now_ns() - start_ns);
 }
 
-/* Two amounts of work: the longer one takes at least this long, and not so long that
-   it is usually interrupted. A processor of a machine with many interrupts, or of a
-   virtual one, may do something else for some us in every 100. */
+/* The calibration's two amounts of work: the longer one takes at least LONG_NS, and yet is seldom
+   interrupted. On a machine with many interrupts, or a virtual one, a processor may do something
+   else for a few us in every 100. */
 #define LONG_NS 10e3
 #define LONG_TO_SHORT 10
 
-/* What values are when nothing interrupts: the quickest quarter's longest. Sorts. */
+/* The time when nothing interrupts: the 25th percentile. Sorts. */
 static double undisturbed(double *values, size_t count)
 {
     bc_sort(values, count);
@@ -43,7 +42,7 @@ struct bc_work_rate bc_work_calibrate(void)
     enum { REPEATS = 201 };
     double long_ns[REPEATS];
     double short_ns[REPEATS];
-    /* Enough units to see with any clock. */
+    /* Enough units for the resolution of any clock. */
     uint64_t units = 1024;
     double first_ns = time_work_ns(units);
     while (first_ns < LONG_NS && units < UINT64_C(1) << 28) {

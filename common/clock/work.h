@@ -1,36 +1,34 @@
 /*
  * Work that takes the processor a known time and that no compiler removes.
  *
- * The work is a chain of multiply-add steps, each of which needs the result of
- * the one before, so that it neither overlaps with itself nor uses memory. It
- * is counted in units, one step each; time is linear in units. An empty
- * assembly statement in each step hides the value from the compiler, so the
- * loop stays at any optimisation level and with link-time optimisation.
+ * The work is a chain of multiply-add steps, each of which needs the result of the step before, so
+ * steps don't overlap and use no memory. Work is counted in units of one step; its time is linear
+ * in units. An empty assembly statement in each step hides the value from the compiler, so the loop
+ * stays at any optimisation level and with link-time optimisation.
  */
 #ifndef COMMCOST_COMMON_CLOCK_WORK_H
 #define COMMCOST_COMMON_CLOCK_WORK_H
 
 #include <stdint.h>
 
-/* How long work takes on this rank: ns = call_ns + units * ns_per_unit. */
+/* The time of work on this rank: ns = call_ns + units * ns_per_unit. */
 struct bc_work_rate {
     double ns_per_unit;
-    double call_ns; /* of the call and its return; may be a little below 0 */
+    double call_ns; /* call and return; may be a little below 0 */
 };
 
-/* Works for so many units. Local. The result depends on every step and is of
-   no other use; it may be ignored. */
+/* Does `units` units of work. The result depends on every step; callers may ignore it. Local. */
 uint64_t bc_work(uint64_t units);
 
-/* Measures the rate of work that nothing interrupts: quick ones of two amounts, about
-   1 and 10 µs, in turn. Local, takes about 10 ms; the clock must have been selected. Where time
-   stands still while a program computes (on some simulators) the rate is 0. */
+/* Measures the rate of work that nothing interrupts, from the quickest runs of two amounts, about 1
+   and 10 µs, taken in turn. Takes about 10 ms; the clock must have been selected. Where time stands
+   still while a program computes (on some simulators) both members are 0. Local. */
 struct bc_work_rate bc_work_calibrate(void);
 
-/* The units that take nearest to so many nanoseconds; 0 for less than one. */
+/* The units whose time is nearest to `ns`; 0 where that is less than one unit. Local. */
 uint64_t bc_work_units(const struct bc_work_rate *rate, double ns);
 
-/* The nanoseconds that so many units take. */
+/* The time of `units` units in ns; 0 for none. Local. */
 double bc_work_ns(const struct bc_work_rate *rate, uint64_t units);
 
 #endif

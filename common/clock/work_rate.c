@@ -2,7 +2,7 @@
 
 uint64_t bc_work_units(const struct bc_work_rate *rate, double ns)
 {
-    /* Where time stands still (a simulated machine) no amount takes it. */
+    /* Where time stands still (on a simulated machine) no amount of work takes any. */
     if (!(rate->ns_per_unit > 0.0))
         return 0;
     const double units = (ns - rate->call_ns) / rate->ns_per_unit;

@@ -75,9 +75,9 @@ bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
     return true;
 }
 
-/* Reads every line of the buffer once, in scattered order: a linear
-   congruential sequence of full period over the next power of two (Hull and
-   Dobell, "Random Number Generators", SIAM Review 4 (1962)). */
+/* Reads every cache line of the buffer once, in scattered order: a linear congruential sequence of
+   full period over the next power of two (Hull and Dobell, "Random Number Generators", SIAM
+   Review 4 (1962)). */
 static double read_scattered(const struct bc_cache_flush *flush)
 {
     enum { LINE_VALUES = 64 / sizeof(double) };
@@ -95,20 +95,19 @@ static double read_scattered(const struct bc_cache_flush *flush)
     return sum;
 }
 
-/* The recurrence by itself is not enough: on AMD Zen 5 lines in use stay in the
-   level-2 cache of 1 MiB through 16 MiB of it, and many in the last level
-   through the size of that. A prefetcher has the time to bring every line
-   before it is needed, and lines that come so seem to replace one another first
-   (reads in the same order at the same pace don't evict either, in scattered
-   order they do). After one scattered pass up to a quarter of the last level's
-   lines was left, after two far fewer (tests/accuracy/cache_flush_test.c). */
+/* The specified recurrence alone is not enough: on AMD Zen 5 lines in use survive 16 MiB of it in
+   the level-2 cache of 1 MiB, and many survive a buffer of the last-level cache's size there. The
+   prefetcher has time to bring every line before it is needed, and prefetched lines seem to replace
+   one another first (reads in the same order at the same pace don't evict either; reads in
+   scattered order do). After one scattered pass up to a quarter of the last-level cache's lines
+   were left, after two passes far fewer (tests/accuracy/cache_flush_test.c). */
 void bc_cache_flush_run(struct bc_cache_flush *flush)
 {
     double *const values = flush->values;
     double sum = read_scattered(flush);
     for (size_t i = 1; i < flush->count; i++)
         values[i] = values[i - 1] + 1.0;
-    /* The compiler must believe that somebody reads the buffer. */
+    /* Keeps the compiler from removing writes that nothing reads. */
     __asm__ volatile("" : : "r"(values) : "memory");
     sum += read_scattered(flush);
     __asm__ volatile("" : : "r"(&sum) : "memory");

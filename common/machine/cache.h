@@ -1,5 +1,5 @@
 /*
- * Cold caches on demand.
+ * Flushing the caches, so that a measurement starts with cold ones.
  */
 #ifndef COMMCOST_COMMON_MACHINE_CACHE_H
 #define COMMCOST_COMMON_MACHINE_CACHE_H
@@ -9,29 +9,28 @@
 
 struct bc_cache_flush {
     double *values;
-    size_t count; /* of values; 0: flushing does nothing */
+    size_t count; /* of values; 0: bc_cache_flush_run does nothing */
 };
 
-/* The size of this processor's last-level cache in bytes, as hwloc (where
-   built in) or sysconf gives it; 0 where neither knows. Local. */
+/* The bytes of this processor's last-level cache, as hwloc (where built in) or sysconf says; 0
+   where neither knows. Local. */
 size_t bc_cache_llc_bytes(void);
 
-/* The size to flush with where the last level is to be cold, too: half as much
-   again as it holds; 0 where its size isn't known. Pages don't spread evenly
-   over its sets, so a buffer of just its size leaves some of them as they
-   were. Local. */
+/* The bytes to flush with where the last-level cache is to be cold, too: one and a half times its
+   size; 0 where that isn't known. Pages don't spread evenly over the sets of a cache, so a buffer
+   of the cache's own size leaves some sets untouched. Local. */
 size_t bc_cache_llc_flush_bytes(void);
 
-/* Allocates the buffer, `bytes` rounded down to whole doubles, and touches it.
-   0 bytes makes a flush that does nothing. False if there is no memory. */
+/* Allocates the buffer, `bytes` rounded down to whole doubles, and writes to all of it. With 0
+   bytes the flush does nothing. False if there is no memory. Local. */
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes);
 
-/* Displaces what the caches hold: a[i] = a[i - 1] + 1 over the whole buffer,
-   as the specification gives it, and before and after that a read of each of
-   its lines in scattered order, without which some processors keep what they
-   had. Local; takes about a millisecond a MiB at worst. */
+/* Evicts what the caches hold: computes a[i] = a[i - 1] + 1 over the whole buffer, as specified,
+   and before and after that reads each of its lines in scattered order, without which some
+   processors keep their lines. Local; takes up to about a millisecond a MiB. */
 void bc_cache_flush_run(struct bc_cache_flush *flush);
 
+/* Local. */
 void bc_cache_flush_destroy(struct bc_cache_flush *flush);
 
 #endif

@@ -1,33 +1,21 @@
 #include "common/machine/contention.h"
 
 #include "common/clock/clock.h"
+#include "common/machine/system_file.h"
 #include "common/mpi/harness.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- what the kernel says -------------------------------------------------------------------- */
+/* ---- the kernel's counters ------------------------------------------------------------------- */
 
-/* Reads so many numbers from the text's beginning; false if there are fewer. */
-static bool parse_numbers(const char *text, int64_t *numbers, int count)
-{
-    for (int i = 0; i < count; i++) {
-        char *end;
-        numbers[i] = strtoll(text, &end, 10);
-        if (end == text)
-            return false;
-        text = end;
-    }
-    return true;
-}
-
-/* Of the calling thread, since it began; -1 where the kernel doesn't say. */
+/* How long the calling thread has waited for a processor since its start; -1 where the kernel
+   doesn't say. */
 static int64_t read_waited_ns(int schedstat)
 {
     char text[128];
@@ -36,7 +24,7 @@ static int64_t read_waited_ns(int schedstat)
     if (length <= 0)
         return -1;
     text[length] = '\0';
-    return parse_numbers(text, numbers, 2) ? numbers[1] : -1;
+    return bc_parse_integers(text, numbers, 2) ? numbers[1] : -1;
 }
 
 static int64_t read_switches(void)
@@ -49,7 +37,7 @@ bool bc_ticks_parse(struct bc_ticks *ticks, const char *line)
 {
     enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COUNT };
     int64_t of[COUNT];
-    if (strncmp(line, "cpu ", 4) != 0 || !parse_numbers(line + 4, of, COUNT))
+    if (strncmp(line, "cpu ", 4) != 0 || !bc_parse_integers(line + 4, of, COUNT))
         return false;
     *ticks = (struct bc_ticks){of[STEAL], of[USER] + of[NICE] + of[SYSTEM] + of[IRQ] + of[SOFTIRQ] +
                                               of[STEAL]};
@@ -110,8 +98,8 @@ struct bc_loss bc_contention_look(struct bc_contention *contention)
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* The greatest of each of the values and where it is, on rank 0. Collective. */
-static void find_greatest(struct bc_located *places, int count, const struct bc_job *job)
+/* On rank 0 replaces each value by its maximum over ranks, with the rank of that. Collective. */
+static void find_max(struct bc_located *places, int count, const struct bc_job *job)
 {
     struct bc_located mine[2];
     for (int i = 0; i < count; i++) {
@@ -127,23 +115,23 @@ void bc_contention_row(struct bc_contention *contention, const struct bc_job *jo
     if (job->shares_processors)
         return;
     const struct bc_loss loss = bc_contention_look(contention);
-    struct bc_located most[] = {
+    struct bc_located max[] = {
         {.value = loss.waited_share},
         {.value = loss.switches_per_s},
     };
-    find_greatest(most, 2, job);
-    if (most[0].value > 0.0)
+    find_max(max, 2, job);
+    if (max[0].value > 0.0)
         bc_output_remark(output, "warning",
                          "row %" PRId64 ": rank %d waited for a processor during "
                          "%.0f %% of the row's time: something else runs there, "
                          "and it is in the row's times",
-                         row, most[0].rank, 100.0 * most[0].value);
-    else if (most[1].value > 0.0)
+                         row, max[0].rank, 100.0 * max[0].value);
+    else if (max[1].value > 0.0)
         bc_output_remark(output, "warning",
                          "row %" PRId64 ": rank %d was made to leave its "
                          "processor %.0f times a second: something else runs "
                          "there, and it is in the row's times",
-                         row, most[1].rank, most[1].value);
+                         row, max[1].rank, max[1].value);
 }
 
 void bc_contention_end(struct bc_contention *contention, const struct bc_job *job,
@@ -155,14 +143,14 @@ void bc_contention_end(struct bc_contention *contention, const struct bc_job *jo
     const struct bc_ticks now = read_ticks();
     const double stolen = (double)(now.stolen - contention->ticks.stolen);
     const double busy = (double)(now.busy - contention->ticks.busy);
-    struct bc_located most = {
+    struct bc_located max = {
         .value = stolen >= BC_STOLEN_TICKS_MIN ? stolen / busy : 0.0,
     };
-    find_greatest(&most, 1, job);
-    if (most.value > BC_STOLEN_SHARE_MAX)
+    find_max(&max, 1, job);
+    if (max.value > BC_STOLEN_SHARE_MAX)
         bc_output_remark(output, "warning",
                          "this is a virtual machine whose host took %.0f %% of "
                          "the processors' time during the run (steal, on rank "
                          "%d's node): times are longer for it",
-                         100.0 * most.value, most.rank);
+                         100.0 * max.value, max.rank);
 }

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line of a process's membership. */
+/* One line of /proc/self/cgroup. */
 struct membership {
-    const char *controllers; /* "" for version 2 */
+    const char *controllers; /* separated by commas; "" for version 2 */
     const char *group;       /* begins with a slash */
 };
 
-/* NUMBER:CONTROLLERS:GROUP. Takes the line apart; false if it is none. */
+/* Splits a line NUMBER:CONTROLLERS:GROUP in place. False if it has another form. */
 static bool parse_membership(char *line, struct membership *membership)
 {
     char *const first = strchr(line, ':');
@@ -25,7 +25,7 @@ static bool parse_membership(char *line, struct membership *membership)
     return true;
 }
 
-/* Whether a list with commas has the controller. */
+/* Whether a list separated by commas contains the controller. */
 static bool has_controller(const char *controllers, const char *controller)
 {
     const size_t length = strlen(controller);
@@ -38,7 +38,7 @@ static bool has_controller(const char *controllers, const char *controller)
     return false;
 }
 
-/* Visits a group and those above it, where its hierarchy is mounted at `top`. */
+/* Visits a group and all groups above it; its hierarchy is mounted at `top`. */
 static void visit_upwards(const char *top, const char *group, int version, bc_group_fn *look,
                           void *context)
 {
@@ -54,7 +54,8 @@ static void visit_upwards(const char *top, const char *group, int version, bc_gr
     }
 }
 
-/* The same for a hierarchy that is mounted below `mount` by one of these names. */
+/* Visits a group and all groups above it, in each of the `count` folders below `mount` at which its
+   hierarchy may be mounted. */
 static void visit_mounts(const char *mount, const char *const *names, int count,
                          const struct membership *membership, int version, bc_group_fn *look,
                          void *context)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The first number in the list of the processors of a processor's core; -1 if there
-   is none. */
+/* The number of a processor's core, which is the first in the list of that core's processors; -1 if
+   the system doesn't say. */
 static int read_core(const char *folder, int processor)
 {
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};
@@ -16,7 +16,7 @@ static int read_core(const char *folder, int processor)
     if (snprintf(path, sizeof path, "%s/cpu%d/topology", folder, processor) >= (int)sizeof path)
         return -1;
     for (int i = 0; i < 2; i++)
-        if (bc_system_number(path, names[i], "", &first) && first >= 0 && first < CPU_SETSIZE)
+        if (bc_system_numbers(path, names[i], "", &first, 1) && first >= 0 && first < CPU_SETSIZE)
             return (int)first;
     return -1;
 }

@@ -1,7 +1,8 @@
 /*
- * Which of the system's processors are hardware threads of one core. Two of them
- * (hyperthreads) have one core's units and caches between them, so a rank on each gets in
- * the other's way, though neither has to wait for a processor.
+ * Which processors (hardware threads) of the system belong to one core.
+ *
+ * The hardware threads of a core share its execution units and caches, so ranks on two of them slow
+ * each other down, although neither has to wait for a processor.
  *
  * Source: Linux's Documentation/ABI/stable/sysfs-devices-system-cpu (core_cpus_list, and
  * thread_siblings_list of kernels before 5.3).
@@ -15,16 +16,16 @@
 #define BC_CORES_FOLDER "/sys/devices/system/cpu"
 
 struct bc_cores {
-    int count;           /* of cores with a processor that is online; 0: not known */
-    int of[CPU_SETSIZE]; /* of a processor: the core's lowest one, which stands for the
-                            core; -1: it is offline, or there is no such one */
+    int count;           /* cores with a processor that is online; 0: not known */
+    int of[CPU_SETSIZE]; /* for each processor the number of its core, which is the number of the
+                            core's lowest processor; -1: no such processor, or it is offline */
 };
 
-/* Reads the processors of a folder as /sys/devices/system/cpu is. Local. */
+/* Reads the cores from a folder as /sys/devices/system/cpu. Local. */
 void bc_cores_read(struct bc_cores *cores, const char *folder);
 
-/* Sets `found` to the lowest processor of each core that has one in `processors`. A
-   processor whose core isn't known counts as a core. Local. */
+/* Sets `found` to the numbers of all cores that have a processor in `processors`. A processor whose
+   core isn't known counts as a core. Local. */
 void bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors, cpu_set_t *found);
 
 #endif

@@ -1,5 +1,6 @@
 #include "common/machine/hosts.h"
 
+#include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 
@@ -9,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many hosts in a run are listed one by one. */
+/* Runs of up to this many hosts are listed host by host. */
 #define LISTED_MAX 3
 
-/* Digits of a number that can't overflow. */
+/* A number with this many digits fits long long. */
 #define DIGITS_MAX 17
 
-/* Ranks in steps of one size. */
+/* Ranks with a constant stride. */
 struct progression {
     int first, step, count;
 };
@@ -25,23 +26,23 @@ static int last_of(const struct progression *p)
     return p->first + (p->count - 1) * p->step;
 }
 
-/* Hosts of consecutive numbers whose ranks are progressions alike, each `shift`
-   after the one before; or one host, or a part of the ranks of one. */
+/* Hosts with consecutive numbers whose ranks are equal progressions, shifted by `shift` from host
+   to host; or one host; or a part of the ranks of one host. */
 struct bc_host_run {
     char prefix[MPI_MAX_PROCESSOR_NAME], suffix[MPI_MAX_PROCESSOR_NAME];
-    int digits;               /* of the first number, leading zeros too; 0: no number */
-    long long number;         /* the first */
+    int digits;               /* of the first host's number, with leading zeros; 0: no number */
+    long long number;         /* of the first host */
     long long hosts;          /* how many */
-    struct progression ranks; /* the first host's */
+    struct progression ranks; /* of the first host */
     int shift;
     bool part;      /* the host has other runs, too */
-    bool continues; /* the one before is of the same host */
+    bool continues; /* the run before this one belongs to the same host */
 };
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* The first of the ranks, as many as follow each other in steps of one size. Two
-   alone are shorter as they are, unless they are neighbours. */
+/* The longest progression that the ranks begin with. Two ranks alone are no progression, since
+   "0,2" is shorter than "0-2/2", unless they are consecutive. */
 static struct progression leading(const int *ranks, size_t count)
 {
     const int step = count > 1 ? ranks[1] - ranks[0] : 1;
@@ -81,7 +82,7 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Takes a name apart: its number is the last one before the domain. */
+/* Splits a name into prefix, number and suffix: the number is the last one before the domain. */
 static void split_name(struct bc_host_run *run, const char *name)
 {
     const size_t own = strcspn(name, ".");
@@ -101,13 +102,13 @@ static void split_name(struct bc_host_run *run, const char *name)
 
 static bool is_next_name(const struct bc_host_run *run, const struct bc_host_run *next)
 {
-    /* How many digits the number has that would follow. */
+    /* The digits that the next host's number has if it is written as this run's numbers are. */
     const int digits = snprintf(NULL, 0, "%0*lld", run->digits, next->number);
     return run->digits > 0 && digits == next->digits && next->number == run->number + run->hosts &&
            strcmp(run->prefix, next->prefix) == 0 && strcmp(run->suffix, next->suffix) == 0;
 }
 
-/* Takes the next run into this one, if it goes on as this one does. */
+/* Adds the next run to this one if it continues this one's pattern. */
 static bool extend(struct bc_host_run *run, const struct bc_host_run *next)
 {
     if (run->part || next->part || !is_next_name(run, next) ||
@@ -176,9 +177,8 @@ static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
     int bytes;
     BC_MPI(MPI_Recv(&bytes, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE));
     struct bc_hosts more = {.count = (size_t)bytes / sizeof *more.runs};
-    more.runs = malloc((size_t)bytes);
-    if (more.runs == NULL)
-        bc_abort("no memory for the names of %zu hosts", more.count);
+    more.runs = bc_allocate(more.count, sizeof *more.runs, "no memory for the names of %zu hosts",
+                            more.count);
     BC_MPI(MPI_Recv(more.runs, bytes, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE));
     bc_hosts_append(hosts, &more);
     free(more.runs);
@@ -189,7 +189,7 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
     int rank, ranks;
     BC_MPI(MPI_Comm_rank(comm, &rank));
     BC_MPI(MPI_Comm_size(comm, &ranks));
-    /* After each step a rank has the lists of as many ranks as the distance. */
+    /* After each step a rank that goes on has the lists of 2 * distance ranks. */
     for (int distance = 1; distance < ranks; distance *= 2) {
         if (rank % (2 * distance) != 0) {
             send_hosts(hosts, rank - distance, comm);
@@ -232,7 +232,7 @@ static void list_hosts(struct bc_text *text, const struct bc_host_run *run)
     }
 }
 
-/* Whether the hosts' ranks are one progression without gaps. */
+/* Whether all ranks of the run follow one another. */
 static bool is_block(const struct bc_host_run *run)
 {
     return run->ranks.step == 1 && run->shift == run->ranks.count;

@@ -1,6 +1,5 @@
 /*
- * What job this is: ranks, nodes, processors, and what MPI and the scheduler
- * say about themselves.
+ * The job: its ranks, nodes and processors, and the memory that each rank may take.
  */
 #ifndef COMMCOST_COMMON_MACHINE_JOB_H
 #define COMMCOST_COMMON_MACHINE_JOB_H
@@ -10,54 +9,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The same on every rank, but for rank and what is from `node` on. */
+/* The same on every rank, but for `rank` and the members from `node` on. */
 struct bc_job {
     int rank, ranks;
-    int nodes;                         /* that share memory, as MPI says */
-    int least_per_node, most_per_node; /* ranks on a node */
-    int least_processors;         /* min over nodes of the processors that the ranks may run on */
-    int least_allowed_processors; /* the same, or whole processors of the control groups'
-                                     quotas where these are fewer; at least 1 */
-    bool shares_processors;       /* on some node ranks have fewer processors than they are */
-    bool oversubscribed;          /* so, or a control group's quota allows ranks less than a
-                                     processor each */
-    int node;                     /* this rank's node, 0 to nodes - 1, in the order of
-                                     their lowest ranks */
-    MPI_Comm node_comm;           /* the ranks of this node */
-    char *hosts;                  /* on rank 0: each host with its ranks, as hosts.h writes
-                                     them; else NULL */
-    char *binding;                /* on rank 0: the processors that its node's ranks may run
-                                     on; else NULL */
-    int cores;                    /* on rank 0: of its node, online; 0: not known */
-    char *shared_cores;           /* on rank 0: which ranks are on hardware threads of one core, in
-                                     words, where there are such; else NULL */
-    char *exceeded_quota;         /* on rank 0: the quota that allows ranks less than a
-                                     processor each, in words, where there is one; else NULL */
+    int nodes; /* groups of ranks that share memory, as MPI_Comm_split_type finds them */
+    int min_per_node, max_per_node; /* ranks on a node */
+    int min_processors; /* minimum over nodes of the processors that the node's ranks may run on */
+    int min_allowed_processors; /* the same, or the processors that control groups' quotas allow
+                                   (rounded down, at least 1) where these are fewer */
+    bool shares_processors;     /* on some node there are more ranks than processors for them */
+    bool oversubscribed;        /* shares_processors, or a quota allows less than a processor a
+                                   rank */
+    int node;                   /* this rank's node, 0 to nodes - 1, in the order of the nodes'
+                                   lowest ranks */
+    MPI_Comm node_comm;         /* the ranks of this node */
+    char *hosts;                /* each host with its ranks, as hosts.h writes them. On rank 0; else
+                                   NULL, as all texts that follow */
+    char *binding;              /* the processors that each rank of rank 0's node may run on */
+    int cores;                  /* of rank 0's node, online; 0: not known. On rank 0 */
+    char *shared_cores;         /* says which ranks are on hardware threads of one core; NULL: none
+                                   or not known */
+    char *exceeded_quota;       /* says which quota allows less than a processor a rank; NULL:
+                                   none */
 };
 
-/* Where a system tells about itself; tests have made-up ones. */
+/* The files that describe a system; tests write their own. */
 struct bc_system {
     const char *cores;             /* as /sys/devices/system/cpu */
-    int last_processor;            /* that this rank ran on; -1: as the kernel says */
+    int last_processor;            /* on which this rank ran; -1: ask the kernel */
     const char *groups_of_process; /* as /proc/self/cgroup */
     const char *groups_mount;      /* as /sys/fs/cgroup */
 };
 
-/* Finds out. Collective over MPI_COMM_WORLD. Takes O(log P) messages a rank and
-   memory by the ranks of its node, not by P, but for what hosts.h says of hosts that
-   are not numbered. */
+/* Fills in all members; bc_job_free frees them. Collective over MPI_COMM_WORLD. Takes O(log P)
+   messages a rank, and memory that grows with the ranks of the node, not with P; only the list of
+   hosts that have no numbers (hosts.h) grows with the nodes. */
 void bc_job_describe(struct bc_job *job);
 
-/* The same with another system's files. Each rank may have its own. */
+/* The same, from the files of another system, which may differ from rank to rank. */
 void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
-/* The bytes that each rank of the fullest node may take of the memory that is
-   available now; the least over nodes. Collective over MPI_COMM_WORLD, the same
-   on every rank; INT64_MAX where the system doesn't say. */
+/* The bytes that each rank may take of the memory that is available now: what a node has divided by
+   the ranks of the fullest node; the minimum over nodes. INT64_MAX where no system says. Collective
+   over MPI_COMM_WORLD; the same on every rank. */
 int64_t bc_job_memory_per_rank(const struct bc_job *job);
 
-/* The same of /dev/shm, where MPI libraries put windows that a node's ranks
-   share; a container may have much less of it. */
+/* The same for /dev/shm, where MPI libraries put windows that the ranks of a node share; a
+   container may have much less of it than of memory. */
 int64_t bc_job_shared_memory_per_rank(const struct bc_job *job);
 
 /* Collective. */

@@ -9,7 +9,7 @@
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
-/* The number that a rank of `from` has in `to`; MPI_UNDEFINED if it isn't there. */
+/* The rank in `to` of a process that is `rank` in `from`; MPI_UNDEFINED if it isn't in `to`. */
 static int translate(MPI_Comm from, int rank, MPI_Comm to)
 {
     MPI_Group from_group, to_group;
@@ -35,7 +35,7 @@ static bool places_are_ranks(const struct bc_job *job)
 void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job)
 {
     order->comm = MPI_COMM_WORLD;
-    /* Of equal keys MPI keeps the order (MPI 3.1, 6.4.2). */
+    /* Among equal keys MPI keeps the order of ranks (MPI 3.1, 6.4.2). */
     if (!places_are_ranks(job))
         BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, job->node, &order->comm));
     BC_MPI(MPI_Comm_rank(order->comm, &order->place));
@@ -69,7 +69,7 @@ static int whole_pct(int64_t part, int64_t all)
 
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count)
 {
-    int64_t mine[2] = {0, count}, all[2] = {0, 0}; /* that cross nodes; pairs */
+    int64_t mine[2] = {0, count}, all[2] = {0, 0}; /* pairs that cross nodes; all pairs */
     for (int i = 0; i < count; i++)
         mine[0] += bc_crosses_nodes(job, partners[i]);
     bc_harness_reduce(mine, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -1,18 +1,18 @@
 /*
- * The ranks of a job ordered by node: those of a node one after the other, as they
- * follow each other in MPI_COMM_WORLD, and the nodes by their lowest ranks.
+ * The ranks of a job in the order of their nodes: the nodes by their lowest ranks, and the ranks of
+ * a node one after the other, in the order of MPI_COMM_WORLD. A rank's number in this order is its
+ * place.
  *
- * Specifications pair ranks by number (r with r + P / 2, peers a stride apart) and
- * mean pairs with the network between them. Where a launcher deals ranks out over the
- * nodes one by one (cyclically), both ranks of such a pair may be on one node, and a
- * benchmark would measure its memory instead. So these rules are applied to places in
- * this order, and the places that a rule gives are translated to ranks of MPI_COMM_WORLD,
- * by which programs go on: rows and notes name these. Places P / 2 apart are on different
- * nodes unless one node has more than half of the ranks.
+ * Specifications pair ranks by number (r with r + P / 2, peers a stride apart) and mean pairs with
+ * the network between them. Where a launcher deals ranks out to the nodes in turn (cyclically),
+ * both ranks of such a pair may be on one node, and a benchmark would measure the node's memory
+ * instead. So benchmarks apply these rules to places, and translate the resulting places to ranks
+ * of MPI_COMM_WORLD, which rows and notes name. Places P / 2 apart are on different nodes unless
+ * one node has more than half of the ranks.
  *
- * Where a launcher fills one node after the other, places are ranks, and there is no
- * communicator beside MPI_COMM_WORLD. All functions take O(log P) messages a rank and no
- * memory by P, but for what the library takes for a communicator.
+ * Where a launcher fills one node after the other, places are ranks, and MPI_COMM_WORLD is used as
+ * it is. All functions take O(log P) messages a rank; their memory does not grow with P, but for
+ * what the MPI library takes for a communicator.
  */
 #ifndef COMMCOST_COMMON_MACHINE_NODE_ORDER_H
 #define COMMCOST_COMMON_MACHINE_NODE_ORDER_H
@@ -34,21 +34,21 @@ void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job)
 /* Collective over MPI_COMM_WORLD. */
 void bc_node_order_destroy(struct bc_node_order *order);
 
-/* The rank of MPI_COMM_WORLD at a place; -1 for -1, which is no place. Local. */
+/* The rank of MPI_COMM_WORLD at a place; -1 for the place -1 (none). Local. */
 int bc_node_order_rank(const struct bc_node_order *order, int place);
 
-/* Whether a rank of MPI_COMM_WORLD is on another node than this one. Local. */
+/* Whether a rank of MPI_COMM_WORLD is on another node than the calling rank. Local. */
 bool bc_crosses_nodes(const struct bc_job *job, int rank);
 
-/* The share of pairs that cross nodes, in whole percent: 0 and 100 only where none or all
-   of them do. `partners` are the `count` ranks of MPI_COMM_WORLD that this rank is paired
-   with; `count` may be 0, and differ from rank to rank. Significant on rank 0; 0 if there
-   are no pairs at all. Collective over MPI_COMM_WORLD. */
+/* The share of pairs that cross nodes, in whole percent; 0 and 100 only where none or all of them
+   do. `partners` are the `count` ranks of MPI_COMM_WORLD that the calling rank is paired with;
+   `count` may be 0 and may differ from rank to rank. Significant on rank 0; 0 if there are no
+   pairs. Collective over MPI_COMM_WORLD. */
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
 
-/* Writes a note of that share: "100 % of the pairs cross nodes", after `which` ("single"
-   and a colon, say; "" for all pairs of the program). `partner` is -1 on a rank that has
-   none. No note where the job has one node. Collective over MPI_COMM_WORLD. */
+/* Writes that share as a note: "100 % of the pairs cross nodes", after `which` ("single: ", or ""
+   for all pairs of the program). `partner` is -1 on a rank that has none. Writes nothing where the
+   job has one node. Collective over MPI_COMM_WORLD. */
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
                       int partner);
 

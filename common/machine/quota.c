@@ -3,41 +3,20 @@
 #include "common/machine/control_groups.h"
 #include "common/machine/system_file.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* cpu.max: "QUOTA PERIOD" in µs, with "max" for a QUOTA without limit. */
-static bool read_version_2(const char *folder, int64_t *quota_us, int64_t *period_us)
+/* Reads quota and period, both in us. A group without a quota has -1 (version 1) or the word "max"
+   (version 2) in its place. */
+static bool read_quota(const char *folder, int version, int64_t us[2])
 {
-    char path[PATH_MAX], line[128], *end;
-    if (snprintf(path, sizeof path, "%s/cpu.max", folder) >= (int)sizeof path)
-        return false;
-    FILE *const file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    const bool read = fgets(line, sizeof line, file) != NULL;
-    fclose(file);
-    if (!read)
-        return false;
-    *quota_us = strtoll(line, &end, 10);
-    if (end == line)
-        return false;
-    const char *const second = end;
-    *period_us = strtoll(second, &end, 10);
-    return end != second;
-}
-
-/* -1 for a quota without limit. */
-static bool read_version_1(const char *folder, int64_t *quota_us, int64_t *period_us)
-{
-    return bc_system_number(folder, "cpu.cfs_quota_us", "", quota_us) &&
-           bc_system_number(folder, "cpu.cfs_period_us", "", period_us);
+    if (version == 2)
+        return bc_system_numbers(folder, "cpu.max", "", us, 2);
+    return bc_system_numbers(folder, "cpu.cfs_quota_us", "", &us[0], 1) &&
+           bc_system_numbers(folder, "cpu.cfs_period_us", "", &us[1], 1);
 }
 
 static bool is_same(const struct bc_quota *a, const struct bc_quota *b)
@@ -56,16 +35,14 @@ static bool has(const struct bc_quotas *quotas, const struct bc_quota *quota)
 static void add_quota(const char *folder, int version, void *context)
 {
     struct bc_quotas *const quotas = context;
-    int64_t quota_us = 0, period_us = 0;
+    int64_t us[2] = {0, 0}; /* quota, period */
     struct stat status;
-    const bool known = version == 1 ? read_version_1(folder, &quota_us, &period_us)
-                                    : read_version_2(folder, &quota_us, &period_us);
-    if (!known || quota_us <= 0 || period_us <= 0 || stat(folder, &status) != 0)
+    if (!read_quota(folder, version, us) || us[0] <= 0 || us[1] <= 0 || stat(folder, &status) != 0)
         return;
     const struct bc_quota quota = {
         .device = status.st_dev,
         .group = status.st_ino,
-        .processors = (double)quota_us / (double)period_us,
+        .processors = (double)us[0] / (double)us[1],
         .version = version,
     };
     if (quotas->count < BC_QUOTAS_MAX && !has(quotas, &quota))
@@ -74,7 +51,7 @@ static void add_quota(const char *folder, int version, void *context)
 
 void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount)
 {
-    memset(quotas, 0, sizeof *quotas); /* all of it is sent */
+    memset(quotas, 0, sizeof *quotas); /* padding too: ranks send the whole struct */
     bc_groups_visit(membership, mount, "cpu", add_quota, quotas);
 }
 
@@ -98,7 +75,7 @@ struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int coun
     struct bc_quota_finding finding = {.processors = 0.0, .ranks = 0};
     double smallest = 1.0;
     for (int i = 0; i < count; i++) {
-        double share = INFINITY; /* of a processor, that this rank may have */
+        double share = INFINITY; /* of a processor, for this rank */
         for (int64_t j = 0; j < quotas[i].count; j++) {
             const struct bc_quota *const quota = &quotas[i].of[j];
             const int sharing = count_sharing(quotas, count, quota);

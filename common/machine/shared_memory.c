@@ -1,27 +1,33 @@
 #include "common/machine/shared_memory.h"
 
 #include <signal.h>
-#include <stdint.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #define FOLDER "/dev/shm"
 
-/* With less an access may end in SIGBUS: a page may be larger than what is left. */
-#define FULL_BYTES ((uint64_t)64 << 10)
-/* With less a library may not start: UCX takes 4.3 MiB a rank. */
-#define LITTLE_BYTES ((uint64_t)16 << 20)
+/* With less than this an access may end in SIGBUS: a page may be larger than what is left. */
+#define FULL_BYTES ((int64_t)64 << 10)
+/* With less than this a library may not start: UCX takes 4.3 MiB a rank. */
+#define NEARLY_FULL_BYTES ((int64_t)16 << 20)
 
-/* Says that there is no room, if there is less than so much. Called by a signal
-   handler: statvfs is a bare system call in Linux's libraries. */
-static bool explain(uint64_t least_bytes)
+int64_t bc_shared_memory_available(void)
+{
+    struct statvfs folder;
+    if (statvfs(FOLDER, &folder) != 0)
+        return INT64_MAX;
+    return (int64_t)folder.f_bavail * (int64_t)folder.f_frsize;
+}
+
+/* Says on stderr that /dev/shm is full, if fewer than min_bytes are free. A signal handler calls
+   this. */
+static bool explain(int64_t min_bytes)
 {
     static const char text[] =
         "commcost: " FOLDER ", where MPI puts what the processes of a node share, "
         "has little room left: clear it, or give the container more "
         "(docker run --shm-size)\n";
-    struct statvfs folder;
-    if (statvfs(FOLDER, &folder) != 0 || (uint64_t)folder.f_bavail * folder.f_frsize >= least_bytes)
+    if (bc_shared_memory_available() >= min_bytes)
         return false;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     return true;
@@ -41,5 +47,5 @@ void bc_shared_memory_watch(bool speaks)
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
     if (speaks)
-        (void)explain(LITTLE_BYTES);
+        (void)explain(NEARLY_FULL_BYTES);
 }

@@ -1,17 +1,23 @@
 /*
- * Shared memory that isn't there. MPI libraries put what a node's ranks share into
- * /dev/shm. Where that is too small some give up in MPI_Init in words of their own, and
- * some are ended by the kernel with SIGBUS at the first access, without a word.
+ * /dev/shm, where MPI libraries put what the ranks of a node share.
+ *
+ * Where it is too small some libraries give up in MPI_Init with an error of their own, and with
+ * others the kernel ends a process with SIGBUS at its first access, without any message.
  */
 #ifndef COMMCOST_COMMON_MACHINE_SHARED_MEMORY_H
 #define COMMCOST_COMMON_MACHINE_SHARED_MEMORY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Says on stderr, if `speaks`, when /dev/shm has little room: a library that then gives
-   up in MPI_Init ends the process by itself. From now on a SIGBUS while /dev/shm is full
-   ends the process with one line that says so, and exit status 1; one for another
-   reason ends it as ever. Local; before MPI_Init. */
+/* The bytes that are free in /dev/shm; INT64_MAX where the system doesn't say. Local. A signal
+   handler may call it: statvfs is a bare system call in Linux's C libraries. */
+int64_t bc_shared_memory_available(void);
+
+/* If `speaks`, warns on stderr when /dev/shm is nearly full, since a library that gives up in
+   MPI_Init then ends the process. From now on a SIGBUS while /dev/shm is full ends the process with
+   one line that says so, and with exit status 1; a SIGBUS for another reason ends it as usual.
+   Local; call it before MPI_Init. */
 void bc_shared_memory_watch(bool speaks);
 
 #endif

@@ -5,9 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool bc_system_number(const char *folder, const char *name, const char *word, int64_t *number)
+bool bc_parse_integers(const char *text, int64_t *numbers, int count)
 {
-    char path[PATH_MAX], line[256], *end = NULL;
+    for (int i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = strtoll(text, &end, 10);
+        if (end == text)
+            return false;
+        text = end;
+    }
+    return true;
+}
+
+bool bc_system_numbers(const char *folder, const char *name, const char *word, int64_t *numbers,
+                       int count)
+{
+    char path[PATH_MAX], line[256];
     bool found = false;
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return false;
@@ -15,11 +28,8 @@ bool bc_system_number(const char *folder, const char *name, const char *word, in
     if (file == NULL)
         return false;
     while (!found && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, word, strlen(word)) == 0) {
-            const char *const digits = line + strlen(word);
-            *number = strtoll(digits, &end, 10);
-            found = end != digits;
-        }
+        found = strncmp(line, word, strlen(word)) == 0 &&
+                bc_parse_integers(line + strlen(word), numbers, count);
     fclose(file);
     return found;
 }

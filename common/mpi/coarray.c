@@ -375,6 +375,8 @@ static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struc
         BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->comm, &ignored, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Win_sync(lock->window));
     }
+    /* What the other rank stored before it wrote that is seen from here on. */
+    BC_MPI(MPI_Win_sync(lock->window));
 }
 
 void bc_queue_lock_acquire(struct bc_queue_lock *lock)

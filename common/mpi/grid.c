@@ -4,7 +4,7 @@
 
 void bc_grid_neighbours(const int dims[BC_GRID_DIMENSIONS], int rank, int neighbours[BC_GRID_SIDES])
 {
-    int stride = 1; /* in ranks, from a coordinate to the next */
+    int stride = 1; /* in ranks, from one coordinate to the next */
     for (int d = BC_GRID_DIMENSIONS - 1; d >= 0; d--) {
         int *const sides = neighbours + (ptrdiff_t)2 * d;
         const int here = rank / stride % dims[d];

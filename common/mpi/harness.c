@@ -5,12 +5,12 @@
 
 #include <sched.h>
 
-/* A rank looks so often before each sleep: a collective may have several steps
-   ready, and a look takes but one. */
+/* A rank tests its request LOOKS times before each sleep: a collective may have several steps ready,
+   and each test makes progress on one of them. */
 #define LOOKS 4
 
-/* The first sleep is short, for what is about to happen; each is twice the one
-   before, up to the longest. */
+/* The first sleep is short, for collectives that are about to end; each is twice as long as the one
+   before, up to the maximum. */
 #define SLEEP_MIN_NS 20000
 #define SLEEP_MAX_NS 1000000
 
@@ -20,6 +20,8 @@ void bc_harness_choose(bool sleeps)
 {
     sleeping = sleeps;
 }
+
+typedef void wait_fn(MPI_Request *request);
 
 static void wait_asleep(MPI_Request *request)
 {
@@ -31,12 +33,23 @@ static void wait_asleep(MPI_Request *request)
             return;
         if (sleep_ns > SLEEP_MAX_NS)
             sleep_ns = SLEEP_MAX_NS;
-        /* A signal cuts it short, which does no harm. */
+        /* A signal may end the sleep earlier, which does no harm. */
         bc_sleep_ns(sleep_ns);
     }
 }
 
-void bc_harness_barrier(MPI_Comm comm)
+static void wait_yielding(MPI_Request *request)
+{
+    int done = 0;
+    for (;;) {
+        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
+        if (done)
+            return;
+        sched_yield();
+    }
+}
+
+static void barrier(MPI_Comm comm, wait_fn *wait)
 {
     if (!sleeping) {
         BC_MPI(MPI_Barrier(comm));
@@ -44,7 +57,41 @@ void bc_harness_barrier(MPI_Comm comm)
     }
     MPI_Request request;
     BC_MPI(PMPI_Ibarrier(comm, &request));
-    wait_asleep(&request);
+    wait(&request);
+}
+
+static void allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, wait_fn *wait)
+{
+    if (!sleeping) {
+        BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
+        return;
+    }
+    MPI_Request request;
+    BC_MPI(PMPI_Iallreduce(send, receive, count, type, op, comm, &request));
+    wait(&request);
+}
+
+void bc_harness_barrier(MPI_Comm comm)
+{
+    barrier(comm, wait_asleep);
+}
+
+void bc_harness_release(MPI_Comm comm)
+{
+    barrier(comm, wait_yielding);
+}
+
+void bc_harness_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm)
+{
+    allreduce(send, receive, count, type, op, comm, wait_asleep);
+}
+
+void bc_harness_release_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
+                                  MPI_Op op, MPI_Comm comm)
+{
+    allreduce(send, receive, count, type, op, comm, wait_yielding);
 }
 
 void bc_harness_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -68,50 +115,4 @@ void bc_harness_reduce(const void *send, void *receive, int count, MPI_Datatype 
     MPI_Request request;
     BC_MPI(PMPI_Ireduce(send, receive, count, type, op, root, comm, &request));
     wait_asleep(&request);
-}
-
-void bc_harness_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
-                          MPI_Comm comm)
-{
-    if (!sleeping) {
-        BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
-        return;
-    }
-    MPI_Request request;
-    BC_MPI(PMPI_Iallreduce(send, receive, count, type, op, comm, &request));
-    wait_asleep(&request);
-}
-
-static void wait_yielding(MPI_Request *request)
-{
-    int done = 0;
-    for (;;) {
-        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
-        if (done)
-            return;
-        sched_yield();
-    }
-}
-
-void bc_harness_release(MPI_Comm comm)
-{
-    if (!sleeping) {
-        BC_MPI(MPI_Barrier(comm));
-        return;
-    }
-    MPI_Request request;
-    BC_MPI(PMPI_Ibarrier(comm, &request));
-    wait_yielding(&request);
-}
-
-void bc_harness_release_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
-                                  MPI_Op op, MPI_Comm comm)
-{
-    if (!sleeping) {
-        BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
-        return;
-    }
-    MPI_Request request;
-    BC_MPI(PMPI_Iallreduce(send, receive, count, type, op, comm, &request));
-    wait_yielding(&request);
 }

@@ -1,16 +1,14 @@
 /*
- * Collectives of the harness that leave the processor to others in oversubscribed
- * jobs.
+ * Harness collectives: what the ranks call between measurements, to agree on what comes next and to
+ * collect results. In oversubscribed jobs they leave the processor to other ranks.
  *
- * Between measurements the ranks agree on what comes next and bring together what
- * came of it. Nobody times that, but MPI libraries wait by polling, and with more
- * ranks than processors a rank that polls keeps away the one that it waits for:
- * MPICH 4.0.2 takes 35 ms a barrier with 8 ranks on 2 processors. So there a
- * rank that waits in one of these sleeps, and looks again from time to time.
- * Everywhere else they are MPI's blocking collectives and nothing more.
+ * Nobody times them, but MPI libraries wait by polling, and with more ranks than processors a polling
+ * rank keeps the rank for which it waits from running: MPICH 4.0.2 takes 35 ms a barrier with 8 ranks
+ * on 2 processors. So in such jobs a rank that waits here sleeps, and looks again from time to time.
+ * In all others these are MPI's blocking collectives and nothing more.
  *
- * Not for a timed region. Ranks leave these up to a millisecond apart; the barrier
- * that releases them into a timed region is bc_harness_release.
+ * Don't use them in a timed region. Ranks may leave them up to a millisecond apart; the barrier that
+ * releases ranks into a timed region is bc_harness_release.
  */
 #ifndef COMMCOST_COMMON_MPI_HARNESS_H
 #define COMMCOST_COMMON_MPI_HARNESS_H
@@ -18,20 +16,20 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* What MPI_MAXLOC finds, as MPI_DOUBLE_INT has it. */
+/* An MPI_DOUBLE_INT, as MPI_MAXLOC finds it. */
 struct bc_located {
     double value;
     int rank;
 };
 
-/* Whether those that wait sleep; until this is called they don't. bc_run_begin calls
-   it: they do in oversubscribed jobs. Local, but must be the same on all ranks, and
-   between two collectives. */
+/* Sets whether ranks that wait sleep; at first they don't. The frame (common/run/benchmark.c) lets
+   them sleep in oversubscribed jobs. Local, but the same on all ranks, and between two
+   collectives. */
 void bc_harness_choose(bool sleeps);
 
-/* As their namesakes in MPI; collective over `comm`.
-   While they sleep these pass by what intercepts MPI calls: it would take them for
-   the non-blocking collectives of a program. An error of MPI's ends the job. */
+/* As the MPI functions of the same names; collective over `comm`. Where ranks sleep these call PMPI_
+   directly, so interposers don't see them and don't take them for a program's non-blocking
+   collectives. An MPI error ends the job. */
 void bc_harness_barrier(MPI_Comm comm);
 void bc_harness_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void bc_harness_reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
@@ -39,12 +37,12 @@ void bc_harness_reduce(const void *send, void *receive, int count, MPI_Datatype 
 void bc_harness_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm);
 
-/* A barrier whose ranks leave at once, as far as there are processors for them: in
-   oversubscribed jobs those that wait offer their processor to others each time
-   they look, but don't sleep. 8 ranks on 2 processors take 0.2 ms. */
+/* A barrier whose ranks leave at once, as far as there are processors for them: in oversubscribed jobs
+   a rank that waits yields its processor each time it has looked, but doesn't sleep. 8 ranks on 2
+   processors take 0.2 ms. */
 void bc_harness_release(MPI_Comm comm);
 
-/* An allreduce whose ranks leave so. */
+/* An allreduce whose ranks leave in the same way. */
 void bc_harness_release_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
                                   MPI_Op op, MPI_Comm comm);
 

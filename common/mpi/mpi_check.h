@@ -1,14 +1,14 @@
 /*
- * The one way in which an MPI error ends a run.
+ * Checked MPI calls: the one way in which an error ends a run.
  *
- * MPI_COMM_WORLD returns errors instead of aborting (bc_run_begin sets that),
- * so that every call can say which call failed, on which rank and why.
+ * MPI_COMM_WORLD returns errors instead of aborting (common/run/benchmark.c sets that), so the
+ * message can say which call failed, on which rank and why.
  */
 #ifndef COMMCOST_COMMON_MPI_MPI_CHECK_H
 #define COMMCOST_COMMON_MPI_MPI_CHECK_H
 
-/* Evaluates an MPI call; if it fails, prints the call, its place, the rank and
-   MPI's error string to stderr and aborts the job with exit status 1. */
+/* Evaluates an MPI call. If it fails, prints the call, file and line, the rank and MPI's error string
+   to stderr and aborts the job with exit status 1. */
 #define BC_MPI(call)                                                                               \
     do {                                                                                           \
         const int bc_mpi_code = (call);                                                            \
@@ -19,8 +19,8 @@
 /* Reports a failed MPI call and aborts the job. Local; does not return. */
 _Noreturn void bc_mpi_failed(const char *call, int code, const char *file, int line);
 
-/* Reports a failure that no rank can go on from (out of memory, say) and
-   aborts the job with exit status 1. Local; does not return. */
+/* Reports an error after which no rank can go on (no memory, say) and aborts the job with exit
+   status 1. Local; does not return. */
 _Noreturn void bc_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

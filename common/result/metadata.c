@@ -168,11 +168,11 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
     bc_output_meta(output, "thread_level", "%s", thread_level_name(thread_level));
     bc_output_meta(output, "ranks", "%d", job->ranks);
     bc_output_meta(output, "nodes", "%d", job->nodes);
-    if (job->least_per_node == job->most_per_node)
-        bc_output_meta(output, "ranks_per_node", "%d", job->most_per_node);
+    if (job->min_per_node == job->max_per_node)
+        bc_output_meta(output, "ranks_per_node", "%d", job->max_per_node);
     else
-        bc_output_meta(output, "ranks_per_node", "%d to %d", job->least_per_node,
-                       job->most_per_node);
+        bc_output_meta(output, "ranks_per_node", "%d to %d", job->min_per_node,
+                       job->max_per_node);
     bc_output_meta(output, "hosts", "%s", job->hosts);
     bc_output_meta(output, "binding", "%s", job->binding != NULL ? job->binding : "NA");
     write_processor(output);
@@ -198,7 +198,7 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
                          "oversubscribed: ranks share processors (up to %d ranks "
                          "on a node, as few as %d processors for them); times "
                          "include waiting for a processor",
-                         job->most_per_node, job->least_processors);
+                         job->max_per_node, job->min_processors);
     if (job->shared_cores != NULL)
         bc_output_remark(output, "note",
                          "%s: hardware threads (hyperthreads) of a core have its units "

@@ -40,7 +40,8 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
     };
     if (run->state == NULL)
         return false;
-    memcpy(run->state, benchmark->defaults, benchmark->defaults_bytes);
+    if (benchmark->defaults != NULL)
+        memcpy(run->state, benchmark->defaults, benchmark->defaults_bytes);
     if (bc_options_create(&run->options, tables, 2))
         run->defaults = bc_options_encode(&run->options);
     if (run->defaults == NULL)
@@ -195,9 +196,11 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
     if (text == NULL || length == 0)
         bc_abort("no memory for the options");
     BC_MPI(MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD));
-    if (!root &&
-        (!bc_options_decode(&run->options, text) ||
-         (run->benchmark->complete != NULL && !run->benchmark->complete(run->state, &error))))
+    const bool decoded = root || bc_options_decode(&run->options, text);
+    /* Where help was asked for, nothing else is looked at. */
+    const bool asked = run->settings.help || run->settings.version;
+    if (!decoded || (!root && !asked && run->benchmark->complete != NULL &&
+                     !run->benchmark->complete(run->state, &error)))
         bc_abort("could not read the options of rank 0");
     free(text);
     run->table = run->benchmark->choose_table != NULL ? run->benchmark->choose_table(run->state)
@@ -419,7 +422,8 @@ static void measure_rows(struct bc_run *run)
     void *const result = malloc(benchmark->result_bytes);
     if (result == NULL)
         bc_abort("no memory for a row");
-    benchmark->rows(run->state, &rows);
+    if (benchmark->rows != NULL)
+        benchmark->rows(run->state, &rows);
     bool goes_on = true;
     for (size_t i = 0; i < rows.count && goes_on; i++) {
         memset(result, 0, benchmark->result_bytes);
@@ -460,6 +464,7 @@ int bc_benchmark_main(const struct bc_benchmark *benchmark, int argc, char **arg
         return status;
     benchmark->open(run.state, &run);
     measure_rows(&run);
-    benchmark->close(run.state);
+    if (benchmark->close != NULL)
+        benchmark->close(run.state);
     return end(&run);
 }

@@ -35,7 +35,8 @@ struct bc_benchmark {
     double budget_s;         /* that a run with defaults may take */
     bool may_start_together; /* has the option --start: run->window can start what it times */
     char usage_option;       /* a short option that asks for help beside -h, or 0 */
-    const void *defaults;    /* what the state begins with, the options' values; the rest is 0 */
+    const void *defaults;    /* what the state begins with, the options' values; the rest is 0.
+                                NULL: all of the state is 0 */
     size_t defaults_bytes;   /* of that */
     size_t state_bytes;      /* of the whole state */
     size_t key_bytes;        /* of a row's key */
@@ -54,12 +55,12 @@ struct bc_benchmark {
     struct bc_table (*choose_table)(const void *state);
     /* Makes what all rows share, and writes notes. Collective. */
     void (*open)(void *state, struct bc_run *run);
-    /* Lists the rows in the order in which they are written. Collective. */
+    /* Lists the rows in the order in which they are written. Collective. NULL: there are none. */
     void (*rows)(void *state, struct bc_rows *rows);
     /* Measures one row within `seconds` (significant on rank 0; INFINITY: as long as it takes)
        and fills in the result, which begins as zeros, on rank 0. Collective. */
     void (*measure)(void *state, const void *key, double seconds, void *result);
-    /* Frees what `open` made. Collective. */
+    /* Frees what `open` made. Collective. NULL: nothing to free. */
     void (*close)(void *state);
     /* The number of --max-time shares that a row takes. NULL: one. */
     int (*shares)(const void *state);

@@ -398,6 +398,9 @@ bool bc_options_create(struct bc_options *options, const struct bc_option_table 
     for (size_t row = 0; row < bc_options_count(options); row++) {
         const struct entry entry = entry_at(options, row);
         struct bc_error error;
+        struct bc_size_list *const list = entry.option->kind == BC_SIZE_LIST ? entry.value : NULL;
+        if (list != NULL && list->text != NULL && !bc_parse_size_list(list->text, list))
+            return false;
         if (entry.option->kind == BC_NAMES &&
             !set_value(&entry, entry.option->long_name, text_of(&entry), false, &error))
             abort(); /* a default that the program itself made up */

@@ -23,7 +23,7 @@ enum bc_option_kind {
     BC_REAL,      /* double */
     BC_PERCENT,   /* double, in percent */
     BC_SIZE,      /* int64_t with K, M, G */
-    BC_SIZE_LIST, /* struct bc_size_list */
+    BC_SIZE_LIST, /* struct bc_size_list; a default needs only `text` */
     BC_CHOICE,    /* int: the index of one of `choices` */
     BC_NAMES,     /* struct bc_names: some of a list of names, or all */
     BC_TEXT       /* const char *: any text; points into argv, the environment or memory that the

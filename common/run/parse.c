@@ -148,6 +148,15 @@ bool bc_parse_size_list(const char *text, struct bc_size_list *list)
     return true;
 }
 
+int64_t bc_size_list_max(const struct bc_size_list *list)
+{
+    int64_t max = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->values[i] > max)
+            max = list->values[i];
+    return max;
+}
+
 void bc_size_list_free(struct bc_size_list *list)
 {
     free(list->values);

@@ -32,6 +32,8 @@ bool bc_parse_boolean(const char *text, bool *value);
 struct bc_size_list {
     int64_t *values; /* allocated; freed by bc_size_list_free */
     size_t count;
+    const char *text; /* in a default that is a constant, instead of values: the list as users write
+                         it, which bc_options_create reads; else NULL */
 };
 
 /*
@@ -40,6 +42,9 @@ struct bc_size_list {
  * the list's earlier values are freed.
  */
 bool bc_parse_size_list(const char *text, struct bc_size_list *list);
+
+/* The largest size; 0 of an empty list. */
+int64_t bc_size_list_max(const struct bc_size_list *list);
 
 void bc_size_list_free(struct bc_size_list *list);
 

@@ -29,7 +29,7 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
         .min_rounds = fixed ? s->samples : s->min_samples,
         .max_rounds = fixed ? s->samples : s->max_samples,
         .deadline_s = bc_elapsed_s() + seconds,
-        .least_rounds = LEAST_SAMPLES,
+        .grace_rounds = LEAST_SAMPLES,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,
         .retakes = retakes(run),

@@ -1,34 +1,32 @@
 #include "common/stats/batch.h"
 
 #include "common/mpi/harness.h"
+#include "common/stats/batch_length.h"
 #include "common/stats/singles.h"
 
 #include <math.h>
 
-/* A batch takes about this long, or so many times what the clock costs. */
+/* A batch takes about this long, or longer where the clock is slow. */
 #define BATCH_NS 20000.0
-#define BATCH_CLOCKS 100.0
 #define BATCH_REPETITIONS_MAX 10000
 
-/* Lets the ranks that have a part in a batch begin. */
+/* Releases the ranks that take part in a batch. */
 static void release(const struct bc_batch *batch)
 {
-    const MPI_Comm players = batch->players != NULL ? *batch->players : MPI_COMM_WORLD;
-    if (players != MPI_COMM_NULL)
-        bc_harness_release(players);
+    const MPI_Comm participants =
+        batch->participants != NULL ? *batch->participants : MPI_COMM_WORLD;
+    if (participants != MPI_COMM_NULL)
+        bc_harness_release(participants);
 }
 
-/* The repetitions that make a batch long against the clock, if one takes so
-   long. */
+/* The repetitions that make a batch long against the clock, if one takes `ns`. */
 static int64_t repetitions_of(const struct bc_run *run, double ns)
 {
-    const double batch_ns = fmax(BATCH_NS, BATCH_CLOCKS * run->max_clock.read_ns);
-    const double repetitions = ceil(batch_ns / fmax(ns, 1.0));
-    return repetitions > BATCH_REPETITIONS_MAX ? BATCH_REPETITIONS_MAX : (int64_t)repetitions;
+    return bc_batch_repetitions(bc_batch_ns(&run->max_clock, BATCH_NS), ns, BATCH_REPETITIONS_MAX);
 }
 
-/* The slowest rank's time of a repetition in a batch of so many, the quicker one of
-   two batches, since either may have been disturbed. Collective. */
+/* The slowest rank's time of a repetition in a batch of `repetitions`; of two batches the quicker
+   one, since either may have been disturbed. Collective. */
 static double repetition_ns(const struct bc_batch *batch, int64_t repetitions)
 {
     double ns = INFINITY;
@@ -41,8 +39,8 @@ static double repetition_ns(const struct bc_batch *batch, int64_t repetitions)
     return ns;
 }
 
-/* The repetitions that make a batch long against the clock, tried with ever more of
-   them until they are. Collective; the same on every rank. */
+/* The repetitions that make a batch long against the clock, tried with more and more repetitions
+   until they do. Collective; the same on every rank. */
 static int64_t batch_length(const struct bc_run *run, const struct bc_batch *batch)
 {
     int64_t tried = 1;
@@ -50,7 +48,7 @@ static int64_t batch_length(const struct bc_run *run, const struct bc_batch *bat
         const int64_t enough = repetitions_of(run, repetition_ns(batch, tried));
         if (enough <= 2 * tried)
             return enough;
-        /* What one repetition takes says little of how long many take. */
+        /* The time of one repetition says little about that of many. */
         tried = enough < 8 * tried ? enough : 8 * tried;
     }
 }
@@ -58,7 +56,7 @@ static int64_t batch_length(const struct bc_run *run, const struct bc_batch *bat
 struct round {
     const struct bc_batch *batch;
     int64_t repetitions;
-    bool leads_in; /* with a repetition that isn't timed */
+    bool leads_in; /* begins with a repetition that isn't timed */
 };
 
 static void take_batch(void *context, double *values)
@@ -67,8 +65,8 @@ static void take_batch(void *context, double *values)
     const struct bc_batch *const batch = round->batch;
     if (batch->window == NULL)
         release(batch);
-    /* Ranks come out of the first repetition as they do out of all that follow, and
-       not as they come out of the barrier. */
+    /* Ranks leave the first repetition as they leave all that follow, and not as they leave the
+       barrier. */
     if (round->leads_in)
         (void)batch->repeat(batch->context, 1);
     if (batch->window != NULL)
@@ -90,20 +88,17 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
     };
 }
 
-/*
- * batch_length for oversubscribed jobs, where a repetition may take longer
- * than a batch should, and the first one all the time that there is: it is a
- * sample. 0 if there is no time for another one, so that it has to do. Else the
- * second of two counts, as the first may have waited for a processor. On rank 0
- * *seconds becomes what is left of it, 0 if that is too little for a round.
- */
+/* batch_length for oversubscribed jobs, where a repetition may take longer than a batch should, and
+   the first one may use up the time: so it is taken as a sample. Returns 0 if there is no time for
+   another one. Otherwise takes a second one and goes by that, as the first may have waited for a
+   processor. On rank 0 *seconds becomes what is left of it, 0 if that is too short for a round. */
 static int64_t shared_batch_length(const struct bc_run *run, const struct bc_batch *batch,
                                    double *seconds)
 {
     struct round round = {batch, 1, false};
     const struct bc_source source = source_of(run, &round);
     const struct bc_plan one_round = {.min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
-    int64_t agreed[2] = {0, 1}; /* repetitions, whether to take another */
+    int64_t agreed[2] = {0, 1}; /* repetitions; whether to take another sample */
     for (int i = 0; i < 2 && agreed[1] != 0; i++) {
         const double start_s = bc_elapsed_s();
         bc_sampler_run(run->sampler, &source, &one_round);
@@ -141,7 +136,8 @@ void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, do
         round.leads_in = true;
         const struct bc_source batches = source_of(run, &round);
         const struct bc_source singles = source_of(run, &one);
-        in_time = bc_sample_with_singles(run, &batches, &singles, false, left_s, &result->repetition);
+        in_time =
+            bc_sample_with_singles(run, &batches, &singles, false, left_s, &result->repetition);
     } else if (round.repetitions == 1) {
         const struct bc_source source = source_of(run, &round);
         in_time = bc_run_sample(run, &source, left_s, &result->repetition);

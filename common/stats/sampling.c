@@ -1,33 +1,35 @@
 #include "common/stats/sampling.h"
 
 #include "common/clock/clock.h"
-#include "common/mpi/mpi_check.h"
+#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds in one reduction, at most. */
-#define BATCH_MAX 256
+#define BATCH_MAX 256 /* rounds in one reduction */
 
-/* Warm-up ends when no quantity's median has fallen by more than this share
-   from one batch of so many rounds to the next. */
+#define NO_MEMORY "no memory for %zu samples"
+
+/* The warm-up ends when no quantity's median has fallen by more than WARMUP_FALL from one batch of
+   WARMUP_BATCH rounds to the next, after WARMUP_BATCHES_MAX batches, or when it has used
+   WARMUP_TIME_SHARE of the time. */
 #define WARMUP_BATCH 5
 #define WARMUP_FALL 0.02
 #define WARMUP_BATCHES_MAX 20
-/* ... or when it has used this share of the time. */
 #define WARMUP_TIME_SHARE 0.1
 
-/* What is reduced of a quantity whose ranks start together; of others it is just the
-   value. */
+/* The values that are reduced for a quantity whose ranks start together; for others it is the value
+   alone. */
 enum { LAST_END, FIRST_START, LAST_START, REDUCED };
 
 /* Rounds that were kept. */
 struct store {
     struct bc_samples samples;
-    int *slowest_rank; /* in each */
+    int *slowest_rank; /* in each round */
     size_t capacity;
 };
 
@@ -36,25 +38,25 @@ struct bc_sampler {
     int rank, size;
     struct bc_located *local;   /* BATCH_MAX rounds of all quantities */
     struct bc_located *slowest; /* the same, reduced; rank 0 */
-    bool missed[BATCH_MAX];     /* rounds of the batch; rank 0 */
+    bool missed[BATCH_MAX];     /* whether a rank was late in each round of the batch; rank 0 */
     struct store kept;          /* rank 0 */
-    struct store dropped;       /* rounds that were missed; rank 0 */
+    struct store dropped;       /* missed rounds; rank 0 */
 };
 
 /* What rank 0 tells the others before each batch. */
 struct order {
     int32_t rounds; /* 0: the run is over */
     int32_t end;    /* enum bc_end */
-    int32_t counts; /* whether these rounds do, or are of the warm-up */
+    int32_t counts; /* 0: the rounds belong to the warm-up */
 };
 
-/* Rank 0's view of a run under way. */
+/* What rank 0 knows of the current run. */
 struct controller {
     const struct bc_plan *plan;
     struct bc_sampler *sampler;
     int quantities;
     double start_s;
-    double round_s;      /* what a round costs, barriers and all */
+    double round_s;      /* mean time of a round, with its barriers */
     int64_t rounds_done; /* warm-up and samples */
     bool warming;
     int warmup_batches;
@@ -64,24 +66,16 @@ struct controller {
     struct bc_starts *starts; /* or NULL */
 };
 
-static void *allocate(size_t count, size_t size)
-{
-    void *const memory = calloc(count, size);
-    if (memory == NULL)
-        bc_abort("no memory for %zu samples", count);
-    return memory;
-}
-
 struct bc_sampler *bc_sampler_create(MPI_Comm comm)
 {
-    struct bc_sampler *const sampler = allocate(1, sizeof *sampler);
     const size_t pairs = (size_t)BATCH_MAX * BC_QUANTITIES_MAX * REDUCED;
+    struct bc_sampler *const sampler = bc_allocate(1, sizeof *sampler, NO_MEMORY, pairs);
     sampler->comm = comm;
     BC_MPI(MPI_Comm_rank(comm, &sampler->rank));
     BC_MPI(MPI_Comm_size(comm, &sampler->size));
-    sampler->local = allocate(pairs, sizeof *sampler->local);
+    sampler->local = bc_allocate(pairs, sizeof *sampler->local, NO_MEMORY, pairs);
     if (sampler->rank == 0)
-        sampler->slowest = allocate(pairs, sizeof *sampler->slowest);
+        sampler->slowest = bc_allocate(pairs, sizeof *sampler->slowest, NO_MEMORY, pairs);
     return sampler;
 }
 
@@ -109,11 +103,11 @@ static void *grow(void *memory, size_t count, size_t size)
 {
     void *const grown = realloc(memory, count * size);
     if (grown == NULL)
-        bc_abort("no memory for %zu samples", count);
+        bc_abort(NO_MEMORY, count);
     return grown;
 }
 
-static void make_room(struct store *store, size_t count)
+static void make_space(struct store *store, size_t count)
 {
     if (count <= store->capacity)
         return;
@@ -127,7 +121,7 @@ static void make_room(struct store *store, size_t count)
     store->capacity = capacity;
 }
 
-/* True if the batch that was just taken no longer got faster. */
+/* Whether the last batch was no longer faster than the one before. */
 static bool has_warmed_up(struct controller *controller, int rounds)
 {
     const struct bc_plan *const plan = controller->plan;
@@ -141,7 +135,7 @@ static bool has_warmed_up(struct controller *controller, int rounds)
             batch[i] = controller->sampler->slowest[i * controller->quantities + q].value;
         const double median = bc_median(batch, (size_t)rounds);
         const double before = controller->warmup_medians[q];
-        /* Less the clock's cost, what takes no time is below 0. */
+        /* Without the clock's cost a value may be below 0. */
         if (median < before - WARMUP_FALL * fabs(before))
             falling = true;
         controller->warmup_medians[q] = median;
@@ -152,12 +146,12 @@ static bool has_warmed_up(struct controller *controller, int rounds)
                WARMUP_TIME_SHARE * (plan->deadline_s - controller->start_s);
 }
 
-/* Puts a round into a store. */
+/* Appends a round to a store. */
 static void keep_round(struct store *store, int quantities, const struct bc_located *round,
                        int slowest_of)
 {
     const size_t place = store->samples.count;
-    make_room(store, place + 1);
+    make_space(store, place + 1);
     for (int q = 0; q < quantities; q++)
         store->samples.values[q][place] = round[q].value;
     store->slowest_rank[place] = round[slowest_of].rank;
@@ -182,14 +176,14 @@ static void keep_samples(struct controller *controller, int rounds, int slowest_
     }
 }
 
-/* Uses rounds that were missed where there are too few others. */
+/* Uses the missed rounds if there are too few others. */
 static void use_dropped(struct controller *controller, int slowest_of)
 {
     struct bc_sampler *const sampler = controller->sampler;
     const struct bc_samples *const dropped = &sampler->dropped.samples;
     const int64_t count = (int64_t)sampler->kept.samples.count;
-    const int64_t least = controller->plan->least_rounds;
-    const int64_t needed = least > 0 || controller->plan->adds ? least : 1;
+    const int64_t grace_rounds = controller->plan->grace_rounds;
+    const int64_t needed = grace_rounds > 0 || controller->plan->adds ? grace_rounds : 1;
     if (dropped->count == 0 || count >= needed)
         return;
     for (size_t i = 0; i < dropped->count; i++) {
@@ -228,15 +222,15 @@ static bool time_is_up(const struct controller *controller)
     const double now_s = bc_elapsed_s();
     if (count < 1 || now_s < plan->deadline_s)
         return false;
-    return count >= plan->least_rounds ||
+    return count >= plan->grace_rounds ||
            now_s + controller->round_s > plan->deadline_s + plan->grace_s;
 }
 
-/* `wanted` rounds, but no more than a batch holds or the time allows. */
+/* `wanted` rounds, limited to what a batch holds and the time allows, but at least one. */
 static int32_t limit_batch(const struct controller *controller, int64_t wanted)
 {
     if (controller->rounds_done == 0)
-        return 1; /* the first round shows what a round costs */
+        return 1; /* the first round shows how long a round takes */
     const double left_s = controller->plan->deadline_s - bc_elapsed_s();
     if (wanted > BATCH_MAX)
         wanted = BATCH_MAX;
@@ -269,8 +263,8 @@ static struct order next_order(const struct controller *controller)
 
 /* ---- every rank follows ---------------------------------------------------------------------- */
 
-/* This rank's end and start, over the repetitions as the value is, and the start as it
-   is. A rank without a part in the round has none of them. */
+/* This rank's end and start, divided by the repetitions as the value is, and the start as it is. A
+   rank that takes no part in the round has none of them. */
 static void set_reduced(struct bc_located *reduced, double value, double start_ns,
                         double repetitions, int rank)
 {
@@ -284,7 +278,7 @@ static void set_reduced(struct bc_located *reduced, double value, double start_n
         reduced[i] = (struct bc_located){has_part ? ends[i] : -INFINITY, rank};
 }
 
-/* On rank 0: from what was reduced to samples, in place, and which rounds missed. */
+/* Turns the reduced values into samples, in place, and notes the missed rounds. Rank 0. */
 static void join_starts_and_ends(struct bc_sampler *sampler, const struct bc_source *source,
                                  int rounds)
 {
@@ -309,11 +303,11 @@ static void take_batch_together(struct bc_sampler *sampler, const struct bc_sour
     for (int i = 0; i < rounds; i++) {
         double values[BC_QUANTITIES_MAX];
         source->take(source->context, values);
-        /* From the first start to the last end is the last rank's time, and how much
-           earlier the first one started. Starts are single readings, so no cost is
-           in their difference; it is between the two readings of the rank that ends
-           last. So each rank takes its own clock's cost off its end, before the last
-           end is looked for. */
+        /* The time from the first start to the last end is the time of the rank that ends last,
+           plus how much earlier the first rank started. A start is a single reading, so the
+           difference of two starts contains no cost of the clock; the time of the rank that ends
+           last does. So each rank subtracts its own clock's cost from its end, before the last end
+           is found. */
         for (int q = 0; q < source->quantities; q++, reduced += REDUCED)
             set_reduced(reduced, values[q] - source->clock_ns, source->starts->start_ns[q],
                         repetitions, sampler->rank);
@@ -386,7 +380,8 @@ int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
 {
     if (sampler->kept.samples.count == 0)
         return -1;
-    int *const counts = allocate((size_t)sampler->size, sizeof *counts);
+    const size_t size = (size_t)sampler->size;
+    int *const counts = bc_allocate(size, sizeof *counts, NO_MEMORY, size);
     for (size_t i = 0; i < sampler->kept.samples.count; i++)
         counts[sampler->kept.slowest_rank[i]]++;
     int slowest = 0;
@@ -403,7 +398,7 @@ struct bc_summary bc_samples_summarize_difference(const struct bc_samples *sampl
                                                   int subtrahend, enum bc_estimator estimator,
                                                   double confidence)
 {
-    double *const values = allocate(samples->count + 1, sizeof *values);
+    double *const values = bc_allocate(samples->count, sizeof *values, NO_MEMORY, samples->count);
     for (size_t i = 0; i < samples->count; i++) {
         values[i] = samples->values[quantity][i];
         if (subtrahend >= 0)

@@ -1,17 +1,15 @@
 /*
- * Adaptive, budgeted sampling across ranks.
+ * Adaptive sampling across ranks within a time budget.
  *
- * A source takes one round of measurements on every rank: one or more
- * quantities, measured in turn, so that whatever drifts (clock rate,
- * temperature, other users) touches all of them alike. The sample of a
- * quantity in a round is the slowest rank's value, or from the first start to the
- * last end where ranks start on a shared clock (struct bc_starts): rounds are reduced
- * elementwise with MPI_MAXLOC to rank 0 in batches, which takes O(log P)
- * steps and memory independent of P, but for a count a rank on rank 0 when that is asked
- * which rank is slow.
+ * A source takes one round of measurements on every rank: one or more quantities, measured in turn,
+ * so that whatever drifts (clock rate, temperature, other users) affects all of them alike. The
+ * sample of a quantity in a round is the slowest rank's value, or, where ranks start on a shared
+ * clock (struct bc_starts), the time from the first start to the last end. Rounds are reduced
+ * elementwise with MPI_MAXLOC to rank 0 in batches, in O(log P) steps and with memory that doesn't
+ * grow with P; only bc_sampler_slowest_rank takes a count for each rank on rank 0.
  *
- * Rank 0 decides how many rounds to take and when to stop; every rank follows.
- * Nothing but the source's own code runs between two rounds of a batch.
+ * Rank 0 decides how many rounds to take and when to stop; every rank follows. Between two rounds
+ * of a batch nothing runs but the source's own code.
  */
 #ifndef COMMCOST_COMMON_STATS_SAMPLING_H
 #define COMMCOST_COMMON_STATS_SAMPLING_H
@@ -25,50 +23,43 @@
 
 #define BC_QUANTITIES_MAX 4
 
-/*
- * When quantities began, for sources whose ranks start together at a moment that they
- * agreed on: then the sample of a quantity is no longer the slowest rank's value but
- * the time from the first rank's start to the last one's end. A round in which a rank
- * came late is a miss. It is dropped and another one taken in its place while the
- * plan allows that; else it is used: what was measured is right for ranks that start
- * like this.
- */
+/* When quantities began, for sources whose ranks start together at a moment on which they agreed.
+   The sample of a quantity is then the time from the first rank's start to the last rank's end. A
+   round in which a rank was late is a miss. It is dropped and taken again while the plan allows
+   that; after that it is used: its times are right for ranks that start like this. */
 struct bc_starts {
-    double start_ns[BC_QUANTITIES_MAX]; /* set by `take`: this rank's, from the
-                                           agreed moment on, on the same clock as
-                                           the values, in ns as they */
-    double late_ns;                     /* later than this is late; on rank 0 */
+    double start_ns[BC_QUANTITIES_MAX]; /* set by `take`: this rank's start, from the agreed moment
+                                           on, on the clock of the values */
+    double late_ns;                     /* a start after this is late; significant on rank 0 */
 
-    /* Counted on rank 0, warm-up left out. */
+    /* Counted on rank 0, without the warm-up. */
     int64_t rounds, missed;
-    int64_t used; /* of those that were missed */
+    int64_t used; /* missed rounds that were used */
 };
 
 /* What is measured. */
 struct bc_source {
     int quantities; /* 1 to BC_QUANTITIES_MAX */
-    /* Collective: takes one round and stores this rank's value of each
-       quantity, usually in nanoseconds. */
+    /* Takes one round and stores this rank's value of each quantity, usually in nanoseconds.
+       Collective. */
     void (*take)(void *context, double *values);
     void *context;
-    int slowest_of;           /* the quantity that bc_sampler_slowest_rank is about */
-    struct bc_starts *starts; /* the same on all ranks: NULL or not */
-    int64_t repetitions;      /* that were timed together and each value is the time of one
-                                 of; 0 is 1. Only starts need it */
-    double clock_ns;          /* what reading the clock adds to each value on this rank (its own
-                                 run->own_clock, where clocks cost ranks different times):
-                                 comes off the values before the slowest rank's is taken */
-    /* Collective: called after each batch of rounds that count, before rank 0 decides on
-       the next one; NULL: nothing is. It may run another sampler. What it takes is time
-       of the run. */
+    int slowest_of;           /* the quantity for which bc_sampler_slowest_rank counts */
+    struct bc_starts *starts; /* NULL, or not, on all ranks alike */
+    int64_t repetitions; /* timed together, where each value is the time of one repetition; 0 is
+                            1. Only `starts` needs it */
+    double clock_ns;     /* what reading the clock adds to each value on this rank (by its own
+                            run->own_clock, since clocks may cost ranks different times);
+                            subtracted before the slowest rank's value is taken */
+    /* Called after each batch of rounds that count, before rank 0 decides on the next batch. It may
+       run another sampler; its time counts as time of the run. NULL: nothing is called.
+       Collective. */
     void (*between)(void *between_context);
     void *between_context;
 };
 
-/* The samples of a run: the slowest rank's values, or from first start to last end,
-   with what the clock adds taken off.
-   Filled on rank 0 only; the count is 0 elsewhere. In the order in which they were
-   taken, but that missed rounds come last. */
+/* The samples of a run, without the cost of the clock. On rank 0 only; the count is 0 elsewhere. In
+   the order in which they were taken, but with missed rounds that are used at the end. */
 struct bc_samples {
     double *values[BC_QUANTITIES_MAX];
     size_t count;
@@ -77,28 +68,27 @@ struct bc_samples {
 /* When to stop. Significant on rank 0 only. */
 struct bc_plan {
     int64_t min_rounds;   /* before `settled` is asked */
-    int64_t max_rounds;   /* at most; with min_rounds equal: a fixed number */
-    double deadline_s;    /* on bc_elapsed_s(); checked between batches. At least
-                             one round is taken, and `least_rounds` if these can
-                             be had soon after */
-    int64_t least_rounds; /* taken even when the deadline has passed, as long
-                             as they take no longer than grace_s in all */
+    int64_t max_rounds;   /* if equal to min_rounds, the number is fixed */
+    double deadline_s;    /* on bc_elapsed_s(); checked between batches. At least one round is
+                             taken */
+    int64_t grace_rounds; /* taken even after the deadline, as long as they end by
+                             deadline_s + grace_s */
     double grace_s;
-    int64_t warmup_rounds; /* not counted; -1: until the median settles */
-    int64_t retakes;       /* missed rounds that may be dropped; if the deadline passes with
-                              less than `least_rounds` others they are used after all */
-    bool adds;             /* to the last run's samples and missed rounds, as if that went on: all
-                              numbers are of both, and none of its rounds may be needed. Else they
-                              are dropped */
-    /* Asked on rank 0 with all samples so far, each time their number has
-       grown by a quarter: true ends the sampling. NULL: never. */
+    int64_t warmup_rounds; /* that don't count; -1: until the median settles */
+    int64_t retakes;       /* missed rounds that may be dropped; if the deadline passes with fewer
+                              than grace_rounds others, the dropped rounds are used after all */
+    bool adds; /* keeps the last run's samples and missed rounds, as if that run went on:
+                  all numbers above are of both runs, which may need no more rounds.
+                  Otherwise they are dropped */
+    /* Asked on rank 0 with all samples so far, each time their number has grown by a quarter: true
+       ends the sampling. NULL: never. */
     bool (*settled)(const struct bc_samples *samples, void *context);
     void *context;
 };
 
 enum bc_end {
     BC_END_SETTLED, /* `settled` said so, or a fixed number was reached */
-    BC_END_MAX,     /* max_rounds was reached before it was settled */
+    BC_END_MAX,     /* max_rounds was reached before `settled` said so */
     BC_END_TIME     /* the deadline passed */
 };
 
@@ -107,25 +97,25 @@ struct bc_sampler; /* the batches and the samples of one communicator */
 /* Collective over `comm`, which must outlive the sampler. */
 struct bc_sampler *bc_sampler_create(MPI_Comm comm);
 
-/* Takes rounds from the source as the plan of rank 0 says; what an earlier run
-   left is dropped, unless the plan adds to it. Collective; returns the same on every rank. */
+/* Takes rounds from the source as rank 0's plan says. Drops the samples of an earlier run, unless
+   the plan adds to them. Collective; returns the same on every rank. */
 enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *source,
                            const struct bc_plan *plan);
 
 /* The samples of the last run, on rank 0; valid until the next run. */
 const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler);
 
-/* The summary of one quantity; and of one less another, round by round, which
-   is what two timings that are subtracted are taken in turn for; -1 subtracts
-   nothing. Local; on rank 0. The samples stay as they are. */
+/* The summary of one quantity, and of its difference from another one (`subtrahend`; -1: none),
+   round by round: the reason why two timings that are subtracted are taken in turn. The samples
+   stay as they are. Local; rank 0. */
 struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
                                        enum bc_estimator estimator, double confidence);
 struct bc_summary bc_samples_summarize_difference(const struct bc_samples *samples, int quantity,
                                                   int subtrahend, enum bc_estimator estimator,
                                                   double confidence);
 
-/* The rank that was slowest most often in the last run, or last to end, on rank 0; -1
-   without samples. */
+/* The rank that was slowest, or last to end, in most rounds of the last run; -1 without samples.
+   Local; rank 0. */
 int bc_sampler_slowest_rank(const struct bc_sampler *sampler);
 
 /* Local. */

@@ -1,9 +1,9 @@
 #include "common/stats/singles.h"
 
-/* Of the time that batches and single repetitions take together, the latter's share. */
+/* The share of single repetitions in the time of batches and single repetitions. */
 #define SINGLES_SHARE 0.1
 
-/* Ten of them lie beyond the 99th percentile. */
+/* Ten of these lie beyond the 99th percentile. */
 #define SINGLES_WANTED 1000
 
 struct singles {
@@ -14,8 +14,8 @@ struct singles {
     double spent_s; /* on single repetitions so far */
 };
 
-/* Takes more of them, until there are `count` in all, or as many as a row may have samples,
-   or `seconds` have been spent on them in all; one at the least if `needs_one`. All
+/* Takes single repetitions until there are `count` in all, or as many as a row may have samples, or
+   until all of them together have taken `seconds`; at least one if `needs_one`. All arguments are
    significant on rank 0. Collective. */
 static void take_until(struct singles *singles, int64_t count, double seconds, bool needs_one)
 {
@@ -23,7 +23,7 @@ static void take_until(struct singles *singles, int64_t count, double seconds, b
     struct bc_plan plan = bc_run_plan(singles->run, seconds - singles->spent_s);
     plan.max_rounds = count < plan.max_rounds ? count : plan.max_rounds;
     plan.min_rounds = plan.max_rounds;
-    plan.least_rounds = needs_one ? 1 : 0;
+    plan.grace_rounds = needs_one ? 1 : 0;
     plan.warmup_rounds = 0;
     plan.adds = true;
     bc_sampler_run(singles->sampler, singles->source, &plan);

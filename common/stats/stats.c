@@ -58,13 +58,13 @@ double bc_mad_sigma(const double *sorted, size_t count)
 {
     if (count < 2)
         return NAN;
-    /* The absolute deviations are two sorted runs, one on each side of the
-       median; merging them until the middle gives their median. */
+    /* The absolute deviations on each side of the median are in order; merging both sides up to the
+       middle gives their median. */
     const double median = bc_quantile(sorted, count, 0.5);
     size_t right = 0;
     while (right < count && sorted[right] < median)
         right++;
-    size_t left = right; /* the next deviation on the left is of left - 1 */
+    size_t left = right; /* the next deviation on the left is that of sorted[left - 1] */
     double previous = 0.0, current = 0.0;
     for (size_t i = 0; i <= count / 2; i++) {
         previous = current;
@@ -84,8 +84,8 @@ double bc_mad_sigma(const double *sorted, size_t count)
 
 struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence)
 {
-    /* The ranks k and count + 1 - k miss the median when fewer than k samples
-       lie on one side of it: twice the binomial tail below k. */
+    /* The order statistics k and count + 1 - k don't enclose the median when fewer than k samples
+       lie on one side of it, the probability of which is twice the binomial tail below k. */
     const double allowed = (1.0 - confidence) / 2.0;
     double log_probability = -(double)count * log(2.0);
     double tail = 0.0;
@@ -145,8 +145,8 @@ void bc_summary_scale(struct bc_summary *summary, double factor)
 
 double bc_normal_quantile(double p)
 {
-    /* Newton steps on the distribution function from a rough start, in the
-       lower half, where erfc keeps its relative accuracy. */
+    /* Newton steps on the distribution function from a rough start, in the lower half, where erfc
+       keeps its relative accuracy. */
     if (p > 0.5)
         return -bc_normal_quantile(1.0 - p);
     const double t = sqrt(-2.0 * log(p));
@@ -160,8 +160,8 @@ double bc_normal_quantile(double p)
     return x;
 }
 
-/* The regularized incomplete beta function by its continued fraction, modified
-   Lentz's method (Abramowitz and Stegun, 26.5.8). */
+/* The regularized incomplete beta function, by its continued fraction and the modified Lentz method
+   (Abramowitz and Stegun, 26.5.8). */
 static double incomplete_beta(double a, double b, double x)
 {
     if (x <= 0.0 || x >= 1.0)
@@ -217,19 +217,25 @@ double bc_student_quantile(double p, double degrees)
     return (lo + hi) / 2.0;
 }
 
-/* Found by simulation: with 2 the interval of the median of two equal peaks
-   covered it in 90.9 % of 10,000 runs, with 3 in 92.2 %, with 4 in 93.5 %; for
-   the price of six samples where 2 looks would take four. */
+/* Found by simulation of 10,000 runs of a distribution with two equal peaks: the median's interval
+   covered it in 90.9 % with 2 looks, in 92.2 % with 3 and in 93.5 % with 4, which take six samples
+   where 2 looks would take four. */
 #define LOOKS_IN_A_ROW 4
+
+double bc_half_width(const struct bc_summary *summary)
+{
+    return (summary->interval.hi - summary->interval.lo) / 2.0;
+}
+
+bool bc_is_precise(const struct bc_summary *summary, double precision)
+{
+    return bc_half_width(summary) <= precision * fabs(summary->value);
+}
 
 bool bc_stopping_look(struct bc_stopping *stopping, const struct bc_summary *summary)
 {
-    const double half_width = (summary->interval.hi - summary->interval.lo) / 2.0;
-    /* Written so that a NAN is not narrow. */
-    if (half_width <= stopping->precision * fabs(summary->value))
-        stopping->narrow_looks++;
-    else
-        stopping->narrow_looks = 0;
+    stopping->narrow_looks =
+        bc_is_precise(summary, stopping->precision) ? stopping->narrow_looks + 1 : 0;
     return stopping->narrow_looks >= LOOKS_IN_A_ROW;
 }
 

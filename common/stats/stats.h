@@ -1,10 +1,9 @@
 /*
  * Statistics of samples, robust first.
  *
- * All functions are local and without side effects, but that bc_sort, bc_median
- * and bc_summarize reorder their argument, bc_summary_scale changes it
- * and bc_stopping_look counts. Arrays named `sorted` must be in ascending order.
- * A value that does not exist for so few samples is NAN.
+ * All functions are local and without side effects, but that bc_sort, bc_median and bc_summarize
+ * reorder their argument, bc_summary_scale changes it and bc_stopping_look counts. Arrays named
+ * `sorted` must be in ascending order. A value that needs more samples than there are is NAN.
  */
 #ifndef COMMCOST_COMMON_STATS_STATS_H
 #define COMMCOST_COMMON_STATS_STATS_H
@@ -21,21 +20,21 @@ struct bc_interval {
     double lo, hi;
 };
 
-/* What a column of samples says under an estimator. */
+/* The summary of samples by an estimator. */
 struct bc_summary {
     size_t count;
     double value;                /* median or mean */
     double sd;                   /* MAD-scaled sigma or standard deviation */
-    struct bc_interval interval; /* of value, at the confidence asked for */
+    struct bc_interval interval; /* of value, at the given confidence */
     double p99, max;
 };
 
 /* Sorts ascending, in place. */
 void bc_sort(double *values, size_t count);
 
-/* The quantile p (0 to 1), linearly interpolated between order statistics:
-   definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical
-   Packages", The American Statistician 50 (1996). NAN for count 0. */
+/* The quantile p (0 to 1), linearly interpolated between order statistics: definition 7 of Hyndman
+   and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996). NAN for
+   count 0. */
 double bc_quantile(const double *sorted, size_t count, double p);
 
 /* The median; sorts `values` in place. NAN for count 0. */
@@ -46,61 +45,58 @@ double bc_mean(const double *values, size_t count);
 /* The sample standard deviation (divisor count - 1); NAN below 2. */
 double bc_sd(const double *values, size_t count);
 
-/* 1.4826 times the median absolute deviation from the median, which for
-   normal data estimates the standard deviation (Hampel, "The Influence Curve
-   and its Role in Robust Estimation", JASA 69 (1974)). NAN below 2. Linear
-   time, no memory. */
+/* 1.4826 times the median absolute deviation from the median (MAD), which estimates the standard
+   deviation of normal data (Hampel, "The Influence Curve and its Role in Robust Estimation", JASA
+   69 (1974)). NAN below 2. Takes linear time and no memory. */
 double bc_mad_sigma(const double *sorted, size_t count);
 
-/*
- * The interval of the median from order statistics, valid for any continuous
- * distribution: the narrowest pair of ranks, symmetric about the middle, that
- * covers the median with at least `confidence` (0 to 1), by the binomial
- * distribution with p = 1/2 (David and Nagaraja, Order Statistics, 3rd ed.,
- * section 7.1). NAN, NAN where even the extremes don't cover it that often
- * (below 6 samples at 95 %).
- */
+/* The interval of the median from order statistics, valid for any continuous distribution: the
+   narrowest pair of order statistics, symmetric about the middle, that encloses the median with a
+   probability of at least `confidence` (0 to 1), by the binomial distribution with p = 1/2 (David
+   and Nagaraja, Order Statistics, 3rd ed., section 7.1). NAN, NAN where even minimum and maximum
+   don't (below 6 samples at 95 %). */
 struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence);
 
 /* Student's t interval of the mean; NAN, NAN below 2 samples. */
 struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence);
 
-/* All of the above for one column of samples. Sorts `values` in place. */
+/* All of the above for the samples of one quantity. Sorts `values` in place. */
 struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator estimator,
                                double confidence);
 
 /* Multiplies all values of a summary by a factor above 0. */
 void bc_summary_scale(struct bc_summary *summary, double factor);
 
-/* The quantile of the standard normal distribution, 0 < p < 1 (relative error
-   below 1e-9). */
+/* The quantile of the standard normal distribution, 0 < p < 1 (relative error below 1e-9). */
 double bc_normal_quantile(double p);
 
-/* The quantile of Student's t distribution, 0 < p < 1, degrees >= 1 (relative
-   error below 1e-8). */
+/* The quantile of Student's t distribution, 0 < p < 1, degrees >= 1 (relative error below 1e-8). */
 double bc_student_quantile(double p, double degrees);
 
+/* Half the width of the summary's interval; NAN where it has none. */
+double bc_half_width(const struct bc_summary *summary);
+
+/* Whether that is at most `precision` times the value; false where there is no interval. */
+bool bc_is_precise(const struct bc_summary *summary, double precision);
+
 /*
- * The stopping rule of adaptive sampling: whether `count` samples are enough
- * for an interval of the requested width.
+ * The stopping rule of adaptive sampling: whether there are enough samples for an interval of the
+ * requested width.
  *
- * Looking at the data again and again and stopping as soon as the interval
- * happens to be narrow makes intervals that cover less often than they say.
- * Two things hold this down: the samples are looked at only when their number
- * has grown by a quarter (bc_next_look), and the interval must be narrow
- * enough at several looks in a row. The unit tests measure the coverage that
- * is left.
+ * Intervals that are looked at again and again, and taken as soon as they happen to be narrow,
+ * cover the true value less often than they claim. Two rules limit this: the samples are looked at
+ * only when their number has grown by a quarter (bc_next_look), and the interval must be narrow at
+ * several looks in a row. The unit tests measure the coverage that is left.
  */
 struct bc_stopping {
-    double precision; /* half-width of the interval over its centre's value */
-    int narrow_looks; /* internal: looks in a row that were narrow enough */
+    double precision; /* half-width of the interval over the value */
+    int narrow_looks; /* internal: in a row, until now */
 };
 
-/* True if sampling may stop after this look. `summary` is of all the samples
-   so far. */
+/* True if sampling may stop after this look. `summary` is of all samples so far. */
 bool bc_stopping_look(struct bc_stopping *stopping, const struct bc_summary *summary);
 
-/* The number of samples at which to look next, having looked at `count`. */
+/* The number of samples for the next look, after a look at `count`. */
 size_t bc_next_look(size_t count, size_t min_samples);
 
 #endif

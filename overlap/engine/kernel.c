@@ -1,14 +1,14 @@
 #include "overlap/engine/kernel.h"
 
 #include "common/clock/clock.h"
-#include "common/mpi/mpi_check.h"
 #include "common/clock/work.h"
+#include "common/mpi/mpi_check.h"
 
 /* ---- the timed regions ----------------------------------------------------------------------- */
 
-/* All ranks are released by a barrier just before each, or start together in a window;
-   the result is this rank's time in nanoseconds, with what one clock reading costs in it
-   (overlap_run_rounds takes it off). */
+/* Just before a timed region a barrier releases all ranks, or they start together in a window. The
+   result is this rank's time in ns, with the cost of one clock reading in it: the sampler takes
+   that off (clock_ns of the source). */
 
 static void release(const struct overlap_round *round)
 {
@@ -49,22 +49,20 @@ static double time_work(const struct overlap_round *round, int quantity)
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-/* ---- rounds ----------------------------------------------------------------
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
-   What a network did just before shows in the next operation: buffers drain
-   and token buckets fill while nothing is sent. So the two operations that are
-   compared are both preceded by the work alone; of the two it counts once. */
+/* What a network did just before shows in the next operation: buffers drain and token buckets fill
+   while nothing is sent. So the work alone precedes each of the two operations that are compared;
+   only the second time of the work counts. */
 
 static void take_reference(void *context, double *values)
 {
-    const struct overlap_round *const round = context;
-    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
+    values[OVERLAP_REFERENCE] = time_reference(context, OVERLAP_REFERENCE);
 }
 
 static void take_total(void *context, double *values)
 {
-    const struct overlap_round *const round = context;
-    values[0] = time_total(round, 0);
+    values[0] = time_total(context, 0);
 }
 
 static void take_round(void *context, double *values)
@@ -76,14 +74,16 @@ static void take_round(void *context, double *values)
     values[OVERLAP_TOTAL] = time_total(round, OVERLAP_TOTAL);
 }
 
+/* ---- rounds with --check --------------------------------------------------------------------- */
+
 static void count_wrong(struct overlap_round *round)
 {
     if (!overlap_operation_verify(round->operation))
         round->wrong++;
 }
 
-/* A collective with a check of its own runs it beside the timed operations,
-   whose data then has nothing to show. */
+/* A collective with a check of its own has no data that tells anything: its check runs beside the
+   timed operations. */
 static void run_own_check(struct overlap_round *round)
 {
     struct overlap_operation *const operation = round->operation;
@@ -95,7 +95,7 @@ static void take_reference_checked(void *context, double *values)
 {
     struct overlap_round *const round = context;
     overlap_operation_poison(round->operation);
-    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
+    take_reference(round, values);
     count_wrong(round);
     run_own_check(round);
 }
@@ -104,7 +104,7 @@ static void take_total_checked(void *context, double *values)
 {
     struct overlap_round *const round = context;
     overlap_operation_poison(round->operation);
-    take_total(context, values);
+    take_total(round, values);
     count_wrong(round);
     run_own_check(round);
 }
@@ -123,34 +123,32 @@ static void take_round_checked(void *context, double *values)
     run_own_check(round);
 }
 
-struct bc_source overlap_reference_source(struct overlap_round *round, bool check)
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static struct bc_source source_of(struct overlap_round *round, int quantities,
+                                  void (*take)(void *context, double *values))
 {
     return (struct bc_source){
-        .quantities = 1,
-        .take = check ? take_reference_checked : take_reference,
+        .quantities = quantities,
+        .take = take,
         .context = round,
-        .starts = bc_start_window_starts(round->window),
         .slowest_of = OVERLAP_REFERENCE,
+        .starts = bc_start_window_starts(round->window),
+        .clock_ns = round->clock_ns,
     };
 }
 
-struct bc_source overlap_total_source(struct overlap_round *round, bool check)
+struct bc_source overlap_reference_source(struct overlap_round *round)
 {
-    return (struct bc_source){
-        .quantities = 1,
-        .take = check ? take_total_checked : take_total,
-        .context = round,
-        .starts = bc_start_window_starts(round->window),
-    };
+    return source_of(round, 1, round->check ? take_reference_checked : take_reference);
 }
 
-struct bc_source overlap_round_source(struct overlap_round *round, bool check)
+struct bc_source overlap_total_source(struct overlap_round *round)
 {
-    return (struct bc_source){
-        .quantities = OVERLAP_QUANTITIES,
-        .take = check ? take_round_checked : take_round,
-        .context = round,
-        .starts = bc_start_window_starts(round->window),
-        .slowest_of = OVERLAP_REFERENCE,
-    };
+    return source_of(round, 1, round->check ? take_total_checked : take_total);
+}
+
+struct bc_source overlap_round_source(struct overlap_round *round)
+{
+    return source_of(round, OVERLAP_QUANTITIES, round->check ? take_round_checked : take_round);
 }

@@ -1,13 +1,13 @@
 /*
- * The timed regions of the overlap suite, and the round that takes them in
- * turn. These few lines are the claim: nothing but the operation, and the work
- * where there is some, lies between two readings of the clock.
+ * The timed regions of the overlap suite, and the rounds that take them in turn. These few lines
+ * are the claim: nothing but the operation, and the work where there is some, lies between two
+ * readings of the clock.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_KERNEL_H
 #define COMMCOST_OVERLAP_ENGINE_KERNEL_H
 
-#include "common/stats/sampling.h"
 #include "common/clock/shared/start_window.h"
+#include "common/stats/sampling.h"
 #include "overlap/engine/operation.h"
 
 #include <stdbool.h>
@@ -24,16 +24,16 @@ enum overlap_quantity {
 struct overlap_round {
     struct overlap_operation *operation;
     struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
+    double clock_ns;                /* run->own_clock.read_ns: comes off each time */
+    bool check;                     /* verify every operation's data, outside the timing */
     uint64_t units;                 /* of work */
-    int64_t wrong;                  /* operations on this rank with wrong data */
+    int64_t wrong;                  /* operations with wrong data, on this rank */
 };
 
-/* A source of the reference time alone, of the total alone (as quantity 0), or
-   of all three. With `check` every
-   operation's data is verified outside the timing, and counted in `wrong`.
-   The round must outlive the source. */
-struct bc_source overlap_reference_source(struct overlap_round *round, bool check);
-struct bc_source overlap_total_source(struct overlap_round *round, bool check);
-struct bc_source overlap_round_source(struct overlap_round *round, bool check);
+/* A source of the reference time alone, of the total alone (as quantity 0), or of all three. The
+   round must outlive the source. */
+struct bc_source overlap_reference_source(struct overlap_round *round);
+struct bc_source overlap_total_source(struct overlap_round *round);
+struct bc_source overlap_round_source(struct overlap_round *round);
 
 #endif

@@ -47,50 +47,49 @@ int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
     return i - operation->starts[overlap_owner(operation, i)];
 }
 
-/* The elements of each buffer on the neediest rank. Rooted operations need most
-   on the root, varying ones on the last rank; the first stands for all others.
- */
+/* The elements of each buffer on the rank that needs most. */
 struct need {
     double send, receive, both;
 };
 
-static struct need most_elements(const struct overlap_collective *collective,
-                                 struct overlap_shape shape)
+/* Rooted operations need most on the root, varying ones on the last rank; rank 0 stands for all
+   others. */
+static struct need max_need(const struct overlap_collective *collective, struct overlap_shape shape)
 {
     const int ranks[] = {shape.root, 0, shape.ranks - 1};
-    struct need most = {0.0, 0.0, 0.0};
+    struct need max = {0.0, 0.0, 0.0};
     if (collective->send_elements == NULL)
-        return most;
+        return max;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         shape.rank = ranks[i];
         const double send = (double)collective->send_elements(&shape);
         const double receive = (double)collective->receive_elements(&shape);
-        most.send = fmax(most.send, send);
-        most.receive = fmax(most.receive, receive);
-        most.both = fmax(most.both, send + receive);
+        max.send = fmax(max.send, send);
+        max.receive = fmax(max.receive, receive);
+        max.both = fmax(max.both, send + receive);
     }
-    return most;
+    return max;
 }
 
 double overlap_bytes(const struct overlap_collective *collective, const struct overlap_shape *shape)
 {
-    return (double)sizeof(double) * most_elements(collective, *shape).both;
+    return (double)sizeof(double) * max_need(collective, *shape).both;
 }
 
 bool overlap_fits_int(const struct overlap_collective *collective,
                       const struct overlap_shape *shape)
 {
-    /* Blocks have int counts and displacements; and libraries count all blocks
-       of an operation together in an int. */
+    /* Blocks have int counts and displacements; and libraries count all blocks of an operation
+       together in an int. */
     if (shape->elements > BC_COUNT_MAX)
         return false;
-    const struct need most = most_elements(collective, *shape);
-    return (double)displacement_unit(collective) * fmax(most.send, most.receive) <=
+    const struct need max = max_need(collective, *shape);
+    return (double)displacement_unit(collective) * fmax(max.send, max.receive) <=
            (double)BC_COUNT_MAX;
 }
 
-/* Whether amounts beyond ints need another function. */
-static bool needs_post_large(const struct overlap_collective *collective)
+/* Whether amounts beyond ints need post_large. */
+static bool needs_large(const struct overlap_collective *collective)
 {
     return collective->layout == OVERLAP_REDUCED || collective->layout == OVERLAP_VARYING;
 }
@@ -112,7 +111,7 @@ bool overlap_can_start(const struct overlap_collective *collective,
 {
     if (fails_large(collective, shape))
         return false;
-    return overlap_fits_int(collective, shape) || !needs_post_large(collective) ||
+    return overlap_fits_int(collective, shape) || !needs_large(collective) ||
            collective->post_large != NULL;
 }
 
@@ -137,6 +136,8 @@ static double *allocate_doubles(int64_t count)
     return memory;
 }
 
+/* ---- the blocks ------------------------------------------------------------------------------ */
+
 static void make_starts(struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
@@ -155,19 +156,8 @@ static int64_t amount_of(const struct overlap_operation *operation, int rank)
                                              : operation->shape.elements;
 }
 
-static void make_arrays(struct overlap_operation *operation)
-{
-    const int ranks = operation->shape.ranks;
-    operation->amounts = allocate(ranks, sizeof(int));
-    if (!has_starts(operation->collective))
-        return;
-    operation->displacements = allocate(ranks, sizeof(int));
-    operation->own_amounts = allocate(ranks, sizeof(int));
-    operation->own_displacements = allocate(ranks, sizeof(int));
-}
-
-/* Whether the rank sends a block of its own amount to each rank. Only then is there
-   room for as many, and need of their amounts and displacements. */
+/* Whether this rank sends a block of its own amount to each rank. Only then does its send buffer
+   have room for these, and the call take their amounts and displacements. */
 static bool sends_blocks_to_each(const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
@@ -175,76 +165,94 @@ static bool sends_blocks_to_each(const struct overlap_operation *operation)
            shape->ranks * amount_of(operation, shape->rank);
 }
 
+/* A block's amount, and where it starts, in elements. */
+struct place {
+    int64_t amount, start;
+};
+
+/* Of a rank's block in operation->own or operation->by_rank. */
+static struct place place_of(const struct overlap_operation *operation, bool own, int rank)
+{
+    const int64_t own_amount = amount_of(operation, operation->shape.rank);
+    if (own)
+        return (struct place){own_amount, rank * own_amount};
+    const int64_t start = operation->starts != NULL ? operation->starts[rank] : 0;
+    return (struct place){amount_of(operation, rank), start};
+}
+
 /* As ints. */
-static void fill_arrays(struct overlap_operation *operation)
+static void fill_counts(const struct overlap_operation *operation, bool own,
+                        struct overlap_blocks *blocks)
+{
+    const int64_t unit = displacement_unit(operation->collective);
+    for (int rank = 0; rank < operation->shape.ranks; rank++) {
+        const struct place place = place_of(operation, own, rank);
+        blocks->amounts[rank] = bc_as_count(place.amount);
+        blocks->displacements[rank] = bc_as_count(place.start * unit);
+    }
+}
+
+/* As datatypes, of which there is one element each. */
+static void fill_made(const struct overlap_operation *operation, bool own,
+                      struct overlap_blocks *blocks)
 {
     const int ranks = operation->shape.ranks;
-    for (int rank = 0; rank < ranks; rank++)
-        operation->amounts[rank] = bc_as_count(amount_of(operation, rank));
-    if (!has_starts(operation->collective))
-        return;
-    const int64_t unit = displacement_unit(operation->collective);
-    const int64_t own = amount_of(operation, operation->shape.rank);
-    const bool sends_to_each = sends_blocks_to_each(operation);
+    blocks->made = allocate(ranks, sizeof *blocks->made);
     for (int rank = 0; rank < ranks; rank++) {
-        operation->displacements[rank] = bc_as_count(operation->starts[rank] * unit);
-        if (!sends_to_each)
-            continue;
-        operation->own_amounts[rank] = bc_as_count(own);
-        operation->own_displacements[rank] = bc_as_count(rank * own * unit);
+        const struct place place = place_of(operation, own, rank);
+        bc_amount_create_at(&blocks->made[rank], place.amount, MPI_DOUBLE,
+                            place.start * (MPI_Aint)sizeof(double));
+        blocks->amounts[rank] = blocks->made[rank].count;
     }
 }
 
 /* As MPI-4's large counts. */
-static void make_large_arrays(struct overlap_operation *operation)
+static void make_large(const struct overlap_operation *operation, bool own,
+                       struct overlap_blocks *blocks)
 {
     const int ranks = operation->shape.ranks;
-    const int64_t own = amount_of(operation, operation->shape.rank);
-    const bool varying = has_starts(operation->collective);
-    operation->large_amounts = allocate(ranks, sizeof(MPI_Count));
-    operation->large_own_amounts = allocate(ranks, sizeof(MPI_Count));
-    operation->large_displacements = allocate(ranks, sizeof(MPI_Aint));
-    operation->large_own_displacements = allocate(ranks, sizeof(MPI_Aint));
+    blocks->large_amounts = allocate(ranks, sizeof *blocks->large_amounts);
+    blocks->large_displacements = allocate(ranks, sizeof *blocks->large_displacements);
     for (int rank = 0; rank < ranks; rank++) {
-        operation->large_amounts[rank] = (MPI_Count)amount_of(operation, rank);
-        operation->large_own_amounts[rank] = (MPI_Count)own;
-        if (!varying)
-            continue;
-        operation->large_displacements[rank] = (MPI_Aint)operation->starts[rank];
-        operation->large_own_displacements[rank] = (MPI_Aint)(rank * own);
+        const struct place place = place_of(operation, own, rank);
+        blocks->large_amounts[rank] = (MPI_Count)place.amount;
+        blocks->large_displacements[rank] = (MPI_Aint)place.start;
     }
 }
 
-/* As datatypes, of which there is one element each, at displacement 0. */
-static void make_blocks(struct overlap_operation *operation)
+static void make_blocks(const struct overlap_operation *operation, bool own,
+                        struct overlap_blocks *blocks)
 {
+    const struct overlap_collective *const collective = operation->collective;
     const int ranks = operation->shape.ranks;
-    const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
-    const int64_t own = amount_of(operation, operation->shape.rank);
-    operation->blocks = allocate(ranks, sizeof *operation->blocks);
-    operation->own_blocks = allocate(ranks, sizeof *operation->own_blocks);
-    for (int rank = 0; rank < ranks; rank++) {
-        bc_amount_create_at(&operation->blocks[rank], amount_of(operation, rank), MPI_DOUBLE,
-                            operation->starts[rank] * value_bytes);
-        bc_amount_create_at(&operation->own_blocks[rank], own, MPI_DOUBLE,
-                            rank * own * value_bytes);
-        operation->amounts[rank] = operation->blocks[rank].count;
-        operation->own_amounts[rank] = operation->own_blocks[rank].count;
-        operation->displacements[rank] = 0;
-        operation->own_displacements[rank] = 0;
+    const bool fits = overlap_fits_int(collective, &operation->shape);
+    if (!fits && needs_large(collective)) {
+        make_large(operation, own, blocks);
+        return;
     }
+    blocks->amounts = allocate(ranks, sizeof *blocks->amounts);
+    blocks->displacements = allocate(ranks, sizeof *blocks->displacements);
+    if (fits)
+        fill_counts(operation, own, blocks);
+    if (collective->layout != OVERLAP_VARYING_BYTES)
+        return;
+    if (!fits)
+        fill_made(operation, own, blocks);
+    blocks->types = allocate(ranks, sizeof *blocks->types);
+    for (int rank = 0; rank < ranks; rank++)
+        blocks->types[rank] = fits ? MPI_DOUBLE : blocks->made[rank].type;
 }
 
-static void make_types(struct overlap_operation *operation)
+static void free_blocks(struct overlap_blocks *blocks, int ranks)
 {
-    const int ranks = operation->shape.ranks;
-    operation->types = allocate(ranks, sizeof(MPI_Datatype));
-    operation->own_types = allocate(ranks, sizeof(MPI_Datatype));
-    for (int rank = 0; rank < ranks; rank++) {
-        const bool made = operation->blocks != NULL;
-        operation->types[rank] = made ? operation->blocks[rank].type : MPI_DOUBLE;
-        operation->own_types[rank] = made ? operation->own_blocks[rank].type : MPI_DOUBLE;
-    }
+    for (int rank = 0; blocks->made != NULL && rank < ranks; rank++)
+        bc_amount_destroy(&blocks->made[rank]);
+    free(blocks->amounts);
+    free(blocks->displacements);
+    free(blocks->types);
+    free(blocks->made);
+    free(blocks->large_amounts);
+    free(blocks->large_displacements);
 }
 
 /* How the amounts are passed: see overlap_layout. */
@@ -253,60 +261,30 @@ static void make_amounts(struct overlap_operation *operation)
     const struct overlap_collective *const collective = operation->collective;
     const int64_t elements = operation->shape.elements;
     const bool fits = overlap_fits_int(collective, &operation->shape);
-    operation->post = collective->post;
+    const bool large = !fits && needs_large(collective);
+    operation->post = large ? collective->post_large : collective->post;
     if (has_starts(collective))
         make_starts(operation);
-    if (!fits && needs_post_large(collective)) {
-        operation->post = collective->post_large;
-        make_large_arrays(operation);
-        return;
-    }
     if (fits)
         bc_amount_create(&operation->block, elements, MPI_DOUBLE);
-    else
+    else if (!large)
         bc_amount_create_at(&operation->block, elements, MPI_DOUBLE, 0);
-    make_arrays(operation);
-    if (fits)
-        fill_arrays(operation);
-    else if (collective->layout == OVERLAP_VARYING_BYTES)
-        make_blocks(operation);
-    if (collective->layout == OVERLAP_VARYING_BYTES)
-        make_types(operation);
+    make_blocks(operation, false, &operation->by_rank);
+    if (has_starts(collective) && sends_blocks_to_each(operation))
+        make_blocks(operation, true, &operation->own);
 }
 
-static void free_amounts(struct overlap_operation *operation)
-{
-    bc_amount_destroy(&operation->block);
-    for (int rank = 0; rank < operation->shape.ranks; rank++)
-        if (operation->blocks != NULL) {
-            bc_amount_destroy(&operation->blocks[rank]);
-            bc_amount_destroy(&operation->own_blocks[rank]);
-        }
-    free(operation->starts);
-    free(operation->amounts);
-    free(operation->displacements);
-    free(operation->own_amounts);
-    free(operation->own_displacements);
-    free(operation->blocks);
-    free(operation->own_blocks);
-    free(operation->types);
-    free(operation->own_types);
-    free(operation->large_amounts);
-    free(operation->large_own_amounts);
-    free(operation->large_displacements);
-    free(operation->large_own_displacements);
-}
+/* ---- the operation --------------------------------------------------------------------------- */
 
 static void make_grid(struct overlap_operation *operation)
 {
-    enum { DIMENSIONS = 3 };
-    int sizes[DIMENSIONS] = {0, 0, 0};
-    const int periodic[DIMENSIONS] = {1, 1, 1};
-    BC_MPI(MPI_Dims_create(operation->shape.ranks, DIMENSIONS, sizes));
-    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, DIMENSIONS, sizes, periodic, 0, &operation->comm));
-    int *neighbour = operation->neighbours;
-    for (int direction = 0; direction < DIMENSIONS; direction++, neighbour += 2)
-        BC_MPI(MPI_Cart_shift(operation->comm, direction, 1, &neighbour[0], &neighbour[1]));
+    static const int periodic[BC_GRID_DIMENSIONS] = {1, 1, 1};
+    const struct overlap_shape *const shape = &operation->shape;
+    int dims[BC_GRID_DIMENSIONS] = {0, 0, 0};
+    BC_MPI(MPI_Dims_create(shape->ranks, BC_GRID_DIMENSIONS, dims));
+    BC_MPI(
+        MPI_Cart_create(MPI_COMM_WORLD, BC_GRID_DIMENSIONS, dims, periodic, 0, &operation->comm));
+    bc_grid_neighbours(dims, shape->rank, operation->neighbours);
 }
 
 void overlap_operation_create(struct overlap_operation *operation,
@@ -365,5 +343,8 @@ void overlap_operation_destroy(struct overlap_operation *operation)
         BC_MPI(MPI_Comm_free(&operation->comm));
     free(operation->send);
     free(operation->receive);
-    free_amounts(operation);
+    bc_amount_destroy(&operation->block);
+    free_blocks(&operation->by_rank, operation->shape.ranks);
+    free_blocks(&operation->own, operation->shape.ranks);
+    free(operation->starts);
 }

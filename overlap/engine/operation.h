@@ -1,12 +1,13 @@
 /*
- * One non-blocking collective operation: what it is (struct
- * overlap_collective, one a program) and the buffers of one size of it.
+ * One non-blocking collective operation: what it is (struct overlap_collective, one a program) and
+ * its buffers for one size.
  *
  * Amounts are counted in elements of double precision.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
 #define COMMCOST_OVERLAP_ENGINE_OPERATION_H
 
+#include "common/mpi/grid.h"
 #include "common/mpi/large_count.h"
 
 #include <mpi.h>
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 /* Neighbours in the periodic 3D grid: down and up in each direction. */
-#define OVERLAP_NEIGHBOURS 6
+#define OVERLAP_NEIGHBOURS BC_GRID_SIDES
 
 /* Who takes part and with how much. */
 struct overlap_shape {
@@ -27,20 +28,20 @@ struct overlap_operation;
 /* Starts an operation. */
 typedef void overlap_post_fn(const struct overlap_operation *operation, MPI_Request *request);
 
-/* How a collective arranges more than one block in a buffer; this says how they
-   are passed where ints don't count them any more. */
+/* How a collective arranges several blocks in a buffer. This says how they are passed where ints
+   can't count them. */
 enum overlap_layout {
-    OVERLAP_EQUAL,        /* blocks of the same size, no displacements: each is
-                             one element of a datatype */
-    OVERLAP_REDUCED,      /* the same, but operations such as MPI_SUM take
-                             predefined datatypes only: MPI-4's large counts */
-    OVERLAP_VARYING,      /* v variants, displacements in elements: the same */
-    OVERLAP_VARYING_BYTES /* w variant, displacements in bytes: each block is one
-                             element of a datatype that lies where it belongs */
+    OVERLAP_EQUAL,        /* blocks of the same size, no displacements: each block is one element of
+                             a datatype */
+    OVERLAP_REDUCED,      /* the same blocks, but operations such as MPI_SUM take predefined
+                             datatypes only: MPI-4's large counts */
+    OVERLAP_VARYING,      /* v variants, displacements in elements: MPI-4's large counts */
+    OVERLAP_VARYING_BYTES /* w variant, displacements in bytes: each block is one element of a
+                             datatype, with the displacement in it */
 };
 
-/* MPI-4 has a function with large counts beside each with int counts; where it is
-   not there, OVERLAP_LARGE is NULL. */
+/* MPI-4 has a function with large counts beside each with int counts; before MPI-4 OVERLAP_LARGE is
+   NULL. */
 #if MPI_VERSION >= 4
 #define OVERLAP_HAS_LARGE 1
 #define OVERLAP_LARGE(post) (post)
@@ -55,81 +56,78 @@ struct overlap_collective {
     bool no_elements; /* it has no count argument */
     bool on_grid;     /* it needs the periodic 3D grid of neighbours */
     enum overlap_layout layout;
-    /* How MPI_Get_library_version's text begins where it fails with blocks beyond
-       INT_MAX bytes; NULL: nowhere that is known. */
+    /* How MPI_Get_library_version's text begins in libraries where it fails with blocks beyond
+       INT_MAX bytes; NULL: none is known. */
     const char *fails_large_in;
 
     /* Elements in this rank's buffers. NULL: no buffers. */
     int64_t (*send_elements)(const struct overlap_shape *shape);
     int64_t (*receive_elements)(const struct overlap_shape *shape);
 
-    /* Starts the operation; and starts it where ints don't count what it moves
-       and datatypes don't help, with the large_ arrays: see overlap_layout.
-       NULL: not needed, or the library can't. */
+    /* Starts the operation; and starts it with large counts, where it needs them: see
+       overlap_layout. NULL: not needed, or the library lacks them. */
     overlap_post_fn *post, *post_large;
 
-    /* The value that element i of this rank's send buffer has, and the one
-       that element i of its receive buffer must have afterwards (NAN: the
-       standard leaves it undefined). See shapes.h and values.h. */
+    /* The value that element i of this rank's send buffer has, and the one that element i of its
+       receive buffer must have afterwards (NAN: the standard leaves it undefined). See shapes.h and
+       values.h. */
     double (*sent)(const struct overlap_operation *operation, int64_t i);
     double (*expected)(const struct overlap_operation *operation, int64_t i);
 
-    /* Instead of comparing data: runs the operation once in a way that shows
-       whether it did what it must. Collective; the result is this rank's view.
-       NULL: data are compared. What it keeps from one call to the next is in
-       check_state, which end_check frees (collective). */
+    /* Instead of comparing data: runs the operation once in a way that shows whether it did what it
+       must, and returns this rank's view. Collective. NULL: data are compared. What it keeps from
+       one call to the next is in check_state, which end_check frees (collective). */
     bool (*check)(struct overlap_operation *operation);
     void (*end_check)(struct overlap_operation *operation);
+};
+
+/* The blocks of a buffer, one for each rank, as MPI takes them. NULL: the layout needs none. */
+struct overlap_blocks {
+    int *amounts;
+    int *displacements;     /* in bytes in w variants */
+    MPI_Datatype *types;    /* w variants: MPI_DOUBLE, or the types of `made` */
+    struct bc_amount *made; /* w variants beyond ints: a block is one element, at displacement 0 */
+    /* Of post_large, instead of those above. */
+    MPI_Count *large_amounts;
+    MPI_Aint *large_displacements;
 };
 
 /* The operation at one size. */
 struct overlap_operation {
     const struct overlap_collective *collective;
     struct overlap_shape shape;
-    MPI_Comm comm;          /* the world, or the grid */
+    MPI_Comm comm;          /* MPI_COMM_WORLD, or the grid */
     overlap_post_fn *post;  /* the collective's post or post_large */
-    struct bc_amount block; /* shape.elements as MPI takes them; but for
-                               post_large */
+    struct bc_amount block; /* shape.elements as MPI takes them; not with post_large */
     double *send, *receive;
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
 
-    /* v and w variants: where rank r's block starts, in elements. */
-    int64_t *starts;
-    /* Rank r's amount, which is `elements` but in v and w variants. */
-    int *amounts;
-    /* v and w variants: where rank r's block starts; and equal blocks of this
-       rank's own amount, one a destination. In w variants displacements are in
-       bytes. */
-    int *displacements;
-    int *own_amounts, *own_displacements;
-    /* w variants: of rank r's block, and of this rank's own for rank r. All are
-       MPI_DOUBLE; or one element of each is the block, its displacement 0. */
-    struct bc_amount *blocks, *own_blocks;
-    MPI_Datatype *types, *own_types;
-    /* Of post_large, instead of those above. */
-    MPI_Count *large_amounts, *large_own_amounts;
-    MPI_Aint *large_displacements, *large_own_displacements;
+    int64_t *starts; /* v and w variants: where rank r's block starts, in elements */
+    /* Rank r's block has rank r's amount: `elements`, or overlap_amount in v and w variants. */
+    struct overlap_blocks by_rank;
+    /* v and w variants in which a rank sends to each rank: all blocks have this rank's amount. */
+    struct overlap_blocks own;
 
     void *check_state; /* of `check`, freed by `end_check`; NULL: none yet */
 };
 
-/* Rank r's amount in v and w variants: the larger the higher r, and about
-   `elements` in the mean: the ceiling of 2 * elements * (r + 1) / (ranks + 1).
- */
+/* Rank r's amount in v and w variants. It grows with r, and its mean is about `elements`: the
+   ceiling of 2 * elements * (r + 1) / (ranks + 1). */
 int64_t overlap_amount(const struct overlap_shape *shape, int rank);
 
-/* The rank whose block holds element i, in the order of ranks: for equal
-   blocks, and for v and w variants. */
+/* The rank whose block holds element i, in the order of ranks: for equal blocks, and for v and w
+   variants. */
 int overlap_owner(const struct overlap_operation *operation, int64_t i);
 
 /* The index of element i within its block. */
 int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
 
-/* The bytes that the buffers of the neediest rank take, without allocating
-   any; whether MPI's int arguments can hold the amounts; and whether the
-   operation can be started, be it in another way. */
+/* The bytes of the buffers on the rank that needs most. Allocates nothing. */
 double overlap_bytes(const struct overlap_collective *collective,
                      const struct overlap_shape *shape);
+
+/* Whether MPI's int arguments can hold the amounts; and whether the operation can be started, with
+   ints or in another way. */
 bool overlap_fits_int(const struct overlap_collective *collective,
                       const struct overlap_shape *shape);
 bool overlap_can_start(const struct overlap_collective *collective,

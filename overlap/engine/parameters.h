@@ -7,10 +7,11 @@
 #include "common/run/options.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct overlap_parameters {
+    const struct overlap_collective *collective; /* the program's; no option */
+
     int64_t min_elements, max_elements;
     int64_t validation_steps;
     bool verbose, debug;
@@ -22,11 +23,14 @@ struct overlap_parameters {
     int64_t root;
 };
 
-#define OVERLAP_OPTIONS_MAX 16
+/* The defaults, as initialisers of the struct. */
+#define OVERLAP_DEFAULTS                                                                           \
+    .min_elements = 1, .max_elements = 131072, .validation_steps = 2, .cutoff_ms = 1.0,            \
+    .acceptance_pct = 0.5
 
-/* Sets the defaults and fills `rows` with the table for them; returns the
-   number of rows. For a collective without elements, the options that are
-   about their number are left in: sweeps pass the same options to all. */
-size_t overlap_parameters_table(struct overlap_parameters *parameters, struct bc_option *rows);
+/* The table; the struct lies at the beginning of the caller's. For a collective without elements,
+   the options that are about their number are left in: sweeps pass the same options to all. */
+#define OVERLAP_OPTIONS 11
+extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 
 #endif

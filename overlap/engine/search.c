@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* More trials than any search needs that converges: a bisection to one part in
-   a million with a handful of contradictions. */
+/* More trials than any search that converges needs: a bisection to one part in a million with a
+   handful of contradictions. */
 #define TRIALS_MAX 200
 
 double overlap_search_tolerance(const struct overlap_search *search, double work_ns)
@@ -27,20 +27,20 @@ void overlap_search_begin(struct overlap_search *search, const struct overlap_se
     };
 }
 
-/* Phase 3: the work did not fit; half of it may. A prediction saves trying
-   halves that are still well above the knee. */
+/* Phase 3: the work did not fit; half of it may. A prediction saves trying halves that are still
+   well above the knee. */
 static void halve(struct overlap_search *search)
 {
-    const double least_ns = overlap_search_tolerance(search, 0.0);
-    search->done = search->converged = search->exceeds_ns <= least_ns;
+    const double min_ns = overlap_search_tolerance(search, 0.0);
+    search->done = search->converged = search->exceeds_ns <= min_ns;
     search->next_ns = search->exceeds_ns / 2.0;
-    while (search->rules.predict && search->next_ns > least_ns &&
+    while (search->rules.predict && search->next_ns > min_ns &&
            search->next_ns > search->knee_hi_ns)
         search->next_ns /= 2.0;
 }
 
-/* Above the reference time nothing fits; without prediction (and its
-   estimate of what is beyond) there is nothing to learn there. */
+/* Above the reference time nothing fits; without prediction (and its estimate of what is beyond)
+   there is nothing to learn there. */
 static void raise_unbounded(struct overlap_search *search)
 {
     if (!search->rules.predict) {
@@ -63,15 +63,14 @@ static double next_between(struct overlap_search *search)
     const double width = search->exceeds_ns - search->fits_ns;
     const double middle = search->fits_ns + width / 2.0;
     const double knee = search->knee_ns;
-    /* A prediction is used up after its two sides were tried: by then the
-       bracket must have shrunk. */
+    /* A prediction is used up after its two sides were tried: by then the bracket must have
+       shrunk. */
     const bool shrinking = width <= search->earlier_width_ns / 2.0;
     search->earlier_width_ns = search->last_width_ns;
     search->last_width_ns = width;
     if (!search->rules.predict || !shrinking || !(knee < search->exceeds_ns))
         return middle;
-    /* A little less than the tolerance apart, so that both together end the
-       search. */
+    /* A little less than the tolerance apart, so that both together end the search. */
     const double beside = 0.45 * overlap_search_tolerance(search, knee);
     if (knee - beside > search->fits_ns)
         return knee - beside;
@@ -112,7 +111,7 @@ static void take_failure(struct overlap_search *search, const struct overlap_tri
 {
     const bool validate = !search->halving || search->rules.validate_halving;
     search->failures++;
-    /* The best guess there is, should the time be up before validation. */
+    /* The best guess, should the time be up before validation. */
     if (isnan(search->knee_ns))
         search->knee_ns = fmax(0.0, trial->work_ns - trial->excess_ns);
     if (validate && search->failures <= search->rules.validation_steps)

@@ -1,21 +1,18 @@
 /*
- * The search for the most work that fits: which amount to try next, and when
- * to stop. Pure logic: trials go in, amounts come out; the unit tests drive it
- * with functions.
+ * The search for the largest amount of work that fits: which amount to try next, and when to stop.
+ * Pure logic: trials go in, amounts come out; the unit tests drive it with functions.
  *
- * The steps are the specification's. Start with as much work as the operation
- * takes; halve it until it fits (phase 3); then raise it between the most that
- * fits and the least that doesn't, and believe that an amount doesn't fit only
- * after it failed every one of the validation steps (phase 4); stop when the
- * two are within the acceptance threshold.
+ * The steps are the specification's. Start with as much work as the operation takes; halve it until
+ * it fits (phase 3); then raise it between the largest amount that fits and the smallest that
+ * doesn't, and believe that an amount doesn't fit only after it failed every one of the validation
+ * steps (phase 4); stop when the two amounts are within the acceptance threshold.
  *
- * "Raise it" leaves open by how much. Past the point up to which work fits (the
- * knee), each unit of work makes the operation longer by one unit, so a trial
- * that took `excess` too long says where the knee is: excess below the work
- * that was tried. With `predict` the amounts on both sides of that point are
- * tried first; halfway between is tried when this does not help, because the
- * library's progress does not follow that line. Every amount that was tried is
- * evidence of its own, so the bounds do not depend on the prediction.
+ * "Raise it" leaves open by how much. Past the point up to which work fits (the knee), each unit of
+ * work makes the operation longer by one unit, so a trial that took `excess` too long says where
+ * the knee is: `excess` below the work that was tried. With `predict` the amounts on both sides of
+ * that point are tried first; the middle of the bracket is tried when this does not help, because
+ * the library's progress does not follow that line. Every amount that was tried is evidence of its
+ * own, so the bounds do not depend on the prediction.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_SEARCH_H
 #define COMMCOST_OVERLAP_ENGINE_SEARCH_H
@@ -24,8 +21,7 @@
 
 struct overlap_search_rules {
     double acceptance; /* share of the work, 0 to 1 */
-    double floor_ns;   /* a bracket narrower than this is narrow enough: the
-                          clock can't tell more */
+    double floor_ns; /* a bracket narrower than this is narrow enough: the clock can't tell more */
     int validation_steps;
     bool predict;          /* see above; else bisect */
     bool validate_halving; /* validation steps in phase 3, too */
@@ -35,9 +31,8 @@ struct overlap_search_rules {
 struct overlap_trial {
     double work_ns; /* the work's own time */
     bool fits;
-    double excess_ns;    /* how much longer than without work it took */
-    double excess_lo_ns; /* interval of it */
-    double excess_hi_ns;
+    double excess_ns;                  /* how much longer the operation took than without work */
+    double excess_lo_ns, excess_hi_ns; /* interval of excess_ns */
 };
 
 struct overlap_search {
@@ -47,18 +42,17 @@ struct overlap_search {
     bool done;
     bool converged; /* done because the bracket is narrow enough */
 
-    double fits_ns;       /* the most work that fits; 0 needs no trial */
-    double fits_slack_ns; /* by how much even that may have been too much;
-                             NAN: its trial had no interval */
-    double exceeds_ns;    /* the least that doesn't; INFINITY: none yet */
-    bool exceeds_is_sure; /* its trial had an interval */
-    double knee_ns;       /* predicted by the trial that exceeded */
-    double knee_hi_ns;    /* as far up as its interval allows */
+    double fits_ns;       /* the largest work that fits; 0 needs no trial */
+    double fits_slack_ns; /* by how much even that may have been too much; NAN: its trial had no
+                             interval */
+    double exceeds_ns;    /* the smallest work that doesn't fit; INFINITY: none yet */
+    bool exceeds_is_sure; /* the trial of exceeds_ns had an interval */
+    double knee_ns;       /* predicted by a trial that exceeded; NAN: none has */
+    double knee_hi_ns;    /* as far up as that trial's interval allows */
 
     bool halving;                           /* phase 3 */
     int failures;                           /* of the same work, validation included */
-    double last_width_ns, earlier_width_ns; /* of the bracket, one and two
-                                               amounts before */
+    double last_width_ns, earlier_width_ns; /* of the bracket, one and two amounts before */
     int trials;
 };
 

@@ -1,53 +1,152 @@
 /*
- * The words in which a collective's file says what it is: how much a rank
- * sends and receives, and which values.
+ * The words in which a collective's file says what it is: how much a rank sends and receives, and
+ * which values.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_SHAPES_H
 #define COMMCOST_OVERLAP_ENGINE_SHAPES_H
 
 #include "overlap/engine/operation.h"
+#include "overlap/engine/values.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* ---- elements in a buffer: for send_elements and receive_elements ---------------------------- */
 
 /* A block has `elements` elements. */
-int64_t overlap_one_block(const struct overlap_shape *shape);
-int64_t overlap_block_per_rank(const struct overlap_shape *shape);
-int64_t overlap_block_per_neighbour(const struct overlap_shape *shape);
-int64_t overlap_one_block_at_root(const struct overlap_shape *shape);
-int64_t overlap_one_block_but_at_root(const struct overlap_shape *shape);
-int64_t overlap_block_per_rank_at_root(const struct overlap_shape *shape);
+
+static inline int64_t overlap_one_block(const struct overlap_shape *shape)
+{
+    return shape->elements;
+}
+
+static inline int64_t overlap_block_per_rank(const struct overlap_shape *shape)
+{
+    return shape->elements * shape->ranks;
+}
+
+static inline int64_t overlap_block_per_neighbour(const struct overlap_shape *shape)
+{
+    return shape->elements * OVERLAP_NEIGHBOURS;
+}
+
+static inline bool overlap_is_root(const struct overlap_shape *shape)
+{
+    return shape->rank == shape->root;
+}
+
+static inline int64_t overlap_one_block_at_root(const struct overlap_shape *shape)
+{
+    return overlap_is_root(shape) ? shape->elements : 0;
+}
+
+static inline int64_t overlap_one_block_but_at_root(const struct overlap_shape *shape)
+{
+    return overlap_is_root(shape) ? 0 : shape->elements;
+}
+
+static inline int64_t overlap_block_per_rank_at_root(const struct overlap_shape *shape)
+{
+    return overlap_is_root(shape) ? overlap_block_per_rank(shape) : 0;
+}
 
 /* v and w variants: a rank's amount grows with the rank (overlap_amount). */
-int64_t overlap_own_amount(const struct overlap_shape *shape);
-int64_t overlap_own_amount_per_rank(const struct overlap_shape *shape);
-int64_t overlap_all_amounts(const struct overlap_shape *shape);
-int64_t overlap_all_amounts_at_root(const struct overlap_shape *shape);
 
-/* ---- values: for sent -------------------------------------------------------
-   Where a buffer holds a block for each rank they are in rank order. */
+static inline int64_t overlap_own_amount(const struct overlap_shape *shape)
+{
+    return overlap_amount(shape, shape->rank);
+}
 
-double overlap_sent_to_all(const struct overlap_operation *operation, int64_t i);
-double overlap_sent_to_each(const struct overlap_operation *operation, int64_t i);
+static inline int64_t overlap_own_amount_per_rank(const struct overlap_shape *shape)
+{
+    return overlap_own_amount(shape) * shape->ranks;
+}
+
+static inline int64_t overlap_all_amounts(const struct overlap_shape *shape)
+{
+    int64_t total = 0;
+    for (int rank = 0; rank < shape->ranks; rank++)
+        total += overlap_amount(shape, rank);
+    return total;
+}
+
+static inline int64_t overlap_all_amounts_at_root(const struct overlap_shape *shape)
+{
+    return overlap_is_root(shape) ? overlap_all_amounts(shape) : 0;
+}
+
+/* ---- values: for sent ------------------------------------------------------------------------ */
+
+/* Where a buffer holds a block for each rank they are in rank order. */
+
+static inline double overlap_sent_to_all(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value(operation->shape.rank, 0, i);
+}
+
+static inline double overlap_sent_to_each(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value(operation->shape.rank, overlap_owner(operation, i),
+                         overlap_index(operation, i));
+}
+
 /* Blocks of this rank's own amount, one for each rank. */
-double overlap_sent_amount_to_each(const struct overlap_operation *operation, int64_t i);
+static inline double overlap_sent_amount_to_each(const struct overlap_operation *operation,
+                                                 int64_t i)
+{
+    const int64_t own = overlap_own_amount(&operation->shape);
+    return overlap_value(operation->shape.rank, (int)(i / own), i % own);
+}
 
 /* ---- values: for expected -------------------------------------------------------------------- */
 
 /* What the root sent to all, or to this rank. */
-double overlap_from_root(const struct overlap_operation *operation, int64_t i);
-double overlap_from_root_to_me(const struct overlap_operation *operation, int64_t i);
+
+static inline double overlap_from_root(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value(operation->shape.root, 0, i);
+}
+
+static inline double overlap_from_root_to_me(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value(operation->shape.root, operation->shape.rank, i);
+}
 
 /* What each rank sent to all, or to this rank. */
-double overlap_from_each(const struct overlap_operation *operation, int64_t i);
-double overlap_from_each_to_me(const struct overlap_operation *operation, int64_t i);
 
-/* The sum over all ranks of what they sent to all, or to this rank; and over
-   the ranks up to this one, or below it (undefined on rank 0). */
-double overlap_sum(const struct overlap_operation *operation, int64_t i);
-double overlap_sum_to_me(const struct overlap_operation *operation, int64_t i);
-double overlap_sum_up_to_me(const struct overlap_operation *operation, int64_t i);
-double overlap_sum_below_me(const struct overlap_operation *operation, int64_t i);
+static inline double overlap_from_each(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value(overlap_owner(operation, i), 0, overlap_index(operation, i));
+}
+
+static inline double overlap_from_each_to_me(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value(overlap_owner(operation, i), operation->shape.rank,
+                         overlap_index(operation, i));
+}
+
+/* The sum over all ranks of what they sent to all, or to this rank; and over the ranks up to this
+   one, or below it (undefined on rank 0). */
+
+static inline double overlap_sum(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value_sum(operation->shape.ranks, 0, i);
+}
+
+static inline double overlap_sum_to_me(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value_sum(operation->shape.ranks, operation->shape.rank, i);
+}
+
+static inline double overlap_sum_up_to_me(const struct overlap_operation *operation, int64_t i)
+{
+    return overlap_value_sum(operation->shape.rank + 1, 0, i);
+}
+
+static inline double overlap_sum_below_me(const struct overlap_operation *operation, int64_t i)
+{
+    return operation->shape.rank == 0 ? NAN : overlap_value_sum(operation->shape.rank, 0, i);
+}
 
 #endif

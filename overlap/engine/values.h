@@ -1,16 +1,16 @@
 /*
- * The data that collectives move. A value depends on who sent it, to whom, and
- * on its index, so that blocks and elements that are missing, old, or in each
- * other's place show. All are whole numbers that a double holds exactly, also
- * when summed over many ranks, so results are compared for equality.
+ * The data that collectives move. A value depends on who sent it, to whom, and on its index, so
+ * that blocks and elements that are missing, old, or in each other's place show. All are whole
+ * numbers that a double holds exactly, also when summed over many ranks, so results are compared
+ * for equality.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_VALUES_H
 #define COMMCOST_OVERLAP_ENGINE_VALUES_H
 
 #include <stdint.h>
 
-/* The value of element i of the block that rank `from` sends to rank `to` (0
-   where all ranks get the same). */
+/* The value of element i of the block that rank `from` sends to rank `to` (0 where all ranks get
+   the same). */
 static inline double overlap_value(int from, int to, int64_t i)
 {
     return (double)(from + 1) * (double)(i % 1021 + 1) + 1e6 * (double)to;

@@ -34,7 +34,7 @@ enum exit_status { EXIT_NOTHING_SLOWER = 0, EXIT_SLOWER = 1, EXIT_USAGE = 2 };
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static struct {
+static struct settings {
     bool help, version, no_header;
     int format;
     const char *output;
@@ -42,23 +42,25 @@ static struct {
     double alpha_pct, threshold_pct, confidence_pct;
 } settings = {.alpha_pct = 1.0, .threshold_pct = 5.0, .confidence_pct = 95.0};
 
-static struct bc_option option_rows[] = {
+#define AT(member) offsetof(struct settings, member)
+
+static const struct bc_option option_rows[] = {
     {.long_name = "base",
      .kind = BC_TEXT,
-     .value = &settings.sides[BASE],
+     .at = AT(sides[BASE]),
      .argument = "PATH...",
      .internal = true,
      .help = "files and folders of the side to compare with: all words up to the "
              "next option"},
     {.long_name = "new",
      .kind = BC_TEXT,
-     .value = &settings.sides[NEW],
+     .at = AT(sides[NEW]),
      .argument = "PATH...",
      .internal = true,
      .help = "files and folders of the side that may have got slower"},
     {.long_name = "alpha",
      .kind = BC_PERCENT,
-     .value = &settings.alpha_pct,
+     .at = AT(alpha_pct),
      .argument = "PERCENT",
      .min = 1e-6,
      .max = 50,
@@ -66,14 +68,14 @@ static struct bc_option option_rows[] = {
              "where nothing changed"},
     {.long_name = "threshold",
      .kind = BC_PERCENT,
-     .value = &settings.threshold_pct,
+     .at = AT(threshold_pct),
      .argument = "PERCENT",
      .min = 0,
      .max = 1e6,
      .help = "a smaller change does not matter"},
     {.long_name = "confidence",
      .kind = BC_PERCENT,
-     .value = &settings.confidence_pct,
+     .at = AT(confidence_pct),
      .argument = "PERCENT",
      .min = 50,
      .max = 99.99,
@@ -81,34 +83,36 @@ static struct bc_option option_rows[] = {
     {.long_name = "help",
      .short_name = 'h',
      .kind = BC_FLAG,
-     .value = &settings.help,
+     .at = AT(help),
      .internal = true,
      .help = "print this help and exit"},
     {.long_name = "version",
      .kind = BC_FLAG,
-     .value = &settings.version,
+     .at = AT(version),
      .internal = true,
      .help = "print the version and exit"},
     {.long_name = "format",
      .kind = BC_CHOICE,
-     .value = &settings.format,
+     .at = AT(format),
      .choices = "tsv|table",
      .help = "tab-separated values, or columns aligned for reading"},
     {.long_name = "output",
      .kind = BC_TEXT,
-     .value = &settings.output,
+     .at = AT(output),
      .argument = "FILE",
      .internal = true,
      .help = "write the result to FILE, not stdout"},
     {.long_name = "no-header",
      .kind = BC_FLAG,
-     .value = &settings.no_header,
+     .at = AT(no_header),
      .internal = true,
      .help = "rows only: no metadata, no header row; notes and warnings go to "
              "stderr"},
 };
 
-static struct bc_options options = {option_rows, sizeof option_rows / sizeof *option_rows};
+enum { OPTIONS = sizeof option_rows / sizeof *option_rows };
+
+static struct bc_options options;
 
 static const char *const usage =
     "Usage: bench_compare [OPTION]... BASE NEW\n"
@@ -159,7 +163,7 @@ static bool takes_next(const char *word)
 {
     if (strncmp(word, "--", 2) != 0 || strchr(word, '=') != NULL)
         return false;
-    for (size_t i = 0; i < options.count; i++)
+    for (size_t i = 0; i < OPTIONS; i++)
         if (strstr(option_rows[i].long_name, word + 2) == option_rows[i].long_name)
             return option_rows[i].kind != BC_FLAG;
     return false;
@@ -237,14 +241,35 @@ static bool divide(struct words *words, int argc, char **argv, struct bc_error *
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-static const struct bc_column first_column = {"benchmark", BC_KEY, 0};
+struct row {
+    const char *benchmark;
+    const char *keys[BC_COLUMNS_MAX]; /* by column; NULL where the benchmark has no such key */
+    const char *quantity;
+    char base[BC_CELL_LENGTH], new[BC_CELL_LENGTH];
+    double change_pct;
+    struct bc_interval interval;
+    char p_value[BC_CELL_LENGTH];
+    const char *verdict, *better, *change_in;
+    char p_uncorrected[BC_CELL_LENGTH];
+    int64_t launches[SIDES];
+};
+
+static const struct bc_column first_column = BC_COLUMN("benchmark", BC_KEY, 0, row, benchmark);
 
 static const struct bc_column last_columns[] = {
-    {"quantity", BC_KEY, 0},      {"base", BC_INFO, 0},          {"new", BC_INFO, 0},
-    {"change_pct", BC_INFO, 2},   {"change_lo_pct", BC_INFO, 2}, {"change_hi_pct", BC_INFO, 2},
-    {"p_value", BC_INFO, 0},      {"verdict", BC_INFO, 0},       {"better", BC_INFO, 0},
-    {"change_in", BC_INFO, 0},    {"p_uncorrected", BC_INFO, 0}, {"base_launches", BC_INFO, 0},
-    {"new_launches", BC_INFO, 0},
+    BC_COLUMN("quantity", BC_KEY, 0, row, quantity),
+    BC_COLUMN("base", BC_INFO, 0, row, base),
+    BC_COLUMN("new", BC_INFO, 0, row, new),
+    BC_COLUMN("change_pct", BC_INFO, 2, row, change_pct),
+    BC_COLUMN("change_lo_pct", BC_INFO, 2, row, interval.lo),
+    BC_COLUMN("change_hi_pct", BC_INFO, 2, row, interval.hi),
+    BC_COLUMN("p_value", BC_INFO, 0, row, p_value),
+    BC_COLUMN("verdict", BC_INFO, 0, row, verdict),
+    BC_COLUMN("better", BC_INFO, 0, row, better),
+    BC_COLUMN("change_in", BC_INFO, 0, row, change_in),
+    BC_COLUMN("p_uncorrected", BC_INFO, 0, row, p_uncorrected),
+    BC_COLUMN("base_launches", BC_INFO, 0, row, launches[BASE]),
+    BC_COLUMN("new_launches", BC_INFO, 0, row, launches[NEW]),
 };
 
 enum { LAST_COLUMNS = sizeof last_columns / sizeof *last_columns };
@@ -284,7 +309,12 @@ static bool make_columns(struct bc_column *columns, struct bc_table *table,
                                     "in all: compare fewer benchmarks at a "
                                     "time",
                                     BC_COLUMNS_MAX - LAST_COLUMNS - 1);
-            columns[count++] = (struct bc_column){schema->keys[k], BC_KEY, 0};
+            columns[count++] = (struct bc_column){
+                .name = schema->keys[k],
+                .role = BC_KEY,
+                .cell = BC_CELL_TEXT,
+                .at = offsetof(struct row, keys) + count * sizeof(const char *),
+            };
         }
     }
     for (size_t i = 0; i < LAST_COLUMNS; i++)
@@ -294,47 +324,48 @@ static bool make_columns(struct bc_column *columns, struct bc_table *table,
 }
 
 /* A value with six digits that count. */
-static void set_value(struct bc_row *row, const char *column, double value)
+static void write_value(char *cell, double value)
 {
-    char text[BC_CELL_LENGTH] = "NA";
     const double size = fabs(value);
-    if (isfinite(value) && (size >= 1e15 || (size < 1e-6 && size > 0.0)))
-        snprintf(text, sizeof text, "%.5e", value);
-    else if (isfinite(value))
-        snprintf(text, sizeof text, "%.*f",
+    if (!isfinite(value))
+        strcpy(cell, "NA");
+    else if (size >= 1e15 || (size < 1e-6 && size > 0.0))
+        snprintf(cell, BC_CELL_LENGTH, "%.5e", value);
+    else
+        snprintf(cell, BC_CELL_LENGTH, "%.*f",
                  size > 0.0 ? (int)fmax(0.0, 5.0 - floor(log10(size))) : 0, value);
-    bc_row_text(row, column, text);
 }
 
-static void set_p(struct bc_row *row, const char *column, double p)
+static void write_p(char *cell, double p)
 {
-    char text[BC_CELL_LENGTH] = "NA";
-    if (!isnan(p))
-        snprintf(text, sizeof text, "%.3g", p);
-    bc_row_text(row, column, text);
+    if (isnan(p))
+        strcpy(cell, "NA");
+    else
+        snprintf(cell, BC_CELL_LENGTH, "%.3g", p);
 }
 
 static void write_row(struct bc_output *output, const struct bc_table *table,
                       const struct change *change, const struct schema *schema)
 {
-    struct bc_row row;
-    bc_row_clear(&row, table);
-    bc_row_text(&row, "benchmark", schema->benchmark);
-    for (size_t i = 0; i < schema->key_count; i++)
-        bc_row_text(&row, schema->keys[i], change->series->keys[i]);
-    bc_row_text(&row, "quantity", change->series->quantity);
-    set_value(&row, "base", change->base);
-    set_value(&row, "new", change->new);
-    bc_row_real(&row, "change_pct", change->change_pct);
-    bc_row_real(&row, "change_lo_pct", change->interval.lo);
-    bc_row_real(&row, "change_hi_pct", change->interval.hi);
-    set_p(&row, "p_value", change->corrected_p);
-    bc_row_text(&row, "verdict", verdict_names[change->verdict]);
-    bc_row_text(&row, "better", bc_role_names[change->series->more ? BC_MORE : BC_LESS]);
-    bc_row_text(&row, "change_in", change->points ? "points" : "percent");
-    set_p(&row, "p_uncorrected", change->p);
-    bc_row_integer(&row, "base_launches", (int64_t)change->series->sides[BASE].count);
-    bc_row_integer(&row, "new_launches", (int64_t)change->series->sides[NEW].count);
+    const struct series *const series = change->series;
+    struct row row = {
+        .benchmark = schema->benchmark,
+        .quantity = series->quantity,
+        .change_pct = change->change_pct,
+        .interval = change->interval,
+        .verdict = verdict_names[change->verdict],
+        .better = bc_role_names[series->more ? BC_MORE : BC_LESS],
+        .change_in = change->points ? "points" : "percent",
+        .launches = {(int64_t)series->sides[BASE].count, (int64_t)series->sides[NEW].count},
+    };
+    for (size_t column = 1; column < table->count - LAST_COLUMNS; column++)
+        for (size_t i = 0; i < schema->key_count; i++)
+            if (strcmp(schema->keys[i], table->columns[column].name) == 0)
+                row.keys[column] = series->keys[i];
+    write_value(row.base, change->base);
+    write_value(row.new, change->new);
+    write_p(row.p_value, change->corrected_p);
+    write_p(row.p_uncorrected, change->p);
     bc_output_row(output, &row);
 }
 
@@ -344,12 +375,12 @@ static void write_parameters(struct bc_output *output, const struct words *words
     for (int side = BASE; side < SIDES; side++)
         for (size_t i = 0; i < words->counts[side]; i++)
             bc_output_meta(output, names[side], "%s", words->sides[side][i]);
-    for (size_t i = 0; i < options.count; i++) {
-        char value[64];
-        if (options.rows[i].internal)
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (option_rows[i].internal)
             continue;
-        bc_option_format(&options.rows[i], value, sizeof value);
-        bc_output_meta(output, options.rows[i].long_name, "%s", value);
+        char *const value = bc_options_text(&options, i);
+        bc_output_meta(output, option_rows[i].long_name, "%s", value != NULL ? value : "NA");
+        free(value);
     }
 }
 
@@ -494,9 +525,11 @@ int main(int argc, char **argv)
     struct words words = {.rest_count = 0};
     struct bc_error error = {""};
     int status = EXIT_USAGE;
-    char *const defaults = bc_options_encode(&options);
-    bool good =
-        (words_create(&words, argc) && defaults != NULL) || bc_error_set(&error, "out of memory");
+    const struct bc_option_table table = {option_rows, OPTIONS, &settings};
+    char *defaults = NULL;
+    if (bc_options_create(&options, &table, 1) && words_create(&words, argc))
+        defaults = bc_options_encode(&options);
+    bool good = defaults != NULL || bc_error_set(&error, "out of memory");
     struct bc_error sides_error = {""};
     /* Asked for help, nobody needs to name results. */
     const bool divided = good && divide(&words, argc, argv, &sides_error);

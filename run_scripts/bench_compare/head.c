@@ -11,7 +11,7 @@
 /* A name in a file can't be longer: outputs have cells of this length. */
 #define NAME_MAX_BYTES (BC_CELL_LENGTH - 1)
 
-const char *const setting_names[SETTINGS] = {"sync", "timer", "estimator"};
+const char *const setting_names[SETTINGS] = {"start", "timer", "estimator"};
 
 /* Takes `name=role name=role ...` to pieces. */
 static bool parse_columns(struct head *head, const struct lines *lines, const char *text,
@@ -54,14 +54,6 @@ static bool parse_columns(struct head *head, const struct lines *lines, const ch
     return true;
 }
 
-/* msgrate_rma's --sync is another than that of the other benchmarks: its choices are keys
-   of rows. */
-static bool is_key_too(const char *name, const char *value)
-{
-    return strcmp(name, "sync") == 0 && strcmp(value, "barrier") != 0 &&
-           strcmp(value, "window") != 0;
-}
-
 static bool take_comment(struct head *head, const struct lines *lines, struct bc_error *error)
 {
     const char *value;
@@ -78,8 +70,7 @@ static bool take_comment(struct head *head, const struct lines *lines, struct bc
     if ((value = meta_value(lines->text, "ranks")) != NULL)
         return keep_text(&head->ranks, value, error);
     for (size_t i = 0; i < SETTINGS; i++)
-        if ((value = meta_value(lines->text, setting_names[i])) != NULL &&
-            !is_key_too(setting_names[i], value))
+        if ((value = meta_value(lines->text, setting_names[i])) != NULL)
             return keep_text(&head->settings[i], value, error);
     if ((value = meta_value(lines->text, "schema")) != NULL) {
         int64_t schema;

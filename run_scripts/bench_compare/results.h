@@ -2,8 +2,8 @@
  * Reading results for comparison: what each launch found for each row.
  *
  * A result says itself what its columns are (`# columns:`, common/result/output.h), so
- * nothing here knows a benchmark, but that one's --sync is another (head.c). A launch is one file
- * as a program wrote it, or one value of the column `run` in a file that holds several.
+ * nothing here knows a benchmark. A launch is one file as a program wrote it, or one value of the
+ * column `run` in a file that holds several.
  *
  * A file whose last line isn't `# end:` was cut off; one that a signal ended says so, and
  * one that could write no more has an exit status there that no row explains. What is

@@ -83,7 +83,7 @@ def measure(case, options):
     _, rows, truths = run_on_model(
         options.launcher, 2, [options.program, "--max-time=0.2",
                               f"--methods={methods}", f"--local={local}",
-                              f"--sync={options.sync}"],
+                              f"--start={options.start}"],
         model, options.model)
     errors = {}
     for row in rows:
@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--model", required=True, help="libmodelmpi.so")
     parser.add_argument("--full", action="store_true", help="every case")
     parser.add_argument("--runs", type=int, default=3, help="launches a case")
-    parser.add_argument("--sync", default="barrier", help="barrier or window")
+    parser.add_argument("--start", default="barrier", help="barrier or window")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)

@@ -5,8 +5,9 @@
  * on 2 ranks of one node, by bare_ratio.py.
  */
 #include "common/mpi/coarray.h"
-#include "common/run/run.h"
-#include "halo/measure.h"
+#include "common/run/benchmark.h"
+#include "common/stats/batch.h"
+#include "halo/kernel.h"
 #include "halo/methods.h"
 
 #include <math.h>
@@ -77,12 +78,16 @@ static const struct halo_method *shared_window(void)
     return method;
 }
 
-/* The ratio of halo's time, in a new window, to the bare loop's, as rank 0 sees
-   it. */
-static double measure_block(const struct bc_run *run, struct bc_sampler *sampler)
+static double repeat(void *exchange, int64_t repetitions)
+{
+    return halo_swap_often(shared_window(), exchange, repetitions, NULL);
+}
+
+/* The ratio of halo's time, in a new window, to the bare loop's, as rank 0 sees it. */
+static double measure_block(const struct bc_run *run)
 {
     static double bare_ns[ROUNDS];
-    struct halo_result result;
+    struct bc_batch_result swaps = {.repetitions = 0};
     static const int dims[] = {2, 1, 1};
     const struct halo_box box = {{N, N, N}};
     const int rank = run->job.rank;
@@ -94,43 +99,41 @@ static double measure_block(const struct bc_run *run, struct bc_sampler *sampler
     char *const own = (char *)exchange.values;
     const MPI_Aint bytes = bc_window_bytes(halo_array_values(&box));
     char *const other = rank == 0 ? own + bytes : own - bytes;
-    halo_measure(run, sampler, shared_window(), &exchange, INFINITY, &result);
+    const struct bc_batch batch = {
+        .repeat = repeat, .context = &exchange, .clock_readings = 1.0, .quantity = "swap"};
+    bc_batch_measure(run, &batch, INFINITY, &swaps);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         bare_ns[i] = bare((double(*)[N + 2][N + 2]) own, (double(*)[N + 2][N + 2]) other, 1 - rank);
     }
     shared_window()->destroy(&exchange);
-    return result.times.repetition.value / bc_median(bare_ns, ROUNDS);
+    return swaps.repetition.value / bc_median(bare_ns, ROUNDS);
 }
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
+    (void)state;
     return (run->job.ranks == 2 && run->job.nodes == 1) ||
            bc_error_set(error, "needs 2 ranks of one node");
 }
 
-int main(int argc, char **argv)
+static void compare(void *state, struct bc_run *run)
 {
-    const struct bc_benchmark benchmark = {
-        .name = "halo_bare",
-        .summary = "Compares halo's shared window with plain copies.",
-        .thread_level = MPI_THREAD_SINGLE,
-        .validate = validate,
-    };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    run.settings.samples = ROUNDS;
-    struct bc_sampler *const sampler = bc_sampler_create(MPI_COMM_WORLD);
     double ratios[BLOCKS];
+    (void)state;
+    run->settings.samples = ROUNDS;
     for (int block = 0; block < BLOCKS; block++)
-        ratios[block] = measure_block(&run, sampler);
+        ratios[block] = measure_block(run);
     const double ratio = bc_median(ratios, BLOCKS);
-    bc_sampler_destroy(sampler);
-    if (run.job.rank == 0)
+    if (run->job.rank == 0)
         printf("shared window, %d values a side: %.4f of the bare loop's time, "
                "in %d blocks from %.4f to %.4f\n",
                N, ratio, BLOCKS, ratios[0], ratios[BLOCKS - 1]);
-    return bc_run_end(&run);
 }
+
+const struct bc_benchmark halo_bare_benchmark = {
+    .name = "halo_bare",
+    .summary = "Compares halo's shared window with plain copies.",
+    .fit = fit,
+    .open = compare,
+};

@@ -7,7 +7,7 @@
  */
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/run.h"
+#include "common/run/benchmark.h"
 #include "halo/copy.h"
 #include "halo/exchange.h"
 #include "halo/grid.h"
@@ -16,8 +16,31 @@
 
 enum { ROUNDS = 501 };
 
-static int64_t extent[HALO_DIRECTIONS] = {1, 1, 1};
-static int64_t pause_ns; /* as long as a message takes */
+/* The values of the options. */
+struct state {
+    int64_t extent[HALO_DIRECTIONS];
+    int64_t pause_ns; /* as long as a message takes */
+};
+
+static const struct state defaults = {.extent = {1, 1, 1}};
+
+#define EXTENT(name, direction)                                                                    \
+    {                                                                                              \
+        .long_name = name, .kind = BC_SIZE, .at = offsetof(struct state, extent[direction]),       \
+        .argument = "N", .min = 1, .max = 1000, .help = "extent of the box, in values"             \
+    }
+
+static const struct bc_option options[] = {
+    EXTENT("x", 0),
+    EXTENT("y", 1),
+    EXTENT("z", 2),
+    {.long_name = "pause",
+     .kind = BC_INTEGER,
+     .at = offsetof(struct state, pause_ns),
+     .argument = "NS",
+     .max = 1e9,
+     .help = "of each face"},
+};
 
 static void pause_for(int64_t ns)
 {
@@ -29,7 +52,8 @@ static void pause_for(int64_t ns)
 /* As in a swap: after all sends have been waited for all faces are packed; then
    each one is unpacked after its receive was. In ns, with what 7 pairs of clock
    readings cost. */
-static int64_t pack_and_unpack(const struct halo_exchange *x, double *const *buffers)
+static int64_t pack_and_unpack(const struct halo_exchange *x, double *const *buffers,
+                               int64_t pause_ns)
 {
     pause_for(HALO_FACES * pause_ns);
     int64_t start_ns = bc_now_ns();
@@ -45,11 +69,11 @@ static int64_t pack_and_unpack(const struct halo_exchange *x, double *const *buf
     return ns;
 }
 
-static double measure(const struct bc_run *run)
+static double measure(const struct state *state, const struct bc_run *run)
 {
     static double us[ROUNDS];
     static const int dims[] = {1, 1, 1};
-    const struct halo_box box = {{extent[0], extent[1], extent[2]}};
+    const struct halo_box box = {{state->extent[0], state->extent[1], state->extent[2]}};
     const struct halo_grid grid = halo_grid_of(dims, 0);
     double *buffers[2 * HALO_FACES];
     struct halo_exchange x;
@@ -58,43 +82,27 @@ static double measure(const struct bc_run *run)
     for (int i = 0; i < 2 * HALO_FACES; i++)
         buffers[i] = halo_allocate_values(halo_face_values(&box, i % HALO_FACES));
     for (int i = 0; i < ROUNDS; i++)
-        us[i] = ((double)pack_and_unpack(&x, buffers) - (HALO_FACES + 1) * run->own_clock.read_ns) *
+        us[i] = ((double)pack_and_unpack(&x, buffers, state->pause_ns) -
+                 (HALO_FACES + 1) * run->own_clock.read_ns) *
                 1e-3;
     return bc_median(us, ROUNDS); /* the memory goes with the process */
 }
 
-int main(int argc, char **argv)
+static void pack(void *state, struct bc_run *run)
 {
-    struct bc_option options[HALO_DIRECTIONS + 1];
-    static const char *const names[HALO_DIRECTIONS] = {"x", "y", "z"};
-    for (int d = 0; d < HALO_DIRECTIONS; d++)
-        options[d] = (struct bc_option){.long_name = names[d],
-                                        .kind = BC_SIZE,
-                                        .value = &extent[d],
-                                        .argument = "N",
-                                        .min = 1,
-                                        .max = 1000,
-                                        .help = "extent of the box, in values"};
-    options[HALO_DIRECTIONS] = (struct bc_option){.long_name = "pause",
-                                                  .kind = BC_INTEGER,
-                                                  .value = &pause_ns,
-                                                  .argument = "NS",
-                                                  .max = 1e9,
-                                                  .help = "of each face"};
-    const struct bc_benchmark benchmark = {
-        .name = "halo_packing",
-        .summary = "Measures the packing and unpacking of faces.",
-        .options = options,
-        .option_count = HALO_DIRECTIONS + 1,
-        .thread_level = MPI_THREAD_SINGLE,
-    };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    double us = measure(&run);
+    double us = measure(state, run);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
-    if (run.job.rank == 0)
+    if (run->job.rank == 0)
         printf("packing and unpacking: %.3f us\n", us);
-    return bc_run_end(&run);
 }
+
+const struct bc_benchmark halo_packing_benchmark = {
+    .name = "halo_packing",
+    .summary = "Measures the packing and unpacking of faces.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .state_bytes = sizeof(struct state),
+    .open = pack,
+};

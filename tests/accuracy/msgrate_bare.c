@@ -9,10 +9,8 @@
  * The bare loops are written from the specification's text, with MPI_Wtime, and
  * without anything of this project.
  */
-#include "common/run/run.h"
-#include "msgrate/bench.h"
-#include "msgrate/parameters.h"
-#include "msgrate/patterns.h"
+#include "common/run/benchmark.h"
+#include "msgrate/exchange.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,7 +124,7 @@ static double measure_block(struct msgrate_bench *bench, int pattern, int rounds
    differ. */
 static double measure(struct msgrate_bench *bench, int pattern)
 {
-    const int asked = (int)bench->parameters->iterations;
+    const int asked = (int)bench->parameters.iterations;
     const int blocks = asked > 0 ? 1 : BLOCKS;
     double ratios[BLOCKS], bare_per_s = 0.0;
     for (int block = 0; block < blocks; block++)
@@ -140,42 +138,45 @@ static double measure(struct msgrate_bench *bench, int pattern)
     return ratio;
 }
 
-static struct msgrate_parameters parameters;
+static const struct msgrate_parameters defaults = {
+    .peers = 1,
+    .messages = MESSAGES,
+    .sizes = {.text = "8"},
+    .cache_text = "0",
+};
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    if (run->job.ranks != 2 || parameters.iterations > ROUNDS_MAX)
+    const struct msgrate_bench *const bench = state;
+    if (run->job.ranks != 2 || bench->parameters.iterations > ROUNDS_MAX)
         return bc_error_set(error, "needs 2 ranks, and at most %d iterations", ROUNDS_MAX);
     return true;
 }
 
-int main(int argc, char **argv)
+static void compare(void *state, struct bc_run *run)
 {
-    static struct bc_option rows[MSGRATE_OPTIONS_MAX];
-    const struct bc_benchmark benchmark = {
-        .name = "msgrate_bare",
-        .summary = "Compares msgrate with bare loops.",
-        .options = rows,
-        .option_count = msgrate_parameters_table(&parameters, rows),
-        .thread_level = MPI_THREAD_SINGLE,
-        .validate = validate,
-    };
-    struct bc_run run;
-    int status;
-    parameters.peers = 1;
-    parameters.messages = MESSAGES;
-    parameters.cache_text = "0";
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    struct msgrate_bench bench;
-    msgrate_bench_create(&bench, &run, &parameters);
-    peer = 1 - run.job.rank;
+    struct msgrate_bench *const bench = state;
+    msgrate_open(bench, run);
+    peer = 1 - run->job.rank;
     for (int i = 0; i < MSGRATE_PATTERNS; i++) {
-        const double ratio = measure(&bench, i);
+        const double ratio = measure(bench, i);
         /* One block says what the machine does now, and passes no judgement. */
-        if (run.job.rank == 0 && parameters.iterations == 0 && !(fabs(ratio - 1.0) <= TARGET))
-            run.failed = true;
+        if (run->job.rank == 0 && bench->parameters.iterations == 0 &&
+            !(fabs(ratio - 1.0) <= TARGET))
+            run->failed = true;
     }
-    msgrate_bench_destroy(&bench);
-    return bc_run_end(&run);
 }
+
+const struct bc_benchmark msgrate_bare_benchmark = {
+    .name = "msgrate_bare",
+    .summary = "Compares msgrate with bare loops.",
+    .options = msgrate_options,
+    .option_count = MSGRATE_OPTIONS,
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .state_bytes = sizeof(struct msgrate_bench),
+    .complete = msgrate_complete,
+    .fit = fit,
+    .open = compare,
+    .close = msgrate_close,
+};

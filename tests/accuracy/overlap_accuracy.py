@@ -76,7 +76,7 @@ def measure(case, seed, options):
                      MODEL_LATE_US=10 * case.duration_us, MODEL_SEED=seed)
     program = [os.path.join(options.binaries, "overlap_" + case.collective),
                "--data-driven", "--min-num-elts=1024", "--max-num-elts=1024",
-               "--estimator=" + case.estimator, "--sync=" + options.sync]
+               "--estimator=" + case.estimator, "--start=" + options.start]
     _, rows, truths = run_on_model(options.launcher, 2, program, model,
                                    options.model)
     truth = number(truths[0]["overlap_pct"])
@@ -212,7 +212,7 @@ def parse_arguments():
     parser.add_argument("--full", action="store_true", help="every case")
     parser.add_argument("--runs", type=int, help="launches a case")
     parser.add_argument("--table", help="file for the table in Markdown")
-    parser.add_argument("--sync", default="barrier", help="barrier or window")
+    parser.add_argument("--start", default="barrier", help="barrier or window")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)

@@ -4,7 +4,7 @@
  * the ratio of the medians. To be run on 2 ranks, by bare_ratio.py.
  */
 #include "common/mpi/coarray.h"
-#include "common/run/run.h"
+#include "common/run/benchmark.h"
 #include "pingpong/measure.h"
 #include "pingpong/patterns.h"
 
@@ -37,14 +37,13 @@ static const struct pingpong_pattern *mpi_send(void)
     return pattern;
 }
 
-/* The ratio of pingpong's time, in a new coarray, to the bare loop's, as rank 0
-   sees it. */
-static double measure_block(const struct bc_run *run, struct bc_sampler *sampler)
+/* The ratio of pingpong's time, in a new coarray, to the bare loop's, as rank 0 sees it. */
+static double measure_block(const struct bc_run *run)
 {
     static double bare_ns[ROUNDS];
     const int rank = run->job.rank;
     struct bc_coarray coarray;
-    struct pingpong_result result;
+    struct bc_batch_result times = {.repetitions = 0};
     bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);
     struct pingpong_game game = {
         .coarray = &coarray,
@@ -53,43 +52,39 @@ static double measure_block(const struct bc_run *run, struct bc_sampler *sampler
         .starts = rank == 0,
     };
     bc_amount_create(&game.message, 1, MPI_DOUBLE);
-    pingpong_measure(run, sampler, &game, mpi_send(), PINGPONG_SYNC_NONE, INFINITY, &result);
+    pingpong_measure(run, &game, mpi_send(), PINGPONG_SYNC_NONE, INFINITY, &times);
     bc_amount_destroy(&game.message);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         bare_ns[i] = bare(rank, coarray.values);
     }
     bc_coarray_destroy(&coarray);
-    return result.times.repetition.value / bc_median(bare_ns, ROUNDS);
+    return times.repetition.value / bc_median(bare_ns, ROUNDS);
 }
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
+    (void)state;
     return run->job.ranks == 2 || bc_error_set(error, "needs 2 ranks");
 }
 
-int main(int argc, char **argv)
+static void compare(void *state, struct bc_run *run)
 {
-    const struct bc_benchmark benchmark = {
-        .name = "pingpong_bare",
-        .summary = "Compares pingpong's MPI Send with a bare loop.",
-        .thread_level = MPI_THREAD_SINGLE,
-        .validate = validate,
-    };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    run.settings.samples = ROUNDS;
-    struct bc_sampler *const sampler = bc_sampler_create(MPI_COMM_WORLD);
     double ratios[BLOCKS];
+    (void)state;
+    run->settings.samples = ROUNDS;
     for (int block = 0; block < BLOCKS; block++)
-        ratios[block] = measure_block(&run, sampler);
+        ratios[block] = measure_block(run);
     const double ratio = bc_median(ratios, BLOCKS);
-    bc_sampler_destroy(sampler);
-    if (run.job.rank == 0)
+    if (run->job.rank == 0)
         printf("MPI Send of 8 bytes: %.4f of the bare loop's latency, in %d "
                "blocks from %.4f to %.4f\n",
                ratio, BLOCKS, ratios[0], ratios[BLOCKS - 1]);
-    return bc_run_end(&run);
 }
+
+const struct bc_benchmark pingpong_bare_benchmark = {
+    .name = "pingpong_bare",
+    .summary = "Compares pingpong's MPI Send with a bare loop.",
+    .fit = fit,
+    .open = compare,
+};

@@ -67,7 +67,7 @@ def measure(case, options):
     model = {"MODEL_SYNC_COLL": 1, "MODEL_BARRIER_US": duration_us,
              "MODEL_DURATION_US": duration_us, "MODEL_P2P": 1, "MODEL_RMA": 1,
              "MODEL_LATENCY_US": duration_us, "MODEL_SYNC_US": duration_us}
-    arguments = [f"--types={types}", "--max-time=0.3", f"--sync={options.sync}"]
+    arguments = [f"--types={types}", "--max-time=0.3", f"--start={options.start}"]
     if types == QUEUE:
         model["MODEL_DATA"] = 1
         arguments.append("--delay=0")
@@ -98,7 +98,7 @@ def main():
     parser.add_argument("--model", required=True, help="libmodelmpi.so")
     parser.add_argument("--full", action="store_true", help="every case")
     parser.add_argument("--runs", type=int, default=3, help="launches a case")
-    parser.add_argument("--sync", default="barrier", help="barrier or window")
+    parser.add_argument("--start", default="barrier", help="barrier or window")
     parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
     options = parser.parse_args()
     options.launcher = Launcher(options.launcher)

@@ -3,8 +3,8 @@
  * Both are measured in one process, in turn; prints both and the interval. To be run
  * on 2 ranks, by syncbench_bare.py.
  */
-#include "common/run/run.h"
 #include "common/clock/work.h"
+#include "common/run/benchmark.h"
 #include "syncbench/measure.h"
 
 #include <math.h>
@@ -38,27 +38,17 @@ static double bare_us(void)
     return bc_median(loops_us, ROUNDS);
 }
 
-static struct bc_summary ours(const struct bc_run *run, struct bc_sampler *sampler,
-                              const struct syncbench_loop *loop)
+static struct bc_summary ours(const struct bc_run *run, const struct syncbench_loop *loop)
 {
     struct syncbench_result result;
-    syncbench_measure(run, sampler, loop, true, BLOCK_S, &result);
+    syncbench_measure(run, loop, true, BLOCK_S, &result);
     return result.sync;
 }
 
-int main(int argc, char **argv)
+static void compare(void *state, struct bc_run *run)
 {
-    const struct bc_benchmark benchmark = {
-        .name = "syncbench_bare",
-        .summary = "Compares syncbench's MPI barrier with a bare loop.",
-        .thread_level = MPI_THREAD_SINGLE,
-    };
-    struct bc_run run;
-    int status;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
+    (void)state;
     const struct bc_work_rate rate = bc_work_calibrate();
-    struct bc_sampler *const sampler = bc_sampler_create(MPI_COMM_WORLD);
     struct bc_coarray coarray;
     bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);
     struct syncbench_team team = {.coarray = &coarray};
@@ -67,20 +57,24 @@ int main(int argc, char **argv)
         .team = &team,
         .inner = 200,
         .delay_units = bc_work_units(&rate, DELAY_NS),
-        .rank = run.job.rank,
-        .ranks = run.job.ranks,
+        .rank = run->job.rank,
+        .ranks = run->job.ranks,
     };
     double ours_us[BLOCKS], bares_us[BLOCKS], widths_us[BLOCKS];
     for (int i = 0; i < BLOCKS; i++) {
-        const struct bc_summary sync = ours(&run, sampler, &loop);
+        const struct bc_summary sync = ours(run, &loop);
         bares_us[i] = bare_us();
         ours_us[i] = sync.value * 1e-3;
         widths_us[i] = (sync.interval.hi - sync.interval.lo) / 2.0 * 1e-3;
     }
-    if (run.job.rank == 0)
+    if (run->job.rank == 0)
         printf("sync_us %.4f half_width_us %.4f bare_us %.4f\n", bc_median(ours_us, BLOCKS),
                bc_median(widths_us, BLOCKS), bc_median(bares_us, BLOCKS));
     bc_coarray_destroy(&coarray);
-    bc_sampler_destroy(sampler);
-    return bc_run_end(&run);
 }
+
+const struct bc_benchmark syncbench_bare_benchmark = {
+    .name = "syncbench_bare",
+    .summary = "Compares syncbench's MPI barrier with a bare loop.",
+    .open = compare,
+};

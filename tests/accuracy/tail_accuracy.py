@@ -58,7 +58,7 @@ CASES = [
     Case("halo/halo", ["--methods=neighbor_alltoallw", "--local=2"],
          {"MODEL_DURATION_US": DURATION_US}, "latency", 1.0, 0.04,
          swap_us),
-    Case("halo/halo", ["--methods=neighbor_alltoallw", "--local=2", "--sync=window"],
+    Case("halo/halo", ["--methods=neighbor_alltoallw", "--local=2", "--start=window"],
          {"MODEL_DURATION_US": DURATION_US}, "latency", 1.0, 0.04,
          swap_us),
     Case("syncbench/syncbench", ["--types=MPI barrier"],

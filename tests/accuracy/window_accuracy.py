@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do ranks that start together measure the truth, and a late barrier not show?
 
-On the model MPI, with --sync=window, overlap, syncbench and halo must find what
+On the model MPI, with --start=window, overlap, syncbench and halo must find what
 they find with a barrier, within the same targets. And where a library lets ranks out
 of a barrier at different times, an operation that takes a known time from the first
 start to the last end must take that with a window, and be seen to take more with a
@@ -68,7 +68,7 @@ def skewed_us(sync, late_us, options):
             shared.truncate(4096)
             _, rows = run(options.launcher, 2,
                           [os.path.join(options.binaries, SKEWED),
-                           f"--sync={sync}", "--max-time=0.2"],
+                           f"--start={sync}", "--max-time=0.2"],
                           {"LD_PRELOAD": options.late, "LATE_US": late_us,
                            "OPERATION_US": OPERATION_US,
                            "LATE_SHARED": shared.name})
@@ -87,7 +87,7 @@ def skewed(options):
             if abs(found_us - expected_us) <= allowed_us:
                 break
         what = (f"{OPERATION_US} us from first start to last end, one rank "
-                f"{late_us} us late out of the barrier, --sync={sync}")
+                f"{late_us} us late out of the barrier, --start={sync}")
         print(f"{what}: found {found_us:.3f} us, should be {expected_us} us",
               flush=True)
         yield what, abs(found_us - expected_us) / allowed_us

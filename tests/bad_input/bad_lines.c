@@ -1,11 +1,12 @@
 /*
- * Thousands of command lines and environments against the real table and the real checks of
- * every program: see judge.h for what must be true, lines.h for how they are made.
+ * Thousands of command lines and environments against the options and the checks of every program:
+ * see judge.h for what must be true, lines.h for how lines are made.
  *
- * usage: bad_lines [SEED [LINES]]       so many lines for the programs in turn
+ * usage: bad_lines [SEED [LINES]]       judges LINES lines, for the programs in turn
  *        bad_lines --print SEED LINES   prints them, tame, for mpirun: of each line the program's
- * name, the number of its words without the program's, the words, the number of variables, and
- * these with their values; after each a byte of 0
+ *                                       name, the number of words behind it, the words, the number
+ *                                       of variables, and these with their values; each of these
+ *                                       fields ends with a byte of 0
  */
 #include "judge.h"
 #include "lines.h"
@@ -25,15 +26,15 @@
    millisecond, but in the v and w variants each of a million ranks has an amount of its own. */
 #define LINE_MS_MAX 3000.0
 
-/* It hangs if it takes that long. */
+/* A line that takes this long hangs. */
 #define HANG_S 20
 
 static const char *const outcome_names[OUTCOMES] = {"accepted", "answered", "refused"};
 
-static const struct program *program_in_hand;
+static const struct bc_benchmark *program_in_hand;
 static struct line line;
 static uint64_t number;
-static char hanging[128]; /* what is said if the line in hand does not end */
+static char hanging[128]; /* the message if the line in hand hangs */
 
 /* ---- what is said of a line ------------------------------------------------------------------ */
 
@@ -76,26 +77,19 @@ static void tell_hanging(int signal_number)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-struct making {
-    bool tame;
-    struct random random;
-};
-
-static void make_line(struct bc_run *run, void *context)
+/* Makes the line with this number and returns the random numbers behind it. Each line has its own,
+   so that any can be made again alone. */
+static struct random next_line(uint64_t seed, bool tame)
 {
-    struct making *const making = context;
-    line_make(&line, &run->options, making->tame, &making->random);
-}
-
-/* Each line has its own random numbers, so that any can be made again alone. */
-static struct making next_line(uint64_t seed, bool tame)
-{
-    struct making making = {tame, {seed * UINT64_C(1000000007) + number}};
-    program_in_hand = &programs[number % programs_count];
+    struct random random = {seed * UINT64_C(1000000007) + number};
+    struct bc_run run;
+    program_in_hand = programs[number % programs_count];
     (void)snprintf(hanging, sizeof hanging, "no end after %d s: line %" PRIu64 ", %s\n", HANG_S,
                    number, program_in_hand->name);
-    programs_visit(program_in_hand, make_line, &making);
-    return making;
+    program_prepare(&run, program_in_hand);
+    line_make(&line, &run.options, tame, &random);
+    bc_run_release(&run);
+    return random;
 }
 
 static double processor_ms(void)
@@ -105,7 +99,7 @@ static double processor_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-/* Judges all lines; returns how many were wrong. */
+/* Judges all lines; returns the number of wrong ones. */
 static size_t judge_lines(uint64_t seed, uint64_t lines)
 {
     size_t wrong = 0, outcomes[OUTCOMES] = {0}, expected[LINE_IS_BAD + 1] = {0};
@@ -114,8 +108,8 @@ static size_t judge_lines(uint64_t seed, uint64_t lines)
         enum outcome outcome;
         const struct itimerval limit = {{0, 0}, {HANG_S, 0}};
         (void)setitimer(ITIMER_REAL, &limit, NULL);
-        struct making making = next_line(seed, false);
-        const struct job job = job_make(&making.random);
+        struct random random = next_line(seed, false);
+        const struct job job = job_make(&random);
         const double begin_ms = processor_ms();
         bool good = judge(program_in_hand, &line, &job, &outcome);
         const double taken_ms = processor_ms() - begin_ms;
@@ -190,9 +184,8 @@ int main(int argc, char **argv)
         print_lines(seed, lines);
     } else {
         for (size_t i = 0; i < programs_count; i++)
-            wrong += !judge_help(&programs[i]);
+            wrong += !judge_help(programs[i]);
         wrong += judge_lines(seed, lines);
     }
-    programs_forget();
     return wrong > 0;
 }

@@ -9,20 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list of as many sizes as there can be takes that much. */
-#define VALUE_BYTES (4096 * 24 + 64)
-
-/* What a visit of a program knows and finds. */
+/* What is known of a line, and found. */
 struct trial {
+    const struct bc_benchmark *program;
     const struct line *line;
     const struct job *job;
     bool good;
     enum outcome outcome;
     struct bc_error error;
-    char **formatted; /* the options' values as text; NULL: not to be read back */
-    double *numbers;  /* and as numbers */
     size_t count;
-    bool *given;
+    char **texts;    /* of the `count` options: the values as text; NULL: not to be read back */
+    double *numbers; /* the values as numbers */
 };
 
 static const struct line *line_in_hand;
@@ -61,7 +58,7 @@ static bool starts_with(const char *text, const char *start)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-/* Whether the text has the name, and not as a part of a longer one. */
+/* Whether the text has the name by itself, not as a part of a longer one. */
 static bool has_name(const char *text, const char *name)
 {
     const size_t length = strlen(name);
@@ -90,11 +87,15 @@ static bool names_option(const char *text, const struct bc_option *option)
     return false;
 }
 
-static bool names_anything(const char *text, const struct bc_options *options)
+/* Whether the text names an option: the one called `culprit`, or any if that is NULL. */
+static bool names_one(const char *text, const struct bc_options *options, const char *culprit)
 {
-    for (size_t i = 0; i < options->count; i++)
-        if (names_option(text, &options->rows[i]))
+    for (size_t i = 0; i < bc_options_count(options); i++) {
+        const struct bc_option *const option = bc_options_row(options, i);
+        if ((culprit == NULL || strcmp(option->long_name, culprit) == 0) &&
+            names_option(text, option))
             return true;
+    }
     return false;
 }
 
@@ -122,7 +123,7 @@ static bool is_one_line_of_text(const char *text)
     for (const char *c = text; *c != '\0'; c++)
         if (iscntrl((unsigned char)*c))
             return false;
-    /* The program's main() has chosen a locale of UTF-8. */
+    /* This program's main() has chosen a locale of UTF-8. */
     return mbstowcs(NULL, text, 0) != (size_t)-1;
 }
 
@@ -136,107 +137,120 @@ static void judge_refusal(struct trial *trial, const struct bc_run *run)
         complain(trial, "the error is too long");
     if (!is_one_line_of_text(text))
         complain(trial, "the error is not one line of text: %s", text);
-    if (line->expectation == OPTION_IS_BAD &&
-        !names_option(text, bc_options_find(&run->options, line->culprit)))
+    if (line->expectation == OPTION_IS_BAD && !names_one(text, &run->options, line->culprit))
         complain(trial, "--%s is bad, but the error is: %s", line->culprit, text);
-    if (!names_anything(text, &run->options) && !names_word(text, line) &&
+    if (!names_one(text, &run->options, NULL) && !names_word(text, line) &&
         strstr(text, "processes") == NULL)
         complain(trial, "the error names nothing: %s", text);
 }
 
 /* ---- what was accepted ----------------------------------------------------------------------- */
 
-/* The value where it is a number; of a list their sum; else 0. */
-static double number_of(const struct bc_option *option)
+/* The value if it is a number; a number that tells lists apart, or choices of names; 0 for a text.
+ */
+static double number_of(const struct bc_options *options, size_t row)
 {
+    const void *const value = option_value(options, row);
     double sum = 0.0;
-    switch (option->kind) {
+    switch (bc_options_row(options, row)->kind) {
     case BC_INTEGER:
     case BC_SIZE:
-        return (double)*(int64_t *)option->value;
+        return (double)*(const int64_t *)value;
     case BC_REAL:
     case BC_PERCENT:
-        return *(double *)option->value;
+        return *(const double *)value;
     case BC_SIZE_LIST: {
-        const struct bc_size_list *const list = option->value;
+        const struct bc_size_list *const list = value;
         for (size_t i = 0; i < list->count; i++)
             sum += (double)list->values[i] * (double)(i + 1);
         return sum;
     }
+    case BC_NAMES:
+        for (size_t i = 0; i < BC_NAMES_MAX; i++)
+            sum = 2.0 * sum + ((const struct bc_names *)value)->chosen[i];
+        return sum;
     case BC_CHOICE:
-        return *(int *)option->value;
+        return *(const int *)value;
     case BC_FLAG:
-        return *(bool *)option->value;
+        return *(const bool *)value;
     case BC_TEXT:
         break;
     }
     return 0.0;
 }
 
-/* That the number is still that of format_values, to the last bit. */
-static void judge_number(struct trial *trial, const struct bc_option *option, size_t i)
+/* That the number is still that of note_values, to the last bit. */
+static void judge_number(struct trial *trial, const struct bc_options *options, size_t row)
 {
-    if (number_of(option) < trial->numbers[i] || number_of(option) > trial->numbers[i])
-        complain(trial, "--%s was %.17g and has become %.17g", option->long_name, trial->numbers[i],
-                 number_of(option));
+    const double number = number_of(options, row);
+    if (number < trial->numbers[row] || number > trial->numbers[row])
+        complain(trial, "--%s was %.17g and has become %.17g",
+                 bc_options_row(options, row)->long_name, trial->numbers[row], number);
 }
 
-/* A table that is given what another one has encodes to the same text. */
-static void judge_broadcast(struct trial *trial, struct bc_run *run)
+/* Another rank gets the same values, and can use them. */
+static void judge_broadcast(struct trial *trial, const struct bc_run *run)
 {
+    struct bc_run other;
+    struct bc_error error = {""};
     char *const text = bc_options_encode(&run->options);
-    if (text == NULL || !bc_options_decode(&run->options, text)) {
+    program_prepare(&other, trial->program);
+    if (text == NULL || !bc_options_decode(&other.options, text)) {
         complain(trial, "the values can't be decoded");
     } else {
-        char *const again = bc_options_encode(&run->options);
+        char *const again = bc_options_encode(&other.options);
         if (again == NULL || strcmp(text, again) != 0)
             complain(trial, "the values change when they are sent: '%.200s' becomes '%.200s'", text,
                      again != NULL ? again : "nothing");
         free(again);
-        for (size_t i = 0; i < run->options.count; i++)
-            judge_number(trial, &run->options.rows[i], i);
+        for (size_t i = 0; i < trial->count; i++)
+            judge_number(trial, &other.options, i);
+        if (trial->outcome == ACCEPTED && trial->program->complete != NULL &&
+            !trial->program->complete(other.state, &error))
+            complain(trial, "another rank refuses the values: %s", error.text);
     }
     free(text);
+    bc_run_release(&other);
 }
 
-/* A text may be missing, which can't be written; so can the 0 that has a name. */
-static bool can_be_read_back(const struct bc_option *option, const char *text)
+/* A text that is NULL can't be written, nor can the 0 that has a name. */
+static bool can_be_read_back(const struct bc_options *options, size_t row, const char *text)
 {
+    const struct bc_option *const option = bc_options_row(options, row);
     if (option->kind == BC_TEXT)
-        return *(const char **)option->value != NULL;
+        return *(const char *const *)option_value(options, row) != NULL;
     return option->zero == NULL || strcmp(text, option->zero) != 0;
 }
 
-static void format_values(struct trial *trial, const struct bc_run *run)
+static void note_values(struct trial *trial, const struct bc_run *run)
 {
-    trial->count = run->options.count;
-    trial->formatted = calloc(trial->count, sizeof *trial->formatted);
+    const struct bc_options *const options = &run->options;
+    trial->count = bc_options_count(options);
+    trial->texts = calloc(trial->count, sizeof *trial->texts);
     trial->numbers = calloc(trial->count, sizeof *trial->numbers);
-    trial->given = calloc(trial->count, sizeof *trial->given);
-    char *const value = malloc(VALUE_BYTES);
-    if (trial->formatted == NULL || trial->numbers == NULL || trial->given == NULL || value == NULL)
+    if (trial->texts == NULL || trial->numbers == NULL)
         abort();
     for (size_t i = 0; i < trial->count; i++) {
-        const struct bc_option *const option = &run->options.rows[i];
-        trial->numbers[i] = number_of(option);
-        bc_option_format(option, value, VALUE_BYTES);
-        if (strlen(value) + 1 >= VALUE_BYTES || !can_be_read_back(option, value))
-            continue;
-        trial->formatted[i] = strdup(value);
-        trial->given[i] = option->source != BC_FROM_DEFAULT;
+        trial->numbers[i] = number_of(options, i);
+        char *const text = bc_options_text(options, i);
+        if (text == NULL)
+            abort();
+        if (bc_options_source(options, i) != BC_FROM_DEFAULT && can_be_read_back(options, i, text))
+            trial->texts[i] = text;
+        else
+            free(text);
     }
-    free(value);
 }
 
-/* ---- visits ---------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void fill_job(struct bc_run *run, const struct job *job)
 {
     run->job = (struct bc_job){.ranks = job->ranks,
                                .nodes = 1,
-                               .least_per_node = job->ranks,
-                               .most_per_node = job->ranks,
-                               .least_processors = job->oversubscribed ? 1 : job->ranks,
+                               .min_per_node = job->ranks,
+                               .max_per_node = job->ranks,
+                               .min_processors = job->oversubscribed ? 1 : job->ranks,
                                .shares_processors = job->oversubscribed,
                                .oversubscribed = job->oversubscribed};
     run->thread_level = job->thread_level;
@@ -245,15 +259,11 @@ static void fill_job(struct bc_run *run, const struct job *job)
 }
 
 /* The line as the program takes it. */
-static void visit_line(struct bc_run *run, void *context)
+static void try_line(struct trial *trial, struct bc_run *run)
 {
-    struct trial *const trial = context;
     const struct line *const line = trial->line;
-    line_in_hand = line;
     fill_job(run, trial->job);
-    const bool accepted =
-        bc_run_accept(run, line->count, line->words, look_up_variable, &trial->error);
-    if (!accepted) {
+    if (!bc_run_accept(run, line->count, line->words, look_up_variable, &trial->error)) {
         trial->outcome = REFUSED;
         judge_refusal(trial, run);
         return;
@@ -265,82 +275,87 @@ static void visit_line(struct bc_run *run, void *context)
         complain(trial, "--%s is bad, and accepted", line->culprit);
     if (line->expectation == LINE_IS_BAD)
         complain(trial, "a bad line is accepted");
-    format_values(trial, run);
+    note_values(trial, run);
     judge_broadcast(trial, run);
 }
 
 /* Each value by itself, without the checks that the job may fail. */
-static void visit_values(struct bc_run *run, void *context)
+static void try_values(struct trial *trial, struct bc_run *run)
 {
-    struct trial *const trial = context;
     const struct line *const line = trial->line;
     struct bc_error error = {""};
     if (!bc_options_parse(&run->options, line->count, line->words, look_up_variable, &error))
         complain(trial, "good values are refused: %s", error.text);
 }
 
-/* What format_values wrote, read again. */
-static void visit_formatted(struct bc_run *run, void *context)
+/* The texts of note_values, read again. */
+static void try_texts(struct trial *trial, struct bc_run *run)
 {
-    struct trial *const trial = context;
     struct bc_error error = {""};
     char **const words = calloc(trial->count + 2, sizeof *words);
-    char *const value = malloc(VALUE_BYTES);
     int count = 1;
-    if (words == NULL || value == NULL)
+    if (words == NULL)
         abort();
     words[0] = strdup("program");
     for (size_t i = 0; i < trial->count; i++) {
-        if (trial->formatted[i] == NULL || !trial->given[i])
+        if (trial->texts[i] == NULL)
             continue;
-        const size_t size =
-            strlen(trial->formatted[i]) + strlen(run->options.rows[i].long_name) + 4;
+        const char *const name = bc_options_row(&run->options, i)->long_name;
+        const size_t size = strlen(trial->texts[i]) + strlen(name) + 4;
         words[count] = malloc(size);
         if (words[count] == NULL)
             abort();
-        (void)snprintf(words[count++], size, "--%s=%s", run->options.rows[i].long_name,
-                       trial->formatted[i]);
+        (void)snprintf(words[count++], size, "--%s=%s", name, trial->texts[i]);
     }
     if (!bc_options_parse(&run->options, count, words, no_variable, &error))
         complain(trial, "a value that was written can't be read: %s", error.text);
     for (size_t i = 0; i < trial->count; i++) {
-        if (trial->formatted[i] == NULL || !trial->given[i])
+        if (trial->texts[i] == NULL)
             continue;
-        bc_option_format(&run->options.rows[i], value, VALUE_BYTES);
-        if (strcmp(value, trial->formatted[i]) != 0)
+        char *const text = bc_options_text(&run->options, i);
+        if (text == NULL || strcmp(text, trial->texts[i]) != 0)
             complain(trial, "--%s was '%.100s' and is read back as '%.100s'",
-                     run->options.rows[i].long_name, trial->formatted[i], value);
-        judge_number(trial, &run->options.rows[i], i);
+                     bc_options_row(&run->options, i)->long_name, trial->texts[i],
+                     text != NULL ? text : "nothing");
+        free(text);
+        judge_number(trial, &run->options, i);
     }
     for (int i = 0; i < count; i++)
         free(words[i]);
     free(words);
-    free(value);
 }
 
-bool judge(const struct program *program, const struct line *line, const struct job *job,
+/* Calls `check` with a run whose values are the defaults. */
+static void with_run(struct trial *trial, void (*check)(struct trial *trial, struct bc_run *run))
+{
+    struct bc_run run;
+    program_prepare(&run, trial->program);
+    check(trial, &run);
+    bc_run_release(&run);
+}
+
+bool judge(const struct bc_benchmark *program, const struct line *line, const struct job *job,
            enum outcome *outcome)
 {
-    struct trial trial = {.line = line, .job = job, .good = true};
-    programs_visit(program, visit_line, &trial);
+    struct trial trial = {.program = program, .line = line, .job = job, .good = true};
+    line_in_hand = line;
+    with_run(&trial, try_line);
     *outcome = trial.outcome;
     if (line->expectation == VALUES_ARE_GOOD)
-        programs_visit(program, visit_values, &trial);
+        with_run(&trial, try_values);
     if (trial.outcome == ACCEPTED)
-        programs_visit(program, visit_formatted, &trial);
+        with_run(&trial, try_texts);
     for (size_t i = 0; i < trial.count; i++)
-        free(trial.formatted[i]);
-    free(trial.formatted);
+        free(trial.texts[i]);
+    free(trial.texts);
     free(trial.numbers);
-    free(trial.given);
     return trial.good;
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-static void visit_help(struct bc_run *run, void *context)
+static void try_help(struct trial *trial, struct bc_run *run)
 {
-    struct trial *const trial = context;
     char *text = NULL;
     size_t size = 0;
     FILE *const stream = open_memstream(&text, &size);
@@ -350,16 +365,19 @@ static void visit_help(struct bc_run *run, void *context)
     (void)fclose(stream);
     if (strlen(text) != size || mbstowcs(NULL, text, 0) == (size_t)-1)
         complain(trial, "the help is not text");
-    for (size_t i = 0; i < run->options.count; i++)
-        if (!names_option(text, &run->options.rows[i]) ||
-            strstr(text, run->benchmark->summary) == NULL)
-            complain(trial, "the help lacks --%s", run->options.rows[i].long_name);
+    if (strstr(text, run->benchmark->summary) == NULL)
+        complain(trial, "the help lacks the summary");
+    for (size_t i = 0; i < bc_options_count(&run->options); i++) {
+        const struct bc_option *const option = bc_options_row(&run->options, i);
+        if (!names_option(text, option))
+            complain(trial, "the help lacks --%s", option->long_name);
+    }
     free(text);
 }
 
-bool judge_help(const struct program *program)
+bool judge_help(const struct bc_benchmark *program)
 {
-    struct trial trial = {.good = true};
-    programs_visit(program, visit_help, &trial);
+    struct trial trial = {.program = program, .good = true};
+    with_run(&trial, try_help);
     return trial.good;
 }

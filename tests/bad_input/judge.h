@@ -1,12 +1,11 @@
 /*
- * What must be true of a program whatever it is given: a command line, an environment
- * and a job are accepted, and then all values survive being written and read; or they
- * are refused in one line that names what is wrong.
+ * What must be true of a program whatever it is given. Either a command line, an environment and a
+ * job are accepted, and then all values survive being written and read, and being sent to another
+ * rank; or they are refused in one line that names what is wrong.
  */
 #ifndef COMMCOST_TESTS_BAD_INPUT_JUDGE_H
 #define COMMCOST_TESTS_BAD_INPUT_JUDGE_H
 
-#include "common/run/run.h"
 #include "programs.h"
 
 #include <stdbool.h>
@@ -21,7 +20,7 @@ enum expectation {
     ANYTHING,
     VALUES_ARE_GOOD, /* each by itself; together, or for the job, they may not be */
     OPTION_IS_BAD,   /* the value of the culprit, and nothing else */
-    LINE_IS_BAD      /* there is an option or a word that there can't be */
+    LINE_IS_BAD      /* it has an option or a word that no program has */
 };
 
 struct line {
@@ -45,11 +44,12 @@ struct job {
 
 enum outcome { ACCEPTED, ANSWERED, REFUSED, OUTCOMES }; /* ANSWERED: help or version */
 
-/* Gives the line to the program. What must not be is said on stderr, and false is returned. */
-bool judge(const struct program *program, const struct line *line, const struct job *job,
+/* Gives the line to the program. If something is not as it must be, says so on stderr and returns
+   false. */
+bool judge(const struct bc_benchmark *program, const struct line *line, const struct job *job,
            enum outcome *outcome);
 
 /* Whether --help of the program is text that has every option. */
-bool judge_help(const struct program *program);
+bool judge_help(const struct bc_benchmark *program);
 
 #endif

@@ -1,5 +1,6 @@
 #include "lines.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <mpi.h>
@@ -90,7 +91,7 @@ static char *real_text(double value)
     return copy(text);
 }
 
-/* What no option is sure to take or to refuse. */
+/* A text that some options take and others refuse. */
 static char *any_text(struct random *random)
 {
     static const char *const texts[] = {
@@ -185,16 +186,17 @@ static char *any_text(struct random *random)
     }
 }
 
-/* One of the names that the option's help lists, or its default. */
-static char *likely_text(const struct bc_option *option, bool tame, struct random *random)
+/* A word of the option's help, or its default. */
+static char *likely_text(const struct bc_options *options, size_t row, bool tame,
+                         struct random *random)
 {
-    const char *const standard = *(const char **)option->value;
+    const char *const standard = *(const char *const *)option_value(options, row);
     if (standard == NULL || chance(random, 3))
         return any_text(random);
     if (chance(random, 3))
         return copy(standard);
-    const size_t length = strlen(option->help);
-    const char *word = option->help + random_below(random, length);
+    const char *const help = bc_options_row(options, row)->help;
+    const char *word = help + random_below(random, strlen(help));
     word += strcspn(word, " ");
     word += strspn(word, " ,;:()");
     char *const text = copy(word);
@@ -202,14 +204,39 @@ static char *likely_text(const struct bc_option *option, bool tame, struct rando
     return text;
 }
 
+/* One of the names of the option's list. Case, spaces, dashes and underscores don't count. */
+static char *good_name(const struct bc_option *option, struct random *random)
+{
+    char *const text =
+        copy(option->name_at((int)random_below(random, (uint64_t)option->name_count)));
+    for (char *c = text; *c != '\0'; c++)
+        if (chance(random, 4))
+            *c = strchr(" -_", *c) != NULL ? " -_"[random_below(random, 3)]
+                                           : (char)toupper((unsigned char)*c);
+    return text;
+}
+
+static char *good_names(const struct bc_option *option, struct random *random)
+{
+    char *text = chance(random, 4) ? copy("all") : good_name(option, random);
+    for (uint64_t more = random_below(random, 3); more > 0; more--) {
+        char *const next = good_name(option, random);
+        char *const longer = join(text, ",", next);
+        free(text);
+        free(next);
+        text = longer;
+    }
+    return text;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static double least_of(const struct bc_option *option)
+static double min_of(const struct bc_option *option)
 {
     return option->unbounded ? -9e15 : option->min;
 }
 
-static double most_of(const struct bc_option *option)
+static double max_of(const struct bc_option *option)
 {
     return option->unbounded ? 9e15 : option->max;
 }
@@ -217,20 +244,20 @@ static double most_of(const struct bc_option *option)
 /* In the option's limits, as often small as large. */
 static double good_number(const struct bc_option *option, bool tame, struct random *random)
 {
-    const double least = least_of(option), most = most_of(option);
-    const double enough = tame ? fmin(most, fmax(4.0 * fmax(least, 0.0), 64.0)) : most;
+    const double min = min_of(option), max = max_of(option);
+    const double enough = tame ? fmin(max, fmax(4.0 * fmax(min, 0.0), 64.0)) : max;
     const double share = (double)random_below(random, 1 << 20) / (double)(1 << 20);
     if (chance(random, 8))
-        return least;
+        return min;
     if (chance(random, 8))
         return enough;
-    return fmin(enough, least + expm1(share * log1p(enough - least)));
+    return fmin(enough, min + expm1(share * log1p(enough - min)));
 }
 
 static int64_t good_integer(const struct bc_option *option, bool tame, struct random *random)
 {
     const double number = floor(good_number(option, tame, random));
-    return (int64_t)fmax(number, ceil(least_of(option)));
+    return (int64_t)fmax(number, ceil(min_of(option)));
 }
 
 static char *good_size(const struct bc_option *option, bool tame, struct random *random)
@@ -240,7 +267,7 @@ static char *good_size(const struct bc_option *option, bool tame, struct random 
     const int64_t value = good_integer(option, tame, random);
     const size_t i = random_below(random, COUNT(suffixes));
     const int64_t rounded = value >> shifts[i] << shifts[i];
-    if (rounded < 1 || (double)rounded < least_of(option))
+    if (rounded < 1 || (double)rounded < min_of(option))
         return integer_text(value);
     char *const number = integer_text(value >> shifts[i]);
     char *const text = join(number, suffixes[i], "");
@@ -251,7 +278,7 @@ static char *good_size(const struct bc_option *option, bool tame, struct random 
 static char *good_list(const struct bc_option *option, bool tame, struct random *random)
 {
     static const char largest[] = "2147483647,";
-    if (!tame && most_of(option) >= 2147483647.0 && chance(random, 8))
+    if (!tame && max_of(option) >= 2147483647.0 && chance(random, 8))
         return repeated(largest, (sizeof largest - 1) * 3000 - 1);
     char *text = good_size(option, tame, random);
     const uint64_t more = random_below(random, tame ? 4 : chance(random, 8) ? 400 : 40);
@@ -284,8 +311,12 @@ static char *good_choice(const struct bc_option *option, struct random *random)
     return text;
 }
 
-static char *good_value(const struct bc_option *option, bool tame, struct random *random)
+static char *good_value(const struct bc_options *options, size_t row, bool tame,
+                        struct random *random)
 {
+    const struct bc_option *const option = bc_options_row(options, row);
+    if (option->word != NULL && chance(random, 3))
+        return copy(option->word);
     switch (option->kind) {
     case BC_FLAG:
         return copy(
@@ -307,8 +338,10 @@ static char *good_value(const struct bc_option *option, bool tame, struct random
         return good_list(option, tame, random);
     case BC_CHOICE:
         return good_choice(option, random);
+    case BC_NAMES:
+        return good_names(option, random);
     case BC_TEXT:
-        return likely_text(option, tame, random);
+        return likely_text(options, row, tame, random);
     }
     abort();
 }
@@ -439,7 +472,35 @@ static char *bad_choice(const struct bc_option *option, struct random *random)
     return bad;
 }
 
-/* True if there is any. */
+static char *bad_names(const struct bc_option *option, struct random *random)
+{
+    char *const name = good_name(option, random);
+    char *bad = NULL;
+    switch (random_below(random, 6)) {
+    case 0:
+        bad = copy("");
+        break;
+    case 1:
+        bad = join(name, "x", "");
+        break;
+    case 2:
+        bad = join(name, ",", "");
+        break;
+    case 3:
+        bad = join(",", name, "");
+        break;
+    case 4:
+        bad = join(name, ";", name);
+        break;
+    default:
+        bad = join("all,", name, ",none such");
+        break;
+    }
+    free(name);
+    return bad;
+}
+
+/* Whether there is a value that the option refuses. */
 static bool has_bad_values(const struct bc_option *option)
 {
     return option->kind != BC_FLAG && option->kind != BC_TEXT;
@@ -449,6 +510,8 @@ static char *bad_value(const struct bc_option *option, struct random *random)
 {
     if (option->kind == BC_CHOICE)
         return bad_choice(option, random);
+    if (option->kind == BC_NAMES)
+        return bad_names(option, random);
     if (option->kind == BC_SIZE_LIST)
         return bad_list(option, random);
     return bad_number(option, random);
@@ -482,12 +545,12 @@ static bool add_variable(struct line *line, const char *name, size_t length, cha
     return true;
 }
 
-/* Whether one other option than this has a name that begins so. */
+/* Whether an option other than `but` has a name that begins with the `length` characters. */
 static bool is_ambiguous(const struct bc_options *options, const struct bc_option *but,
                          const char *start, size_t length)
 {
-    for (size_t i = 0; i < options->count; i++) {
-        const struct bc_option *const other = &options->rows[i];
+    for (size_t i = 0; i < bc_options_count(options); i++) {
+        const struct bc_option *const other = bc_options_row(options, i);
         if (other != but && (strncmp(other->long_name, start, length) == 0 ||
                              (other->alias != NULL && strncmp(other->alias, start, length) == 0)))
             return true;
@@ -495,7 +558,7 @@ static bool is_ambiguous(const struct bc_options *options, const struct bc_optio
     return false;
 }
 
-/* A name by which the option is found: its own, the other one, or a beginning of it. */
+/* A name by which the option is found: its own, its alias, or the beginning of one of these. */
 static char *name_of(const struct bc_options *options, const struct bc_option *option,
                      struct random *random)
 {
@@ -510,7 +573,7 @@ static char *name_of(const struct bc_options *options, const struct bc_option *o
     return text;
 }
 
-/* Whether the option has a variable that the line sets. */
+/* Whether the line sets a variable of the option. */
 static bool is_set(const struct line *line, const struct bc_option *option)
 {
     for (size_t i = 0; i < line->variable_count; i++)
@@ -519,8 +582,8 @@ static bool is_set(const struct line *line, const struct bc_option *option)
     return false;
 }
 
-/* Gives the option the value, which is taken, in one of the ways there are. False if the
-   line is full. */
+/* Gives the option the value in one of the ways there are, and frees the value or keeps it. False
+   if the line is full. */
 static bool give(struct line *line, const struct bc_options *options,
                  const struct bc_option *option, char *value, struct random *random)
 {
@@ -570,27 +633,36 @@ static bool is_left_alone(const struct bc_option *option, bool tame)
            (tame && (strcmp(name, "output") == 0 || strcmp(name, "dump-samples") == 0));
 }
 
-static const struct bc_option *any_option(const struct bc_options *options, bool tame,
-                                          struct random *random)
+static size_t any_row(const struct bc_options *options, bool tame, struct random *random)
 {
     for (;;) {
-        const struct bc_option *const option = &options->rows[random_below(random, options->count)];
-        if (!is_left_alone(option, tame))
-            return option;
+        const size_t row = random_below(random, bc_options_count(options));
+        if (!is_left_alone(bc_options_row(options, row), tame))
+            return row;
     }
+}
+
+static const struct bc_option *any_option(const struct bc_options *options, struct random *random)
+{
+    return bc_options_row(options, any_row(options, false, random));
+}
+
+static void give_good_value(struct line *line, const struct bc_options *options, size_t row,
+                            bool tame, struct random *random)
+{
+    char *const value = good_value(options, row, tame, random);
+    give(line, options, bc_options_row(options, row), value, random);
 }
 
 static void add_good_ones(struct line *line, const struct bc_options *options, bool tame,
                           struct random *random)
 {
-    for (uint64_t left = random_below(random, 6); left > 0; left--) {
-        const struct bc_option *const option = any_option(options, tame, random);
-        give(line, options, option, good_value(option, tame, random), random);
-    }
+    for (uint64_t left = random_below(random, 6); left > 0; left--)
+        give_good_value(line, options, any_row(options, tame, random), tame, random);
     /* Short options without values may share a word. */
     char bundle[16] = "-";
-    for (size_t i = 0; i < options->count && chance(random, 2); i++) {
-        const struct bc_option *const option = &options->rows[i];
+    for (size_t i = 0; i < bc_options_count(options) && chance(random, 2); i++) {
+        const struct bc_option *const option = bc_options_row(options, i);
         const size_t length = strlen(bundle);
         if (option->kind == BC_FLAG && option->short_name != '\0' && !is_left_alone(option, tame) &&
             length < 8) {
@@ -606,16 +678,16 @@ static void add_good_ones(struct line *line, const struct bc_options *options, b
 static void add_bad_value(struct line *line, const struct bc_options *options,
                           struct random *random)
 {
-    const struct bc_option *option = any_option(options, false, random);
+    const struct bc_option *option = any_option(options, random);
     while (!has_bad_values(option) || is_set(line, option))
-        option = any_option(options, false, random);
+        option = any_option(options, random);
     if (!give(line, options, option, bad_value(option, random), random))
         return;
     line->expectation = OPTION_IS_BAD;
     (void)snprintf(line->culprit, sizeof line->culprit, "%s", option->long_name);
 }
 
-/* What can't be there. */
+/* A word that no program takes. */
 static void add_bad_word(struct line *line, const struct bc_options *options, struct random *random)
 {
     static const char *const words[] = {
@@ -639,7 +711,7 @@ static void add_bad_word(struct line *line, const struct bc_options *options, st
     };
     char *word = copy(pick(random, words, COUNT(words)));
     if (chance(random, 4)) {
-        const struct bc_option *const option = any_option(options, false, random);
+        const struct bc_option *const option = any_option(options, random);
         free(word);
         word = join("--", option->long_name, "x=1");
     }
@@ -651,9 +723,9 @@ static void add_bad_word(struct line *line, const struct bc_options *options, st
 static void add_option_without_value(struct line *line, const struct bc_options *options,
                                      struct random *random)
 {
-    const struct bc_option *option = any_option(options, false, random);
+    const struct bc_option *option = any_option(options, random);
     while (option->kind == BC_FLAG)
-        option = any_option(options, false, random);
+        option = any_option(options, random);
     if (add_word(line, join("--", option->long_name, "")))
         line->expectation = LINE_IS_BAD;
 }
@@ -663,15 +735,17 @@ static void add_anything(struct line *line, const struct bc_options *options, bo
 {
     line->expectation = ANYTHING;
     for (uint64_t left = 1 + random_below(random, 6); left > 0; left--) {
-        const struct bc_option *const option =
-            tame ? any_option(options, tame, random)
-                 : &options->rows[random_below(random, options->count)];
+        const size_t row =
+            tame ? any_row(options, tame, random) : random_below(random, bc_options_count(options));
+        const struct bc_option *const option = bc_options_row(options, row);
+        const bool number =
+            has_bad_values(option) && option->kind != BC_CHOICE && option->kind != BC_NAMES;
         switch (random_below(random, 8)) {
         case 0:
             add_word(line, any_text(random));
             break;
         case 1:
-            give(line, options, option, good_value(option, tame, random), random);
+            give_good_value(line, options, row, tame, random);
             break;
         case 2:
             if (has_bad_values(option))
@@ -679,8 +753,7 @@ static void add_anything(struct line *line, const struct bc_options *options, bo
             break;
         default:
             /* Whatever is a number may be a large one. */
-            if (!tame || option->kind == BC_TEXT || option->kind == BC_FLAG ||
-                option->kind == BC_CHOICE)
+            if (!tame || !number)
                 give(line, options, option, any_text(random), random);
             break;
         }

@@ -16,14 +16,15 @@ struct random {
 /* From 0 to count - 1. */
 uint64_t random_below(struct random *random, uint64_t count);
 
-/* Makes a line for the table. A tame one names no file outside of the working folder, and
-   its good values are small, so that a run with them ends soon. */
+/* Makes a line for the options, whose values must be the defaults. A tame line names no file
+   outside of the working folder, and its good values are small, so that a run with them ends
+   soon. */
 void line_make(struct line *line, const struct bc_options *options, bool tame,
                struct random *random);
 
 void line_free(struct line *line);
 
-/* From one process to a million, with any memory. */
+/* A job of one process to a million, with any memory. */
 struct job job_make(struct random *random);
 
 #endif

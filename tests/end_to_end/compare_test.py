@@ -512,8 +512,8 @@ class Settings(CompareTest):
 
     def test_differ(self):
         """One warning each, which names what differs, and where."""
-        plain = "# sync: barrier\n# timer: monotonic\n# estimator: median\n"
-        for name, value, other in (("sync", "barrier", "window"),
+        plain = "# start: barrier\n# timer: monotonic\n# estimator: median\n"
+        for name, value, other in (("start", "barrier", "window"),
                                    ("timer", "monotonic", "MPI_Wtime"),
                                    ("estimator", "median", "mean")):
             with self.subTest(name=name):
@@ -526,8 +526,8 @@ class Settings(CompareTest):
                 self.assertIn(f"new/runs/1/bench.tsv with --{name}={other}", said[0])
 
     def test_differ_within_a_side(self):
-        said = self.warnings(["# sync: barrier\n"] * 5 + ["# sync: window\n"],
-                             ["# sync: barrier\n"] * 6)
+        said = self.warnings(["# start: barrier\n"] * 5 + ["# start: window\n"],
+                             ["# start: barrier\n"] * 6)
         self.assertEqual(len(said), 1, said)
 
     def test_keys(self):
@@ -537,8 +537,8 @@ class Settings(CompareTest):
 
     def test_same(self):
         """What doesn't say, as older results, doesn't differ."""
-        self.assertEqual(self.warnings(["# sync: window\n", ""] * 3,
-                                       ["", "# sync: window\n"] * 3), [])
+        self.assertEqual(self.warnings(["# start: window\n", ""] * 3,
+                                       ["", "# start: window\n"] * 3), [])
 
 
 class Usage(CompareTest):

@@ -9,7 +9,7 @@
  * where.
  */
 #include "common/mpi/mpi_check.h"
-#include "common/run/run.h"
+#include "common/run/benchmark.h"
 #include "halo/copy.h"
 #include "halo/methods.h"
 
@@ -128,42 +128,40 @@ static int swap_late(const struct halo_method *method, struct halo_exchange *exc
     return wrong;
 }
 
-static bool validate(struct bc_run *run, struct bc_error *error)
+static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
+    (void)state;
     return run->job.ranks == 2 || bc_error_set(error, "needs 2 ranks");
 }
 
-int main(int argc, char **argv)
+static void swap_by_all_methods(void *state, struct bc_run *run)
 {
-    const struct bc_benchmark benchmark = {
-        .name = "halo_late_rank",
-        .summary = "Checks that swaps wait for late ranks.",
-        .thread_level = MPI_THREAD_SINGLE,
-        .validate = validate,
-    };
     static const int dims[] = {2, 1, 1}, periodic[] = {1, 1, 1};
     const struct halo_box box = {{4, 4, 4}};
-    struct bc_run run;
-    int status;
     MPI_Comm comm;
-    if (!bc_run_begin(&run, &benchmark, argc, argv, &status))
-        return status;
-    this_rank = run.job.rank;
+    (void)state;
+    this_rank = run->job.rank;
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, &comm));
     const struct halo_grid grid = halo_grid_of(dims, this_rank);
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = &halo_methods[i];
         struct halo_exchange exchange;
-        if (method->shares_node && run.job.nodes > 1)
+        if (method->shares_node && run->job.nodes > 1)
             continue;
-        halo_exchange_init(&exchange, &box, &grid, comm, run.job.node_comm);
+        halo_exchange_init(&exchange, &box, &grid, comm, run->job.node_comm);
         int wrong = swap_late(method, &exchange);
         BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm));
         if (this_rank == 0)
             printf("%s, sync %s: %d wrong values\n", method->name, halo_sync_names[method->sync],
                    wrong);
-        run.failed = run.failed || wrong > 0;
+        run->failed = run->failed || wrong > 0;
     }
     BC_MPI(MPI_Comm_free(&comm));
-    return bc_run_end(&run);
 }
+
+const struct bc_benchmark halo_late_rank_benchmark = {
+    .name = "halo_late_rank",
+    .summary = "Checks that swaps wait for late ranks.",
+    .fit = fit,
+    .open = swap_by_all_methods,
+};

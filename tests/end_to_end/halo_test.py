@@ -142,8 +142,8 @@ class Rows(unittest.TestCase):
         """The metadata say how samples begin, and of which clock."""
         for sync in ("barrier", "window"):
             text = run_halo("--local=3", "--methods=persistent",
-                            "--sync=" + sync, *ONCE).stdout
-            self.assertIn(f"# sync: {sync}\n", text)
+                            "--start=" + sync, *ONCE).stdout
+            self.assertIn(f"# start: {sync}\n", text)
             self.assertEqual("# global_clock_error_us: " in text,
                              sync == "window")
 

@@ -177,8 +177,8 @@ class Contract(unittest.TestCase):
     def test_start(self):
         """The metadata say how samples begin, and of which clock."""
         for sync in ("barrier", "window"):
-            text = self.output("--sync=" + sync)
-            self.assertIn(f"# sync: {sync}\n", text)
+            text = self.output("--start=" + sync)
+            self.assertIn(f"# start: {sync}\n", text)
             self.assertEqual("# global_clock_error_us: " in text,
                              sync == "window")
 

@@ -45,7 +45,7 @@ class Usage(UsageTest):
         for option, values in (("--patterns", ("puts", "", "put,,get")),
                                ("--arrangements", ("double", "")),
                                ("--coarray-sync", ("none", "x")),
-                               ("--sync", ("window",)),
+                               ("--start", ("window",)),
                                ("--max-ndata", ("3", "0", "-1", "x", "2G")),
                                ("--max-stride", ("3", "0", "x")),
                                ("--max-blocks", ("3", "-1", "x"))):

@@ -47,7 +47,7 @@ class Usage(UsageTest):
                                ("--outer", ("0", "x")),
                                ("--max-neighbours", ("0", "1", "1M")),
                                ("--seed", ("-1", "x")),
-                               ("--sync", ("window,barrier", ""))):
+                               ("--start", ("window,barrier", ""))):
             # Open MPI's launcher takes seconds to end a job that failed.
             for value in values[:1 if OPTIONS.launcher.is_openmpi else None]:
                 self.refused([f"{option}={value}"], option)
@@ -77,12 +77,12 @@ class Rows(unittest.TestCase):
         missed, and a warning says so."""
         quick = [OPTIONS.program, *QUICK, "--types=sync all,MPI barrier"]
         barrier = run_raw(OPTIONS.launcher, 2, quick).stdout
-        self.assertIn("# sync: barrier\n", barrier)
+        self.assertIn("# start: barrier\n", barrier)
         self.assertNotIn("global_clock", barrier)
         for ranks in (2, 4):
-            done = run_raw(OPTIONS.launcher, ranks, quick + ["--sync=window"])
+            done = run_raw(OPTIONS.launcher, ranks, quick + ["--start=window"])
             self.assertEqual(done.returncode, 0, done.stderr)
-            for line in ("# sync: window\n", "# global_clock: rank 0's",
+            for line in ("# start: window\n", "# global_clock: rank 0's",
                          "# global_clock_error_us: "):
                 self.assertIn(line, done.stdout)
             self.assertRegex(done.stdout, "# note: in [0-9]+ of [0-9]+ rounds a rank was late")

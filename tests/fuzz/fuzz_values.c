@@ -4,7 +4,6 @@
  */
 #include "target.h"
 
-#include "common/run/names.h"
 #include "common/run/options.h"
 #include "common/run/parse.h"
 #include "common/result/plain_text.h"
@@ -80,11 +79,16 @@ static const char *name_of(int i)
 
 static void try_names(const char *text)
 {
-    bool chosen[4];
+    struct bc_names names = {.text = text};
     struct bc_error error = {""};
-    const bool good = bc_names_choose("types", text, name_of, chosen, 4, &error);
+    const bool good = bc_names_choose("types", &names, name_of, 4, &error);
+    bool any = false;
+    for (int i = 0; i < BC_NAMES_MAX; i++) {
+        any = any || names.chosen[i];
+        must(i < 4 || !names.chosen[i], "no choice beyond the list");
+    }
     must(good == (error.text[0] == '\0'), "an error where a name is none");
-    must(!good || chosen[0] || chosen[1] || chosen[2] || chosen[3], "good names choose");
+    must(!good || any, "good names choose");
     must(mbstowcs(NULL, error.text, 0) != (size_t)-1, "errors are text");
 }
 

@@ -53,6 +53,8 @@ suite() {
     fi
     library=$(find "$work/moved" -name libmpirtmon.so)
     expect_file "$library" "$work/moved/include/mpirtmon.h"
+    pages=$work/moved/share/doc/commcost
+    expect_file "$pages/LICENSE" "$pages/README.md" "$pages/halo/README.md" "$pages/docs/output.md" "$pages/docs/halo.svg"
     # Nothing of it leads back.
     if grep -rlF "$source/run_scripts" "$work/moved" | grep -v 'libexec\|/lib'; then
         fail "these know the source tree"
@@ -67,7 +69,8 @@ packages() {
     dpkg-deb --contents "$package" >"$work/contents"
     for file in bin/commcost-run-suite bin/bench_compare libexec/commcost/halo/halo \
         libexec/commcost/overlap/overlap_iallreduce share/commcost/run_scripts/suite.list \
-        share/commcost/run_scripts/plots/halo.gp include/mpirtmon.h; do
+        share/commcost/run_scripts/plots/halo.gp include/mpirtmon.h share/doc/commcost/README.md \
+        share/doc/commcost/halo/README.md; do
         grep -q "/usr/$file\$" "$work/contents" || fail "the package has no $file"
     done
     grep -q '/libmpirtmon.so$' "$work/contents" || fail "the package has no libmpirtmon.so"

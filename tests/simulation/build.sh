@@ -15,7 +15,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 wrapped=,--undefined=syncbench_check
 for function in bc_harness_barrier bc_harness_release bc_harness_bcast \
     bc_harness_reduce bc_harness_allreduce bc_harness_release_allreduce \
-    bc_global_clock_update bc_job_describe bc_run_begin bc_run_end syncbench_check \
+    bc_global_clock_update bc_job_describe bc_benchmark_main syncbench_check \
     smpi_shared_malloc_intercept smpi_shared_calloc_intercept \
     smpi_shared_realloc_intercept smpi_shared_free aligned_alloc \
     MPI_Barrier MPI_Comm_dup MPI_Comm_split MPI_Comm_split_type; do

@@ -13,7 +13,7 @@ one word a rank the bytes that rank 0's program itself has allocated.
 syncbench checks without being asked whether an allreduce of no bytes synchronises: the
 messages of that, too, must grow no faster than log2(P), of the largest rank.
 
-With --sync=window the start-up finds the shared clock and each sample has its starts'
+With --start=window the start-up finds the shared clock and each sample has its starts'
 agreements. There cables are so slow that a pair of ranks exchanges the fewest messages
 that it may, however far it is, and every start is missed: all samples that may be are
 taken again, and counted.
@@ -32,7 +32,7 @@ from smpi import ENVELOPE_BYTES, Failed, SIZES, Simulator, Torus
 # The first sample is reduced alone, all others together: what differs between two runs is
 # but the samples' own messages, and the bytes of the reduction.
 FEW, MORE = 4, 12
-# With --sync=window there are five times as many.
+# With --start=window there are five times as many.
 WINDOW_FEW, WINDOW_MORE = 2, 4
 
 # Growth against log2(P), and what rounding may add.
@@ -54,7 +54,7 @@ OPTIONS = {
     "overlap/overlap_ibcast": ["--data-driven", "--max-num-elts=1", "--debug"],
     "overlap/overlap_ibarrier": ["--data-driven", "--debug"],
 }
-WINDOW = "--sync=window"
+WINDOW = "--start=window"
 
 # A program, and what is added to its options.
 CASES = [(program, []) for program in OPTIONS] + [("syncbench/syncbench", [WINDOW])]
@@ -158,7 +158,7 @@ def trials(job):
 
 
 def starts(job):
-    """The samples that were taken with --sync=window; all must have been missed."""
+    """The samples that were taken with --start=window; all must have been missed."""
     (missed, taken), = re.findall(r"in (\d+) of (\d+) rounds a rank was late", job.text)
     if missed != taken:
         raise Failed(f"{missed} of {taken} rounds had a late rank, not all of them")
@@ -166,7 +166,7 @@ def starts(job):
 
 
 def updates(job):
-    """How often --sync=window measured the clock again."""
+    """How often --start=window measured the clock again."""
     return int(re.search(r"clock was measured again (\d+) times", job.text)[1])
 
 
@@ -239,7 +239,7 @@ def main():
         wrong |= check_grows_too_fast(simulator, sizes)
     ran = 0
     for program, added in CASES if everything else SHARE:
-        name = " ".join([program.split("/")[1], *(word.replace("--sync=", "")
+        name = " ".join([program.split("/")[1], *(word.replace("--start=", "")
                                                   for word in added)])
         if arguments.only not in name:
             continue

@@ -5,8 +5,7 @@
  * variables of its own.
  */
 #include "common/clock/shared/global_clock.h"
-#include "common/run/run.h"
-#include "common/stats/sampling.h"
+#include "common/run/benchmark.h"
 #include "syncbench/check.h"
 #include "tests/simulation/messages.h"
 
@@ -21,6 +20,7 @@
 
 static int rank = -1;
 static enum simulation_phase phase;
+static int64_t now_bytes, max_bytes; /* of memory that the program has allocated */
 
 /* Enters a phase, unless the one that this is a part of counts. */
 static enum simulation_phase enter(enum simulation_phase next)
@@ -127,40 +127,45 @@ int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, 
     return error;
 }
 
-static int64_t now_bytes, most_bytes;
+/* ---- the life of a program ------------------------------------------------------------------- */
 
-/* All that is left of the start-up; MPI is initialized in it, so the phase begins
-   with bc_job_describe, which comes first. */
-bool __real_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc,
-                         char **argv, int *status);
-bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc,
-                         char **argv, int *status);
-bool __wrap_bc_run_begin(struct bc_run *run, const struct bc_benchmark *benchmark, int argc,
-                         char **argv, int *status)
-{
-    phase = SIMULATION_BEGIN;
-    const bool good = __real_bc_run_begin(run, benchmark, argc, argv, status);
-    if (good)
-        leave(SIMULATION_OPERATION);
-    return good;
-}
+static const struct bc_benchmark *benchmark;
+static const struct bc_run *run;
 
 static int64_t in_ns(double seconds)
 {
     return (int64_t)(seconds * 1e9);
 }
 
-int __real_bc_run_end(struct bc_run *run);
-int __wrap_bc_run_end(struct bc_run *run);
-int __wrap_bc_run_end(struct bc_run *run)
+static void open_counted(void *state, struct bc_run *begun)
 {
+    leave(SIMULATION_OPERATION);
+    run = begun;
+    benchmark->open(state, begun);
+}
+
+static void close_counted(void *state)
+{
+    benchmark->close(state);
     enter(SIMULATION_END);
     if (simulation_memory != NULL)
-        simulation_memory(rank, now_bytes, most_bytes);
+        simulation_memory(rank, now_bytes, max_bytes);
     if (simulation_time != NULL)
-        simulation_time(rank, in_ns(bc_elapsed_s() - run->start_s),
-                        in_ns(run->benchmark->run_budget_s));
-    return __real_bc_run_end(run);
+        simulation_time(rank, in_ns(bc_elapsed_s() - run->start_s), in_ns(benchmark->budget_s));
+}
+
+/* What comes before open is start-up. MPI is initialized in it, so what counts begins with
+   bc_job_describe, which comes first. */
+int __real_bc_benchmark_main(const struct bc_benchmark *started, int argc, char **argv);
+int __wrap_bc_benchmark_main(const struct bc_benchmark *started, int argc, char **argv);
+int __wrap_bc_benchmark_main(const struct bc_benchmark *started, int argc, char **argv)
+{
+    struct bc_benchmark counted = *started;
+    benchmark = started;
+    counted.open = open_counted;
+    counted.close = close_counted;
+    phase = SIMULATION_BEGIN;
+    return __real_bc_benchmark_main(&counted, argc, argv);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -171,8 +176,8 @@ size_t malloc_usable_size(void *memory);
 static void *taken(void *memory)
 {
     now_bytes += (int64_t)malloc_usable_size(memory);
-    if (now_bytes > most_bytes)
-        most_bytes = now_bytes;
+    if (now_bytes > max_bytes)
+        max_bytes = now_bytes;
     return memory;
 }
 

@@ -1,6 +1,6 @@
 /*
- * What the unit tests share: cmocka, comparing real numbers, and random numbers
- * that are the same on every machine.
+ * What the unit tests share: cmocka and the starter, comparing real numbers, command lines, pauses,
+ * and random numbers that are the same on every machine.
  */
 #ifndef COMMCOST_TESTS_UNIT_HELPERS_H
 #define COMMCOST_TESTS_UNIT_HELPERS_H
@@ -13,10 +13,15 @@
 
 #include <cmocka.h>
 
-#include <math.h>
+#include "starter.h"
 
-/* Fails with both numbers unless they are within `tolerance`; a macro, so that
-   the failure is reported at the caller's line. */
+#include <math.h>
+#include <time.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Fails with both numbers unless they are within `tolerance`. A macro, so that the failure is
+   reported at the caller's line. */
 #define assert_near(actual, expected, tolerance)                                                   \
     check_near((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
 
@@ -29,8 +34,37 @@ static inline void check_near(double actual, double expected, double tolerance, 
     _fail(file, line);
 }
 
-/* splitmix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-   Generators", OOPSLA 2014. */
+/* A command line without the program's name, for make_arguments. WORDS(NULL) is an empty one. */
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+enum { WORDS_MAX = 32 };
+
+/* Makes the argv of a program from at most WORDS_MAX - 2 words and returns its argc. */
+static inline int make_arguments(char *argv[WORDS_MAX], const char *const *words)
+{
+    int argc = 0;
+    argv[argc++] = (char *)(uintptr_t) "program";
+    for (; *words != NULL; words++)
+        argv[argc++] = (char *)(uintptr_t)*words;
+    argv[argc] = NULL;
+    return argc;
+}
+
+/* For bc_options_parse: an environment without variables. */
+static inline const char *no_variable(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static inline void sleep_s(double seconds)
+{
+    const time_t whole_s = (time_t)seconds;
+    const struct timespec pause = {whole_s, (long)((seconds - (double)whole_s) * 1e9)};
+    nanosleep(&pause, NULL);
+}
+
+/* splitmix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
+   2014. */
 struct random {
     uint64_t state;
     double spare_normal; /* NAN: none */
@@ -61,7 +95,7 @@ static inline size_t random_below(struct random *random, size_t below)
     return (size_t)(random_bits(random) % below);
 }
 
-/* Standard normal, by Box and Muller, which gives two at a time. */
+/* Standard normal, by the method of Box and Muller, which makes two numbers at a time. */
 static inline double random_normal(struct random *random)
 {
     if (!isnan(random->spare_normal)) {

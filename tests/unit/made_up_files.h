@@ -1,11 +1,12 @@
 /*
- * A folder of made-up system files, for tests of what reads the real ones. For one source
- * file a program, compiled with _GNU_SOURCE (nftw).
+ * A folder of made-up system files, for tests of code that reads the system's own. Include it in
+ * one source file of a program, compiled with _GNU_SOURCE (nftw).
  */
 #ifndef COMMCOST_TESTS_MADE_UP_FILES_H
 #define COMMCOST_TESTS_MADE_UP_FILES_H
 
 #include "helpers.h"
+#include "streams.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 static char folder[64];
 
-/* Writes a file; its folder is made. */
+/* Writes a file, and makes the folders that it is in. */
 static inline void put(const char *name, const char *text)
 {
     char path[256];
@@ -26,10 +27,7 @@ static inline void put(const char *name, const char *text)
         mkdir(path, 0700);
         *slash = '/';
     }
-    FILE *const file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
+    write_text(path, text);
 }
 
 static inline int make_folder(void **state)
@@ -52,5 +50,8 @@ static inline int remove_folder(void **state)
     (void)state;
     return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+/* A test that has an empty folder. */
+#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 #endif

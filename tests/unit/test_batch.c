@@ -1,8 +1,8 @@
 /*
- * Batches of repetitions whose durations are known: how many are taken when there
- * is time and when there is none; run on 2 and on 4.
+ * Batches of repetitions whose durations are known: how many are taken when there is time and when
+ * there is none. For 2 ranks or more.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "common/stats/batch.h"
 #include "common/mpi/harness.h"
@@ -10,39 +10,37 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <time.h>
 
-static int rank, ranks;
-static struct bc_run run; /* of what bc_batch_measure looks at */
-static struct bc_sampler *sampler;
+static struct bc_run run; /* what bc_batch_measure looks at */
 
 struct script {
-    double repetition_s; /* how long a repetition says it takes, and takes */
-    bool sleeps;         /* ... or only says */
-    int first_slower;    /* so many times does the first one take as long */
-    int idle;            /* a rank that has no part, or -1 */
-    double idle_s;       /* that it spends elsewhere each time */
-    int64_t calls;       /* to repeat so far */
-    double last_call_s;  /* when, and the shortest time between two */
-    double least_gap_s;
-    int64_t repetitions; /* in the last one that had several, if one had */
-    bool late;           /* a repetition in 50, by chance, takes LATE_TIMES as long */
-    bool varies;         /* what it says, by half */
+    double repetition_s; /* what `repeat` says that a repetition took */
+    bool sleeps;         /* each repetition really takes that long */
+    int first_slower;    /* the factor by which the first repetition is longer; 0: it is not */
+    int idle;            /* the rank that has no part, or -1 */
+    double idle_s;       /* the time that this rank spends in each call */
+    bool late;           /* one repetition in 50, at random, takes LATE_TIMES as long */
+    bool varies;         /* the times that are said vary at random, by half */
     uint64_t random;
-    int64_t singles; /* calls of one repetition, and what they took */
+
+    int64_t calls;       /* of `repeat` */
+    double last_call_s;  /* when, on bc_elapsed_s() */
+    double min_gap_s;    /* between two calls */
+    int64_t repetitions; /* in the last call that had several; 1 if none had */
+    int64_t singles;     /* calls for one repetition, and the time that these took */
     double singles_s;
 };
 
 #define LATE_TIMES 10
 
-/* From 0 to 1, the same on all ranks. Knuth's MMIX generator. */
+/* From 0 to 1, the same on all ranks, by Knuth's MMIX generator. */
 static double draw(struct script *s)
 {
     s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(s->random >> 11) / 9007199254740992.0;
 }
 
-/* The ns of so many repetitions. */
+/* The ns that `repetitions` take. */
 static double scripted_ns(struct script *s, int64_t repetitions)
 {
     double seconds = 0.0;
@@ -57,16 +55,14 @@ static double repeat(void *context, int64_t repetitions)
     double seconds = scripted_ns(s, repetitions) * 1e-9;
     if (s->calls == 0 && s->first_slower > 0)
         seconds *= s->first_slower;
-    const struct timespec pause = {.tv_nsec = (long)(seconds * 1e9)};
-    const struct timespec idle_pause = {.tv_nsec = (long)(s->idle_s * 1e9)};
     const double now_s = bc_elapsed_s();
-    if (s->calls == 0 || now_s - s->last_call_s < s->least_gap_s)
-        s->least_gap_s = s->calls == 0 ? INFINITY : now_s - s->last_call_s;
+    if (s->calls == 0 || now_s - s->last_call_s < s->min_gap_s)
+        s->min_gap_s = s->calls == 0 ? INFINITY : now_s - s->last_call_s;
     s->last_call_s = now_s;
     if (s->sleeps)
-        nanosleep(&pause, NULL);
+        sleep_s(seconds);
     if (rank == s->idle)
-        nanosleep(&idle_pause, NULL);
+        sleep_s(s->idle_s);
     s->calls++;
     if (repetitions > 1 || s->repetitions == 0)
         s->repetitions = repetitions;
@@ -78,19 +74,25 @@ static double repeat(void *context, int64_t repetitions)
 }
 
 static struct bc_batch_result measure(struct script *script, bool oversubscribed, double seconds,
-                                      const MPI_Comm *players)
+                                      const MPI_Comm *participants)
 {
     const struct bc_batch batch = {.repeat = repeat,
                                    .context = script,
                                    .clock_readings = 1.0,
                                    .quantity = "repetition",
-                                   .players = players};
+                                   .participants = participants};
     struct bc_batch_result result;
     run.job.oversubscribed = oversubscribed;
     bc_harness_choose(oversubscribed);
-    bc_batch_measure(&run, sampler, &batch, seconds, &result);
+    bc_batch_measure(&run, &batch, seconds, &result);
     bc_harness_choose(false);
     return result;
+}
+
+/* The precision was reached before the time was up. */
+static bool in_time(const struct bc_batch_result *result)
+{
+    return result->outcome.status == BC_OK;
 }
 
 static void no_time_one_repetition(void **state)
@@ -100,15 +102,16 @@ static void no_time_one_repetition(void **state)
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
     assert_int_equal(script.calls, 1);
     assert_int_equal(script.repetitions, 1);
-    assert_false(result.in_time);
+    assert_false(in_time(&result));
     if (rank != 0)
         return;
     assert_int_equal(result.repetition.count, 1);
+    assert_int_equal(result.outcome.samples, 1);
     assert_int_equal(result.repetitions, 1);
     assert_near(result.repetition.value, 0.01e9, 1.0);
     assert_near(result.total_s, 0.01, 1e-6);
     assert_true(isnan(result.repetition.interval.lo));
-    assert_in_range(result.slowest_rank, 0, ranks - 1);
+    assert_in_range(result.outcome.slowest_rank, 0, ranks - 1);
 }
 
 /* A sample of something short is a batch all the same, and one without warm-up; then
@@ -120,7 +123,7 @@ static void no_time_short_repetition(void **state)
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
     assert_int_equal(script.calls, 5);
     assert_int_equal(script.repetitions, 20);
-    assert_false(result.in_time);
+    assert_false(in_time(&result));
     if (rank == 0)
         assert_int_equal(result.repetition.count, 1);
 }
@@ -138,7 +141,7 @@ static void second_repetition_decides(void **state)
     assert_int_equal(script.repetitions, 20);
     if (rank != 0)
         return;
-    assert_true(shared.in_time && own.in_time);
+    assert_true(in_time(&shared) && in_time(&own));
     assert_near(shared.repetition.value, 1000.0, 1.0);
     assert_near(own.repetition.value, 1000.0, 1.0);
 }
@@ -153,7 +156,7 @@ static void some_time_some_samples(void **state)
     const struct bc_batch_result result = measure(&script, true, 0.5, NULL);
     const double took_s = bc_elapsed_s() - start_s;
     assert_int_equal(script.repetitions, 1);
-    assert_false(result.in_time);
+    assert_false(in_time(&result));
     assert_true(took_s < 1.2);
     /* The choice of a batch's length took two more, and warming up one. */
     if (rank == 0)
@@ -171,9 +174,9 @@ static void asked_for_one_is_in_time(void **state)
     run.settings.samples = 0;
     if (rank != 0)
         return;
-    assert_true(result.in_time);
+    assert_true(in_time(&result));
     assert_int_equal(result.repetition.count, 1);
-    assert_true(three.in_time);
+    assert_true(in_time(&three));
     assert_int_equal(three.repetition.count, 3);
 }
 
@@ -213,7 +216,7 @@ static void as_many_single_repetitions_as_samples(void **state)
     struct bc_batch_result result;
     run.settings.samples = 7;
     run.settings.warmup = 0;
-    bc_batch_measure(&run, sampler, &batch, INFINITY, &result);
+    bc_batch_measure(&run, &batch, INFINITY, &result);
     run.settings.samples = 0;
     run.settings.warmup = -1;
     assert_int_equal(script.singles, 7 + 2 * 7);
@@ -230,14 +233,14 @@ static void single_repetitions_leave_the_time(void **state)
     struct bc_batch_result result;
     run.settings.precision_pct = 0.001;
     const double start_s = bc_elapsed_s();
-    bc_batch_measure(&run, sampler, &batch, 2.0, &result);
+    bc_batch_measure(&run, &batch, 2.0, &result);
     const double took_s = bc_elapsed_s() - start_s;
     run.settings.precision_pct = 2.0;
     /* Each batch and each single repetition has one before it that isn't timed. */
     const double untimed_s = 1e-3 * 1.5 * (double)script.calls / 2.0;
     if (rank != 0)
         return;
-    assert_false(result.in_time);
+    assert_false(in_time(&result));
     assert_true(took_s < 2.0 * 1.1);
     assert_true(script.singles_s < 0.2 * took_s + untimed_s);
     assert_true(result.total_s > 0.5 * took_s);
@@ -274,51 +277,50 @@ static void those_without_a_part_do_not_wait(void **state)
     (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = ranks - 1, .idle_s = 0.02};
     const bool plays = rank != ranks - 1;
-    MPI_Comm players;
-    MPI_Comm_split(MPI_COMM_WORLD, plays ? 0 : MPI_UNDEFINED, rank, &players);
-    const struct bc_batch_result result = measure(&script, true, 1.0, &players);
+    MPI_Comm participants;
+    MPI_Comm_split(MPI_COMM_WORLD, plays ? 0 : MPI_UNDEFINED, rank, &participants);
+    const struct bc_batch_result result = measure(&script, true, 1.0, &participants);
     if (plays)
-        MPI_Comm_free(&players);
+        MPI_Comm_free(&participants);
     if (rank != 0)
         return;
-    assert_true(script.least_gap_s < 0.01);
+    assert_true(script.min_gap_s < 0.01);
     assert_near(result.repetition.value, 1000.0, 1.0);
-    assert_in_range(result.slowest_rank, 0, ranks - 2);
+    assert_in_range(result.outcome.slowest_rank, 0, ranks - 2);
 }
 
-int main(int argc, char **argv)
+static void create_run(void)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
     run = (struct bc_run){
         .job = {.rank = rank, .ranks = ranks},
-        .settings = {.precision_pct = 2.0,
-                     .confidence_pct = 95.0,
-                     .min_samples = 30,
-                     .max_samples = 10000,
-                     .warmup = -1,
-                     .estimator = BC_MEDIAN},
+        .settings = bc_default_settings,
+        .sampler = bc_sampler_create(MPI_COMM_WORLD),
     };
-    sampler = bc_sampler_create(MPI_COMM_WORLD);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_time_one_repetition),
-        cmocka_unit_test(no_time_short_repetition),
-        cmocka_unit_test(second_repetition_decides),
-        cmocka_unit_test(disturbances_do_not_decide),
-        cmocka_unit_test(clock_comes_off),
-        cmocka_unit_test(some_time_some_samples),
-        cmocka_unit_test(asked_for_one_is_in_time),
-        cmocka_unit_test(late_repetitions_are_the_tail),
-        cmocka_unit_test(as_many_single_repetitions_as_samples),
-        cmocka_unit_test(single_repetitions_leave_the_time),
-        cmocka_unit_test(those_without_a_part_do_not_wait),
-    };
-    int failures = cmocka_run_group_tests_name("batch", tests, NULL, NULL);
-    bc_sampler_destroy(sampler);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
 }
+
+static void destroy_run(void)
+{
+    bc_sampler_destroy(run.sampler);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(no_time_one_repetition),
+    cmocka_unit_test(no_time_short_repetition),
+    cmocka_unit_test(second_repetition_decides),
+    cmocka_unit_test(disturbances_do_not_decide),
+    cmocka_unit_test(clock_comes_off),
+    cmocka_unit_test(some_time_some_samples),
+    cmocka_unit_test(asked_for_one_is_in_time),
+    cmocka_unit_test(late_repetitions_are_the_tail),
+    cmocka_unit_test(as_many_single_repetitions_as_samples),
+    cmocka_unit_test(single_repetitions_leave_the_time),
+    cmocka_unit_test(those_without_a_part_do_not_wait),
+};
+const struct test_program test_program = {
+    .name = "batch",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+    .set_up = create_run,
+    .tear_down = destroy_run,
+};

@@ -81,15 +81,12 @@ static void last_level_is_a_size(void **state)
     assert_int_equal(bc_cache_llc_flush_bytes(), bytes + bytes / 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flush_writes_the_recurrence),
-        cmocka_unit_test(new_buffer_is_touched),
-        cmocka_unit_test(nothing_to_flush),
-        cmocka_unit_test(one_value),
-        cmocka_unit_test(memory_that_there_is_not),
-        cmocka_unit_test(last_level_is_a_size),
-    };
-    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(flush_writes_the_recurrence),
+    cmocka_unit_test(new_buffer_is_touched),
+    cmocka_unit_test(nothing_to_flush),
+    cmocka_unit_test(one_value),
+    cmocka_unit_test(memory_that_there_is_not),
+    cmocka_unit_test(last_level_is_a_size),
+};
+const struct test_program test_program = {.name = "cache", .tests = tests, .count = COUNT(tests)};

@@ -178,20 +178,15 @@ static void resolution_is_a_step(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_never_go_back),
-        cmocka_unit_test(clocks_agree),
-        cmocka_unit_test(default_is_monotonic),
-        cmocka_unit_test(wtime_is_that_of_mpi),
-        cmocka_unit_test(tsc_is_taken_where_invariant),
-        cmocka_unit_test(unknown_clock_changes_nothing),
-        cmocka_unit_test(cost_is_that_of_a_loop),
-        cmocka_unit_test(resolution_is_a_step),
-    };
-    const int failures = cmocka_run_group_tests_name("clock", tests, NULL, NULL);
-    MPI_Finalize();
-    return failures != 0;
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(clocks_never_go_back),         cmocka_unit_test(clocks_agree),
+    cmocka_unit_test(default_is_monotonic),         cmocka_unit_test(wtime_is_that_of_mpi),
+    cmocka_unit_test(tsc_is_taken_where_invariant), cmocka_unit_test(unknown_clock_changes_nothing),
+    cmocka_unit_test(cost_is_that_of_a_loop),       cmocka_unit_test(resolution_is_a_step),
+};
+const struct test_program test_program = {
+    .name = "clock",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+};

@@ -1,8 +1,5 @@
 /*
- * The coarray layer; run on 2, 4 and 8 ranks of one node.
- *
- * Each test makes all its collective calls first and looks at what came of them
- * afterwards, so that a rank on which a check fails leaves no other waiting.
+ * The coarray layer. For 2 to RANKS_MAX ranks of one node.
  *
  * A library may do better than MPI promises: most copy at once inside a node and
  * wait for a lock in the call that asks for it, so code that forgets to complete
@@ -16,7 +13,7 @@
  * coarray and one lock of either kind, they repeat as often as there is time, and where they
  * wait for each other outside of what they test, they sleep.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "common/mpi/coarray.h"
 #include "common/mpi/mpi_check.h"
@@ -34,9 +31,7 @@
 
 #define RANKS_MAX 8
 #define PAGE_VALUES 512
-#define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
-
-static int rank, ranks;
+#define LENGTH(array) ((int)COUNT(array))
 
 /* ---- what the ranks share without MPI -------------------------------------------------------- */
 
@@ -71,17 +66,6 @@ static void map_shared_page(void)
         unlink(name);
 }
 
-static void sleep_us(long us)
-{
-    const struct timespec pause = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
-    nanosleep(&pause, NULL);
-}
-
-static void sleep_ms(long ms)
-{
-    sleep_us(ms * 1000);
-}
-
 /* Returns when all ranks have called it, and leaves the processors to those that
    haven't. Collective. */
 static void meet(void)
@@ -91,7 +75,7 @@ static void meet(void)
     BC_MPI(MPI_Ibarrier(MPI_COMM_WORLD, &request));
     BC_MPI(MPI_Test(&request, &all_here, MPI_STATUS_IGNORE));
     while (!all_here) {
-        sleep_us(100);
+        sleep_s(100e-6);
         BC_MPI(MPI_Test(&request, &all_here, MPI_STATUS_IGNORE));
     }
 }
@@ -101,9 +85,9 @@ static void meet(void)
 static int turn;
 
 /* Comes late, and leaves word that it did. */
-static void dawdle(long ms)
+static void dawdle(double seconds)
 {
-    sleep_ms(ms);
+    sleep_s(seconds);
     atomic_store(&shared->late[rank], turn);
 }
 
@@ -190,7 +174,7 @@ static void make_transfers(MPI_Win window)
     static int times;
     int kept = 0;
     if (mode == LATE && transfer_count > 0 && (times++ + rank) % 4 == 0)
-        sleep_us(500);
+        sleep_s(500e-6);
     for (int i = 0; i < transfer_count; i++) {
         if (transfers[i].window != window) {
             transfers[kept++] = transfers[i];
@@ -244,7 +228,7 @@ static void swap_twice(const struct transfer *t)
     BC_MPI(make(t));
     BC_MPI(PMPI_Win_flush(t->target, t->window));
     if (t->op == MPI_REPLACE && t->target != rank) {
-        sleep_us(200);
+        sleep_s(200e-6);
         BC_MPI(PMPI_Accumulate(t->origin, 1, t->type, t->target, t->displacement, 1, t->type,
                                MPI_REPLACE, t->window));
         BC_MPI(PMPI_Win_flush(t->target, t->window));
@@ -322,7 +306,7 @@ int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void
 {
     const int code = PMPI_Win_allocate(size, unit, info, comm, base, window);
     if (slow_to_allocate)
-        sleep_ms(2);
+        sleep_s(2e-3);
     return code;
 }
 
@@ -448,12 +432,12 @@ static void time_barrier(void)
 #define REPETITIONS_MS 30.0
 
 /* As many as there is time for. */
-static int repetitions(int least, int most)
+static int repetitions(int min, int max)
 {
-    if (barrier_ms * most <= REPETITIONS_MS)
-        return most;
+    if (barrier_ms * max <= REPETITIONS_MS)
+        return max;
     const int times = (int)(REPETITIONS_MS / barrier_ms);
-    return times < least ? least : times;
+    return times < min ? min : times;
 }
 
 /* ---- where transfers land -------------------------------------------------------------------- */
@@ -812,7 +796,7 @@ struct ring {
 
 #define RING_MAX 20000 /* values in a half */
 
-#define RING_LEAST 6 /* repetitions: each shape, and one of them again */
+#define RING_TIMES_MIN 6 /* repetitions: each shape once, and one of them again */
 
 /* What moves in a repetition: little, much, and sections of both. */
 static const struct shape ring_shapes[] = {
@@ -908,7 +892,7 @@ static int64_t get_round(bool images, int times)
 static void sync_all_shows_what_was_put(void **state)
 {
     (void)state;
-    assert_int_equal(put_round(false, repetitions(RING_LEAST, 500)), 0);
+    assert_int_equal(put_round(false, repetitions(RING_TIMES_MIN, 500)), 0);
 }
 
 /* Each rank in turn puts to all, and the others have nothing of their own to
@@ -932,19 +916,19 @@ static void sync_all_shows_what_one_rank_put(void **state)
 static void sync_images_shows_what_was_put(void **state)
 {
     (void)state;
-    assert_int_equal(put_round(true, repetitions(RING_LEAST, 500)), 0);
+    assert_int_equal(put_round(true, repetitions(RING_TIMES_MIN, 500)), 0);
 }
 
 static void sync_all_shows_what_was_stored(void **state)
 {
     (void)state;
-    assert_int_equal(get_round(false, repetitions(RING_LEAST, 500)), 0);
+    assert_int_equal(get_round(false, repetitions(RING_TIMES_MIN, 500)), 0);
 }
 
 static void sync_images_shows_what_was_stored(void **state)
 {
     (void)state;
-    assert_int_equal(get_round(true, repetitions(RING_LEAST, 500)), 0);
+    assert_int_equal(get_round(true, repetitions(RING_TIMES_MIN, 500)), 0);
 }
 
 /* From hand to hand: each rank puts what it has seen, and one more, to the next
@@ -992,7 +976,7 @@ static void sync_all_waits_for_everyone(void **state)
     for (int late = 0; late < ranks; late++) {
         turn++;
         if (rank == late)
-            dawdle(50);
+            dawdle(50e-3);
         bc_sync_all(&world);
         early += !has_come(late);
     }
@@ -1013,7 +997,7 @@ static void sync_images_waits_for_the_named(void **state)
     for (int late = 0; late < ranks; late++) {
         turn++;
         if (rank == late)
-            dawdle(50);
+            dawdle(50e-3);
         bc_sync_images(&world, &star);
         if (rank == 0 || late == 0)
             early += !has_come(late);
@@ -1039,7 +1023,7 @@ static void sync_images_waits_for_no_stranger(void **state)
     turn++;
     clear_world(2, UNTOUCHED);
     if (!in_pair)
-        dawdle(500);
+        dawdle(500e-3);
     for (int i = 0; i < 10; i++) {
         const double value = i;
         if (in_pair)
@@ -1067,7 +1051,7 @@ static void sync_images_with_nobody_returns(void **state)
     turn++;
     clear_world(1, UNTOUCHED);
     if (rank == 0)
-        dawdle(300);
+        dawdle(300e-3);
     bc_coarray_put(&world, rank, 0, &value, 1);
     bc_sync_images(&world, &none);
     wrong += world.values[0] != value;
@@ -1110,9 +1094,9 @@ static void unequal_numbers_match_in_order(void **state)
         early += counted_sync(&one, 1);
     } else if (rank == 1) {
         early += counted_sync(&zero, 1);
-        sleep_ms(50);
+        sleep_s(50e-3);
         early += counted_sync(&zero, 1);
-        sleep_ms(50);
+        sleep_s(50e-3);
         early += counted_sync(&zero, 1);
     } else if (rank == last) {
         early += counted_sync(&zero, 1);
@@ -1139,7 +1123,7 @@ static void random_sets_match_in_order(void **state)
                 leaf = leaf || r == rank;
             }
         if (rank == slow)
-            sleep_ms(2);
+            sleep_s(2e-3);
         if (rank == centre)
             early += counted_sync(leaves, count);
         else if (leaf)
@@ -1210,7 +1194,7 @@ static void count_up(const struct bc_coarray *counter, bool linger)
     bc_sync_memory(counter);
     value += 1.0;
     if (linger)
-        sleep_ms(1);
+        sleep_s(1e-3);
     bc_coarray_put(counter, 0, 0, &value, 1);
     bc_sync_memory(counter);
 }
@@ -1222,25 +1206,25 @@ static void count_up_outside(bool linger)
     if (atomic_fetch_add(&shared->holders, 1) != 0)
         atomic_fetch_add(&shared->overlaps, 1);
     if (linger)
-        sleep_ms(1);
+        sleep_s(1e-3);
     atomic_fetch_sub(&shared->holders, 1);
     atomic_store_explicit(&shared->total, total + 1, memory_order_relaxed);
 }
 
-#define LOCKS_LEAST 3
-#define LOCKS_MOST 500
+#define LOCKS_MIN 3
+#define LOCKS_MAX 500
 
 /* Whether a holder sleeps, so that others run and would come in, too, if they
    could: each rank does so, however few the repetitions. */
 static bool lingers(int repetition)
 {
-    return repetition % 100 == rank % LOCKS_LEAST;
+    return repetition % 100 == rank % LOCKS_MIN;
 }
 
 static void counter_in_a_coarray_is_exact(void **state)
 {
     const struct exclusion *const by = *state;
-    const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
+    const int times = repetitions(LOCKS_MIN, LOCKS_MAX);
     clear_world(1, 0.0);
     for (int i = 0; i < times; i++) {
         by->acquire(&locks);
@@ -1267,7 +1251,7 @@ static void start_counting_outside(void)
 static void counter_outside_of_mpi_is_exact(void **state)
 {
     const struct exclusion *const by = *state;
-    const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
+    const int times = repetitions(LOCKS_MIN, LOCKS_MAX);
     start_counting_outside();
     for (int i = 0; i < times; i++) {
         by->acquire(&locks);
@@ -1288,7 +1272,7 @@ static void broken_queue_is_found(void **state)
 {
     const struct exclusion *const by = *state;
     start_counting_outside();
-    for (int i = 0; i < LOCKS_MOST && atomic_load(&shared->overlaps) == 0; i++) {
+    for (int i = 0; i < LOCKS_MAX && atomic_load(&shared->overlaps) == 0; i++) {
         by->acquire(&locks);
         count_up_outside(true);
         by->release(&locks);
@@ -1311,7 +1295,7 @@ static void lock_waits_for_the_holder(void **state)
             by->acquire(&locks);
         meet();
         if (rank == holder) {
-            dawdle(20);
+            dawdle(20e-3);
             by->release(&locks);
         } else if (rank == (holder + 1) % ranks) {
             by->acquire(&locks);
@@ -1327,7 +1311,7 @@ static void lock_waits_for_the_holder(void **state)
 static void locks_of_other_communicators(void **state)
 {
     const struct exclusion *const by = *state;
-    const int times = repetitions(LOCKS_LEAST, LOCKS_MOST);
+    const int times = repetitions(LOCKS_MIN, LOCKS_MAX);
     struct half half;
     create_half(&half);
     for (int i = 0; i < times; i++) {
@@ -1371,11 +1355,15 @@ static void locks_are_independent(void **state)
     destroy_locks(&another);
 }
 
-/* ---------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
-static int create_world(void **state)
+static void create_world(void)
 {
-    (void)state;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (ranks < 2 || ranks > RANKS_MAX)
+        bc_abort("run this on 2 to %d ranks", RANKS_MAX);
+    map_shared_page();
+    time_barrier();
     int64_t count = 2 * RING_MAX;
     const int64_t needed[] = {
         values_of(contiguous, LENGTH(contiguous)),
@@ -1386,90 +1374,76 @@ static int create_world(void **state)
             count = needed[i];
     bc_coarray_create(&world, MPI_COMM_WORLD, count);
     create_locks(&locks, MPI_COMM_WORLD);
-    return 0;
 }
 
-static int destroy_world(void **state)
+static void destroy_world(void)
 {
-    (void)state;
     destroy_locks(&locks);
     bc_coarray_destroy(&world);
-    return 0;
 }
 
-/* The same test under the late MPI. */
-#define late_test(test)                                                                            \
+/* A test under another MPI, with the exclusion that it gets; and one under the late MPI. */
+#define TEST(of, title, mode, by)                                                                  \
     {                                                                                              \
-#test ", late", (test), be_late, be_library, NULL                                          \
+        .name = title, .test_func = (of), .setup_func = (mode), .teardown_func = be_library,       \
+        .initial_state = (by)                                                                      \
     }
+#define late_test(of) TEST(of, #of ", late", be_late, NULL)
 
 /* A test of either kind of mutual exclusion, and again under the late MPI. */
-#define exclusion_tests(test)                                                                      \
-    {#test, (test), NULL, NULL, &by_mutex},                                                        \
-        {#test ", late", (test), be_late, be_library, &by_mutex},                                  \
-        {#test ", queue", (test), NULL, NULL, &by_queue},                                          \
-    {                                                                                              \
-#test ", queue, late", (test), be_late, be_library, &by_queue                              \
-    }
+#define exclusion_tests(of)                                                                        \
+    TEST(of, #of, be_library, &by_mutex), TEST(of, #of ", late", be_late, &by_mutex),              \
+        TEST(of, #of ", queue", be_library, &by_queue),                                            \
+        TEST(of, #of ", queue, late", be_late, &by_queue)
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks < 2 || ranks > RANKS_MAX)
-        bc_abort("run this on 2 to %d ranks", RANKS_MAX);
-    /* One report is enough; failures show on stderr from every rank. */
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    map_shared_page();
-    time_barrier();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(puts_land_where_they_must),
-        cmocka_unit_test(gets_come_from_where_they_must),
-        cmocka_unit_test(put_sections_leave_gaps_alone),
-        cmocka_unit_test(get_sections_leave_gaps_alone),
-        late_test(puts_land_where_they_must),
-        late_test(gets_come_from_where_they_must),
-        late_test(put_sections_leave_gaps_alone),
-        late_test(get_sections_leave_gaps_alone),
-        cmocka_unit_test(huge_transfers_go_in_pieces),
-        cmocka_unit_test(sizes_start_at_zero),
-        cmocka_unit_test(new_coarrays_are_clean),
-        cmocka_unit_test(creation_synchronises),
-        cmocka_unit_test(other_communicators_count_their_own_ranks),
-        cmocka_unit_test(sync_all_shows_what_was_put),
-        cmocka_unit_test(sync_all_shows_what_one_rank_put),
-        cmocka_unit_test(sync_images_shows_what_was_put),
-        cmocka_unit_test(sync_all_shows_what_was_stored),
-        cmocka_unit_test(sync_images_shows_what_was_stored),
-        late_test(sync_all_shows_what_was_put),
-        late_test(sync_all_shows_what_one_rank_put),
-        late_test(sync_images_shows_what_was_put),
-        late_test(sync_all_shows_what_was_stored),
-        late_test(sync_images_shows_what_was_stored),
-        cmocka_unit_test(data_follows_a_chain_of_syncs),
-        late_test(data_follows_a_chain_of_syncs),
-        cmocka_unit_test(sync_all_waits_for_everyone),
-        cmocka_unit_test(sync_images_waits_for_the_named),
-        cmocka_unit_test(sync_images_waits_for_no_stranger),
-        cmocka_unit_test(sync_images_with_nobody_returns),
-        cmocka_unit_test(unequal_numbers_match_in_order),
-        cmocka_unit_test(random_sets_match_in_order),
-        cmocka_unit_test(messages_of_others_do_not_match),
-        exclusion_tests(counter_in_a_coarray_is_exact),
-        exclusion_tests(counter_outside_of_mpi_is_exact),
-        exclusion_tests(lock_waits_for_the_holder),
-        exclusion_tests(locks_of_other_communicators),
-        {"locks_are_independent", locks_are_independent, NULL, NULL, &by_mutex},
-        {"locks_are_independent, queue", locks_are_independent, NULL, NULL, &by_queue},
-        {"counter_outside_of_mpi_is_exact, queue, twice", counter_outside_of_mpi_is_exact,
-         write_twice, be_library, &by_queue},
-        {"broken_queue_is_found", broken_queue_is_found, be_broken, be_library, &by_queue},
-    };
-    int failures = cmocka_run_group_tests_name("coarray", tests, create_world, destroy_world);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(puts_land_where_they_must),
+    cmocka_unit_test(gets_come_from_where_they_must),
+    cmocka_unit_test(put_sections_leave_gaps_alone),
+    cmocka_unit_test(get_sections_leave_gaps_alone),
+    late_test(puts_land_where_they_must),
+    late_test(gets_come_from_where_they_must),
+    late_test(put_sections_leave_gaps_alone),
+    late_test(get_sections_leave_gaps_alone),
+    cmocka_unit_test(huge_transfers_go_in_pieces),
+    cmocka_unit_test(sizes_start_at_zero),
+    cmocka_unit_test(new_coarrays_are_clean),
+    cmocka_unit_test(creation_synchronises),
+    cmocka_unit_test(other_communicators_count_their_own_ranks),
+    cmocka_unit_test(sync_all_shows_what_was_put),
+    cmocka_unit_test(sync_all_shows_what_one_rank_put),
+    cmocka_unit_test(sync_images_shows_what_was_put),
+    cmocka_unit_test(sync_all_shows_what_was_stored),
+    cmocka_unit_test(sync_images_shows_what_was_stored),
+    late_test(sync_all_shows_what_was_put),
+    late_test(sync_all_shows_what_one_rank_put),
+    late_test(sync_images_shows_what_was_put),
+    late_test(sync_all_shows_what_was_stored),
+    late_test(sync_images_shows_what_was_stored),
+    cmocka_unit_test(data_follows_a_chain_of_syncs),
+    late_test(data_follows_a_chain_of_syncs),
+    cmocka_unit_test(sync_all_waits_for_everyone),
+    cmocka_unit_test(sync_images_waits_for_the_named),
+    cmocka_unit_test(sync_images_waits_for_no_stranger),
+    cmocka_unit_test(sync_images_with_nobody_returns),
+    cmocka_unit_test(unequal_numbers_match_in_order),
+    cmocka_unit_test(random_sets_match_in_order),
+    cmocka_unit_test(messages_of_others_do_not_match),
+    exclusion_tests(counter_in_a_coarray_is_exact),
+    exclusion_tests(counter_outside_of_mpi_is_exact),
+    exclusion_tests(lock_waits_for_the_holder),
+    exclusion_tests(locks_of_other_communicators),
+    TEST(locks_are_independent, "locks_are_independent", be_library, &by_mutex),
+    TEST(locks_are_independent, "locks_are_independent, queue", be_library, &by_queue),
+    TEST(counter_outside_of_mpi_is_exact, "counter_outside_of_mpi_is_exact, queue, twice",
+         write_twice, &by_queue),
+    TEST(broken_queue_is_found, "broken_queue_is_found", be_broken, &by_queue),
+};
+const struct test_program test_program = {
+    .name = "coarray",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+    .set_up = create_world,
+    .tear_down = destroy_world,
+};

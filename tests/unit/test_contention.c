@@ -138,14 +138,15 @@ static void competitor_is_seen(void **state)
     close(waits.schedstat);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_that_are_worth_a_warning),
-        cmocka_unit_test(switches_where_the_wait_is_not_known),
-        cmocka_unit_test(ticks_of_the_processors),
-        cmocka_unit_test(looks_are_from_one_to_the_next),
-        cmocka_unit_test(competitor_is_seen),
-    };
-    return cmocka_run_group_tests_name("contention", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(waits_that_are_worth_a_warning),
+    cmocka_unit_test(switches_where_the_wait_is_not_known),
+    cmocka_unit_test(ticks_of_the_processors),
+    cmocka_unit_test(looks_are_from_one_to_the_next),
+    cmocka_unit_test(competitor_is_seen),
+};
+const struct test_program test_program = {
+    .name = "contention",
+    .tests = tests,
+    .count = COUNT(tests),
+};

@@ -122,12 +122,8 @@ static void here(void **state)
     assert_in_range(cores.count, 1, online);
 }
 
-int main(void)
-{
-#define CORES_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        CORES_TEST(nothing_is_known),   CORES_TEST(a_thread_a_core), CORES_TEST(two_threads_a_core),
-        CORES_TEST(offline_processors), CORES_TEST(cores_of_a_mask), CORES_TEST(here),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    FOLDER_TEST(nothing_is_known),   FOLDER_TEST(a_thread_a_core), FOLDER_TEST(two_threads_a_core),
+    FOLDER_TEST(offline_processors), FOLDER_TEST(cores_of_a_mask), FOLDER_TEST(here),
+};
+const struct test_program test_program = {.name = "cores", .tests = tests, .count = COUNT(tests)};

@@ -115,13 +115,14 @@ static void time_by_ranks(void **state)
     assert_in_range(bc_finalize_seconds(INT_MAX), most, most + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_hangs_is_left),
-        cmocka_unit_test(one_that_ends_is_not),
-        cmocka_unit_test(many_ranks_have_more_time),
-        cmocka_unit_test(time_by_ranks),
-    };
-    return cmocka_run_group_tests_name("finalize", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(one_that_hangs_is_left),
+    cmocka_unit_test(one_that_ends_is_not),
+    cmocka_unit_test(many_ranks_have_more_time),
+    cmocka_unit_test(time_by_ranks),
+};
+const struct test_program test_program = {
+    .name = "finalize",
+    .tests = tests,
+    .count = COUNT(tests),
+};

@@ -1,10 +1,12 @@
-/* What is sent where: boxes, their faces, grids, and the lists that name them; and
-   the copying of faces. */
+/*
+ * halo without MPI: boxes, their faces, grids, copies of faces, and the options.
+ */
+#include "command_line.h"
+
 #include "halo/box.h"
 #include "halo/copy.h"
 #include "halo/grid.h"
 #include "halo/parameters.h"
-#include "helpers.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@ static const struct halo_box boxes[] = {
     {{1, 1, 1}}, {{4, 4, 4}}, {{5, 3, 2}}, {{1, 7, 3}}, {{6, 1, 2}}, {{2, 5, 1}},
 };
 
-enum { BOXES = sizeof boxes / sizeof *boxes };
+enum { BOXES = COUNT(boxes) };
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
@@ -37,8 +39,8 @@ static void numbers_of_a_box(void **state)
     assert_int_equal(halo_ndata(&large), 2 * INT64_C(2000180000));
 }
 
-/* The largest cube needs no more than there is, the next one does; whatever there
-   is, its faces can be counted. */
+/* The largest cube needs no more than the memory that there is, the next one does; and its faces
+   can be counted however much memory there is. */
 static void memory_of_a_box(void **state)
 {
     (void)state;
@@ -158,9 +160,8 @@ static void grid_of_24(void **state)
     assert_memory_equal(grid.neighbours, neighbours, sizeof neighbours);
 }
 
-/* In every grid: the neighbour of my neighbour on the other side is me; what my
-   halo stands for is what my neighbour sends me; and the boxes make up the whole
-   grid. */
+/* In every grid a rank is the opposite neighbour of its neighbours, its halo stands for what its
+   neighbours send, and the boxes make up the whole grid. */
 static void neighbours_match(void **state)
 {
     (void)state;
@@ -211,8 +212,8 @@ static double *untouched(int64_t count)
     return values;
 }
 
-/* After a face was sent from the array of numbers to its opposite's place in the
-   other one, which held nothing. */
+/* What an untouched array holds after a face of the array of numbers was sent to the opposite side
+   of its halo. */
 static void assert_sent(const struct halo_box *box, int face, const double *values)
 {
     const struct halo_region from = halo_sent(box, face);
@@ -263,56 +264,49 @@ static void faces_are_copied(void **state)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* The parameters that these texts make for so many ranks; NULL: the default. */
-static bool complete(struct halo_parameters *parameters, const char *dims, const char *local,
-                     const char *methods, int ranks, struct bc_error *error)
+extern const struct bc_benchmark halo_benchmark;
+
+/* What halo makes of these words; free with bc_run_release. */
+static struct halo_parameters *accepted(struct bc_run *run, int ranks, const char *const *words)
 {
-    struct bc_option rows[HALO_OPTIONS_MAX];
-    halo_parameters_table(parameters, rows);
-    if (dims != NULL)
-        parameters->dims_text = dims;
-    if (local != NULL)
-        parameters->local_text = local;
-    if (methods != NULL)
-        parameters->methods_text = methods;
-    error->text[0] = '\0';
-    const bool good = halo_parameters_complete(parameters, ranks, error);
-    assert_true(good == (error->text[0] == '\0'));
-    return good;
+    struct bc_error error;
+    if (!accept_words(run, &halo_benchmark, ranks, words, &error))
+        fail_msg("refused: %s", error.text);
+    return run->state;
 }
 
-static void assert_boxes(const char *local, const struct halo_box *expected, int count)
+static void assert_refused(int ranks, const char *option, const char *value)
 {
-    static struct halo_parameters parameters;
+    struct bc_run run;
     struct bc_error error;
-    assert_true(complete(&parameters, NULL, local, NULL, 1, &error));
-    assert_int_equal(parameters.box_count, count);
-    for (int i = 0; i < count; i++)
-        for (int d = 0; d < HALO_DIRECTIONS; d++)
-            assert_int_equal(parameters.boxes[i].extent[d], expected[i].extent[d]);
-}
-
-static void assert_refused(const char *dims, const char *local, const char *methods, int ranks,
-                           const char *option)
-{
-    static struct halo_parameters parameters;
-    struct bc_error error;
-    assert_false(complete(&parameters, dims, local, methods, ranks, &error));
+    assert_false(accept_words(&run, &halo_benchmark, ranks, WORDS(option, value), &error));
     assert_non_null(strstr(error.text, option));
     assert_non_null(strstr(error.text, "use "));
+    bc_run_release(&run);
+}
+
+static void assert_boxes(const char *const *words, const struct halo_box *expected, int count)
+{
+    struct bc_run run;
+    const struct halo_parameters *const parameters = accepted(&run, 1, words);
+    assert_int_equal(parameters->box_count, count);
+    for (int i = 0; i < count; i++)
+        for (int d = 0; d < HALO_DIRECTIONS; d++)
+            assert_int_equal(parameters->boxes[i].extent[d], expected[i].extent[d]);
+    bc_run_release(&run);
 }
 
 static void lists_of_boxes(void **state)
 {
     (void)state;
     assert_boxes(
-        NULL,
+        WORDS(NULL),
         (struct halo_box[]){{{10, 10, 10}}, {{50, 50, 50}}, {{100, 100, 100}}, {{150, 150, 150}}},
         4);
-    assert_boxes("10,50,100x20x30",
+    assert_boxes(WORDS("--local", "10,50,100x20x30"),
                  (struct halo_box[]){{{10, 10, 10}}, {{50, 50, 50}}, {{100, 20, 30}}}, 3);
-    assert_boxes("1Kx1x2", (struct halo_box[]){{{1024, 1, 2}}}, 1);
-    assert_boxes("46340x46340x1", (struct halo_box[]){{{46340, 46340, 1}}}, 1);
+    assert_boxes(WORDS("--local", "1Kx1x2"), (struct halo_box[]){{{1024, 1, 2}}}, 1);
+    assert_boxes(WORDS("--local", "46340x46340x1"), (struct halo_box[]){{{46340, 46340, 1}}}, 1);
     static const char *const wrong[] = {"",
                                         "x",
                                         "10x",
@@ -331,34 +325,35 @@ static void lists_of_boxes(void **state)
                                         "10320",
                                         "122167x122167x1000",
                                         "122167958640x1x1"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_refused(NULL, wrong[i], NULL, 1, "--local");
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_refused(1, "--local", wrong[i]);
     /* The array has two values more in each direction, and at most 2^40 in all. */
-    assert_boxes("122167958639x1x1", (struct halo_box[]){{{INT64_C(122167958639), 1, 1}}}, 1);
-    assert_boxes("10319", (struct halo_box[]){{{10319, 10319, 10319}}}, 1);
-    assert_boxes("1x50000x60000", (struct halo_box[]){{{1, 50000, 60000}}}, 1);
+    assert_boxes(WORDS("--local", "122167958639x1x1"),
+                 (struct halo_box[]){{{INT64_C(122167958639), 1, 1}}}, 1);
+    assert_boxes(WORDS("--local", "10319"), (struct halo_box[]){{{10319, 10319, 10319}}}, 1);
+    assert_boxes(WORDS("--local", "1x50000x60000"), (struct halo_box[]){{{1, 50000, 60000}}}, 1);
     char long_list[2 * HALO_BOXES_MAX + 2] = "1";
     for (int i = 0; i < HALO_BOXES_MAX; i++)
         memcpy(long_list + 1 + (ptrdiff_t)2 * i, ",1", 3);
-    assert_refused(NULL, long_list, NULL, 1, "--local");
+    assert_refused(1, "--local", long_list);
 }
 
-/* The default boxes but for those that need more than so many bytes: what the
-   other ranks are told. */
+/* The default boxes but for those that need more than `bytes`. The other ranks, which get the list
+   of the boxes that are left, have the same ones. */
 static void assert_kept(double bytes, int count, const char *kept, const char *left_out)
 {
-    static struct halo_parameters parameters, others;
-    struct bc_error error;
-    assert_true(complete(&parameters, NULL, NULL, NULL, 1, &error));
-    halo_parameters_shorten(&parameters, bytes);
-    assert_int_equal(parameters.box_count, count);
-    assert_string_equal(parameters.local_text, kept);
+    struct bc_run run, other;
+    struct halo_parameters *const p = accepted(&run, 1, WORDS(NULL));
+    halo_parameters_shorten(p, bytes);
+    assert_int_equal(p->box_count, count);
+    assert_string_equal(p->local_text, kept);
     if (left_out == NULL)
-        assert_null(parameters.left_out);
+        assert_null(p->left_out);
     else
-        assert_string_equal(parameters.left_out, left_out);
-    assert_true(complete(&others, NULL, parameters.local_text, NULL, 1, &error));
-    assert_int_equal(others.box_count, count);
+        assert_string_equal(p->left_out, left_out);
+    assert_int_equal(accepted(&other, 1, WORDS("--local", p->local_text))->box_count, count);
+    bc_run_release(&run);
+    bc_run_release(&other);
 }
 
 static void boxes_that_fit(void **state)
@@ -373,23 +368,23 @@ static void boxes_that_fit(void **state)
     assert_kept(0, 1, "10", "50,100,150");
 }
 
-static void assert_dims(const char *dims, int ranks, int a, int b, int c)
+static void assert_dims(const char *const *words, int ranks, int a, int b, int c)
 {
-    static struct halo_parameters parameters;
-    struct bc_error error;
-    assert_true(complete(&parameters, dims, NULL, NULL, ranks, &error));
-    assert_int_equal(parameters.dims[0], a);
-    assert_int_equal(parameters.dims[1], b);
-    assert_int_equal(parameters.dims[2], c);
+    struct bc_run run;
+    const struct halo_parameters *const parameters = accepted(&run, ranks, words);
+    assert_int_equal(parameters->dims[0], a);
+    assert_int_equal(parameters->dims[1], b);
+    assert_int_equal(parameters->dims[2], c);
+    bc_run_release(&run);
 }
 
 static void grids_that_are_asked_for(void **state)
 {
     (void)state;
-    assert_dims(NULL, 6, 0, 0, 0);
-    assert_dims("3x2x1", 6, 3, 2, 1);
-    assert_dims("0x2x1", 6, 0, 2, 1);
-    assert_dims("0x6x0", 6, 0, 6, 0);
+    assert_dims(WORDS(NULL), 6, 0, 0, 0);
+    assert_dims(WORDS("--dims", "3x2x1"), 6, 3, 2, 1);
+    assert_dims(WORDS("--dims", "0x2x1"), 6, 0, 2, 1);
+    assert_dims(WORDS("--dims", "0x6x0"), 6, 0, 6, 0);
     static const char *const wrong[] = {"",
                                         "6",
                                         "3x2",
@@ -405,65 +400,57 @@ static void grids_that_are_asked_for(void **state)
                                         "99999999999x0x0",
                                         "4294967297x6x1",
                                         "3037000500x3037000500x3037000500"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_refused(wrong[i], NULL, NULL, 6, "--dims");
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_refused(6, "--dims", wrong[i]);
 }
 
-/* The names of the chosen rows, with what synchronises them. */
-static void assert_methods(const char *methods, int sync, const char *expected)
+/* The names of the chosen methods, with what synchronises them. */
+static void assert_methods(const char *const *words, const char *expected)
 {
-    static struct halo_parameters parameters;
-    struct bc_option rows[HALO_OPTIONS_MAX];
-    struct bc_error error;
+    struct bc_run run;
+    const struct halo_parameters *const parameters = accepted(&run, 1, words);
     char found[512] = "";
-    halo_parameters_table(&parameters, rows);
-    parameters.methods_text = methods;
-    if (sync >= 0)
-        parameters.sync = sync;
-    assert_true(halo_parameters_complete(&parameters, 1, &error));
     for (int i = 0; i < HALO_METHODS; i++)
-        if (parameters.method_chosen[i]) {
+        if (parameters->method_chosen[i]) {
             strcat(found, halo_methods[i].name);
             strcat(found, " ");
             strcat(found, halo_sync_names[halo_methods[i].sync]);
             strcat(found, ";");
         }
     assert_string_equal(found, expected);
+    bc_run_release(&run);
 }
 
 static void lists_of_methods(void **state)
 {
     (void)state;
-    assert_methods("all", -1,
-                   "put all;put images;get all;get images;"
-                   "isend/irecv types none;isend/irecv packed none;"
-                   "persistent none;neighbor_alltoallw none;"
-                   "shared window none;");
-    assert_methods("get", -1, "get all;get images;");
-    assert_methods("all", HALO_SYNC_IMAGES,
+    assert_methods(WORDS(NULL), "put all;put images;get all;get images;"
+                                "isend/irecv types none;isend/irecv packed none;"
+                                "persistent none;neighbor_alltoallw none;"
+                                "shared window none;");
+    assert_methods(WORDS("--methods=get"), "get all;get images;");
+    assert_methods(WORDS("--methods=all", "--coarray-sync=images"),
                    "put images;get images;isend/irecv types none;"
                    "isend/irecv packed none;persistent none;"
                    "neighbor_alltoallw none;shared window none;");
-    assert_methods("Shared_Window,put", HALO_SYNC_ALL, "put all;shared window none;");
-    assert_refused(NULL, NULL, "puts", 1, "--methods");
-    assert_refused(NULL, NULL, "isend/irecv", 1, "--methods");
+    assert_methods(WORDS("--methods=Shared_Window,put", "--coarray-sync=all"),
+                   "put all;shared window none;");
+    assert_refused(1, "--methods", "puts");
+    assert_refused(1, "--methods", "isend/irecv");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_a_box),
-        cmocka_unit_test(memory_of_a_box),
-        cmocka_unit_test(regions_of_faces),
-        cmocka_unit_test(faces_are_disjoint),
-        cmocka_unit_test(grid_of_one),
-        cmocka_unit_test(grid_of_24),
-        cmocka_unit_test(neighbours_match),
-        cmocka_unit_test(faces_are_copied),
-        cmocka_unit_test(lists_of_boxes),
-        cmocka_unit_test(boxes_that_fit),
-        cmocka_unit_test(grids_that_are_asked_for),
-        cmocka_unit_test(lists_of_methods),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(numbers_of_a_box),
+    cmocka_unit_test(memory_of_a_box),
+    cmocka_unit_test(regions_of_faces),
+    cmocka_unit_test(faces_are_disjoint),
+    cmocka_unit_test(grid_of_one),
+    cmocka_unit_test(grid_of_24),
+    cmocka_unit_test(neighbours_match),
+    cmocka_unit_test(faces_are_copied),
+    cmocka_unit_test(lists_of_boxes),
+    cmocka_unit_test(boxes_that_fit),
+    cmocka_unit_test(grids_that_are_asked_for),
+    cmocka_unit_test(lists_of_methods),
+};
+const struct test_program test_program = {.name = "halo", .tests = tests, .count = COUNT(tests)};

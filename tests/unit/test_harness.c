@@ -1,31 +1,18 @@
 /*
- * Collectives that leave the processor to others; run on 2 and on 4.
- *
- * Each test makes all its collective calls first and looks at what came of them
- * afterwards, so that a rank on which a check fails leaves no other waiting.
+ * Collectives whose waiting ranks leave the processor to others. For 2 ranks or more.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
-static int rank, ranks;
-
-/* So long rank 0 lets the others wait. */
+/* How long rank 0 lets the others wait. */
 #define WAIT_S 0.4
-
-static void sleep_s(double seconds)
-{
-    const struct timespec pause = {.tv_nsec = (long)(seconds * 1e9)};
-    nanosleep(&pause, NULL);
-}
 
 static double processor_s(void)
 {
@@ -37,7 +24,7 @@ static double processor_s(void)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* What the sampler does: a value and the rank that has it. */
+/* A value and the rank that has it, as the sampler reduces them. */
 struct located_value {
     double value;
     int rank;
@@ -128,8 +115,8 @@ static void wait_allreduce(void)
     bc_harness_allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Rank 0 is root and last to come, so one of the others waits for it only in what
-   follows. */
+/* Rank 0 comes last. The last rank is the root and waits for it in the reduction, the others only
+   in the barrier that follows. */
 static void wait_reduce(void)
 {
     int value = 0, sum;
@@ -160,7 +147,7 @@ static void those_who_wait_sleep(void **state)
     }
 }
 
-/* The end of a wait is soon noticed. */
+/* Ranks soon notice the end of a wait. */
 static void those_who_sleep_wake_up(void **state)
 {
     (void)state;
@@ -178,22 +165,15 @@ static void those_who_sleep_wake_up(void **state)
     assert_true(each_s < pause_s + 0.01);
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    /* One report is enough; failures show on stderr from every rank. */
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_right),
-        cmocka_unit_test(barriers_wait_for_the_last),
-        cmocka_unit_test(those_who_wait_sleep),
-        cmocka_unit_test(those_who_sleep_wake_up),
-    };
-    int failures = cmocka_run_group_tests_name("harness", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(results_are_right),
+    cmocka_unit_test(barriers_wait_for_the_last),
+    cmocka_unit_test(those_who_wait_sleep),
+    cmocka_unit_test(those_who_sleep_wake_up),
+};
+const struct test_program test_program = {
+    .name = "harness",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+};

@@ -1,19 +1,13 @@
 /*
- * Hosts and their ranks as a text; run on 1, 2, 4 and 7 ranks.
- *
- * Collective calls come first, checks afterwards (see test_sampling.c).
+ * Hosts and their ranks as a text. For any number of ranks.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "common/machine/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static int rank, ranks;
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
@@ -252,24 +246,18 @@ static void rank_0_gets_all_in_order(void **state)
     free(expected_text);
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_as_ranges),
-        cmocka_unit_test(ranges_are_cut_to_the_size),
-        cmocka_unit_test(ranges_say_what_was_written),
-        cmocka_unit_test(hosts_as_text),
-        cmocka_unit_test(names_of_any_length),
-        cmocka_unit_test(numbered_hosts_are_one_run),
-        cmocka_unit_test(rank_0_gets_all_in_order),
-    };
-    int failures = cmocka_run_group_tests_name("hosts", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ranks_as_ranges),
+    cmocka_unit_test(ranges_are_cut_to_the_size),
+    cmocka_unit_test(ranges_say_what_was_written),
+    cmocka_unit_test(hosts_as_text),
+    cmocka_unit_test(names_of_any_length),
+    cmocka_unit_test(numbered_hosts_are_one_run),
+    cmocka_unit_test(rank_0_gets_all_in_order),
+};
+const struct test_program test_program = {
+    .name = "hosts",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+};

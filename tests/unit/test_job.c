@@ -1,15 +1,13 @@
 /*
- * What a job says about itself; run on 2 and on 4 ranks of one machine.
- *
- * Collective calls come first, checks afterwards (see test_sampling.c).
+ * What a job says about itself. For 2 ranks or more of one machine.
  */
 #include "made_up_files.h"
+#include "ranks.h"
 
 #include "common/machine/job.h"
 
 #include <sched.h>
 
-static int rank, ranks;
 static cpu_set_t all_processors; /* that this rank could run on at start */
 
 /* ---- the job --------------------------------------------------------------------------------- */
@@ -20,9 +18,7 @@ static void all_ranks_are_on_this_host(void **state)
     struct bc_job job;
     bc_job_describe(&job);
     const int64_t memory = bc_job_memory_per_rank(&job);
-    int64_t least, most;
-    MPI_Allreduce(&memory, &least, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    MPI_Allreduce(&memory, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    const bool same_memory = same_everywhere(memory);
     int node_ranks, node_rank;
     MPI_Comm_size(job.node_comm, &node_ranks);
     MPI_Comm_rank(job.node_comm, &node_rank);
@@ -41,13 +37,13 @@ static void all_ranks_are_on_this_host(void **state)
     assert_int_equal(copy.ranks, ranks);
     assert_int_equal(copy.nodes, 1);
     assert_int_equal(copy.node, 0);
-    assert_int_equal(copy.least_per_node, ranks);
-    assert_int_equal(copy.most_per_node, ranks);
+    assert_int_equal(copy.min_per_node, ranks);
+    assert_int_equal(copy.max_per_node, ranks);
     assert_int_equal(node_ranks, ranks);
     assert_int_equal(node_rank, rank);
     assert_true(hosts_good);
     assert_true(binding_good);
-    assert_true(least == most);
+    assert_true(same_memory);
     assert_true(memory > 0);
     const int64_t installed = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     assert_true(memory <= installed / ranks);
@@ -68,7 +64,7 @@ static int processor_number(int index)
    `first`-th on. Collective. */
 struct finding {
     bool oversubscribed;
-    int least_processors, least_allowed_processors;
+    int min_processors, min_allowed_processors;
     char binding[256];
     char exceeded_quota[256];
     char shared_cores[256];
@@ -91,12 +87,12 @@ static struct finding describe_bound(int first, int count)
     for (int i = first; i < first + count; i++)
         CPU_SET((size_t)processor_number(i), &mask);
     if (sched_setaffinity(0, sizeof mask, &mask) != 0)
-        finding.least_processors = -1;
+        finding.min_processors = -1;
     struct bc_job job;
     bc_job_describe_by(&job, &made_up);
-    if (finding.least_processors == 0)
-        finding.least_processors = job.least_processors;
-    finding.least_allowed_processors = job.least_allowed_processors;
+    if (finding.min_processors == 0)
+        finding.min_processors = job.min_processors;
+    finding.min_allowed_processors = job.min_allowed_processors;
     finding.oversubscribed = job.oversubscribed;
     if (job.binding != NULL)
         snprintf(finding.binding, sizeof finding.binding, "%s", job.binding);
@@ -115,7 +111,7 @@ static void ranks_on_one_processor_share_it(void **state)
     (void)state;
     const struct finding finding = describe_bound(0, 1);
     assert_true(finding.oversubscribed);
-    assert_int_equal(finding.least_processors, 1);
+    assert_int_equal(finding.min_processors, 1);
     char binding[64];
     snprintf(binding, sizeof binding, "each rank: %d", processor_number(0));
     if (rank == 0)
@@ -140,7 +136,7 @@ static void more_ranks_than_processors(void **state)
     const int fewer = ranks - 1 < processors ? ranks - 1 : processors;
     const struct finding finding = describe_bound(0, fewer);
     assert_true(finding.oversubscribed);
-    assert_int_equal(finding.least_processors, fewer);
+    assert_int_equal(finding.min_processors, fewer);
 }
 
 static void a_processor_each_is_enough(void **state)
@@ -154,7 +150,7 @@ static void a_processor_each_is_enough(void **state)
     /* One rank may have more, as long as the other's is left to it. */
     const struct finding nested = describe_bound(0, rank == 0 ? 1 : ranks);
     assert_false(own.oversubscribed);
-    assert_int_equal(own.least_processors, ranks);
+    assert_int_equal(own.min_processors, ranks);
     assert_false(common.oversubscribed);
     assert_false(nested.oversubscribed);
     if (rank != 0 || ranks != 2)
@@ -279,8 +275,8 @@ static void ranks_share_a_quota(void **state)
              "the control group's quota of %.1f processors (cpu.max) is for %d ranks", ranks - 0.5,
              ranks);
     assert_true(too_little.oversubscribed);
-    assert_int_equal(too_little.least_processors, processors);
-    assert_int_equal(too_little.least_allowed_processors,
+    assert_int_equal(too_little.min_processors, processors);
+    assert_int_equal(too_little.min_allowed_processors,
                      ranks - 1 < processors ? ranks - 1 : processors);
     assert_string_equal(too_little.exceeded_quota, rank == 0 ? text : "");
     assert_int_equal(enough.oversubscribed, ranks > processors);
@@ -297,38 +293,37 @@ static void each_rank_has_a_quota(void **state)
     assert_int_equal(enough.oversubscribed, ranks > processors);
     assert_string_equal(enough.exceeded_quota, "");
     assert_true(too_little.oversubscribed);
-    assert_int_equal(too_little.least_processors, processors);
-    assert_int_equal(too_little.least_allowed_processors,
+    assert_int_equal(too_little.min_processors, processors);
+    assert_int_equal(too_little.min_allowed_processors,
                      (int)(0.75 * ranks) < processors ? (int)(0.75 * ranks) : processors);
     assert_string_equal(
         too_little.exceeded_quota,
         rank == 0 ? "the control group's quota of 0.75 processors (cpu.max) is for 1 rank" : "");
 }
 
-int main(int argc, char **argv)
+/* Lets this rank run on all processors that there are: launchers may have bound it. */
+static void unbind(void)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    /* All processors that there are: launchers may have bound the ranks. */
     cpu_set_t every;
     memset(&every, 0xff, sizeof every);
     sched_setaffinity(0, sizeof every, &every);
     sched_getaffinity(0, sizeof all_processors, &all_processors);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ranks_are_on_this_host),
-        cmocka_unit_test(ranks_on_one_processor_share_it),
-        cmocka_unit_test(two_ranks_of_many_on_one_processor),
-        cmocka_unit_test(more_ranks_than_processors),
-        cmocka_unit_test(a_processor_each_is_enough),
-        cmocka_unit_test(ranks_on_hardware_threads),
-        cmocka_unit_test(ranks_share_a_quota),
-        cmocka_unit_test(each_rank_has_a_quota),
-    };
-    int failures = cmocka_run_group_tests_name("job", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_ranks_are_on_this_host),
+    cmocka_unit_test(ranks_on_one_processor_share_it),
+    cmocka_unit_test(two_ranks_of_many_on_one_processor),
+    cmocka_unit_test(more_ranks_than_processors),
+    cmocka_unit_test(a_processor_each_is_enough),
+    cmocka_unit_test(ranks_on_hardware_threads),
+    cmocka_unit_test(ranks_share_a_quota),
+    cmocka_unit_test(each_rank_has_a_quota),
+};
+const struct test_program test_program = {
+    .name = "job",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+    .set_up = unbind,
+};

@@ -2,12 +2,13 @@
 #include "helpers.h"
 #include "mpi_overhead/knee.h"
 
-/* Points at work 1, 2, 4 ... ns on a curve of known plateau and overhead. */
+/* Makes points at 1, 2, 4 ... ns of work on a curve of known plateau and overhead; returns their
+   number. */
 static size_t make_points(struct knee_point *points, double plateau_ns, double overhead_ns,
-                          double most_ns)
+                          double max_ns)
 {
     size_t count = 0;
-    for (double work_ns = 1.0; work_ns <= most_ns; work_ns *= 2.0) {
+    for (double work_ns = 1.0; work_ns <= max_ns; work_ns *= 2.0) {
         const double line_ns = work_ns + overhead_ns;
         points[count++] = (struct knee_point){work_ns, line_ns > plateau_ns ? line_ns : plateau_ns};
     }
@@ -31,8 +32,7 @@ static void exact_curves_are_found(void **state)
     }
 }
 
-/* A transfer that makes no progress under work has no plateau but its first
-   point. */
+/* A transfer that makes no progress under work has no plateau but its first point. */
 static void no_overlap_is_all_line(void **state)
 {
     (void)state;

@@ -90,12 +90,8 @@ static void here(void **state)
     assert_true(bytes < (int64_t)1 << 50);
 }
 
-int main(void)
-{
-#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        MEMORY_TEST(no_limit),  MEMORY_TEST(version_2), MEMORY_TEST(groups_above),
-        MEMORY_TEST(version_1), MEMORY_TEST(here),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    FOLDER_TEST(no_limit),  FOLDER_TEST(version_2), FOLDER_TEST(groups_above),
+    FOLDER_TEST(version_1), FOLDER_TEST(here),
+};
+const struct test_program test_program = {.name = "memory", .tests = tests, .count = COUNT(tests)};

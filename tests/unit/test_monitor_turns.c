@@ -5,7 +5,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/overhead_calls.h"
+#include "monitor/kernel.h"
 
 #include <mpi.h>
 #include <stdbool.h>

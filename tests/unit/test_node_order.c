@@ -1,10 +1,7 @@
 /*
- * Ranks in the order of their nodes; run on 2, 4 and 7 ranks of one machine, whose nodes
- * are made up.
- *
- * Collective calls come first, checks afterwards (see test_sampling.c).
+ * Ranks in the order of their nodes, which are made up. For 2 to 7 ranks.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "common/machine/node_order.h"
 
@@ -13,8 +10,6 @@
 #include <string.h>
 
 enum { RANKS_MAX = 7 };
-
-static int rank, ranks;
 
 /* A job whose ranks are on these nodes, numbered as bc_job_describe does. Collective. */
 static struct bc_job job_on(const int *nodes)
@@ -137,8 +132,7 @@ static void few_are_not_none(void **state)
 /* What a note says; "" for none. Collective. */
 static void note_of(const int *nodes, const char *which, char *text, size_t size)
 {
-    static const struct bc_column columns[] = {{"status", BC_INFO, 0}};
-    static const struct bc_table table = {columns, 1};
+    static const struct bc_table table = {NULL, 0};
     static const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
     struct bc_job job = job_on(nodes);
     FILE *const file = tmpfile();
@@ -174,21 +168,15 @@ static void notes(void **state)
     assert_string_equal(single, "");
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_ordered_by_node),
-        cmocka_unit_test(pairs_that_cross_nodes_are_counted),
-        cmocka_unit_test(few_are_not_none),
-        cmocka_unit_test(notes),
-    };
-    int failures = cmocka_run_group_tests_name("node_order", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ranks_are_ordered_by_node),
+    cmocka_unit_test(pairs_that_cross_nodes_are_counted),
+    cmocka_unit_test(few_are_not_none),
+    cmocka_unit_test(notes),
+};
+const struct test_program test_program = {
+    .name = "node_order",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+};

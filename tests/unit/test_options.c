@@ -1,6 +1,5 @@
 /*
- * Options: tables of every kind, from the command line, the environment and
- * another rank.
+ * Options: tables of every kind, from the command line, the environment and another rank.
  */
 #include "helpers.h"
 
@@ -11,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-/* ---- a table with a row of every kind -------------------------------------------------------- */
+/* ---- two tables with a row of every kind ----------------------------------------------------- */
 
 struct values {
     bool flag, on;
@@ -24,11 +21,154 @@ struct values {
     const char *text, *file;
 };
 
-enum { ROWS = 11 };
+#define AT(member) offsetof(struct values, member)
+
+static const struct bc_option rows[] = {
+    {.long_name = "flag",
+     .short_name = 'f',
+     .kind = BC_FLAG,
+     .at = AT(flag),
+     .variables = "T_FLAG",
+     .help = "help-of-flag"},
+    {.long_name = "on", .kind = BC_FLAG, .at = AT(on), .help = "help-of-on"},
+    {.long_name = "integer",
+     .short_name = 'i',
+     .kind = BC_INTEGER,
+     .at = AT(integer),
+     .argument = "N",
+     .min = -10,
+     .max = 10,
+     .variables = "T_INTEGER",
+     .help = "help-of-integer"},
+    {.long_name = "size",
+     .short_name = 's',
+     .alias = "message-size",
+     .kind = BC_SIZE,
+     .at = AT(size),
+     .argument = "BYTES",
+     .min = 1,
+     .max = 1048576,
+     .range_hint = "1 to 1M",
+     .variables = "T_SIZE",
+     .help = "help-of-size"},
+    {.long_name = "free-integer",
+     .kind = BC_INTEGER,
+     .at = AT(free_integer),
+     .argument = "N",
+     .unbounded = true,
+     .help = "help-of-free-integer"},
+    {.long_name = "real",
+     .short_name = 'r',
+     .kind = BC_REAL,
+     .at = AT(real),
+     .argument = "SECONDS",
+     .min = 0.5,
+     .max = 100,
+     .variables = "T_REAL",
+     .help = "help-of-real"},
+    {.long_name = "percent",
+     .kind = BC_PERCENT,
+     .at = AT(percent),
+     .argument = "PERCENT",
+     .min = 0,
+     .max = 100,
+     .variables = "T_PERCENT",
+     .help = "help-of-percent"},
+    {.long_name = "list",
+     .short_name = 'm',
+     .kind = BC_SIZE_LIST,
+     .at = AT(list),
+     .argument = "SIZES",
+     .min = 0,
+     .max = 8388608,
+     .variables = "T_LIST",
+     .help = "help-of-list"},
+    {.long_name = "choice",
+     .short_name = 'c',
+     .kind = BC_CHOICE,
+     .at = AT(choice),
+     .choices = "red|green|greenish",
+     .variables = "T_CHOICE",
+     .help = "help-of-choice"},
+    {.long_name = "text",
+     .alias = "words",
+     .kind = BC_TEXT,
+     .at = AT(text),
+     .argument = "TEXT",
+     .variables = "T_TEXT T_TEXT_OLD  T_TEXT_OLDEST",
+     .help = "help-of-text"},
+    {.long_name = "text-file",
+     .short_name = 'o',
+     .kind = BC_TEXT,
+     .at = AT(file),
+     .argument = "FILE",
+     .help = "help-of-text-file"},
+};
+
+/* The values of a second table, which lies elsewhere. */
+struct more_values {
+    struct bc_names kinds;
+    int64_t peers;
+    double delay;
+    int64_t samples;
+};
+
+#undef AT
+#define AT(member) offsetof(struct more_values, member)
+
+enum { KINDS = 4, AUTO = -1 };
+
+static const char *kind_name(int index)
+{
+    static const char *const names[KINDS] = {"put", "many put", "sub_put", "isend/irecv"};
+    return names[index];
+}
+
+static const struct bc_option more_rows[] = {
+    {.long_name = "kinds",
+     .short_name = 'k',
+     .kind = BC_NAMES,
+     .at = AT(kinds),
+     .argument = "NAMES",
+     .name_at = kind_name,
+     .name_count = KINDS,
+     .variables = "T_KINDS",
+     .help = "help-of-kinds"},
+    {.long_name = "peers",
+     .short_name = 'p',
+     .kind = BC_SIZE,
+     .at = AT(peers),
+     .argument = "N",
+     .min = 1,
+     .max = 100,
+     .word = "auto",
+     .word_value = AUTO,
+     .variables = "T_PEERS",
+     .help = "help-of-peers"},
+    {.long_name = "delay",
+     .kind = BC_REAL,
+     .at = AT(delay),
+     .argument = "US",
+     .min = 0,
+     .max = 1e6,
+     .word = "none",
+     .word_value = AUTO,
+     .help = "help-of-delay"},
+    {.long_name = "samples",
+     .kind = BC_SIZE,
+     .at = AT(samples),
+     .argument = "N",
+     .min = 1,
+     .max = 1e9,
+     .zero = "adaptive",
+     .help = "help-of-samples"},
+};
+
+enum { ROWS = COUNT(rows) + COUNT(more_rows) };
 
 struct fixture {
     struct values values;
-    struct bc_option rows[ROWS];
+    struct more_values more;
     struct bc_options options;
     struct bc_error error;
 };
@@ -43,92 +183,29 @@ static void set_up_fixture(struct fixture *f)
                    .percent = 2.0,
                    .choice = 1,
                    .text = "hello"},
+        .more = {.kinds = {.text = "put,isend/irecv"}, .peers = AUTO, .delay = 0.25},
     };
-    struct values *const v = &f->values;
-    assert_true(bc_parse_size_list("1,2", &v->list));
-    const struct bc_option rows[ROWS] = {
-        {.long_name = "flag",
-         .short_name = 'f',
-         .kind = BC_FLAG,
-         .value = &v->flag,
-         .variables = "T_FLAG",
-         .help = "help-of-flag"},
-        {.long_name = "on", .kind = BC_FLAG, .value = &v->on, .help = "help-of-on"},
-        {.long_name = "integer",
-         .short_name = 'i',
-         .kind = BC_INTEGER,
-         .value = &v->integer,
-         .argument = "N",
-         .min = -10,
-         .max = 10,
-         .variables = "T_INTEGER",
-         .help = "help-of-integer"},
-        {.long_name = "size",
-         .short_name = 's',
-         .alias = "message-size",
-         .kind = BC_SIZE,
-         .value = &v->size,
-         .argument = "BYTES",
-         .min = 1,
-         .max = 1048576,
-         .range_hint = "1 to 1M",
-         .variables = "T_SIZE",
-         .help = "help-of-size"},
-        {.long_name = "free-integer",
-         .kind = BC_INTEGER,
-         .value = &v->free_integer,
-         .argument = "N",
-         .unbounded = true,
-         .help = "help-of-free-integer"},
-        {.long_name = "real",
-         .short_name = 'r',
-         .kind = BC_REAL,
-         .value = &v->real,
-         .argument = "SECONDS",
-         .min = 0.5,
-         .max = 100,
-         .variables = "T_REAL",
-         .help = "help-of-real"},
-        {.long_name = "percent",
-         .kind = BC_PERCENT,
-         .value = &v->percent,
-         .argument = "PERCENT",
-         .min = 0,
-         .max = 100,
-         .variables = "T_PERCENT",
-         .help = "help-of-percent"},
-        {.long_name = "list",
-         .short_name = 'm',
-         .kind = BC_SIZE_LIST,
-         .value = &v->list,
-         .argument = "SIZES",
-         .min = 0,
-         .max = 8388608,
-         .variables = "T_LIST",
-         .help = "help-of-list"},
-        {.long_name = "choice",
-         .short_name = 'c',
-         .kind = BC_CHOICE,
-         .value = &v->choice,
-         .choices = "red|green|greenish",
-         .variables = "T_CHOICE",
-         .help = "help-of-choice"},
-        {.long_name = "text",
-         .alias = "words",
-         .kind = BC_TEXT,
-         .value = &v->text,
-         .argument = "TEXT",
-         .variables = "T_TEXT T_TEXT_OLD  T_TEXT_OLDEST",
-         .help = "help-of-text"},
-        {.long_name = "text-file",
-         .short_name = 'o',
-         .kind = BC_TEXT,
-         .value = &v->file,
-         .argument = "FILE",
-         .help = "help-of-text-file"},
+    assert_true(bc_parse_size_list("1,2", &f->values.list));
+    const struct bc_option_table tables[] = {
+        {rows, COUNT(rows), &f->values},
+        {more_rows, COUNT(more_rows), &f->more},
     };
-    memcpy(f->rows, rows, sizeof rows);
-    f->options = (struct bc_options){f->rows, ROWS};
+    assert_true(bc_options_create(&f->options, tables, 2));
+}
+
+/* The number of the row with this name. */
+static size_t row_of(const struct bc_options *options, const char *long_name)
+{
+    for (size_t row = 0; row < bc_options_count(options); row++)
+        if (strcmp(bc_options_row(options, row)->long_name, long_name) == 0)
+            return row;
+    fail_msg("no option --%s", long_name);
+    return 0;
+}
+
+static enum bc_option_source source_of(const struct bc_options *options, const char *long_name)
+{
+    return bc_options_source(options, row_of(options, long_name));
 }
 
 /* The environment: name, value, ..., NULL. */
@@ -142,21 +219,13 @@ static const char *look_up(const char *name)
     return NULL;
 }
 
-enum { WORDS_MAX = 32 };
-
-/* Parses the words of an array that ends in NULL. */
 static bool parse(struct fixture *f, const char *const *words)
 {
     char *argv[WORDS_MAX];
-    int argc = 0;
-    argv[argc++] = (char *)(uintptr_t) "program";
-    for (; *words != NULL; words++)
-        argv[argc++] = (char *)(uintptr_t)*words;
-    argv[argc] = NULL;
+    const int argc = make_arguments(argv, words);
     return bc_options_parse(&f->options, argc, argv, look_up, &f->error);
 }
 
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 static const char *const nothing[] = {NULL};
 
 static int set_up(void **state)
@@ -184,6 +253,15 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Which names are chosen, as a 0 or 1 for each. */
+static void assert_chosen(const struct bc_names *names, const char *expected)
+{
+    char found[BC_NAMES_MAX + 1] = "";
+    for (int i = 0; i < KINDS; i++)
+        found[i] = names->chosen[i] ? '1' : '0';
+    assert_string_equal(found, expected);
+}
+
 /* ---- where a value comes from ---------------------------------------------------------------- */
 
 static void defaults_stay(void **state)
@@ -199,10 +277,29 @@ static void defaults_stay(void **state)
     assert_int_equal(f->values.choice, 1);
     assert_string_equal(f->values.text, "hello");
     assert_null(f->values.file);
-    for (size_t i = 0; i < ROWS; i++) {
-        assert_int_equal(f->rows[i].source, BC_FROM_DEFAULT);
-        assert_false(bc_option_given(&f->options, f->rows[i].long_name));
+    assert_chosen(&f->more.kinds, "1001");
+    assert_int_equal(f->more.peers, AUTO);
+    assert_near(f->more.delay, 0.25, 0.0);
+    assert_int_equal(bc_options_count(&f->options), ROWS);
+    for (size_t row = 0; row < ROWS; row++) {
+        assert_int_equal(bc_options_source(&f->options, row), BC_FROM_DEFAULT);
+        assert_false(bc_option_given(&f->options, bc_options_row(&f->options, row)->long_name));
     }
+}
+
+/* The rows of the second table follow those of the first one. */
+static void tables_follow_each_other(void **state)
+{
+    struct fixture *const f = *state;
+    assert_ptr_equal(bc_options_row(&f->options, 0), &rows[0]);
+    assert_ptr_equal(bc_options_row(&f->options, COUNT(rows) - 1), &rows[COUNT(rows) - 1]);
+    assert_ptr_equal(bc_options_row(&f->options, COUNT(rows)), &more_rows[0]);
+    assert_ptr_equal(bc_options_row(&f->options, ROWS - 1), &more_rows[COUNT(more_rows) - 1]);
+    const struct bc_option_table one = {more_rows, COUNT(more_rows), &f->more};
+    struct bc_options second;
+    assert_true(bc_options_create(&second, &one, 1));
+    assert_int_equal(bc_options_count(&second), COUNT(more_rows));
+    bc_options_free(&second);
 }
 
 static void every_kind_from_the_command_line(void **state)
@@ -211,7 +308,8 @@ static void every_kind_from_the_command_line(void **state)
     assert_true(
         parse(f, WORDS("--flag", "--on=no", "--integer=-7", "--size", "64K", "--real=2.25",
                        "--percent=12.5%", "--list=0,2:16", "--choice=greenish", "--text=a b\tc",
-                       "--text-file=", "--free-integer", "-9223372036854775808")));
+                       "--text-file=", "--free-integer", "-9223372036854775808", "--kinds=sub-put",
+                       "--peers=2", "--delay=none", "--samples=1k")));
     assert_true(f->values.flag);
     assert_false(f->values.on);
     assert_int_equal(f->values.integer, -7);
@@ -224,15 +322,20 @@ static void every_kind_from_the_command_line(void **state)
     assert_string_equal(f->values.text, "a b\tc");
     assert_string_equal(f->values.file, "");
     assert_true(f->values.free_integer == INT64_MIN);
-    for (size_t i = 0; i < ROWS; i++)
-        assert_int_equal(f->rows[i].source, BC_FROM_ARGUMENT);
+    assert_chosen(&f->more.kinds, "0010");
+    assert_int_equal(f->more.peers, 2);
+    assert_near(f->more.delay, AUTO, 0.0);
+    assert_int_equal(f->more.samples, 1024);
+    for (size_t row = 0; row < ROWS; row++)
+        assert_int_equal(bc_options_source(&f->options, row), BC_FROM_ARGUMENT);
 }
 
 static void every_kind_from_the_environment(void **state)
 {
     struct fixture *const f = *state;
     environment = WORDS("T_FLAG", "1", "T_INTEGER", "5", "T_SIZE", "1k", "T_REAL", "3", "T_PERCENT",
-                        "4", "T_LIST", "7", "T_CHOICE", "red", "T_TEXT", "from outside");
+                        "4", "T_LIST", "7", "T_CHOICE", "red", "T_TEXT", "from outside", "T_KINDS",
+                        "many put", "T_PEERS", "7");
     assert_true(parse(f, nothing));
     assert_true(f->values.flag);
     assert_int_equal(f->values.integer, 5);
@@ -242,7 +345,9 @@ static void every_kind_from_the_environment(void **state)
     assert_int_equal(f->values.list.count, 1);
     assert_int_equal(f->values.choice, 0);
     assert_string_equal(f->values.text, "from outside");
-    assert_int_equal(bc_options_find(&f->options, "size")->source, BC_FROM_ENVIRONMENT);
+    assert_chosen(&f->more.kinds, "0100");
+    assert_int_equal(f->more.peers, 7);
+    assert_int_equal(source_of(&f->options, "size"), BC_FROM_ENVIRONMENT);
     assert_true(bc_option_given(&f->options, "size"));
     assert_false(bc_option_given(&f->options, "text-file"));
 }
@@ -250,13 +355,17 @@ static void every_kind_from_the_environment(void **state)
 static void command_line_beats_environment(void **state)
 {
     struct fixture *const f = *state;
-    environment = WORDS("T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8", "T_TEXT", "outside");
-    assert_true(parse(f, WORDS("--flag=no", "-s", "2k", "-m1,2,3", "--text=inside")));
+    environment = WORDS("T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8", "T_TEXT", "outside",
+                        "T_KINDS", "all", "T_PEERS", "7");
+    assert_true(parse(
+        f, WORDS("--flag=no", "-s", "2k", "-m1,2,3", "--text=inside", "-kput", "-p", "auto")));
     assert_false(f->values.flag);
     assert_int_equal(f->values.size, 2048);
     assert_int_equal(f->values.list.count, 3);
     assert_string_equal(f->values.text, "inside");
-    assert_int_equal(bc_options_find(&f->options, "size")->source, BC_FROM_ARGUMENT);
+    assert_chosen(&f->more.kinds, "1000");
+    assert_int_equal(f->more.peers, AUTO);
+    assert_int_equal(source_of(&f->options, "size"), BC_FROM_ARGUMENT);
 }
 
 static void first_variable_that_is_set_counts(void **state)
@@ -265,9 +374,17 @@ static void first_variable_that_is_set_counts(void **state)
     environment = WORDS("T_TEXT_OLD", "old", "T_TEXT_OLDEST", "oldest");
     assert_true(parse(f, nothing));
     assert_string_equal(f->values.text, "old");
-    const struct bc_option *const row = bc_options_find(&f->options, "text");
-    assert_int_equal(row->variable_length, strlen("T_TEXT_OLD"));
-    assert_memory_equal(row->variable, "T_TEXT_OLD", row->variable_length);
+    size_t length;
+    const char *const variable =
+        bc_options_variable(&f->options, row_of(&f->options, "text"), &length);
+    assert_int_equal(length, strlen("T_TEXT_OLD"));
+    assert_memory_equal(variable, "T_TEXT_OLD", length);
+    assert_null(bc_options_variable(&f->options, row_of(&f->options, "size"), &length));
+
+    /* An option that beats the variable was not set by it. */
+    renew(f);
+    assert_true(parse(f, WORDS("--text=inside")));
+    assert_null(bc_options_variable(&f->options, row_of(&f->options, "text"), &length));
 
     renew(f);
     environment = WORDS("T_TEXT_OLDEST", "oldest", "T_TEXT", "new", "T_TEXT_OLD", "old");
@@ -301,6 +418,62 @@ static void boolean_variables(void **state)
         assert_true(parse(f, nothing));
         assert_int_equal(f->values.flag, cases[i].on);
     }
+}
+
+static void lists_of_names(void **state)
+{
+    struct fixture *const f = *state;
+    static const struct {
+        const char *text, *chosen;
+    } cases[] = {
+        {"all", "1111"},
+        {"ALL", "1111"},
+        {"put", "1000"},
+        {"put,put", "1000"},
+        {"many put", "0100"},
+        {"many-put", "0100"},
+        {"manyput", "0100"},
+        {" Many_PUT-", "0100"},
+        {"subput,isend/irecv", "0011"},
+        {"isend/irecv,sub put,put", "1011"},
+        {"put,all", "1111"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        renew(f);
+        assert_true(parse(f, WORDS("--kinds", cases[i].text)));
+        assert_chosen(&f->more.kinds, cases[i].chosen);
+        assert_string_equal(f->more.kinds.text, cases[i].text);
+    }
+    /* The last list counts as a whole. */
+    renew(f);
+    assert_true(parse(f, WORDS("--kinds=all", "--kinds=put")));
+    assert_chosen(&f->more.kinds, "1000");
+    struct bc_names names = {.text = "sub-put"};
+    assert_true(bc_names_choose("types", &names, kind_name, KINDS, &f->error));
+    assert_chosen(&names, "0010");
+    names.text = "sub-put,get";
+    assert_false(bc_names_choose("types", &names, kind_name, KINDS, &f->error));
+    assert_string_equal(f->error.text,
+                        "--types: 'get' is none: use all, or names such as put,isend/irecv");
+}
+
+/* A word in place of a number; its value is beyond the limits. */
+static void words_for_numbers(void **state)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, WORDS("--peers=100", "--delay=0")));
+    assert_int_equal(f->more.peers, 100);
+    assert_near(f->more.delay, 0.0, 0.0);
+    assert_true(parse(f, WORDS("--peers=auto", "--delay=none")));
+    assert_int_equal(f->more.peers, AUTO);
+    assert_near(f->more.delay, AUTO, 0.0);
+    assert_int_equal(source_of(&f->options, "peers"), BC_FROM_ARGUMENT);
+    renew(f);
+    environment = WORDS("T_PEERS", "auto");
+    f->more.peers = 5;
+    assert_true(parse(f, nothing));
+    assert_int_equal(f->more.peers, AUTO);
+    assert_int_equal(source_of(&f->options, "peers"), BC_FROM_ENVIRONMENT);
 }
 
 /* ---- how it may be written ------------------------------------------------------------------- */
@@ -399,6 +572,20 @@ static void wrong_command_lines(void **state)
         {{"--choice=gree"}, {"--choice", "gree", "red|green|greenish"}},
         {{"--choice="}, {"--choice", "red|green|greenish"}},
         {{"--choice=red|green"}, {"--choice", "red|green|greenish"}},
+        {{"--kinds=get"}, {"--kinds", "'get'", "use all", "put,isend/irecv"}},
+        {{"--kinds=put,get"}, {"--kinds", "'get'", "put,isend/irecv"}},
+        {{"-kputs"}, {"--kinds", "'puts'", "put,isend/irecv"}},
+        {{"--kinds="}, {"--kinds", "''", "put,isend/irecv"}},
+        {{"--kinds=put,"}, {"--kinds", "''", "put,isend/irecv"}},
+        {{"--kinds=many"}, {"--kinds", "'many'", "put,isend/irecv"}},
+        {{"--kinds=isendirecv"}, {"--kinds", "'isendirecv'", "put,isend/irecv"}},
+        {{"--peers=0"}, {"--peers", "'0'", "out of range", "use auto or 1 to 100"}},
+        {{"--peers=-1"}, {"--peers", "'-1'", "use auto or 1 to 100"}},
+        {{"--peers=aut"}, {"--peers", "'aut'", "whole number", "use auto or 1 to 100"}},
+        {{"-p", "Auto"}, {"-p", "'Auto'", "use auto or 1 to 100"}},
+        {{"--peers="}, {"--peers", "use auto or 1 to 100"}},
+        {{"--delay=auto"}, {"--delay", "'auto'", "not a number", "use none or 0 to 1000000"}},
+        {{"--delay=-1"}, {"--delay", "'-1'", "use none or 0 to 1000000"}},
         {{"--size"}, {"--size", "value", "--help"}},
         {{"-s"}, {"-s", "value", "--help"}},
         {{"-fs"}, {"s", "value", "--help"}},
@@ -442,6 +629,8 @@ static void wrong_variables(void **state)
         {{"T_REAL", "1,5"}, {"T_REAL", "1,5"}},
         {{"T_CHOICE", "blue"}, {"T_CHOICE", "blue", "red|green|greenish"}},
         {{"T_LIST", "4:1"}, {"T_LIST", "4:1"}},
+        {{"T_KINDS", "get"}, {"'get'", "put,isend/irecv"}},
+        {{"T_PEERS", "none"}, {"T_PEERS", "'none'", "use auto or 1 to 100"}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         renew(f);
@@ -461,6 +650,8 @@ static void wrong_values_change_nothing(void **state)
     assert_int_equal(f->values.list.count, 2);
     assert_false(parse(f, WORDS("--choice=blue")));
     assert_int_equal(f->values.choice, 1);
+    assert_false(parse(f, WORDS("--peers=0")));
+    assert_int_equal(f->more.peers, AUTO);
 }
 
 static void hostile_values_make_one_line(void **state)
@@ -469,12 +660,12 @@ static void hostile_values_make_one_line(void **state)
     enum { LONG = 100000 };
     static char value[LONG + 64];
     static const char *const prefixes[] = {
-        "--integer=", "--size=", "--list=", "--real=", "--percent=", "--choice=",
-        "--",         "-i",      "-s",      "-",       "",
+        "--integer=", "--size=", "--list=", "--real=", "--percent=", "--choice=", "--",
+        "-i",         "-s",      "-",       "",        "--kinds=",   "--peers=",
     };
     static const char *const names[] = {
-        "--integer", "--size", "--list", "--real", "--percent", "--choice",
-        "--",        "-i",     "-s",     "-",      "",
+        "--integer", "--size", "--list", "--real", "--percent", "--choice", "--",
+        "-i",        "-s",     "-",      "",       "--kinds",   "--peers",
     };
     static const char fillings[] = {'x', '\n', '\t', '%', '\x1b', '\xff', '9'};
     for (size_t i = 0; i < COUNT(prefixes); i++)
@@ -491,6 +682,10 @@ static void hostile_values_make_one_line(void **state)
                 check_error(&f->error, WORDS("1 to 1M"));
             if (i == 5)
                 check_error(&f->error, WORDS("red|green|greenish"));
+            if (i == 11)
+                check_error(&f->error, WORDS("use all", "put,isend/irecv"));
+            if (i == 12)
+                check_error(&f->error, WORDS("auto or 1 to 100"));
         }
     renew(f);
     assert_false(parse(f, WORDS("--size=a\nb\r\nc")));
@@ -540,57 +735,100 @@ static void many_command_lines_in_one_process(void **state)
 
 /* ---- values as text -------------------------------------------------------------------------- */
 
+static void assert_text(const struct fixture *f, const char *long_name, const char *expected)
+{
+    char *const text = bc_options_text(&f->options, row_of(&f->options, long_name));
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
 static void formatted_values_parse_back(void **state)
 {
     struct fixture *const f = *state;
     static const double reals[] = {0.1,       1.0 / 3.0, 1e-300, 12345.678901234567,
                                    0.1 + 0.2, 2.0,       1e22,   99.99};
-    char text[64];
     for (size_t i = 0; i < COUNT(reals); i++) {
         double back = 0.0;
         f->values.real = reals[i];
-        bc_option_format(bc_options_find(&f->options, "real"), text, sizeof text);
+        char *const text = bc_options_text(&f->options, row_of(&f->options, "real"));
         assert_true(bc_parse_real(text, &back));
+        free(text);
         /* To the last bit, or ranks disagree. */
         assert_near(back, reals[i], 0.0);
     }
     /* Numbers that people write are written as they wrote them. */
     f->values.percent = 0.1;
-    bc_option_format(bc_options_find(&f->options, "percent"), text, sizeof text);
-    assert_string_equal(text, "0.1");
-    bc_option_format(bc_options_find(&f->options, "choice"), text, sizeof text);
-    assert_string_equal(text, "green");
-    bc_option_format(bc_options_find(&f->options, "on"), text, sizeof text);
-    assert_string_equal(text, "yes");
-    bc_option_format(bc_options_find(&f->options, "flag"), text, sizeof text);
-    assert_string_equal(text, "no");
-    bc_option_format(bc_options_find(&f->options, "list"), text, sizeof text);
-    assert_string_equal(text, "1,2");
-    bc_option_format(bc_options_find(&f->options, "text"), text, 4);
-    assert_string_equal(text, "hel");
-    bc_option_format(bc_options_find(&f->options, "text-file"), text, sizeof text);
-    assert_string_equal(text, "");
+    assert_text(f, "percent", "0.1");
+    assert_text(f, "choice", "green");
+    assert_text(f, "on", "yes");
+    assert_text(f, "flag", "no");
+    assert_text(f, "list", "1,2");
+    assert_text(f, "text", "hello");
+    assert_text(f, "text-file", "");
+    assert_text(f, "kinds", "put,isend/irecv");
+    assert_text(f, "peers", "auto");
+    assert_text(f, "delay", "0.25");
+    assert_text(f, "samples", "adaptive");
+    f->more.peers = 6;
+    f->more.delay = AUTO;
+    f->more.samples = 7;
+    assert_text(f, "peers", "6");
+    assert_text(f, "delay", "none");
+    assert_text(f, "samples", "7");
 }
 
-/* A long list is cut between values. */
-static void formatted_lists_are_cut_between_values(void **state)
+/* What --help prints, into a buffer of this function. */
+static const char *print_help(const struct fixture *f)
+{
+    static char help[16384];
+    FILE *const stream = fmemopen(help, sizeof help, "w");
+    assert_non_null(stream);
+    bc_options_help(stream, &f->options);
+    assert_int_equal(fclose(stream), 0);
+    return help;
+}
+
+/* The help has room for a part of a long default: a list is cut between values, wherever the room
+   ends. The metadata has all of it. */
+static void long_lists(void **state)
 {
     struct fixture *const f = *state;
-    assert_true(bc_parse_size_list("1:8G,1:8G,1:8G", &f->values.list));
-    for (size_t size = 2; size < 600; size++) {
-        char text[600];
-        memset(text, 'x', sizeof text);
+    static const char *const firsts[] = {"1", "12", "123", "1234", "12345", "123456", "1234567"};
+    for (size_t i = 0; i < COUNT(firsts); i++) {
+        char text[1024];
         struct bc_size_list back = {0};
-        bc_option_format(bc_options_find(&f->options, "list"), text, size);
-        assert_true(strlen(text) < size);
-        assert_true(text[size] == 'x');
-        if (text[0] == '\0')
-            continue;
+        snprintf(text, sizeof text, "%s,1:8G,1:8G,1:8G", firsts[i]);
+        assert_true(bc_parse_size_list(text, &f->values.list));
+        const char *const cut = strstr(strstr(print_help(f), "help-of-list"), "default: ") + 9;
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(cut, "\n"), cut);
+        assert_in_range(strlen(text), 200, 255);
         assert_true(bc_parse_size_list(text, &back));
-        for (size_t i = 0; i < back.count; i++)
-            assert_true(back.values[i] == f->values.list.values[i]);
+        assert_true(back.count < f->values.list.count);
+        for (size_t j = 0; j < back.count; j++)
+            assert_true(back.values[j] == f->values.list.values[j]);
+
+        char *const whole = bc_options_text(&f->options, row_of(&f->options, "list"));
+        assert_true(bc_parse_size_list(whole, &back));
+        free(whole);
+        assert_int_equal(back.count, f->values.list.count);
+        assert_memory_equal(back.values, f->values.list.values, back.count * sizeof *back.values);
         bc_size_list_free(&back);
     }
+}
+
+/* A long text is cut to the room. */
+static void long_texts(void **state)
+{
+    struct fixture *const f = *state;
+    char text[1001];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    f->values.text = text;
+    const char *const cut = strstr(strstr(print_help(f), "help-of-text"), "default: ") + 9;
+    assert_int_equal(strspn(cut, "x"), 255);
+    assert_true(cut[255] == '\n');
+    assert_text(f, "text", text);
 }
 
 /* ---- to another rank ------------------------------------------------------------------------- */
@@ -618,8 +856,15 @@ static void check_same(const struct fixture *left, const struct fixture *right)
         assert_true(a->list.values[i] == b->list.values[i]);
     same_text(a->text, b->text);
     same_text(a->file, b->file);
-    for (size_t i = 0; i < ROWS; i++)
-        assert_int_equal(left->rows[i].source, right->rows[i].source);
+    same_text(left->more.kinds.text, right->more.kinds.text);
+    assert_memory_equal(left->more.kinds.chosen, right->more.kinds.chosen,
+                        sizeof left->more.kinds.chosen);
+    assert_true(left->more.peers == right->more.peers);
+    assert_near(left->more.delay, right->more.delay, 0.0);
+    assert_true(left->more.samples == right->more.samples);
+    for (size_t row = 0; row < ROWS; row++)
+        assert_int_equal(bc_options_source(&left->options, row),
+                         bc_options_source(&right->options, row));
 }
 
 /* What `f` has arrives in a fresh table, and again in one that has already
@@ -645,7 +890,11 @@ static void values_arrive_on_other_ranks(void **state)
     environment = WORDS("T_SIZE", "1k", "T_TEXT_OLD", "2 1 two\nlines");
     assert_true(
         parse(f, WORDS("--flag", "--on=no", "-i-9", "-m0,2:8M,7", "--real=1.2345678901234567",
-                       "--choice=greenish", "--percent=0.1%", "-o", " 3 0 # \t%s\xff ")));
+                       "--choice=greenish", "--percent=0.1%", "-o", " 3 0 # \t%s\xff ",
+                       "--kinds=Many-Put,subput", "--peers=9", "--delay=none", "--samples=3")));
+    check_round_trip(f);
+    f->more.peers = AUTO;
+    f->more.delay = 1.2345678901234567;
     check_round_trip(f);
     f->values.free_integer = INT64_MIN;
     f->values.file = "";
@@ -716,25 +965,27 @@ static void hostile_texts_are_refused(void **state)
     assert_false(decodes("3000000000 0 no"));
 }
 
-/* True if a value that came from `source` arrives. */
+/* Whether a value with this source arrives. */
 static bool source_arrives(int source)
 {
     bool flag = true;
-    struct bc_option row = {.long_name = "flag",
-                            .kind = BC_FLAG,
-                            .value = &flag,
-                            .source = (enum bc_option_source)source};
-    struct bc_options options = {&row, 1};
-    char *const text = bc_options_encode(&options);
-    assert_non_null(text);
+    const struct bc_option row = {.long_name = "flag", .kind = BC_FLAG};
+    const struct bc_option_table table = {&row, 1, &flag};
+    struct bc_options options;
+    char text[32];
+    assert_true(bc_options_create(&options, &table, 1));
+    char *const usual = bc_options_encode(&options);
+    snprintf(text, sizeof text, "3 %d 0 yes", BC_FROM_DEFAULT);
+    assert_string_equal(usual, text);
+    free(usual);
+    snprintf(text, sizeof text, "3 %d 0 yes", source);
     flag = false;
-    row.source = BC_FROM_DEFAULT;
     const bool good = bc_options_decode(&options, text);
-    free(text);
     if (good) {
         assert_true(flag);
-        assert_int_equal(row.source, source);
+        assert_int_equal(bc_options_source(&options, 0), source);
     }
+    bc_options_free(&options);
     return good;
 }
 
@@ -791,6 +1042,9 @@ static void mutated_texts_never_crash(void **state)
             free(again);
             assert_in_range(other.values.choice, 0, 2);
             assert_true(isfinite(other.values.real));
+            struct bc_names kinds = other.more.kinds;
+            assert_true(bc_names_choose("kinds", &kinds, kind_name, KINDS, &f->error));
+            assert_memory_equal(kinds.chosen, other.more.kinds.chosen, sizeof kinds.chosen);
         }
         bc_options_free(&other.options);
         free(mutant);
@@ -845,11 +1099,8 @@ static const char *help_of(const char *help, const char *name, char *part, size_
 static void help_lists_every_option(void **state)
 {
     struct fixture *const f = *state;
-    static char help[16384], part[4096];
-    FILE *const stream = fmemopen(help, sizeof help, "w");
-    assert_non_null(stream);
-    bc_options_help(stream, &f->options);
-    fclose(stream);
+    static char part[4096];
+    const char *const help = print_help(f);
     static const struct {
         const char *name;
         const char *expected[5];
@@ -865,6 +1116,10 @@ static void help_lists_every_option(void **state)
         {"choice", {"=red|green|greenish", "default: green", "T_CHOICE"}},
         {"text", {"--words", "default: hello", "T_TEXT", "T_TEXT_OLDEST"}},
         {"text-file", {"=FILE", "help-of-text-file"}},
+        {"kinds", {"=NAMES", "put, many put, sub_put,", "dashes", "default: put,isend", "T_KINDS"}},
+        {"peers", {"=auto|N", "help-of-peers", "default: auto", "T_PEERS"}},
+        {"delay", {"=none|US", "help-of-delay", "default: 0.25"}},
+        {"samples", {"=N", "help-of-samples", "default: adaptive"}},
     };
     assert_int_equal(COUNT(cases), ROWS);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -887,32 +1142,33 @@ static void help_lists_every_option(void **state)
 
 #define OPTIONS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        OPTIONS_TEST(defaults_stay),
-        OPTIONS_TEST(every_kind_from_the_command_line),
-        OPTIONS_TEST(every_kind_from_the_environment),
-        OPTIONS_TEST(command_line_beats_environment),
-        OPTIONS_TEST(first_variable_that_is_set_counts),
-        OPTIONS_TEST(boolean_variables),
-        OPTIONS_TEST(aliases_short_options_and_abbreviations),
-        OPTIONS_TEST(last_one_counts),
-        OPTIONS_TEST(wrong_command_lines),
-        OPTIONS_TEST(wrong_variables),
-        OPTIONS_TEST(wrong_values_change_nothing),
-        OPTIONS_TEST(hostile_values_make_one_line),
-        OPTIONS_TEST(error_is_cut_to_its_length),
-        OPTIONS_TEST(many_command_lines_in_one_process),
-        OPTIONS_TEST(formatted_values_parse_back),
-        OPTIONS_TEST(formatted_lists_are_cut_between_values),
-        OPTIONS_TEST(values_arrive_on_other_ranks),
-        OPTIONS_TEST(empty_list_arrives),
-        OPTIONS_TEST(hostile_texts_are_refused),
-        OPTIONS_TEST(sources_are_checked),
-        OPTIONS_TEST(mutated_texts_never_crash),
-        OPTIONS_TEST(random_texts_never_crash),
-        OPTIONS_TEST(help_lists_every_option),
-    };
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    OPTIONS_TEST(defaults_stay),
+    OPTIONS_TEST(tables_follow_each_other),
+    OPTIONS_TEST(every_kind_from_the_command_line),
+    OPTIONS_TEST(every_kind_from_the_environment),
+    OPTIONS_TEST(command_line_beats_environment),
+    OPTIONS_TEST(first_variable_that_is_set_counts),
+    OPTIONS_TEST(boolean_variables),
+    OPTIONS_TEST(lists_of_names),
+    OPTIONS_TEST(words_for_numbers),
+    OPTIONS_TEST(aliases_short_options_and_abbreviations),
+    OPTIONS_TEST(last_one_counts),
+    OPTIONS_TEST(wrong_command_lines),
+    OPTIONS_TEST(wrong_variables),
+    OPTIONS_TEST(wrong_values_change_nothing),
+    OPTIONS_TEST(hostile_values_make_one_line),
+    OPTIONS_TEST(error_is_cut_to_its_length),
+    OPTIONS_TEST(many_command_lines_in_one_process),
+    OPTIONS_TEST(formatted_values_parse_back),
+    OPTIONS_TEST(long_lists),
+    OPTIONS_TEST(long_texts),
+    OPTIONS_TEST(values_arrive_on_other_ranks),
+    OPTIONS_TEST(empty_list_arrives),
+    OPTIONS_TEST(hostile_texts_are_refused),
+    OPTIONS_TEST(sources_are_checked),
+    OPTIONS_TEST(mutated_texts_never_crash),
+    OPTIONS_TEST(random_texts_never_crash),
+    OPTIONS_TEST(help_lists_every_option),
+};
+const struct test_program test_program = {.name = "options", .tests = tests, .count = COUNT(tests)};

@@ -1,10 +1,11 @@
 /*
- * The output contract (DESIGN.md, section 4), to the letter: files are compared
- * as a whole.
+ * The output contract (DESIGN.md, section 4), to the letter: files are compared as a whole.
  */
 #include "helpers.h"
+#include "streams.h"
 
 #include "common/result/output.h"
+#include "common/stats/stats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,33 +14,38 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct bc_column columns[] = {
-    {"name", BC_KEY, 0},
-    {"size_bytes", BC_KEY, 0},
-    {"time_us", BC_LESS, 3},
-    {"status", BC_INFO, 0},
+struct result {
+    const char *name;
+    int64_t size_bytes;
+    double time_us;
+    enum bc_status status;
 };
-static const struct bc_table table = {columns, 4};
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("name", BC_KEY, 0, result, name),
+    BC_COLUMN("size_bytes", BC_KEY, 0, result, size_bytes),
+    BC_COLUMN("time_us", BC_LESS, 3, result, time_us),
+    BC_COLUMN("status", BC_INFO, 0, result, status),
+};
+static const struct bc_table table = {columns, COUNT(columns)};
 static const struct bc_style tsv = {BC_FORMAT_TSV, BC_WITH_METADATA, "bench"};
 static const struct bc_style tsv_with_header = {BC_FORMAT_TSV, BC_WITH_HEADER, "bench"};
 static const struct bc_style tsv_rows = {BC_FORMAT_TSV, BC_ROWS_ONLY, "bench"};
 #define COLUMNS "# columns: name=key size_bytes=key time_us=less status=info\n"
+#define HEADER "name\tsize_bytes\ttime_us\tstatus\n"
 
-enum { TEXT_MAX = 8192 };
+static const struct result some = {"iallreduce", 1048576, 12.34567, BC_OK};
+#define SOME "iallreduce\t1048576\t12.346\tok\n"
 
 struct fixture {
-    char path[64];
-    char text[TEXT_MAX];
+    char path[TEMPORARY_PATH_MAX];
+    char text[8192];
 };
 
 static int set_up(void **state)
 {
     static struct fixture fixture;
-    strcpy(fixture.path, "/tmp/commcost_test_output.XXXXXX");
-    const int file = mkstemp(fixture.path);
-    if (file < 0)
-        return -1;
-    close(file);
+    make_temporary(fixture.path);
     *state = &fixture;
     return 0;
 }
@@ -53,12 +59,7 @@ static int tear_down(void **state)
 /* What is in the file now. */
 static const char *contents(struct fixture *f)
 {
-    FILE *const stream = fopen(f->path, "r");
-    assert_non_null(stream);
-    const size_t length = fread(f->text, 1, sizeof f->text - 1, stream);
-    fclose(stream);
-    f->text[length] = '\0';
-    return f->text;
+    return read_text(f->path, f->text, sizeof f->text);
 }
 
 static struct bc_output *open_tsv(const struct fixture *f)
@@ -68,58 +69,25 @@ static struct bc_output *open_tsv(const struct fixture *f)
     return output;
 }
 
-static void fill(struct bc_row *row)
-{
-    bc_row_clear(row, &table);
-    bc_row_text(row, "name", "iallreduce");
-    bc_row_integer(row, "size_bytes", 1048576);
-    bc_row_real(row, "time_us", 12.34567);
-    bc_row_text(row, "status", "ok");
-}
-
 static void result_is_as_the_contract_says(void **state)
 {
     struct fixture *const f = *state;
     struct bc_output *const output = open_tsv(f);
-    struct bc_row row;
+    static const struct result missing = {NULL, BC_NO_INTEGER, NAN, BC_BUDGET};
     bc_output_meta(output, "benchmark", "%s %d", "overlap", 7);
     bc_output_meta(output, "command line", "two\nlines\r\nhere");
     bc_output_header(output);
-    fill(&row);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     bc_output_remark(output, "note", "half\nway %d%%", 50);
-    bc_row_clear(&row, &table);
-    bc_output_row(output, &row);
+    bc_output_row(output, &missing);
     bc_output_remark(output, "warning", "%s", "at the end");
     assert_true(bc_output_good(output));
     assert_true(bc_output_close(output));
     assert_string_equal(contents(f), "# benchmark: overlap 7\n"
-                                     "# command line: two lines  here\n" COLUMNS
-                                     "name\tsize_bytes\ttime_us\tstatus\n"
-                                     "iallreduce\t1048576\t12.346\tok\n"
+                                     "# command line: two lines  here\n" COLUMNS HEADER SOME
                                      "# note: half way 50%\n"
-                                     "NA\tNA\tNA\tNA\n"
+                                     "NA\tNA\tNA\tbudget\n"
                                      "# warning: at the end\n");
-}
-
-/* Puts another file behind stdout or stderr; returns what was there. */
-static int divert(FILE *stream, const char *path)
-{
-    fflush(stream);
-    const int saved = dup(fileno(stream));
-    const int file = open(path, O_WRONLY | O_TRUNC);
-    assert_true(saved >= 0 && file >= 0);
-    dup2(file, fileno(stream));
-    close(file);
-    return saved;
-}
-
-static void restore(FILE *stream, int saved)
-{
-    fflush(stream);
-    clearerr(stream);
-    dup2(saved, fileno(stream));
-    close(saved);
 }
 
 /* Without metadata: what the result is then, and on stderr one line a remark. */
@@ -128,16 +96,13 @@ static void check_without_metadata(struct fixture *f, const struct bc_style *sty
 {
     struct fixture said;
     void *place = &said;
-    strcpy(said.path, "/tmp/commcost_test_stderr.XXXXXX");
-    close(mkstemp(said.path));
+    make_temporary(said.path);
     struct bc_output *const output = bc_output_open(f->path, style, &table);
-    struct bc_row row;
     const int saved = divert(stderr, said.path);
     bc_output_meta(output, "benchmark", "overlap");
     bc_output_remark(output, "note", "half\nway %d%%", 50);
     bc_output_header(output);
-    fill(&row);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     bc_output_remark(output, "warning", "%s", "at the end");
     bc_output_end(output, 0);
     const bool good = bc_output_close(output);
@@ -154,10 +119,8 @@ static void without_metadata_remarks_go_to_stderr(void **state)
 {
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_HEADER, "bench"};
-    check_without_metadata(f, &tsv_rows, "iallreduce\t1048576\t12.346\tok\n");
-    check_without_metadata(f, &tsv_with_header,
-                           "name\tsize_bytes\ttime_us\tstatus\n"
-                           "iallreduce\t1048576\t12.346\tok\n");
+    check_without_metadata(f, &tsv_rows, SOME);
+    check_without_metadata(f, &tsv_with_header, HEADER SOME);
     check_without_metadata(f, &aligned,
                            "                 name  size_bytes    time_us     status\n"
                            "           iallreduce     1048576     12.346         ok\n");
@@ -180,16 +143,13 @@ static void each_line_is_on_disk_at_once(void **state)
 {
     struct fixture *const f = *state;
     struct bc_output *const output = open_tsv(f);
-    struct bc_row row;
     bc_output_meta(output, "key", "value");
     bc_output_header(output);
-    assert_string_equal(contents(f),
-                        "# key: value\n" COLUMNS "name\tsize_bytes\ttime_us\tstatus\n");
-    fill(&row);
+    assert_string_equal(contents(f), "# key: value\n" COLUMNS HEADER);
     for (int i = 1; i <= 3; i++) {
         const size_t before = strlen(contents(f));
-        bc_output_row(output, &row);
-        assert_string_equal(contents(f) + before, "iallreduce\t1048576\t12.346\tok\n");
+        bc_output_row(output, &some);
+        assert_string_equal(contents(f) + before, SOME);
     }
     const size_t before = strlen(contents(f));
     bc_output_remark(output, "note", "now");
@@ -221,119 +181,269 @@ static void long_values_are_whole(void **state)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static void check_real(double value, const char *expected)
+/* The row of a result, without metadata; the text is overwritten by the next call. */
+static const char *row_of(struct fixture *f, const struct bc_table *of, const void *result)
 {
-    struct bc_row row;
-    bc_row_clear(&row, &table);
-    bc_row_real(&row, "time_us", value);
-    assert_string_equal(row.cells[2], expected);
+    struct bc_output *const output = bc_output_open(f->path, &tsv_rows, of);
+    assert_non_null(output);
+    bc_output_row(output, result);
+    assert_true(bc_output_close(output));
+    return contents(f);
+}
+
+/* The row of a result with one column. */
+static void check_cell(struct fixture *f, struct bc_column column, const void *result,
+                       const char *expected)
+{
+    const struct bc_table one = {&column, 1};
+    char line[BC_CELL_LENGTH + 1];
+    snprintf(line, sizeof line, "%s\n", expected);
+    assert_string_equal(row_of(f, &one, result), line);
+}
+
+/* A member of every type that a column can have. */
+struct cells {
+    const char *text;
+    char chars[300];
+    int number;
+    int64_t large;
+    double real;
+    enum bc_status status;
+};
+
+static void check_real(struct fixture *f, enum bc_cell cell, int decimals, double value,
+                       const char *expected)
+{
+    const struct cells result = {.real = value};
+    const struct bc_column column = BC_COLUMN_AS(cell, "x", BC_INFO, decimals, cells, real);
+    check_cell(f, column, &result, expected);
 }
 
 static void real_cells(void **state)
 {
-    (void)state;
-    check_real(0.0, "0.000");
-    check_real(-0.0, "0.000");
-    check_real(-0.0004, "0.000");
-    check_real(-0.0006, "-0.001");
-    check_real(-10.0, "-10.000");
-    check_real(0.0005001, "0.001");
-    check_real(123456789012.5, "123456789012.500");
-    check_real(1e14, "100000000000000.000");
-    check_real(1e300, "1.000e+300");
-    check_real(-1e300, "-1.000e+300");
-    check_real(NAN, "NA");
-    check_real(INFINITY, "NA");
-    check_real(-INFINITY, "NA");
+    struct fixture *const f = *state;
+    static const struct {
+        double value;
+        const char *expected;
+    } cases[] = {
+        {0.0, "0.000"},
+        {-0.0, "0.000"},
+        {-0.0004, "0.000"},
+        {-0.0006, "-0.001"},
+        {-10.0, "-10.000"},
+        {0.0005001, "0.001"},
+        {123456789012.5, "123456789012.500"},
+        {1e14, "100000000000000.000"},
+        {1e300, "1.000e+300"},
+        {-1e300, "-1.000e+300"},
+        {NAN, "NA"},
+        {INFINITY, "NA"},
+        {-INFINITY, "NA"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check_real(f, BC_CELL_REAL, 3, cases[i].value, cases[i].expected);
+        /* In microseconds, from ns. */
+        check_real(f, BC_CELL_US, 3, 1e3 * cases[i].value, cases[i].expected);
+    }
 }
 
 static void decimals_are_the_columns(void **state)
 {
-    (void)state;
-    static const struct bc_column own[] = {{"a", BC_INFO, 0}, {"b", BC_INFO, 6}};
-    static const struct bc_table own_table = {own, 2};
-    struct bc_row row;
-    bc_row_clear(&row, &own_table);
-    bc_row_real(&row, "a", 2.6);
-    bc_row_real(&row, "b", 2.6);
-    assert_string_equal(row.cells[0], "3");
-    assert_string_equal(row.cells[1], "2.600000");
+    struct fixture *const f = *state;
+    check_real(f, BC_CELL_REAL, 0, 2.6, "3");
+    check_real(f, BC_CELL_REAL, 6, 2.6, "2.600000");
+    check_real(f, BC_CELL_TIME, 0, 2600, "3");
+    check_real(f, BC_CELL_TIME, 6, 2600, "2.600000");
+}
+
+/* A time that is negative, since the clock's cost came off it, is 0. */
+static void times_are_not_negative(void **state)
+{
+    struct fixture *const f = *state;
+    check_real(f, BC_CELL_TIME, 3, 1234567.0, "1234.567");
+    check_real(f, BC_CELL_TIME, 3, 0.0, "0.000");
+    check_real(f, BC_CELL_TIME, 3, -0.4, "0.000");
+    check_real(f, BC_CELL_TIME, 3, -1500.0, "0.000");
+    check_real(f, BC_CELL_US, 3, -1500.0, "-1.500");
+    check_real(f, BC_CELL_TIME, 3, NAN, "NA");
+    check_real(f, BC_CELL_TIME, 3, INFINITY, "NA");
+}
+
+/* Whole numbers are written without decimals. */
+static void amounts(void **state)
+{
+    struct fixture *const f = *state;
+    check_real(f, BC_CELL_AMOUNT, 2, 131072.0, "131072");
+    check_real(f, BC_CELL_AMOUNT, 2, 0.0, "0");
+    check_real(f, BC_CELL_AMOUNT, 2, 2.5, "2.50");
+    check_real(f, BC_CELL_AMOUNT, 2, 2.001, "2.00");
+    check_real(f, BC_CELL_AMOUNT, 2, NAN, "NA");
+    check_real(f, BC_CELL_AMOUNT, 2, INFINITY, "NA");
 }
 
 static void integer_cells(void **state)
 {
-    (void)state;
-    struct bc_row row;
-    bc_row_clear(&row, &table);
-    bc_row_integer(&row, "size_bytes", INT64_MIN);
-    assert_string_equal(row.cells[1], "-9223372036854775808");
-    bc_row_integer(&row, "size_bytes", INT64_MAX);
-    assert_string_equal(row.cells[1], "9223372036854775807");
+    struct fixture *const f = *state;
+    static const struct {
+        int64_t value;
+        const char *expected;
+    } cases[] = {
+        {BC_NO_INTEGER, "NA"},
+        {BC_NO_INTEGER + 1, "-9223372036854775807"},
+        {INT64_MAX, "9223372036854775807"},
+        {0, "0"},
+        {BC_NO_INT, "-2147483648"},
+    };
+    struct cells result = {0};
+    const struct bc_column large = BC_COLUMN("large", BC_INFO, 0, cells, large);
+    const struct bc_column number = BC_COLUMN("number", BC_INFO, 0, cells, number);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        result.large = cases[i].value;
+        check_cell(f, large, &result, cases[i].expected);
+    }
+    check_cell(f, number, &result, "0");
+    result.number = INT_MAX;
+    check_cell(f, number, &result, "2147483647");
+    result.number = -7;
+    check_cell(f, number, &result, "-7");
+    result.number = BC_NO_INT;
+    check_cell(f, number, &result, "NA");
+}
+
+static void status_cells(void **state)
+{
+    struct fixture *const f = *state;
+    static const char *const names[BC_STATUSES] = {"ok", "budget", "no-knee", "max-size", "FAIL"};
+    const struct bc_column status = BC_COLUMN("status", BC_INFO, 0, cells, status);
+    const struct bc_table with = {&status, 1};
+    const struct bc_column other = BC_COLUMN("number", BC_INFO, 0, cells, number);
+    const struct bc_table without = {&other, 1};
+    for (int i = 0; i < BC_STATUSES; i++) {
+        const struct cells result = {.number = 4, .status = (enum bc_status)i};
+        check_cell(f, status, &result, names[i]);
+        assert_int_equal(bc_table_status(&with, &result), i);
+        /* A table without a status has no row that failed. */
+        assert_int_equal(bc_table_status(&without, &result), BC_OK);
+    }
 }
 
 static void text_cells_cannot_break_the_table(void **state)
 {
     struct fixture *const f = *state;
-    struct bc_output *const output = open_tsv(f);
-    struct bc_row row;
-    char everything[256], longest[300];
+    const struct bc_column text = BC_COLUMN("text", BC_INFO, 0, cells, text);
+    const struct bc_column chars = BC_COLUMN("chars", BC_INFO, 0, cells, chars);
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"a\tb#c\nd\re\"f", "a_b_c_d_e_f"},
+        {"M\xc3\xbcnchen", "M\xc3\xbcnchen"}, /* other languages' letters stay */
+        {"\xff", "?"},
+        {"", ""},
+        {NULL, "NA"},
+    };
+    struct cells result = {0};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        result.text = cases[i].text;
+        check_cell(f, text, &result, cases[i].expected);
+        if (cases[i].text == NULL)
+            continue;
+        strcpy(result.chars, cases[i].text);
+        check_cell(f, chars, &result, cases[i].expected);
+    }
+
+    const struct bc_column both[] = {text, text, chars, chars};
+    const struct bc_table four = {both, COUNT(both)};
+    struct bc_output *const output = bc_output_open(f->path, &tsv, &four);
+    char everything[256];
     for (int i = 1; i < 256; i++)
         everything[i - 1] = (char)i;
     everything[255] = '\0';
-    memset(longest, 'y', sizeof longest - 1);
-    longest[sizeof longest - 1] = '\0';
-    bc_row_clear(&row, &table);
-    bc_row_text(&row, "name", "a\tb#c\nd\re");
-    assert_string_equal(row.cells[0], "a_b_c_d_e");
-    /* Other languages' letters stay. */
-    bc_row_text(&row, "name", "M\xc3\xbcnchen");
-    assert_string_equal(row.cells[0], "M\xc3\xbcnchen");
-    for (int start = 0; start < 255; start += 50) {
-        bc_row_text(&row, "name", everything + start);
-        bc_row_text(&row, "status", longest);
-        assert_int_equal(strlen(row.cells[3]), BC_CELL_LENGTH - 1);
-        bc_output_row(output, &row);
+    memset(result.chars, 'y', sizeof result.chars - 1);
+    for (int first = 0; first < 255; first += 50) {
+        result.text = everything + first;
+        bc_output_row(output, &result);
     }
     assert_true(bc_output_close(output));
-    /* Six lines of four cells each. */
-    int lines = 0, tabs = 0;
+    /* Six lines of four cells each; a long text is cut. */
+    int lines = 0, tabs = 0, longest = 0;
     for (const char *c = contents(f); *c != '\0'; c++) {
         lines += *c == '\n';
         tabs += *c == '\t';
-        assert_true(*c != '#' && *c != '\r');
+        longest += *c == 'y';
+        assert_true(*c != '#' && *c != '\r' && *c != '"');
     }
     assert_int_equal(lines, 6);
     assert_int_equal(tabs, 18);
+    /* And the y of `everything`, which is in two of the cells. */
+    assert_int_equal(longest, 6 * 2 * (BC_CELL_LENGTH - 1) + 2);
 }
 
-static void row_is_cleared(void **state)
+/* Columns say where a value lies in a result, wherever that is. */
+static void results_may_move(void **state)
 {
-    (void)state;
-    struct bc_row row;
-    fill(&row);
-    bc_row_clear(&row, &table);
-    for (size_t i = 0; i < table.count; i++)
-        assert_string_equal(row.cells[i], "NA");
+    struct fixture *const f = *state;
+    struct result copies[3] = {some, some, some};
+    copies[0].name = copies[2].name = "wrong";
+    assert_string_equal(row_of(f, &table, &copies[1]), SOME);
+    struct result *const elsewhere = malloc(sizeof *elsewhere);
+    assert_non_null(elsewhere);
+    *elsewhere = some;
+    memset(copies, 0x55, sizeof copies);
+    assert_string_equal(row_of(f, &table, elsewhere), SOME);
+    elsewhere->size_bytes = 8;
+    assert_string_equal(row_of(f, &table, elsewhere), "iallreduce\t8\t12.346\tok\n");
+    free(elsewhere);
+}
+
+/* The columns that all benchmarks share. */
+static void shared_columns(void **state)
+{
+    struct fixture *const f = *state;
+    struct measured {
+        char before[3];
+        struct {
+            struct bc_summary latency, reference;
+        } times;
+        struct bc_outcome outcome;
+    };
+    static const struct bc_column own[] = {
+        BC_TIME_COLUMNS("latency", BC_LESS, 1, measured, times.latency),
+        BC_TIME_RANGE_COLUMNS("ref", 2, measured, times.reference),
+        BC_OUTCOME_COLUMNS(measured, outcome),
+    };
+    static const struct bc_table own_table = {own, COUNT(own)};
+    const struct measured result = {
+        .times =
+            {.latency = {.value = 1000.0, .interval = {-50.0, 2000.0}, .p99 = 3000, .max = 4e6},
+             .reference = {.interval = {NAN, NAN}, .p99 = 30, .max = 40}},
+        .outcome = {.samples = 30, .status = BC_FAIL, .slowest_rank = 7},
+    };
+    struct bc_output *const output = bc_output_open(f->path, &tsv, &own_table);
+    bc_output_header(output);
+    bc_output_row(output, &result);
+    assert_true(bc_output_close(output));
+    assert_string_equal(
+        contents(f),
+        "# columns: latency_us=less latency_lo_us=info latency_hi_us=info latency_p99_us=info "
+        "latency_max_us=info ref_lo_us=info ref_hi_us=info ref_p99_us=info ref_max_us=info "
+        "samples=info status=info slowest_rank=info\n"
+        "latency_us\tlatency_lo_us\tlatency_hi_us\tlatency_p99_us\tlatency_max_us\t"
+        "ref_lo_us\tref_hi_us\tref_p99_us\tref_max_us\tsamples\tstatus\tslowest_rank\n"
+        "1.0\t0.0\t2.0\t3.0\t4000.0\tNA\tNA\t0.03\t0.04\t30\tFAIL\t7\n");
+    assert_int_equal(bc_table_status(&own_table, &result), BC_FAIL);
 }
 
 static void widest_table_fits(void **state)
 {
     struct fixture *const f = *state;
     static struct bc_column many[BC_COLUMNS_MAX];
-    static char names[BC_COLUMNS_MAX][16];
-    for (int i = 0; i < BC_COLUMNS_MAX; i++) {
-        snprintf(names[i], sizeof names[i], "c%d", i);
-        many[i] = (struct bc_column){names[i], BC_INFO, 0};
+    int64_t result[BC_COLUMNS_MAX];
+    for (size_t i = 0; i < BC_COLUMNS_MAX; i++) {
+        many[i] = (struct bc_column){"c", BC_INFO, 0, BC_CELL_INTEGER, i * sizeof *result};
+        result[i] = (int64_t)i;
     }
     const struct bc_table wide = {many, BC_COLUMNS_MAX};
-    struct bc_output *const output = bc_output_open(f->path, &tsv_rows, &wide);
-    static struct bc_row row;
-    bc_row_clear(&row, &wide);
-    for (int i = 0; i < BC_COLUMNS_MAX; i++)
-        bc_row_integer(&row, names[i], i);
-    bc_output_row(output, &row);
-    assert_true(bc_output_close(output));
-    const char *cell = contents(f);
+    const char *cell = row_of(f, &wide, result);
     for (int i = 0; i < BC_COLUMNS_MAX; i++) {
         char *end;
         assert_int_equal(strtol(cell, &end, 10), i);
@@ -361,19 +471,14 @@ static void table_format_is_aligned(void **state)
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_METADATA, "bench"};
     struct bc_output *const output = bc_output_open(f->path, &aligned, &table);
-    struct bc_row row;
+    static const struct result results[] = {
+        {"ibcast", 8, 1.5, BC_OK},
+        {"ibcast", 1048576, 12345.678, BC_OK},
+        {NULL, BC_NO_INTEGER, NAN, BC_FAIL},
+    };
     bc_output_header(output);
-    bc_row_clear(&row, &table);
-    bc_row_text(&row, "name", "ibcast");
-    bc_row_integer(&row, "size_bytes", 8);
-    bc_row_real(&row, "time_us", 1.5);
-    bc_row_text(&row, "status", "ok");
-    bc_output_row(output, &row);
-    bc_row_integer(&row, "size_bytes", 1048576);
-    bc_row_real(&row, "time_us", 12345.678);
-    bc_output_row(output, &row);
-    bc_row_clear(&row, &table);
-    bc_output_row(output, &row);
+    for (size_t i = 0; i < COUNT(results); i++)
+        bc_output_row(output, &results[i]);
     assert_true(bc_output_close(output));
     assert_null(strchr(contents(f), '\t'));
     size_t header[64], cells[64];
@@ -392,27 +497,15 @@ static void table_keeps_cells_apart(void **state)
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_ROWS_ONLY, "bench"};
     struct bc_output *const output = bc_output_open(f->path, &aligned, &table);
-    struct bc_row row;
-    fill(&row);
-    bc_row_text(&row, "name", "a_name_much_longer_than_its_column");
-    bc_output_row(output, &row);
+    struct result long_name = some;
+    long_name.name = "a_name_much_longer_than_its_column";
+    bc_output_row(output, &long_name);
     assert_true(bc_output_close(output));
     size_t ends[64];
     assert_int_equal(word_ends(contents(f), ends), 4);
 }
 
 /* ---- locale ---------------------------------------------------------------------------------- */
-
-/* A locale with a decimal comma; made by the build where localedef can. */
-static bool choose_decimal_comma(void)
-{
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8",
-                                        "fr_FR.utf8"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (setlocale(LC_ALL, names[i]) != NULL)
-            return true;
-    return false;
-}
 
 static void decimal_points_in_any_locale(void **state)
 {
@@ -421,15 +514,12 @@ static void decimal_points_in_any_locale(void **state)
         skip();
     /* Something that MPI loads may have called setlocale. */
     struct bc_output *const output = open_tsv(f);
-    struct bc_row row;
-    fill(&row);
     bc_output_meta(output, "clock_cost_ns", "%.1f", 20.5);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     const bool good = bc_output_close(output);
     setlocale(LC_ALL, "C");
     assert_true(good);
-    assert_string_equal(contents(f), "# clock_cost_ns: 20.5\n"
-                                     "iallreduce\t1048576\t12.346\tok\n");
+    assert_string_equal(contents(f), "# clock_cost_ns: 20.5\n" SOME);
 }
 
 /* A stream that somebody else has open: the result begins where it is, and both
@@ -442,9 +532,7 @@ static void attached_output_changes_nothing_else(void **state)
     assert_non_null(stream);
     fputs("before\n", stream);
     struct bc_output *const output = bc_output_attach(stream, &tsv, &table);
-    struct bc_row row;
-    fill(&row);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     const bool good = bc_output_close(output);
     fprintf(stream, "%.1f\n", 0.5);
     const bool open = fclose(stream) == 0;
@@ -452,7 +540,7 @@ static void attached_output_changes_nothing_else(void **state)
     assert_true(good);
     assert_true(open);
     assert_string_equal(contents(f), comma ? "before\niallreduce\t1048576\t12,346\tok\n0,5\n"
-                                           : "before\niallreduce\t1048576\t12.346\tok\n0.5\n");
+                                           : "before\n" SOME "0.5\n");
 }
 
 /* The environment alone must not change a program that never asks for it. */
@@ -461,12 +549,10 @@ static void decimal_points_in_any_environment(void **state)
     struct fixture *const f = *state;
     assert_int_equal(setenv("LC_ALL", "de_DE.UTF-8", 1), 0);
     struct bc_output *const output = open_tsv(f);
-    struct bc_row row;
-    fill(&row);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     assert_true(bc_output_close(output));
     unsetenv("LC_ALL");
-    assert_string_equal(contents(f), "iallreduce\t1048576\t12.346\tok\n");
+    assert_string_equal(contents(f), SOME);
 }
 
 /* ---- stdout, errors, nothing ----------------------------------------------------------------- */
@@ -482,19 +568,17 @@ static void null_path_is_stdout(void **state)
     printf("after\n");
     restore(stdout, saved);
     assert_true(good);
-    assert_string_equal(contents(f), COLUMNS "name\tsize_bytes\ttime_us\tstatus\nafter\n");
+    assert_string_equal(contents(f), COLUMNS HEADER "after\n");
 }
 
 /* The last line of a complete result. */
 static void end_is_marked(void **state)
 {
     struct fixture *const f = *state;
-    struct bc_row row;
-    fill(&row);
     struct bc_output *output = open_tsv(f);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     bc_output_remark(output, "note", "no row");
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     bc_output_end(output, 1);
     assert_true(bc_output_close(output));
     const char *const end = strstr(contents(f), "# end: 2 rows, exit 1\n");
@@ -502,7 +586,7 @@ static void end_is_marked(void **state)
     assert_string_equal(strchr(end, '\n'), "\n");
 
     output = open_tsv(f);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     bc_output_end(output, 0);
     assert_true(bc_output_close(output));
     assert_non_null(strstr(contents(f), "\n# end: 1 row, exit 0\n"));
@@ -512,7 +596,7 @@ static void end_is_marked(void **state)
     const int file = dup(fileno(stream)), full = open("/dev/full", O_WRONLY);
     output = bc_output_attach(stream, &tsv, &table);
     assert_true(dup2(full, fileno(stream)) >= 0);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     assert_true(dup2(file, fileno(stream)) >= 0);
     bc_output_end(output, 0);
     errno = 0;
@@ -529,13 +613,11 @@ static void end_is_marked(void **state)
 static void removed_file_is_noticed(void **state)
 {
     struct fixture *const f = *state;
-    struct bc_row row;
-    fill(&row);
     struct bc_output *const output = open_tsv(f);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     assert_true(bc_output_good(output));
     assert_int_equal(unlink(f->path), 0);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     assert_false(bc_output_good(output));
     bc_output_end(output, 0);
     errno = 0;
@@ -548,12 +630,10 @@ static void removed_file_is_noticed(void **state)
 static void lost_output_is_noticed(void **state)
 {
     (void)state;
-    struct bc_row row;
-    fill(&row);
     struct bc_output *output = bc_output_open("/dev/full", &tsv, &table);
     assert_non_null(output);
     assert_true(bc_output_good(output));
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     assert_false(bc_output_good(output));
     /* It stays so, whatever comes later. */
     bc_output_remark(output, "note", "more");
@@ -586,11 +666,9 @@ static void lost_output_is_noticed(void **state)
 static void lost_stdout_is_noticed(void **state)
 {
     (void)state;
-    struct bc_row row;
-    fill(&row);
     const int saved = divert(stdout, "/dev/full");
     struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     const bool good = bc_output_good(output);
     const bool closed_good = bc_output_close(output);
     restore(stdout, saved);
@@ -617,8 +695,6 @@ static void lost_output_of_another_is_noticed(void **state)
 static void output_lost_between_flushes_is_noticed(void **state)
 {
     struct fixture *const f = *state;
-    struct bc_row row;
-    fill(&row);
     const int saved = divert(stdout, "/dev/full");
     struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
     for (int i = 0; i < 10000; i++)
@@ -626,7 +702,7 @@ static void output_lost_between_flushes_is_noticed(void **state)
     const int file = open(f->path, O_WRONLY);
     dup2(file, STDOUT_FILENO);
     close(file);
-    bc_output_row(output, &row);
+    bc_output_row(output, &some);
     const bool good = bc_output_good(output);
     const bool closed_good = bc_output_close(output);
     restore(stdout, saved);
@@ -651,12 +727,10 @@ static void paths_that_cannot_be_written(void **state)
 static void no_output_does_nothing(void **state)
 {
     struct fixture *const f = *state;
-    struct bc_row row;
-    fill(&row);
     const int saved = divert(stdout, f->path);
     bc_output_meta(NULL, "key", "%d", 1);
     bc_output_header(NULL);
-    bc_output_row(NULL, &row);
+    bc_output_row(NULL, &some);
     bc_output_remark(NULL, "note", "%d", 1);
     const bool good = bc_output_good(NULL);
     const bool closed_good = bc_output_close(NULL);
@@ -668,35 +742,36 @@ static void no_output_does_nothing(void **state)
 
 #define OUTPUT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        OUTPUT_TEST(result_is_as_the_contract_says),
-        OUTPUT_TEST(without_metadata_remarks_go_to_stderr),
-        OUTPUT_TEST(lost_remarks_lose_no_result),
-        OUTPUT_TEST(each_line_is_on_disk_at_once),
-        OUTPUT_TEST(an_earlier_result_is_replaced),
-        OUTPUT_TEST(long_values_are_whole),
-        OUTPUT_TEST(real_cells),
-        OUTPUT_TEST(decimals_are_the_columns),
-        OUTPUT_TEST(integer_cells),
-        OUTPUT_TEST(text_cells_cannot_break_the_table),
-        OUTPUT_TEST(row_is_cleared),
-        OUTPUT_TEST(widest_table_fits),
-        OUTPUT_TEST(table_format_is_aligned),
-        OUTPUT_TEST(table_keeps_cells_apart),
-        OUTPUT_TEST(decimal_points_in_any_locale),
-        OUTPUT_TEST(attached_output_changes_nothing_else),
-        OUTPUT_TEST(decimal_points_in_any_environment),
-        OUTPUT_TEST(null_path_is_stdout),
-        OUTPUT_TEST(end_is_marked),
-        OUTPUT_TEST(removed_file_is_noticed),
-        OUTPUT_TEST(lost_output_is_noticed),
-        OUTPUT_TEST(lost_stdout_is_noticed),
-        OUTPUT_TEST(lost_output_of_another_is_noticed),
-        OUTPUT_TEST(output_lost_between_flushes_is_noticed),
-        OUTPUT_TEST(paths_that_cannot_be_written),
-        OUTPUT_TEST(no_output_does_nothing),
-    };
-    return cmocka_run_group_tests_name("output", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    OUTPUT_TEST(result_is_as_the_contract_says),
+    OUTPUT_TEST(without_metadata_remarks_go_to_stderr),
+    OUTPUT_TEST(lost_remarks_lose_no_result),
+    OUTPUT_TEST(each_line_is_on_disk_at_once),
+    OUTPUT_TEST(an_earlier_result_is_replaced),
+    OUTPUT_TEST(long_values_are_whole),
+    OUTPUT_TEST(real_cells),
+    OUTPUT_TEST(decimals_are_the_columns),
+    OUTPUT_TEST(times_are_not_negative),
+    OUTPUT_TEST(amounts),
+    OUTPUT_TEST(integer_cells),
+    OUTPUT_TEST(text_cells_cannot_break_the_table),
+    OUTPUT_TEST(status_cells),
+    OUTPUT_TEST(results_may_move),
+    OUTPUT_TEST(shared_columns),
+    OUTPUT_TEST(widest_table_fits),
+    OUTPUT_TEST(table_format_is_aligned),
+    OUTPUT_TEST(table_keeps_cells_apart),
+    OUTPUT_TEST(decimal_points_in_any_locale),
+    OUTPUT_TEST(attached_output_changes_nothing_else),
+    OUTPUT_TEST(decimal_points_in_any_environment),
+    OUTPUT_TEST(null_path_is_stdout),
+    OUTPUT_TEST(end_is_marked),
+    OUTPUT_TEST(removed_file_is_noticed),
+    OUTPUT_TEST(lost_output_is_noticed),
+    OUTPUT_TEST(lost_stdout_is_noticed),
+    OUTPUT_TEST(lost_output_of_another_is_noticed),
+    OUTPUT_TEST(output_lost_between_flushes_is_noticed),
+    OUTPUT_TEST(paths_that_cannot_be_written),
+    OUTPUT_TEST(no_output_does_nothing),
+};
+const struct test_program test_program = {.name = "output", .tests = tests, .count = COUNT(tests)};

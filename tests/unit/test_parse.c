@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* What no number may be: for every function that parses one. */
 static const char *const never_numbers[] = {
     "",      " ",   "\t",    "\n",   " 1",    "1 ",       "1\n",          "\n1",
@@ -388,20 +386,17 @@ static void random_bytes_are_harmless(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_numbers_are_refused),
-        cmocka_unit_test(long_texts_are_refused),
-        cmocka_unit_test(integers),
-        cmocka_unit_test(reals),
-        cmocka_unit_test(percentages),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(booleans),
-        cmocka_unit_test(lists),
-        cmocka_unit_test(ranges_up_to_the_largest),
-        cmocka_unit_test(lists_have_a_limit),
-        cmocka_unit_test(random_bytes_are_harmless),
-    };
-    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bad_numbers_are_refused),
+    cmocka_unit_test(long_texts_are_refused),
+    cmocka_unit_test(integers),
+    cmocka_unit_test(reals),
+    cmocka_unit_test(percentages),
+    cmocka_unit_test(sizes),
+    cmocka_unit_test(booleans),
+    cmocka_unit_test(lists),
+    cmocka_unit_test(ranges_up_to_the_largest),
+    cmocka_unit_test(lists_have_a_limit),
+    cmocka_unit_test(random_bytes_are_harmless),
+};
+const struct test_program test_program = {.name = "parse", .tests = tests, .count = COUNT(tests)};

@@ -1,4 +1,5 @@
-/* Who exchanges messages with whom: every job up to 40 ranks. Nodes are made up. */
+/* Who exchanges messages with whom, in every job up to 40 ranks on made-up nodes; and the data of
+   messages. */
 #include "helpers.h"
 #include "msgrate/messages.h"
 #include "msgrate/peers.h"
@@ -9,7 +10,7 @@
 
 enum { RANKS_MAX = 40 };
 
-/* Compares the lists of a rank with numbers written down. */
+/* Compares the lists of a rank with known ones. */
 static void assert_peers(int rank, int ranks, int count, int stride, const int *sends,
                          const int *receives)
 {
@@ -44,7 +45,7 @@ static bool contains(const int *list, int count, int value)
     return false;
 }
 
-/* Whether peers are different ranks, by looking at them. */
+/* Whether peers are different ranks, by comparing them. */
 static bool look(int ranks, int count, int stride)
 {
     int sends[RANKS_MAX], receives[RANKS_MAX];
@@ -70,9 +71,8 @@ static void distinct_is_what_the_lists_show(void **state)
             }
 }
 
-/* What goes to sends[j] at one rank is received as receives[count - 1 - j] at
-   the other; so every message has a receiver, and all are sent in the step in
-   which they are received. */
+/* A message to sends[j] comes from receives[count - 1 - j] there. So every message has a receiver,
+   and is sent in the step in which it is received. */
 static void lists_mirror_each_other(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void partners_are_in_the_other_half(void **state)
 struct nodes {
     int sizes[RANKS_MAX];
     int count, ranks, peers;
-    int asked; /* strides that were asked for */
+    int asked; /* strides that msgrate_peers_stride asked for */
 };
 
 static int node_of(const struct nodes *nodes, int rank)
@@ -125,7 +125,7 @@ static int node_of(const struct nodes *nodes, int rank)
     return node;
 }
 
-/* Of all peers of all ranks, those on the rank's own node, one by one. */
+/* Counts all peers of all ranks that are on the rank's own node, one by one. */
 static int64_t count_within(const struct nodes *nodes, int stride)
 {
     int sends[RANKS_MAX], receives[RANKS_MAX];
@@ -151,7 +151,7 @@ static void add_nodes(void *context, int first, int strides, int64_t *within)
     nodes->asked += strides;
 }
 
-/* Nodes of one size, but for the last one; `size` 0: of random sizes. */
+/* Makes nodes of one size, but for the last node; `size` 0: of random sizes. */
 static struct nodes make_nodes(int ranks, int size, int peers, struct random *random)
 {
     struct nodes nodes = {.ranks = ranks, .peers = peers};
@@ -162,11 +162,11 @@ static struct nodes make_nodes(int ranks, int size, int peers, struct random *ra
     return nodes;
 }
 
-/* Against all strides up to the number of ranks, the peers counted one by one. */
+/* Compares with all strides up to the number of ranks, whose peers are counted one by one. */
 static void assert_best(struct nodes *nodes)
 {
     int best = 0;
-    int64_t least = INT64_MAX;
+    int64_t min_within = INT64_MAX;
     for (int stride = 1; stride < nodes->ranks; stride++) {
         if (!msgrate_peers_distinct(nodes->ranks, nodes->peers, stride))
             continue;
@@ -174,8 +174,8 @@ static void assert_best(struct nodes *nodes)
         int64_t found;
         add_nodes(nodes, stride, 1, &found);
         assert_int_equal(found, within);
-        if (within < least) {
-            least = within;
+        if (within < min_within) {
+            min_within = within;
             best = stride;
         }
     }
@@ -204,7 +204,7 @@ static void examples_of_strides(void **state)
     } cases[] = {
         {16, 2, 6, 2, 0}, /* eight nodes of two: every other rank */
         {8, 4, 1, 4, 0},  /* two nodes: one peer, straight across */
-        {8, 4, 2, 3, 4},  /* ... two peers can't be; 3 and 5 apart is farthest */
+        {8, 4, 2, 3, 4},  /* ... two peers can't be; 3 and 5 ranks away is farthest */
         {32, 8, 2, 8, 0}, /* four nodes: the next one on either side */
         {7, 1, 6, 1, 0},  /* a rank a node */
         {7, 7, 6, 1, 42}, /* one node */
@@ -219,7 +219,8 @@ static void examples_of_strides(void **state)
     }
 }
 
-/* A million ranks on nodes of 64: one look at the first strides is enough. */
+/* msgrate_within_fn for nodes of one size. A million ranks on nodes of 64: the first strides are
+   enough. */
 static void add_equal_nodes(void *context, int first, int strides, int64_t *within)
 {
     struct nodes *const nodes = context;
@@ -237,8 +238,7 @@ static void the_search_ends_early_on_many_ranks(void **state)
     assert_in_range(nodes.asked, 64, 1024);
 }
 
-/* A message that is of another iteration, sender, receiver or place is found,
-   and so is one wrong byte. */
+/* A message of another iteration, sender, receiver or place is found, and so is one wrong byte. */
 static void wrong_messages_are_counted(void **state)
 {
     (void)state;

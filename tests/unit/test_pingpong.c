@@ -1,13 +1,12 @@
-/* What is moved, and who moves it: the sweeps and arrangements of pingpong. */
+/* What is moved, and which ranks move it: the sweeps, arrangements and patterns of pingpong. */
 #include "helpers.h"
 #include "pingpong/arrangement.h"
 #include "pingpong/parameters.h"
 #include "pingpong/shape.h"
 
 #include <stdbool.h>
-#include <string.h>
 
-/* The shapes of a sweep. */
+/* Writes the shapes of a sweep and returns their number. */
 static int all_shapes(enum pingpong_sweep sweep, const struct pingpong_limits *limits,
                       struct pingpong_shape *shapes)
 {
@@ -49,7 +48,7 @@ static void full_sweeps(void **state)
     assert_shape(&shapes[22], 4194304, 1, 2, 4194304, 8388607);
 }
 
-/* Every eighth size, the least and the most among them; no stride left out. */
+/* Every eighth size, the smallest and the largest among them; no stride left out. */
 static void thinned_sweeps(void **state)
 {
     (void)state;
@@ -81,16 +80,16 @@ static void few_blocks(void **state)
     assert_int_equal(all_shapes(PINGPONG_MANY, &beyond, shapes), 5);
 }
 
-/* In any limits every shape of a sweep has the same data, within the extent that
-   is allocated for it, and moves exactly ndata values. */
+/* In any limits every shape of a sweep moves exactly ndata values, within the extent that is
+   allocated for it. */
 static void shapes_fit(void **state)
 {
     (void)state;
-    for (int64_t most = 1; most <= 4096; most *= 2)
+    for (int64_t ndata = 1; ndata <= 4096; ndata *= 2)
         for (int64_t stride = 1; stride <= 8192; stride *= 4)
             for (int64_t step = 2; step <= 8; step *= 4)
                 for (int sweep = 0; sweep <= PINGPONG_STRIDED_MANY; sweep++) {
-                    const struct pingpong_limits limits = {most, stride, step, 0};
+                    const struct pingpong_limits limits = {ndata, stride, step, 0};
                     struct pingpong_shape shapes[64];
                     const int count = all_shapes((enum pingpong_sweep)sweep, &limits, shapes);
                     assert_true(count > 0);
@@ -100,14 +99,14 @@ static void shapes_fit(void **state)
                         for (int64_t j = 0; j < extent; j++)
                             moved += pingpong_moves(&shapes[i], j);
                         assert_int_equal(moved, pingpong_ndata(&shapes[i]));
-                        assert_true(extent <= 2 * most);
+                        assert_true(extent <= 2 * ndata);
                         assert_true(pingpong_moves(&shapes[i], 0));
                         assert_true(pingpong_moves(&shapes[i], extent - 1));
                     }
                 }
 }
 
-/* Partners are each other's, one of a pair starts, and nobody is left out. */
+/* A rank is its partner's partner, one rank of a pair starts, and none is left out. */
 static void arrangements_pair_up(void **state)
 {
     (void)state;
@@ -159,19 +158,31 @@ static void names(void **state)
     assert_string_equal(pingpong_patterns[20].name, "MPI Send");
 }
 
-/* The numbers of the patterns that a text chooses; -1 first if it is refused. */
+/* Whether pingpong takes these options; `parameters` are what it makes of them. */
+static bool accepts(const char *const *words, struct pingpong_parameters *parameters)
+{
+    struct bc_options options;
+    struct bc_error error = {""};
+    char *argv[WORDS_MAX];
+    const int argc = make_arguments(argv, words);
+    *parameters = pingpong_default_parameters;
+    const struct bc_option_table table = {pingpong_options, PINGPONG_OPTIONS, parameters};
+    assert_true(bc_options_create(&options, &table, 1));
+    const bool good = bc_options_parse(&options, argc, argv, no_variable, &error) &&
+                      pingpong_parameters_complete(parameters, &error);
+    assert_int_equal(error.text[0] == '\0', good);
+    bc_options_free(&options);
+    return good;
+}
+
+/* `expected` are the numbers of the `count` patterns that a text chooses; 0 if it is refused. */
 static void assert_chosen(const char *text, const int *expected, int count)
 {
     struct pingpong_parameters parameters;
-    struct bc_option rows[PINGPONG_OPTIONS_MAX];
-    struct bc_error error = {""};
-    pingpong_parameters_table(&parameters, rows);
-    parameters.patterns_text = text;
-    assert_int_equal(pingpong_parameters_complete(&parameters, &error), count > 0);
-    assert_int_equal(error.text[0] == '\0', count > 0);
+    assert_int_equal(accepts(WORDS("--patterns", text), &parameters), count > 0);
     int found = 0;
     for (int i = 0; i < PINGPONG_PATTERNS && count > 0; i++)
-        if (parameters.pattern_chosen[i])
+        if (parameters.patterns.chosen[i])
             assert_int_equal(i, expected[found++]);
     assert_int_equal(found, count);
 }
@@ -189,13 +200,30 @@ static void lists_of_patterns(void **state)
     assert_chosen("put,", NULL, 0);
 }
 
-int main(void)
+/* --full asks for every size, up to a larger one; a size that is given stays. */
+static void sizes(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_sweeps),          cmocka_unit_test(thinned_sweeps),
-        cmocka_unit_test(few_blocks),           cmocka_unit_test(shapes_fit),
-        cmocka_unit_test(arrangements_pair_up), cmocka_unit_test(names),
-        cmocka_unit_test(lists_of_patterns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    struct pingpong_parameters p;
+    assert_true(accepts(WORDS(NULL), &p));
+    assert_int_equal(p.limits.max_ndata, 256 << 10);
+    assert_int_equal(p.limits.step, 8);
+    assert_true(accepts(WORDS("--full"), &p));
+    assert_int_equal(p.limits.max_ndata, 4 << 20);
+    assert_int_equal(p.limits.step, 2);
+    assert_true(accepts(WORDS("--full", "--max-ndata=2K", "--max-blocks=8"), &p));
+    assert_int_equal(p.limits.max_ndata, 2048);
+    assert_int_equal(p.limits.max_blocks, 8);
+    assert_false(accepts(WORDS("--max-ndata=3"), &p));
+    assert_false(accepts(WORDS("--max-stride=12"), &p));
+    assert_false(accepts(WORDS("--max-blocks=5"), &p));
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(full_sweeps),          cmocka_unit_test(thinned_sweeps),
+    cmocka_unit_test(few_blocks),           cmocka_unit_test(shapes_fit),
+    cmocka_unit_test(arrangements_pair_up), cmocka_unit_test(names),
+    cmocka_unit_test(lists_of_patterns),    cmocka_unit_test(sizes),
+};
+const struct test_program test_program = {
+    .name = "pingpong", .tests = tests, .count = COUNT(tests)};

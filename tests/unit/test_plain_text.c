@@ -67,13 +67,14 @@ static void any_bytes_become_plain(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_text_stays),
-        cmocka_unit_test(control_characters_are_replaced),
-        cmocka_unit_test(other_bytes_are_replaced_one_by_one),
-        cmocka_unit_test(any_bytes_become_plain),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(plain_text_stays),
+    cmocka_unit_test(control_characters_are_replaced),
+    cmocka_unit_test(other_bytes_are_replaced_one_by_one),
+    cmocka_unit_test(any_bytes_become_plain),
+};
+const struct test_program test_program = {
+    .name = "plain_text",
+    .tests = tests,
+    .count = COUNT(tests),
+};

@@ -168,17 +168,13 @@ static void groups_below_one(void **state)
     assert_finding(uneven, 3, 2.0, 3, 2.0);
 }
 
-int main(void)
-{
-#define QUOTA_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        QUOTA_TEST(no_quota),
-        QUOTA_TEST(version_2),
-        QUOTA_TEST(version_1),
-        QUOTA_TEST(ranks_of_one_group),
-        QUOTA_TEST(a_group_for_each_rank),
-        QUOTA_TEST(one_group_by_two_paths),
-        QUOTA_TEST(groups_below_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    FOLDER_TEST(no_quota),
+    FOLDER_TEST(version_2),
+    FOLDER_TEST(version_1),
+    FOLDER_TEST(ranks_of_one_group),
+    FOLDER_TEST(a_group_for_each_rank),
+    FOLDER_TEST(one_group_by_two_paths),
+    FOLDER_TEST(groups_below_one),
+};
+const struct test_program test_program = {.name = "quota", .tests = tests, .count = COUNT(tests)};

@@ -339,22 +339,23 @@ static void holm_keeps_the_level(void **state)
     assert_near((double)alarms / CALLS, 0.05, 0.007);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(p_is_that_of_all_permutations),
-        cmocka_unit_test(p_without_ties),
-        cmocka_unit_test(both_ways_of_counting_agree),
-        cmocka_unit_test(p_is_that_of_r),
-        cmocka_unit_test(least_p),
-        cmocka_unit_test(large_samples),
-        cmocka_unit_test(odd_input),
-        cmocka_unit_test(level_is_kept),
-        cmocka_unit_test(interval_covers_the_shift),
-        cmocka_unit_test(interval_agrees_with_the_test),
-        cmocka_unit_test(shift_values),
-        cmocka_unit_test(holm_values),
-        cmocka_unit_test(holm_keeps_the_level),
-    };
-    return cmocka_run_group_tests_name("rank_test", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(p_is_that_of_all_permutations),
+    cmocka_unit_test(p_without_ties),
+    cmocka_unit_test(both_ways_of_counting_agree),
+    cmocka_unit_test(p_is_that_of_r),
+    cmocka_unit_test(least_p),
+    cmocka_unit_test(large_samples),
+    cmocka_unit_test(odd_input),
+    cmocka_unit_test(level_is_kept),
+    cmocka_unit_test(interval_covers_the_shift),
+    cmocka_unit_test(interval_agrees_with_the_test),
+    cmocka_unit_test(shift_values),
+    cmocka_unit_test(holm_values),
+    cmocka_unit_test(holm_keeps_the_level),
+};
+const struct test_program test_program = {
+    .name = "rank_test",
+    .tests = tests,
+    .count = COUNT(tests),
+};

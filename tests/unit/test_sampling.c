@@ -1,21 +1,14 @@
 /*
- * Sampling across ranks; run on 2 and on 4.
- *
- * Each test makes all its collective calls first and looks at what came of them
- * afterwards, so that a rank on which a check fails leaves no other waiting.
+ * Sampling across ranks. For 2 ranks or more.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "common/clock/clock.h"
 #include "common/stats/sampling.h"
 
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
-static int rank, ranks;
 static struct bc_sampler *sampler;
 
 /* ---- a source whose values and durations are known ------------------------------------------- */
@@ -43,10 +36,8 @@ static void take(void *context, double *values)
     struct script *const script = context;
     for (int q = 0; q < script->quantities; q++)
         values[q] = script->value(script->rounds, q);
-    if (script->rounds < script->sleeps) {
-        const struct timespec pause = {.tv_nsec = (long)(script->round_s * 1e9)};
-        nanosleep(&pause, NULL);
-    }
+    if (script->rounds < script->sleeps)
+        sleep_s(script->round_s);
     script->rounds++;
 }
 
@@ -63,15 +54,6 @@ static enum bc_end run(struct script *script, const struct bc_plan *plan, int sl
         .between_context = script,
     };
     return bc_sampler_run(sampler, &source, plan);
-}
-
-/* The same on every rank. Collective. */
-static bool same_everywhere(int value)
-{
-    int least, most;
-    MPI_Allreduce(&value, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return least == most;
 }
 
 static struct bc_plan fixed_plan(int64_t rounds)
@@ -196,7 +178,6 @@ struct late_script {
 static void take_late(void *context, double *values)
 {
     struct late_script *const script = context;
-    const struct timespec pause = {.tv_nsec = (long)(script->round_s * 1e9)};
     const bool late =
         script->every > 0 && rank == ranks - 1 && ++script->rounds % script->every == 0;
     const double repetitions = (double)script->repetitions;
@@ -207,7 +188,7 @@ static void take_late(void *context, double *values)
     if (script->idle && rank == ranks - 1)
         values[0] = values[1] = -INFINITY;
     if (script->round_s > 0.0)
-        nanosleep(&pause, NULL);
+        sleep_s(script->round_s);
 }
 
 static enum bc_end run_late(struct late_script *script, const struct bc_plan *plan)
@@ -340,7 +321,7 @@ static void misses_of_runs_that_go_on(void **state)
     run_late(&late, &plan);
     const int64_t used = late.starts.used;
     const size_t none = bc_sampler_samples(sampler)->count;
-    plan.least_rounds = 1;
+    plan.grace_rounds = 1;
     plan.grace_s = 10.0;
     run_late(&late, &plan);
     const size_t one = bc_sampler_samples(sampler)->count;
@@ -380,7 +361,7 @@ static void no_round_is_lost_when_time_is_up(void **state)
         struct late_script script = {.every = every, .round_s = 0.01};
         struct bc_plan plan = fixed_plan(1000);
         plan.retakes = INT64_MAX;
-        plan.least_rounds = 3;
+        plan.grace_rounds = 3;
         plan.deadline_s = bc_elapsed_s() + 0.3;
         const enum bc_end end = run_late(&script, &plan);
         const int late = samples_of(1e6 + 100000.0);
@@ -444,7 +425,7 @@ static void settled_is_asked_at_growing_counts(void **state)
                            .settled = look,
                            .context = &looks};
     const enum bc_end end = run(&script, &plan, 0);
-    const bool same = same_everywhere((int)end);
+    const bool same = same_everywhere(end);
     assert_true(same);
     assert_int_equal(end, BC_END_MAX);
     assert_int_equal(script.rounds, 2000);
@@ -473,7 +454,7 @@ static void settled_ends_the_run(void **state)
                                  .settled = look,
                                  .context = &looks};
     const enum bc_end end = run(&script, &plan, 0);
-    const bool same = same_everywhere((int)end) && same_everywhere(script.rounds);
+    const bool same = same_everywhere(end) && same_everywhere(script.rounds);
     assert_true(same);
     assert_int_equal(end, BC_END_SETTLED);
     /* 10, 13, 17 */
@@ -501,7 +482,7 @@ static void rank_0_has_the_plan(void **state)
                                 .settled = look,
                                 .context = &looks};
     const enum bc_end end = run(&script, &plan, 0);
-    const bool same = same_everywhere((int)end) && same_everywhere(script.rounds);
+    const bool same = same_everywhere(end) && same_everywhere(script.rounds);
     assert_true(same);
     assert_int_equal(end, BC_END_SETTLED);
     assert_int_equal(script.rounds, 3 + 50);
@@ -532,7 +513,7 @@ static void deadline_is_obeyed(void **state)
         ends[i] = run(&script, &plan, 0);
         took_s[i] = bc_elapsed_s() - start_s;
         taken[i] = script.rounds;
-        same = same && same_everywhere((int)ends[i]) && same_everywhere(script.rounds);
+        same = same && same_everywhere(ends[i]) && same_everywhere(script.rounds);
     }
     assert_true(same);
     for (int i = 0; i < CASES; i++) {
@@ -545,18 +526,18 @@ static void deadline_is_obeyed(void **state)
     }
 }
 
-static int rounds_after_deadline(int64_t least_rounds, double grace_s)
+static int rounds_after_deadline(int64_t grace_rounds, double grace_s)
 {
     struct script script = {.value = constant, .quantities = 1, .round_s = 0.01, .sleeps = 1000};
     const struct bc_plan plan = {.min_rounds = 30,
                                  .max_rounds = 1000,
                                  .deadline_s = bc_elapsed_s() - 1.0,
-                                 .least_rounds = least_rounds,
+                                 .grace_rounds = grace_rounds,
                                  .grace_s = 1.0 + grace_s};
     return run(&script, &plan, 0) == BC_END_TIME ? script.rounds : -1;
 }
 
-static void least_rounds_within_grace(void **state)
+static void grace_rounds_are_taken(void **state)
 {
     (void)state;
     const int none = rounds_after_deadline(0, 0.0);
@@ -649,7 +630,7 @@ static void warmup_obeys_the_deadline(void **state)
     plan.warmup_rounds = 600;
     plan.deadline_s = bc_elapsed_s() + 0.1;
     const enum bc_end end = run(&script, &plan, 0);
-    const bool same = same_everywhere((int)end);
+    const bool same = same_everywhere(end);
     assert_true(same);
     assert_int_equal(end, BC_END_TIME);
     assert_in_range(script.rounds, 1, 300);
@@ -673,56 +654,47 @@ static void automatic_warmup_leaves_time(void **state)
         assert_true(bc_sampler_samples(sampler)->count * 2 > (size_t)script.rounds);
 }
 
-/* -------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
-static int create_sampler(void **state)
+static void create_sampler(void)
 {
-    (void)state;
     sampler = bc_sampler_create(MPI_COMM_WORLD);
-    return 0;
 }
 
-static int destroy_sampler(void **state)
+static void destroy_sampler(void)
 {
-    (void)state;
     bc_sampler_destroy(sampler);
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    /* One report is enough; failures show on stderr from every rank. */
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slowest_value_is_the_sample),
-        cmocka_unit_test(slowest_rank_is_named),
-        cmocka_unit_test(new_sampler_has_nothing),
-        cmocka_unit_test(own_clock_comes_off),
-        cmocka_unit_test(sample_is_first_start_to_last_end),
-        cmocka_unit_test(last_rank_takes_its_own_clock_off),
-        cmocka_unit_test(missed_rounds_are_taken_again),
-        cmocka_unit_test(retakes_have_an_end),
-        cmocka_unit_test(runs_go_on),
-        cmocka_unit_test(misses_of_runs_that_go_on),
-        cmocka_unit_test(between_is_called_after_what_counts),
-        cmocka_unit_test(no_round_is_lost_when_time_is_up),
-        cmocka_unit_test(fixed_number_is_exact),
-        cmocka_unit_test(settled_is_asked_at_growing_counts),
-        cmocka_unit_test(settled_ends_the_run),
-        cmocka_unit_test(rank_0_has_the_plan),
-        cmocka_unit_test(deadline_is_obeyed),
-        cmocka_unit_test(least_rounds_within_grace),
-        cmocka_unit_test(warmup_is_not_counted),
-        cmocka_unit_test(warmup_until_the_median_settles),
-        cmocka_unit_test(warmup_obeys_the_deadline),
-        cmocka_unit_test(automatic_warmup_leaves_time),
-    };
-    int failures = cmocka_run_group_tests_name("sampling", tests, create_sampler, destroy_sampler);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(slowest_value_is_the_sample),
+    cmocka_unit_test(slowest_rank_is_named),
+    cmocka_unit_test(new_sampler_has_nothing),
+    cmocka_unit_test(own_clock_comes_off),
+    cmocka_unit_test(sample_is_first_start_to_last_end),
+    cmocka_unit_test(last_rank_takes_its_own_clock_off),
+    cmocka_unit_test(missed_rounds_are_taken_again),
+    cmocka_unit_test(retakes_have_an_end),
+    cmocka_unit_test(runs_go_on),
+    cmocka_unit_test(misses_of_runs_that_go_on),
+    cmocka_unit_test(between_is_called_after_what_counts),
+    cmocka_unit_test(no_round_is_lost_when_time_is_up),
+    cmocka_unit_test(fixed_number_is_exact),
+    cmocka_unit_test(settled_is_asked_at_growing_counts),
+    cmocka_unit_test(settled_ends_the_run),
+    cmocka_unit_test(rank_0_has_the_plan),
+    cmocka_unit_test(deadline_is_obeyed),
+    cmocka_unit_test(grace_rounds_are_taken),
+    cmocka_unit_test(warmup_is_not_counted),
+    cmocka_unit_test(warmup_until_the_median_settles),
+    cmocka_unit_test(warmup_obeys_the_deadline),
+    cmocka_unit_test(automatic_warmup_leaves_time),
+};
+const struct test_program test_program = {
+    .name = "sampling",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+    .set_up = create_sampler,
+    .tear_down = destroy_sampler,
+};

@@ -1,6 +1,6 @@
 /*
- * The search for the most work that fits, driven by functions whose knee is
- * known; and the shapes and values of the collectives' buffers.
+ * The search for the largest amount of work that fits, driven by functions whose knee is known; and
+ * the shapes and values of the collectives' buffers.
  */
 #include "helpers.h"
 
@@ -17,14 +17,14 @@
 /* ---- an operation that is a function --------------------------------------------------------- */
 
 #define REFERENCE_NS 200e3
-#define TRIALS_MOST 60
+#define TRIALS_MAX 60
 
 struct machine {
     double fraction; /* of the reference time, that work fits under */
     double slope;    /* of the total time beyond the knee */
-    double step_ns;  /* progress is made in steps of so much work; 0: none */
+    double step_ns;  /* progress is made in steps of this much work; 0: at any time */
     double noise_ns; /* standard deviation of an excess as it is measured */
-    double liar;     /* share of the verdicts that are the wrong way round */
+    double wrong;    /* share of the verdicts that are wrong */
     struct random random;
 };
 
@@ -33,8 +33,7 @@ static struct machine ideal(double fraction)
     return (struct machine){.fraction = fraction, .slope = 1.0, .random = random_from(7)};
 }
 
-/* How much longer than without work the operation takes: total(W) is
-   max(R, W + (1 - f) R). */
+/* How much longer than without work the operation takes: total(W) is max(R, W + (1 - f) R). */
 static double true_excess_ns(const struct machine *machine, double work_ns)
 {
     const double knee_ns = machine->fraction * REFERENCE_NS;
@@ -59,7 +58,7 @@ static struct overlap_trial try_work(struct machine *machine, double work_ns, do
         /* As measure.c has it: noise must not pass for work. */
         .fits = !(excess_ns - 1.28 * machine->noise_ns > 0.0 && excess_ns > threshold_ns),
     };
-    if (machine->liar > 0.0 && random_uniform(&machine->random) < machine->liar)
+    if (machine->wrong > 0.0 && random_uniform(&machine->random) < machine->wrong)
         trial.fits = !trial.fits;
     return trial;
 }
@@ -88,15 +87,15 @@ static struct overlap_search run_search(const struct overlap_search_rules *rules
         const double threshold_ns = 0.25 * overlap_search_tolerance(&search, search.next_ns);
         const struct overlap_trial trial = try_work(machine, search.next_ns, threshold_ns);
         overlap_search_report(&search, &trial);
-        if (search.trials >= TRIALS_MOST)
+        if (search.trials >= TRIALS_MAX)
             fail_msg("no end after %d trials: fits %g, exceeds %g", search.trials, search.fits_ns,
                      search.exceeds_ns);
     }
     return search;
 }
 
-/* The bounds enclose the knee and are as near as the rules ask; `blur_ns` is
-   what noise and the verdict's threshold may move them. */
+/* The bounds enclose the knee and are as near as the rules ask; noise and the verdict's threshold
+   may move them by `blur_ns`. */
 static void check_bounds(const struct overlap_search *search, double knee_ns, double blur_ns)
 {
     const double tolerance = overlap_search_tolerance(search, search->exceeds_ns);
@@ -144,8 +143,8 @@ static void exact_verdicts_enclose_the_knee(void **state)
             check_bounds(&search, knee_ns, 0.25 * overlap_search_tolerance(&search, knee_ns));
             if (!all[r]->predict)
                 continue;
-            /* The prediction of exact trials is exact: the reference time, a
-               half that fits, and both sides of the knee, with validation. */
+            /* The prediction of exact trials is exact: the reference time, a half that fits, and
+               both sides of the knee, with validation. */
             assert_near(search.knee_ns, knee_ns, 1e-3);
             assert_in_range(search.trials, 1, 10);
         }
@@ -177,8 +176,8 @@ static void everything_fits(void **state)
     search = run_search(&plain_rules, &plain);
     assert_int_equal(search.trials, 1);
     assert_near(search.fits_ns, REFERENCE_NS, 0.0);
-    /* A machine on which no amount ever exceeds: the search ends all the same
-       and says that at least the reference time fits. */
+    /* A machine on which no amount ever exceeds: the search ends all the same and says that at
+       least the reference time fits. */
     struct machine endless = ideal(INFINITY);
     search = run_search(&robust_rules, &endless);
     assert_true(search.fits_ns >= REFERENCE_NS);
@@ -242,8 +241,8 @@ static void noisy_verdicts(void **state)
                 int wrong = 0;
                 for (int trial = 0; trial < 101; trial++)
                     wrong += errors[trial] > 4.0 * noises_ns[j] + 1000.0;
-                /* Without validation in phase 3, which the specification does
-                   not have, one wrong verdict there is believed for good. */
+                /* Without validation in phase 3, which the specification does not have, one wrong
+                   verdict there is believed for good. */
                 if (wrong > (all[r]->validate_halving ? 5 : 25))
                     fail_msg("%d of 101 searches are far off: fraction %g, "
                              "noise %g ns, %s",
@@ -252,8 +251,8 @@ static void noisy_verdicts(void **state)
             }
 }
 
-/* Verdicts that contradict each other: the search ends, with bounds in order,
-   and one lie in twenty does not lead it far astray. */
+/* Verdicts that contradict each other: the search ends with its bounds in order, and one wrong
+   verdict in twenty does not lead it far astray. */
 static void contradictory_verdicts(void **state)
 {
     (void)state;
@@ -264,7 +263,7 @@ static void contradictory_verdicts(void **state)
             int near = 0;
             for (int trial = 0; trial < 200; trial++) {
                 struct machine machine = ideal(0.5);
-                machine.liar = shares[i];
+                machine.wrong = shares[i];
                 machine.random = random_from((uint64_t)trial + 500);
                 struct overlap_search search;
                 overlap_search_begin(&search, all[r], REFERENCE_NS);
@@ -307,8 +306,7 @@ static void find_bounds(struct overlap_search *search)
     assert_near(search->exceeds_ns, 512e3, 0.0);
 }
 
-/* The work that was done need not lie between the bounds, whatever was asked
-   for. */
+/* The work that was done need not lie between the bounds, whatever was asked for. */
 static void trials_outside_of_the_bounds(void **state)
 {
     (void)state;
@@ -362,7 +360,7 @@ static void intervals_may_not_exist(void **state)
             struct overlap_trial trial = try_work(&machine, search.next_ns, 50.0);
             trial.excess_lo_ns = trial.excess_hi_ns = NAN;
             overlap_search_report(&search, &trial);
-            assert_in_range(search.trials, 1, TRIALS_MOST);
+            assert_in_range(search.trials, 1, TRIALS_MAX);
         }
         check_bounds(&search, fraction * REFERENCE_NS, 50.0);
         /* Without intervals nothing is sure, but for no work, which fits. */
@@ -383,7 +381,7 @@ static void work_comes_in_units(void **state)
             const double off = 1.0 + 0.002 * random_normal(&machine.random);
             const struct overlap_trial trial = try_work(&machine, search.next_ns * off, 50.0);
             overlap_search_report(&search, &trial);
-            assert_in_range(search.trials, 1, TRIALS_MOST);
+            assert_in_range(search.trials, 1, TRIALS_MAX);
         }
         check_bounds(&search, fraction * REFERENCE_NS, 50.0);
     }
@@ -484,7 +482,7 @@ static void bisection_stops_within_the_acceptance(void **state)
         }
 }
 
-static void slack_is_of_the_most_that_fits(void **state)
+static void slack_is_of_the_largest_that_fits(void **state)
 {
     (void)state;
     struct overlap_search search;
@@ -560,26 +558,27 @@ static void make_operation(struct overlap_operation *operation,
         .shape = {.rank = rank, .ranks = ranks, .root = ranks - 1, .elements = elements},
     };
     operation->starts = malloc((size_t)ranks * sizeof *operation->starts);
-    operation->amounts = malloc((size_t)ranks * sizeof(int));
-    operation->own_amounts = malloc((size_t)ranks * sizeof(int));
+    operation->by_rank.amounts = malloc((size_t)ranks * sizeof(int));
+    operation->own.amounts = malloc((size_t)ranks * sizeof(int));
     assert_non_null(operation->starts);
-    assert_non_null(operation->amounts);
-    assert_non_null(operation->own_amounts);
+    assert_non_null(operation->by_rank.amounts);
+    assert_non_null(operation->own.amounts);
     int64_t start = 0;
     for (int r = 0; r < ranks; r++) {
-        operation->amounts[r] = equal ? (int)elements : (int)overlap_amount(&operation->shape, r);
-        operation->own_amounts[r] =
+        operation->by_rank.amounts[r] =
+            equal ? (int)elements : (int)overlap_amount(&operation->shape, r);
+        operation->own.amounts[r] =
             equal ? (int)elements : (int)overlap_amount(&operation->shape, rank);
         operation->starts[r] = start;
-        start += operation->amounts[r];
+        start += operation->by_rank.amounts[r];
     }
 }
 
 static void free_operation(struct overlap_operation *operation)
 {
     free(operation->starts);
-    free(operation->amounts);
-    free(operation->own_amounts);
+    free(operation->by_rank.amounts);
+    free(operation->own.amounts);
 }
 
 static void owner_and_index_invert_displacements(void **state)
@@ -596,7 +595,7 @@ static void owner_and_index_invert_displacements(void **state)
                 make_operation(&operation, &collective, 0, ranks, sizes[s]);
                 int64_t i = 0;
                 for (int rank = 0; rank < ranks; rank++)
-                    for (int64_t index = 0; index < operation.amounts[rank]; index++, i++) {
+                    for (int64_t index = 0; index < operation.by_rank.amounts[rank]; index++, i++) {
                         assert_int_equal(overlap_owner(&operation, i), rank);
                         assert_int_equal(overlap_index(&operation, i), index);
                     }
@@ -638,7 +637,7 @@ static void int_limits(void **state)
         shape.elements = INT64_C(2147483647);
         assert_true(overlap_fits_int(&single, &shape));
         assert_false(overlap_fits_int(&equal, &shape) && p > 1);
-        /* Alone, a rank has just as many. */
+        /* A single rank has just that amount. */
         assert_true(overlap_fits_int(&varying, &shape) == (p == 1));
         assert_false(overlap_fits_int(&bytes, &shape));
         shape.elements = INT64_MAX / 4;
@@ -655,8 +654,8 @@ static void nothing(const struct overlap_operation *operation, MPI_Request *requ
     (void)request;
 }
 
-/* Datatypes do for equal blocks and for the w variant; reductions and v variants
-   need large counts. */
+/* Datatypes are enough for equal blocks and for the w variant; reductions and v variants need large
+   counts. */
 static void what_is_beyond_ints(void **state)
 {
     (void)state;
@@ -679,9 +678,8 @@ static void what_is_beyond_ints(void **state)
     }
 }
 
-/* Of the largest size that is let through, no amount and no displacement
-   exceeds an int, neither of the blocks by rank nor of a rank's own blocks; and
-   the limit is not needlessly low. */
+/* Of the largest size that is let through, no amount and no displacement exceeds an int, neither of
+   the blocks by rank nor of a rank's own blocks; and the limit is not needlessly low. */
 static void largest_size_fits(void **state)
 {
     (void)state;
@@ -712,7 +710,7 @@ static void largest_size_fits(void **state)
         }
 }
 
-static void bytes_of_the_neediest_rank(void **state)
+static void bytes_of_the_rank_that_needs_most(void **state)
 {
     (void)state;
     struct overlap_collective gather = {
@@ -728,7 +726,7 @@ static void bytes_of_the_neediest_rank(void **state)
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
     const struct overlap_collective none = {.name = "ibarrier"};
     assert_near(overlap_bytes(&none, &shape), 0.0, 0.0);
-    /* As much as no machine has must not overflow. */
+    /* More than any machine has must not overflow. */
     struct overlap_collective all = {
         .send_elements = overlap_block_per_rank,
         .receive_elements = overlap_block_per_rank,
@@ -763,8 +761,7 @@ static void sums_are_exact(void **state)
             }
 }
 
-/* Data from another rank, for another rank or of a neighbouring element is
-   different data. */
+/* Data from another rank, for another rank or of a neighbouring element is different data. */
 static void values_tell_their_place(void **state)
 {
     (void)state;
@@ -795,18 +792,17 @@ static void what_is_sent_is_what_is_expected(void **state)
         for (int me = 0; me < RANKS; me++) {
             const struct overlap_operation *const mine = &all[me];
             /* From the root: broadcast and scatter. */
-            for (int64_t i = 0; i < mine->amounts[me]; i++) {
+            for (int64_t i = 0; i < mine->by_rank.amounts[me]; i++) {
                 assert_true(overlap_from_root(mine, i) == overlap_sent_to_all(root, i));
                 const int64_t at = root->starts[me] + i;
                 assert_true(overlap_from_root_to_me(mine, i) == overlap_sent_to_each(root, at));
             }
-            /* From each: gather (blocks of the sender's amount), and
-               all-to-all. */
+            /* From each: gather (blocks of the sender's amount), and all-to-all. */
             for (int from = 0; from < RANKS; from++)
-                for (int64_t i = 0; i < mine->amounts[from]; i++) {
+                for (int64_t i = 0; i < mine->by_rank.amounts[from]; i++) {
                     const int64_t at = mine->starts[from] + i;
                     assert_true(overlap_from_each(mine, at) == overlap_sent_to_all(&all[from], i));
-                    const int64_t own = all[from].own_amounts[0];
+                    const int64_t own = all[from].own.amounts[0];
                     const double sent = equal
                                             ? overlap_sent_to_each(&all[from], me * own + i)
                                             : overlap_sent_amount_to_each(&all[from], me * own + i);
@@ -894,14 +890,14 @@ int main(void)
         cmocka_unit_test(no_validation_steps),
         cmocka_unit_test(halving_may_be_validated),
         cmocka_unit_test(bisection_stops_within_the_acceptance),
-        cmocka_unit_test(slack_is_of_the_most_that_fits),
+        cmocka_unit_test(slack_is_of_the_largest_that_fits),
         cmocka_unit_test(amounts_grow_with_the_rank),
         cmocka_unit_test(blocks_of_the_shapes),
         cmocka_unit_test(owner_and_index_invert_displacements),
         cmocka_unit_test(int_limits),
         cmocka_unit_test(what_is_beyond_ints),
         cmocka_unit_test(largest_size_fits),
-        cmocka_unit_test(bytes_of_the_neediest_rank),
+        cmocka_unit_test(bytes_of_the_rank_that_needs_most),
         cmocka_unit_test(sums_are_exact),
         cmocka_unit_test(values_tell_their_place),
         cmocka_unit_test(what_is_sent_is_what_is_expected),

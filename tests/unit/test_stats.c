@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- order statistics ------------------------------------------------------------------------ */
 
 static void quantile_is_type_7(void **state)
@@ -551,28 +549,25 @@ static void summaries_are_scaled(void **state)
     assert_int_equal(summary.count, 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summaries_are_scaled),
-        cmocka_unit_test(quantile_is_type_7),
-        cmocka_unit_test(median_sorts_in_place),
-        cmocka_unit_test(mad_sigma_of_known_data),
-        cmocka_unit_test(mad_sigma_matches_definition),
-        cmocka_unit_test(mean_and_sd_of_known_data),
-        cmocka_unit_test(mean_interval_of_known_data),
-        cmocka_unit_test(normal_quantiles),
-        cmocka_unit_test(student_quantiles),
-        cmocka_unit_test(student_quantiles_in_closed_form),
-        cmocka_unit_test(median_interval_ranks),
-        cmocka_unit_test(median_interval_needs_samples),
-        cmocka_unit_test(median_interval_is_narrowest_that_covers),
-        cmocka_unit_test(summary_of_each_estimator),
-        cmocka_unit_test(stopping_needs_narrow_looks_in_a_row),
-        cmocka_unit_test(stopping_takes_any_sign),
-        cmocka_unit_test(looks_grow_by_a_quarter),
-        cmocka_unit_test(fixed_samples_cover_the_median),
-        cmocka_unit_test(adaptive_samples_cover_the_median),
-    };
-    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(summaries_are_scaled),
+    cmocka_unit_test(quantile_is_type_7),
+    cmocka_unit_test(median_sorts_in_place),
+    cmocka_unit_test(mad_sigma_of_known_data),
+    cmocka_unit_test(mad_sigma_matches_definition),
+    cmocka_unit_test(mean_and_sd_of_known_data),
+    cmocka_unit_test(mean_interval_of_known_data),
+    cmocka_unit_test(normal_quantiles),
+    cmocka_unit_test(student_quantiles),
+    cmocka_unit_test(student_quantiles_in_closed_form),
+    cmocka_unit_test(median_interval_ranks),
+    cmocka_unit_test(median_interval_needs_samples),
+    cmocka_unit_test(median_interval_is_narrowest_that_covers),
+    cmocka_unit_test(summary_of_each_estimator),
+    cmocka_unit_test(stopping_needs_narrow_looks_in_a_row),
+    cmocka_unit_test(stopping_takes_any_sign),
+    cmocka_unit_test(looks_grow_by_a_quarter),
+    cmocka_unit_test(fixed_samples_cover_the_median),
+    cmocka_unit_test(adaptive_samples_cover_the_median),
+};
+const struct test_program test_program = {.name = "stats", .tests = tests, .count = COUNT(tests)};

@@ -1,12 +1,14 @@
-/* Who synchronises with whom. */
+/* Which ranks synchronise with which, and the delay between. */
 #include "common/mpi/grid.h"
 #include "helpers.h"
 #include "syncbench/neighbours.h"
+#include "syncbench/parameters.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { RANKS_MAX = 64, MOST = 12 };
+enum { RANKS_MAX = 64, NEIGHBOURS_MAX = 12 };
 
 static const enum syncbench_set sets[] = {SYNCBENCH_PAIR, SYNCBENCH_RANDOM, SYNCBENCH_RING,
                                           SYNCBENCH_GRID};
@@ -19,12 +21,12 @@ static bool names(const int *list, int count, int rank)
     return false;
 }
 
-/* Whom a rank names names it; nobody names itself, or a rank twice, or one that
-   there is not. */
+/* A rank is a neighbour of its neighbours, and not its own; neighbours are ranks that exist, each
+   once. */
 static void assert_symmetric(enum syncbench_set set, int ranks, int n, const int *dims,
                              const int *order, int expected)
 {
-    static int lists[RANKS_MAX][MOST];
+    static int lists[RANKS_MAX][NEIGHBOURS_MAX];
     int counts[RANKS_MAX];
     for (int rank = 0; rank < ranks; rank++) {
         counts[rank] = syncbench_neighbours(set, rank, ranks, n, dims, order, lists[rank]);
@@ -48,13 +50,13 @@ static void all_are_symmetric(void **state)
     int order[RANKS_MAX];
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-            for (int n = 2; n <= MOST; n += 2) {
+            for (int n = 2; n <= NEIGHBOURS_MAX; n += 2) {
                 if (!syncbench_can_arrange(sets[s], ranks, n) || sets[s] == SYNCBENCH_GRID)
                     continue;
                 syncbench_permute((uint64_t)ranks * (uint64_t)n, ranks, order);
                 assert_symmetric(sets[s], ranks, n, NULL, order, sets[s] == SYNCBENCH_PAIR ? 1 : n);
             }
-    /* Where a dimension is 2 both neighbours in it are one rank. */
+    /* Where a dimension is 2 both neighbours in it are the same rank. */
     assert_symmetric(SYNCBENCH_GRID, 8, 2, (const int[]){2, 2, 2}, NULL, 3);
     assert_symmetric(SYNCBENCH_GRID, 12, 2, (const int[]){3, 2, 2}, NULL, 4);
     assert_symmetric(SYNCBENCH_GRID, 27, 2, (const int[]){3, 3, 3}, NULL, 6);
@@ -79,7 +81,7 @@ static void what_can_be_arranged(void **state)
 static void rings_and_pairs(void **state)
 {
     (void)state;
-    int list[MOST];
+    int list[NEIGHBOURS_MAX];
     assert_int_equal(syncbench_neighbours(SYNCBENCH_RING, 0, 8, 4, NULL, NULL, list), 4);
     static const int expected[] = {1, 2, 6, 7};
     assert_memory_equal(list, expected, sizeof expected);
@@ -89,8 +91,8 @@ static void rings_and_pairs(void **state)
     assert_int_equal(list[0], 2);
 }
 
-/* A seed gives one order, another seed another one; each rank is there once; and a
-   rank is in each place about as often as in any other. */
+/* A seed gives one order, and another seed another order. Each rank is there once, and is in each
+   place about as often as in any other. */
 static void orders_are_random(void **state)
 {
     (void)state;
@@ -134,14 +136,48 @@ static void grids(void **state)
     assert_memory_equal(sides, of_flat, sizeof of_flat);
 }
 
-int main(void)
+/* `expected` is what the metadata say of the delay with these options; NULL if they are refused. */
+static void assert_delay(const char *const *words, const char *expected)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_symmetric),
-        cmocka_unit_test(what_can_be_arranged),
-        cmocka_unit_test(rings_and_pairs),
-        cmocka_unit_test(orders_are_random),
-        cmocka_unit_test(grids),
-    };
-    return cmocka_run_group_tests_name("syncbench", tests, NULL, NULL);
+    struct syncbench_parameters parameters = syncbench_default_parameters;
+    const struct bc_option_table table = {syncbench_options, SYNCBENCH_OPTIONS, &parameters};
+    struct bc_options options;
+    struct bc_error error = {""};
+    char *argv[WORDS_MAX];
+    const int argc = make_arguments(argv, words);
+    size_t row = 0;
+    assert_true(bc_options_create(&options, &table, 1));
+    assert_int_equal(bc_options_parse(&options, argc, argv, no_variable, &error), expected != NULL);
+    while (strcmp(bc_options_row(&options, row)->long_name, "delay") != 0)
+        row++;
+    char *const text = bc_options_text(&options, row);
+    if (expected != NULL)
+        assert_string_equal(text, expected);
+    free(text);
+    bc_options_free(&options);
 }
+
+static void delays(void **state)
+{
+    (void)state;
+    assert_delay(WORDS(NULL), "auto");
+    assert_delay(WORDS("--delay=auto"), "auto");
+    assert_delay(WORDS("--delay=0"), "0");
+    assert_delay(WORDS("--delay=20K"), "20480");
+    assert_delay(WORDS("--delay=1024G"), "1099511627776");
+    assert_delay(WORDS("--delay=1025G"), NULL);
+    assert_delay(WORDS("--delay=-1"), NULL);
+    assert_delay(WORDS("--delay=1e3"), NULL);
+    assert_delay(WORDS("--delay="), NULL);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_are_symmetric),
+    cmocka_unit_test(what_can_be_arranged),
+    cmocka_unit_test(rings_and_pairs),
+    cmocka_unit_test(orders_are_random),
+    cmocka_unit_test(grids),
+    cmocka_unit_test(delays),
+};
+const struct test_program test_program = {
+    .name = "syncbench", .tests = tests, .count = COUNT(tests)};

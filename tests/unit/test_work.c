@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static double time_work_ns(uint64_t units)
 {
     const int64_t start_ns = bc_now_ns();
@@ -176,15 +174,9 @@ static void every_step_is_done(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_and_time_are_inverse),
-        cmocka_unit_test(no_work),
-        cmocka_unit_test(every_step_is_done),
-        cmocka_unit_test(calibration_is_plausible),
-        cmocka_unit_test(time_is_linear_in_units),
-        cmocka_unit_test(work_takes_what_was_asked_for),
-    };
-    return cmocka_run_group_tests_name("work", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(units_and_time_are_inverse), cmocka_unit_test(no_work),
+    cmocka_unit_test(every_step_is_done),         cmocka_unit_test(calibration_is_plausible),
+    cmocka_unit_test(time_is_linear_in_units),    cmocka_unit_test(work_takes_what_was_asked_for),
+};
+const struct test_program test_program = {.name = "work", .tests = tests, .count = COUNT(tests)};

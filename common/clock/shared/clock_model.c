@@ -5,143 +5,149 @@
 #include <math.h>
 #include <string.h>
 
-/* Exchanges that are closer than this tell nothing of a drift. */
+/* Exchanges that are closer in time than this tell nothing of a drift. */
 #define CLOSE_NS 50e6
 
 /* Halvings of the range of drifts: to a millionth of a nanosecond a second. */
 enum { HALVINGS = 50 };
 
-/* Exchanges whose own room is within this of the least are about as good as the best
-   one; and edges that lie within it are still those of one line. */
-#define ROOM_SHARE 0.25
-#define ROOM_NS 50.0
+/* Exchanges whose round trips are longer than the shortest by no more than this share and this time
+   count as good; and a model whose round trip is shorter by no more than that still fits. */
+#define TOLERANCE_SHARE 0.25
+#define TOLERANCE_NS 50.0
 
-/* ---- edges ----------------------------------------------------------------------------------- */
+/* ---- hulls ----------------------------------------------------------------------------------- */
 
-static int64_t delay_of(const struct bc_passage *passage)
+static int64_t delay_of(const struct bc_timestamps *message)
 {
-    return passage->arrived_ns - passage->sent_ns;
+    return message->arrived_ns - message->sent_ns;
 }
 
-/* By how much the delay grows in a nanosecond from one to a later one. */
-static double slope_between(const struct bc_passage *first, const struct bc_passage *second)
+/* How much the delay grows a nanosecond, from one message to a later one. */
+static double slope_between(const struct bc_timestamps *first, const struct bc_timestamps *second)
 {
     const int64_t rise_ns = delay_of(second) - delay_of(first);
     const int64_t run_ns = second->sent_ns - first->sent_ns;
     return (double)rise_ns / (double)run_ns;
 }
 
-/* The corners of the lower convex hull, in front of `passages` (Andrew's monotone
+/* Moves the vertices of the lower convex hull to the front of `timestamps` (Andrew's monotone
    chain). Returns their number. */
-static size_t find_corners(struct bc_passage *passages, size_t count)
+static size_t find_vertices(struct bc_timestamps *timestamps, size_t count)
 {
-    size_t corners = 0;
+    size_t vertices = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct bc_passage next = passages[i];
-        /* Of those at one time, on a clock that stands still, the quickest. */
-        if (corners > 0 && passages[corners - 1].sent_ns >= next.sent_ns) {
-            if (delay_of(&passages[corners - 1]) <= delay_of(&next))
+        const struct bc_timestamps next = timestamps[i];
+        /* Of messages sent at one time, by a clock that stands still, the quickest counts. */
+        if (vertices > 0 && timestamps[vertices - 1].sent_ns >= next.sent_ns) {
+            if (delay_of(&timestamps[vertices - 1]) <= delay_of(&next))
                 continue;
-            corners--;
+            vertices--;
         }
-        while (corners >= 2 && slope_between(&passages[corners - 2], &passages[corners - 1]) >=
-                                   slope_between(&passages[corners - 1], &next))
-            corners--;
-        passages[corners++] = next;
+        while (vertices >= 2 &&
+               slope_between(&timestamps[vertices - 2], &timestamps[vertices - 1]) >=
+                   slope_between(&timestamps[vertices - 1], &next))
+            vertices--;
+        timestamps[vertices++] = next;
     }
-    return corners;
+    return vertices;
 }
 
-void bc_edge_find(struct bc_passage *passages, size_t count, struct bc_edge *edge)
+void bc_hull_find(struct bc_timestamps *timestamps, size_t count, struct bc_hull *hull)
 {
-    size_t first = 0, end = find_corners(passages, count), least = 0;
+    size_t first = 0, end = find_vertices(timestamps, count), min = 0;
     for (size_t i = 1; i < end; i++)
-        if (delay_of(&passages[i]) < delay_of(&passages[least]))
-            least = i;
-    while (first < least && slope_between(&passages[first], &passages[first + 1]) < -BC_DRIFT_MAX)
+        if (delay_of(&timestamps[i]) < delay_of(&timestamps[min]))
+            min = i;
+    while (first < min && slope_between(&timestamps[first], &timestamps[first + 1]) < -BC_DRIFT_MAX)
         first++;
-    while (end > least + 1 && slope_between(&passages[end - 2], &passages[end - 1]) > BC_DRIFT_MAX)
+    while (end > min + 1 &&
+           slope_between(&timestamps[end - 2], &timestamps[end - 1]) > BC_DRIFT_MAX)
         end--;
-    while (end - first > BC_EDGE_MAX)
-        if (least - first > end - 1 - least)
+    while (end - first > BC_HULL_MAX)
+        if (min - first > end - 1 - min)
             first++;
         else
             end--;
-    edge->count = (int64_t)(end - first);
-    memcpy(edge->passages, passages + first, (end - first) * sizeof *passages);
+    hull->count = (int64_t)(end - first);
+    memcpy(hull->timestamps, timestamps + first, (end - first) * sizeof *timestamps);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- round trips ----------------------------------------------------------------------------- */
 
-/* Exchanges as numbers that are small enough for exact differences: times from
-   at_ns on, and of what the other clock is ahead what it is more than ahead_ns. */
+/* Exchanges and an origin near them, so that differences from it are small enough to be exact in a
+   double: at_ns on the other clock, and how far that is ahead there. */
 struct frame {
     const struct bc_exchange *exchanges;
     size_t count;
     int64_t at_ns, ahead_ns;
 };
 
-/* A line of some slope that rests on a lower edge. */
+/* The line of a given slope that supports a hull from below. */
 struct support {
     double height_ns; /* at at_ns */
-    double time_ns;   /* where it rests */
+    double time_ns;   /* of the vertex that it touches */
 };
-
-static struct frame frame_of(const struct bc_exchange *exchanges, size_t count)
-{
-    const struct bc_passage *const newest = &exchanges[count - 1].there.passages[0];
-    return (struct frame){exchanges, count, newest->arrived_ns, delay_of(newest)};
-}
-
-static void rest(struct support *support, double time_ns, double height_ns)
-{
-    if (height_ns < support->height_ns)
-        *support = (struct support){height_ns, time_ns};
-}
-
-/* Lowers both supports to an exchange, for a drift of the other clock. */
-static void rest_on(const struct frame *frame, const struct bc_exchange *exchange, double drift,
-                    struct support *there, struct support *back)
-{
-    for (int64_t i = 0; i < exchange->there.count; i++) {
-        const struct bc_passage *const p = &exchange->there.passages[i];
-        const double time_ns = (double)(p->arrived_ns - frame->at_ns);
-        rest(there, time_ns, (double)(delay_of(p) - frame->ahead_ns) - drift * time_ns);
-    }
-    for (int64_t i = 0; i < exchange->back.count; i++) {
-        const struct bc_passage *const p = &exchange->back.passages[i];
-        const double time_ns = (double)(p->sent_ns - frame->at_ns);
-        rest(back, time_ns, (double)(delay_of(p) + frame->ahead_ns) + drift * time_ns);
-    }
-}
 
 struct supports {
     struct support there, back;
 };
 
-static struct supports supports_of(const struct frame *frame, double drift)
+static const struct supports no_supports = {{INFINITY, 0.0}, {INFINITY, 0.0}};
+
+static struct frame frame_of(const struct bc_exchange *exchanges, size_t count)
 {
-    struct supports s = {{INFINITY, 0.0}, {INFINITY, 0.0}};
-    for (size_t i = 0; i < frame->count; i++)
-        rest_on(frame, &frame->exchanges[i], drift, &s.there, &s.back);
-    return s;
+    const struct bc_timestamps *const newest = &exchanges[count - 1].there.timestamps[0];
+    return (struct frame){exchanges, count, newest->arrived_ns, delay_of(newest)};
 }
 
-static double room_of(const struct supports *supports)
+static void lower(struct support *support, double time_ns, double height_ns)
+{
+    if (height_ns < support->height_ns)
+        *support = (struct support){height_ns, time_ns};
+}
+
+/* Lowers both lines, with the slopes of a drift of the other clock, to the hulls of an exchange. */
+static void lower_to(const struct frame *frame, const struct bc_exchange *exchange, double drift,
+                     struct supports *supports)
+{
+    for (int64_t i = 0; i < exchange->there.count; i++) {
+        const struct bc_timestamps *const message = &exchange->there.timestamps[i];
+        const double time_ns = (double)(message->arrived_ns - frame->at_ns);
+        lower(&supports->there, time_ns,
+              (double)(delay_of(message) - frame->ahead_ns) - drift * time_ns);
+    }
+    for (int64_t i = 0; i < exchange->back.count; i++) {
+        const struct bc_timestamps *const message = &exchange->back.timestamps[i];
+        const double time_ns = (double)(message->sent_ns - frame->at_ns);
+        lower(&supports->back, time_ns,
+              (double)(delay_of(message) + frame->ahead_ns) + drift * time_ns);
+    }
+}
+
+static struct supports supports_of(const struct frame *frame, double drift)
+{
+    struct supports supports = no_supports;
+    for (size_t i = 0; i < frame->count; i++)
+        lower_to(frame, &frame->exchanges[i], drift, &supports);
+    return supports;
+}
+
+static double round_trip_of(const struct supports *supports)
 {
     return supports->there.height_ns + supports->back.height_ns;
 }
 
-/* Up to which drift the room grows by more than `rate` a unit of drift. It is concave:
-   a sum of least values of linear functions; how it grows is the difference of the
-   times at which the supports rest. */
+/* The drift up to which the round trip grows by more than `rate` with the drift. The round trip is
+   concave in the drift, as a sum of minima of linear functions; its derivative is the difference of
+   the times at which the lines touch the hulls. */
 static double grows_up_to(const struct frame *frame, double rate)
 {
     double lo = -BC_DRIFT_MAX, hi = BC_DRIFT_MAX;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = (lo + hi) / 2.0;
-        const struct supports s = supports_of(frame, middle);
-        if (s.back.time_ns - s.there.time_ns > rate)
+        const struct supports supports = supports_of(frame, middle);
+        if (supports.back.time_ns - supports.there.time_ns > rate)
             lo = middle;
         else
             hi = middle;
@@ -149,39 +155,48 @@ static double grows_up_to(const struct frame *frame, double rate)
     return lo;
 }
 
-/* The drift that leaves the most room: the middle of those that do, or nearly, where
-   both supports rest on exchanges of about one time. */
+/* The drift with the longest round trip: the middle of the drifts for which it is longest, or
+   nearly, where both lines touch messages of about the same time. */
 static double best_drift(const struct frame *frame)
 {
     return (grows_up_to(frame, CLOSE_NS) + grows_up_to(frame, -CLOSE_NS)) / 2.0;
 }
 
-/* An exchange by itself: its room, and the other clock's lead in its middle. */
+/* ---- single exchanges ------------------------------------------------------------------------ */
+
+/* What one exchange alone says: its round trip, and how far the other clock is ahead. */
 struct lone_exchange {
-    double room_ns, ahead_ns;
+    double round_trip_ns, ahead_ns;
 };
 
 static struct lone_exchange look_at(const struct frame *frame, size_t i, double drift)
 {
-    struct supports s = {{INFINITY, 0.0}, {INFINITY, 0.0}};
-    rest_on(frame, &frame->exchanges[i], drift, &s.there, &s.back);
-    return (struct lone_exchange){room_of(&s), (s.there.height_ns - s.back.height_ns) / 2.0};
+    struct supports supports = no_supports;
+    lower_to(frame, &frame->exchanges[i], drift, &supports);
+    return (struct lone_exchange){round_trip_of(&supports),
+                                  (supports.there.height_ns - supports.back.height_ns) / 2.0};
 }
 
-static double least_room(const struct frame *frame, double drift)
+static double min_round_trip(const struct frame *frame, double drift)
 {
-    double least_ns = INFINITY;
+    double min_ns = INFINITY;
     for (size_t i = 0; i < frame->count; i++)
-        least_ns = fmin(least_ns, look_at(frame, i, drift).room_ns);
-    return least_ns;
+        min_ns = fmin(min_ns, look_at(frame, i, drift).round_trip_ns);
+    return min_ns;
 }
 
-static double tolerated(double room_ns)
+static double tolerance_of(double round_trip_ns)
 {
-    return ROOM_SHARE * fmax(0.0, room_ns) + ROOM_NS;
+    return TOLERANCE_SHARE * fmax(0.0, round_trip_ns) + TOLERANCE_NS;
 }
 
-/* The exchanges that are about as good as the best one. */
+/* When an exchange took place, from the frame's origin on. */
+static double time_of(const struct frame *frame, size_t i)
+{
+    return (double)(frame->exchanges[i].there.timestamps[0].arrived_ns - frame->at_ns);
+}
+
+/* The exchanges whose round trips are about as short as the shortest. */
 struct good_exchanges {
     double time_ns[BC_EXCHANGES_MAX], ahead_ns[BC_EXCHANGES_MAX];
     size_t count;
@@ -189,29 +204,33 @@ struct good_exchanges {
 
 static void find_good(const struct frame *frame, double drift, struct good_exchanges *good)
 {
-    const double least_ns = least_room(frame, drift);
+    const double min_ns = min_round_trip(frame, drift);
     good->count = 0;
     for (size_t i = 0; i < frame->count; i++) {
         const struct lone_exchange lone = look_at(frame, i, drift);
-        if (lone.room_ns > least_ns + tolerated(least_ns))
+        if (lone.round_trip_ns > min_ns + tolerance_of(min_ns))
             continue;
-        const int64_t at_ns = frame->exchanges[i].there.passages[0].arrived_ns;
-        good->time_ns[good->count] = (double)(at_ns - frame->at_ns);
+        good->time_ns[good->count] = time_of(frame, i);
         good->ahead_ns[good->count++] = lone.ahead_ns;
     }
 }
 
-/* What the drift is more than the one that they were looked at with: the median of the
-   slopes of those that lie far apart; 0 if none do. */
+static double span_of(const struct good_exchanges *good)
+{
+    return good->time_ns[good->count - 1] - good->time_ns[0];
+}
+
+/* What is to be added to the drift with which the exchanges were found good: the median of the
+   slopes between exchanges that lie far apart; 0 if none do. */
 static double more_drift(const struct good_exchanges *good)
 {
     double slopes[BC_EXCHANGES_MAX * BC_EXCHANGES_MAX / 2];
-    const double span_ns = good->time_ns[good->count - 1] - good->time_ns[0];
+    const double min_apart_ns = fmax(CLOSE_NS, span_of(good) / 2.0);
     size_t count = 0;
     for (size_t i = 0; i < good->count; i++)
         for (size_t j = i + 1; j < good->count; j++) {
             const double apart_ns = good->time_ns[j] - good->time_ns[i];
-            if (apart_ns >= fmax(CLOSE_NS, span_ns / 2.0))
+            if (apart_ns >= min_apart_ns)
                 slopes[count++] = (good->ahead_ns[j] - good->ahead_ns[i]) / apart_ns;
         }
     return count > 0 ? bc_median(slopes, count) : 0.0;
@@ -224,41 +243,41 @@ static double median_ahead(const struct good_exchanges *good)
     return bc_median(ahead_ns, good->count);
 }
 
-static double scatter_about(const struct good_exchanges *good, double ahead_ns)
+static double max_distance(const struct good_exchanges *good, double ahead_ns)
 {
-    double most_ns = 0.0;
+    double max_ns = 0.0;
     for (size_t i = 0; i < good->count; i++)
-        most_ns = fmax(most_ns, fabs(good->ahead_ns[i] - ahead_ns));
-    return most_ns;
+        max_ns = fmax(max_ns, fabs(good->ahead_ns[i] - ahead_ns));
+    return max_ns;
 }
 
-/* What the drift may be off by: to go by the scatter of good exchanges, or if they tell
-   nothing of it, what leaves about as much room. */
+/* The estimated error of the drift: from the distances of good exchanges where these span some
+   time, else half the range of drifts with about the same round trip. */
 static double drift_error(const struct frame *frame, const struct good_exchanges *good,
-                          double scatter_ns)
+                          double distance_ns)
 {
-    const double span_ns = good->time_ns[good->count - 1] - good->time_ns[0];
+    const double span_ns = span_of(good);
     if (span_ns > CLOSE_NS)
-        return 2.0 * scatter_ns / span_ns;
+        return 2.0 * distance_ns / span_ns;
     return (grows_up_to(frame, -CLOSE_NS) - grows_up_to(frame, CLOSE_NS)) / 2.0;
 }
 
-/* No exchange can be off by more than half of its own room. */
+/* The maximum error at the newest exchange: an exchange alone is off by at most half its round
+   trip. */
 static double newest_bound(const struct frame *frame, double drift, double ahead_ns)
 {
     double bound_ns = INFINITY;
-    for (size_t i = frame->count; i-- > 0;) {
-        const int64_t at_ns = frame->exchanges[i].there.passages[0].arrived_ns;
-        if ((double)(frame->at_ns - at_ns) > CLOSE_NS)
-            break;
+    for (size_t i = frame->count; i-- > 0 && -time_of(frame, i) <= CLOSE_NS;) {
         const struct lone_exchange lone = look_at(frame, i, drift);
-        bound_ns = fmin(bound_ns, lone.room_ns / 2.0 + fabs(lone.ahead_ns - ahead_ns));
+        bound_ns = fmin(bound_ns, lone.round_trip_ns / 2.0 + fabs(lone.ahead_ns - ahead_ns));
     }
     return fmax(0.0, bound_ns);
 }
 
+/* ---- models ---------------------------------------------------------------------------------- */
+
 struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, size_t count,
-                                         struct bc_line_quality *quality)
+                                         struct bc_clock_model_quality *quality)
 {
     const struct frame frame = frame_of(exchanges, count);
     struct good_exchanges good;
@@ -267,58 +286,59 @@ struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, si
     drift += more_drift(&good);
     find_good(&frame, drift, &good);
     const double ahead_ns = median_ahead(&good);
-    const double scatter_ns = scatter_about(&good, ahead_ns);
-    const struct supports s = supports_of(&frame, drift);
-    quality->room_ns = room_of(&s);
-    quality->growth = drift_error(&frame, &good, scatter_ns);
-    quality->error_ns = scatter_ns - quality->growth * good.time_ns[good.count - 1];
+    const double distance_ns = max_distance(&good, ahead_ns);
+    const struct supports supports = supports_of(&frame, drift);
+    quality->round_trip_ns = round_trip_of(&supports);
+    quality->growth = drift_error(&frame, &good, distance_ns);
+    quality->error_ns = distance_ns - quality->growth * good.time_ns[good.count - 1];
     quality->bound_ns = newest_bound(&frame, drift, ahead_ns);
     return (struct bc_clock_model){frame.at_ns, frame.ahead_ns, ahead_ns, drift};
 }
 
-size_t bc_clock_model_straight(const struct bc_exchange *exchanges, size_t count, size_t least)
+size_t bc_clock_model_consistent(const struct bc_exchange *exchanges, size_t count, size_t min)
 {
-    for (; count > least; count--, exchanges++) {
+    for (; count > min; count--, exchanges++) {
         const struct frame frame = frame_of(exchanges, count);
         const double drift = best_drift(&frame);
-        const struct supports s = supports_of(&frame, drift);
-        const double least_ns = least_room(&frame, drift);
-        if (room_of(&s) >= least_ns - tolerated(least_ns))
+        const struct supports supports = supports_of(&frame, drift);
+        const double min_ns = min_round_trip(&frame, drift);
+        if (round_trip_of(&supports) >= min_ns - tolerance_of(min_ns))
             break;
     }
     return count;
 }
 
+static bool any_arrived_early(const struct bc_hull *hull)
+{
+    for (int64_t i = 0; i < hull->count; i++)
+        if (delay_of(&hull->timestamps[i]) < 0)
+            return true;
+    return false;
+}
+
 bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        for (int64_t j = 0; j < exchanges[i].there.count; j++)
-            if (delay_of(&exchanges[i].there.passages[j]) < 0)
-                return false;
-        for (int64_t j = 0; j < exchanges[i].back.count; j++)
-            if (delay_of(&exchanges[i].back.passages[j]) < 0)
-                return false;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (any_arrived_early(&exchanges[i].there) || any_arrived_early(&exchanges[i].back))
+            return false;
     return true;
 }
 
-/* ---- reading them ---------------------------------------------------------------------------- */
-
-/* What is to be added to ahead_ns. */
-static double beyond(const struct bc_clock_model *line, int64_t other_ns)
+/* How far the other clock is ahead when it shows other_ns, less ahead_ns. */
+static double beyond(const struct bc_clock_model *model, int64_t other_ns)
 {
-    return line->more_ns + line->drift * (double)(other_ns - line->at_ns);
+    return model->more_ns + model->drift * (double)(other_ns - model->at_ns);
 }
 
-int64_t bc_clock_model_reference(const struct bc_clock_model *line, int64_t other_ns)
+int64_t bc_clock_model_reference(const struct bc_clock_model *model, int64_t other_ns)
 {
-    return other_ns - line->ahead_ns - llround(beyond(line, other_ns));
+    return other_ns - model->ahead_ns - llround(beyond(model, other_ns));
 }
 
-int64_t bc_clock_model_other(const struct bc_clock_model *line, int64_t reference_ns)
+int64_t bc_clock_model_other(const struct bc_clock_model *model, int64_t reference_ns)
 {
-    const int64_t since_ns = reference_ns + line->ahead_ns - line->at_ns;
-    return line->at_ns + llround(((double)since_ns + line->more_ns) / (1.0 - line->drift));
+    const int64_t since_ns = reference_ns + model->ahead_ns - model->at_ns;
+    return model->at_ns + llround(((double)since_ns + model->more_ns) / (1.0 - model->drift));
 }
 
 struct bc_clock_model bc_clock_model_chain(const struct bc_clock_model *far,

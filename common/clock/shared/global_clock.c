@@ -1,8 +1,9 @@
 #include "common/clock/shared/global_clock.h"
 
 #include "common/clock/clock.h"
-#include "common/mpi/mpi_check.h"
+#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -10,71 +11,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pair measures in so many runs of messages that go to and fro, which either rank
-   begins in turn; each run is an exchange. */
+/* A pair measures in RUNS runs of round trips, which its ranks begin in turn; each run is an
+   exchange. A run has up to ROUNDS_MAX messages in each direction. */
 enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10 };
 
-/* What a pair takes, unless the time there is for all of them makes it shorter; and in
-   an update. A thousand round trips within a node, and hundreds between them. */
+/* The time of a pair, unless the time for all pairs makes it shorter; and its time in an update. It
+   is enough for a thousand round trips within a node, and hundreds between nodes. */
 #define PAIR_S 0.02
 #define UPDATE_PAIR_S 0.005
 #define PAIR_MIN_S 0.001
-/* Of the time for all pairs, what measuring may take; the rest is waiting. */
+/* The share of the time for all pairs that measuring may take; the rest is waiting. */
 #define MEASURING_SHARE 0.4
 
-/* A line has this many exchanges at least. */
-enum { EXCHANGES_LEAST = 2 * RUNS };
+/* A model is fitted to at least this many exchanges. */
+enum { EXCHANGES_MIN = 2 * RUNS };
 
-/* What a clock's rate changes by itself in a while, as temperatures do. */
+/* How much a clock's rate may change by itself, as with the temperature. */
 #define RATE_CHANGE 1e-8
 
-/* In oversubscribed jobs a rank looks so often before it offers its processor. */
+/* In oversubscribed jobs a rank tests a request LOOKS times before it yields its processor. */
 enum { LOOKS = 2000 };
 
-/* ... and before each run one of a pair sleeps so long: those that wake up are given a
-   processor that is free, while two that share one may do so for the whole measurement.
-   If they did all the same, and the clock may be off by more than this, all pairs measure
-   again while there is time, for which so many measurements' time is kept. */
+/* In oversubscribed jobs one rank of the pair sleeps for NAP_NS before each run: a rank that wakes
+   up gets a free processor, while two ranks that share one may keep sharing it for the whole
+   measurement. If they shared one all the same, and the clock's error may exceed CROWDED_ERROR_NS,
+   all pairs measure again while there is time; CROWDED_MEASUREMENTS times the time of a measurement
+   is kept for that. */
 #define NAP_NS 50000
 #define CROWDED_ERROR_NS 100.0
 #define CROWDED_MEASUREMENTS 3.0
 
-enum { TAG_READY, TAG_STAMP, TAG_EDGE, TAG_LINE };
+enum { TAG_READY, TAG_STAMP, TAG_HULL, TAG_MODEL };
 
-/* Ranks that are compared along a binomial tree from rank 0 on. */
+/* Ranks that are compared along a binomial tree from rank 0 of `comm`. */
 struct tree {
-    MPI_Comm comm; /* MPI_COMM_NULL on a rank that isn't in it */
+    MPI_Comm comm; /* MPI_COMM_NULL on a rank that isn't in the tree */
     int rank, size;
-    int at_once;      /* pairs that may measure at a time */
-    bool takes_turns; /* and wait for each other, asleep */
+    int at_once;      /* pairs that may measure at the same time */
+    bool takes_turns; /* pairs wait, asleep, for those that measure */
 };
 
-/* What a rank hands down. */
+/* What is known of this rank's clock against another. */
 struct knowledge {
-    struct bc_clock_model line;
+    struct bc_clock_model model;
     double error_ns, growth, bound_ns;
 };
 
 struct bc_global_clock {
     struct tree leaders, node;
     bool shares_processors, every_rank;
-    bool in_node;                                   /* this rank is compared with one of its node */
+    bool in_node;                                   /* compared with a rank of its node */
     bool one_clock;                                 /* ... whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
-    size_t straight; /* so many of the newest are what the line goes through */
     size_t count;
-    struct knowledge own;   /* of the rank that this one is compared with */
-    struct knowledge known; /* of rank 0 */
-    double reading_ns;      /* what it costs */
+    size_t consistent;      /* the newest exchanges, to which the model is fitted */
+    struct knowledge own;   /* against the rank that this one is compared with */
+    struct knowledge known; /* against rank 0 */
+    double reading_ns;      /* the cost of a reading */
     double took_s;
-    struct bc_passage *passages; /* of one run */
+    struct bc_timestamps timestamps[ROUNDS_MAX]; /* of the messages received in one run */
 };
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 struct stamp {
     int64_t sent_ns;
-    int64_t more; /* 0: the last one of whoever began */
+    int64_t more; /* 0: the last message of the rank that began */
 };
 
 static void wait_for(const struct bc_global_clock *clock, MPI_Request *request)
@@ -121,10 +123,10 @@ static void send_stamp(const struct tree *tree, bool more, int peer)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Sends stamps to and fro, with the same calls in the same order on both ranks: a
-   receive is waiting when its message comes. Returns how many passages were seen. */
-static size_t run_to_and_fro(struct bc_global_clock *clock, const struct tree *tree, int peer,
-                             bool begins, double seconds)
+/* Sends timestamps to and fro, with the same calls in the same order on both ranks: a receive is
+   posted before its message arrives. Returns the number of messages received. */
+static size_t run_round_trips(struct bc_global_clock *clock, const struct tree *tree, int peer,
+                              bool begins, double seconds)
 {
     const double end_s = bc_elapsed_s() + seconds;
     struct stamp came;
@@ -136,7 +138,7 @@ static size_t run_to_and_fro(struct bc_global_clock *clock, const struct tree *t
     for (size_t count = 0;;) {
         wait_for(clock, &request);
         const int64_t arrived_ns = bc_now_ns();
-        clock->passages[count++] = (struct bc_passage){came.sent_ns, arrived_ns};
+        clock->timestamps[count++] = (struct bc_timestamps){came.sent_ns, arrived_ns};
         if (begins && !more)
             return count;
         if (begins)
@@ -151,32 +153,32 @@ static size_t run_to_and_fro(struct bc_global_clock *clock, const struct tree *t
     }
 }
 
-/* The oldest measurement stays while the line goes through it: the drift rests on
-   it. */
-static void make_room(struct bc_global_clock *clock)
+/* Drops a measurement where there is no space for another. The oldest one stays as long as the
+   model is fitted to it, since the drift depends on it. */
+static void make_space(struct bc_global_clock *clock)
 {
     if (clock->count + RUNS <= BC_EXCHANGES_MAX)
         return;
-    const size_t stay = clock->straight == clock->count ? RUNS : 0;
+    const size_t stay = clock->consistent == clock->count ? RUNS : 0;
     clock->count -= RUNS;
     memmove(clock->exchanges + stay, clock->exchanges + stay + RUNS,
             (clock->count - stay) * sizeof *clock->exchanges);
 }
 
-/* One run; whoever is compared with the other one learns both edges. */
+/* One run. The rank that is compared with its peer gets both hulls. */
 static void exchange(struct bc_global_clock *clock, const struct tree *tree, int peer,
                      bool is_reference, bool begins, double seconds)
 {
-    struct bc_edge edge;
-    const size_t count = run_to_and_fro(clock, tree, peer, begins, seconds);
-    bc_edge_find(clock->passages, count, &edge);
+    struct bc_hull hull;
+    const size_t count = run_round_trips(clock, tree, peer, begins, seconds);
+    bc_hull_find(clock->timestamps, count, &hull);
     if (is_reference) {
-        send(tree, &edge, sizeof edge, peer, TAG_EDGE);
+        send(tree, &hull, sizeof hull, peer, TAG_HULL);
         return;
     }
     struct bc_exchange *const new = &clock->exchanges[clock->count++];
-    new->there = edge;
-    receive(clock, tree, &new->back, sizeof new->back, peer, TAG_EDGE);
+    new->there = hull;
+    receive(clock, tree, &new->back, sizeof new->back, peer, TAG_HULL);
 }
 
 static void measure_pair(struct bc_global_clock *clock, const struct tree *tree, int peer,
@@ -189,7 +191,7 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
     } else {
         send(tree, &ready, 1, peer, TAG_READY);
         receive(clock, tree, &ready, 1, peer, TAG_READY);
-        make_room(clock);
+        make_space(clock);
     }
     for (int run = 0; run < RUNS; run++) {
         if (clock->shares_processors && (run % 2 == 0) == is_reference)
@@ -200,13 +202,13 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* Step `step` (1, 2, 4 ...) compares rank r + step with rank r, for all r below it. */
+/* Step `step` (1, 2, 4 ...) compares rank r + step with rank r, for all r < step. */
 static int pairs_of_step(const struct tree *tree, int step)
 {
     return tree->size - step < step ? tree->size - step : step;
 }
 
-/* The turns that all pairs of a tree take. */
+/* The number of turns in which all pairs of a tree measure. */
 static int turns(const struct tree *tree)
 {
     int sum = 0;
@@ -215,7 +217,7 @@ static int turns(const struct tree *tree)
     return sum;
 }
 
-/* Of the pairs first, first + 1 ..., as many as may measure at a time. */
+/* The pairs first, first + 1 ... measure, as many as may at the same time. */
 static void take_turn(struct bc_global_clock *clock, const struct tree *tree, int step, int first,
                       double seconds)
 {
@@ -247,36 +249,37 @@ static void measure_all(struct bc_global_clock *clock, double pair_s)
     measure_tree(clock, &clock->node, pair_s);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
-/* The line to the rank that this one is compared with, and what is known of it. */
+/* What is known against the rank that this one is compared with. */
 static struct knowledge own_knowledge(struct bc_global_clock *clock)
 {
     clock->one_clock =
         clock->in_node && !clock->every_rank && bc_may_be_one_clock(clock->exchanges, clock->count);
     if (clock->count == 0 || clock->one_clock)
         return (struct knowledge){{.at_ns = bc_now_ns()}, 0.0, 0.0, 0.0};
-    /* Those before, which a disturbance may have bent, are kept all the same: with
-       later ones they may be straight. */
-    clock->straight = bc_clock_model_straight(clock->exchanges, clock->count, EXCHANGES_LEAST);
-    struct bc_line_quality quality;
+    /* The exchanges before these are kept: a disturbance may have made them look inconsistent, and
+       later ones may make them consistent again. */
+    clock->consistent = bc_clock_model_consistent(clock->exchanges, clock->count, EXCHANGES_MIN);
+    struct bc_clock_model_quality quality;
     struct knowledge own = {
-        .line = bc_clock_model_fit(clock->exchanges + clock->count - clock->straight,
-                                   clock->straight, &quality)};
-    /* Each stamp was taken somewhere within a reading of the clock, and an offset is half
-       the difference of two passages, which have two stamps each. */
+        .model = bc_clock_model_fit(clock->exchanges + clock->count - clock->consistent,
+                                    clock->consistent, &quality)};
+    /* Each timestamp was taken at some moment within a reading of the clock, and an offset is half
+       the difference of two delays, which have two timestamps each. */
     own.error_ns = quality.error_ns + clock->reading_ns;
     own.growth = RATE_CHANGE + quality.growth;
     own.bound_ns = quality.bound_ns;
     return own;
 }
 
-/* Chains what is known of the way to the rank above with what is known of this one. */
+/* Chains what the rank above knows against rank 0 with what this rank knows against the rank
+   above. */
 static void learn(struct bc_global_clock *clock, const struct knowledge *above)
 {
     const struct knowledge *const own = &clock->own;
     clock->known = (struct knowledge){
-        .line = bc_clock_model_chain(&above->line, &own->line),
+        .model = bc_clock_model_chain(&above->model, &own->model),
         .error_ns = above->error_ns + own->error_ns,
         .growth = above->growth + own->growth,
         .bound_ns = above->bound_ns + own->bound_ns,
@@ -290,9 +293,9 @@ static void hand_down(struct bc_global_clock *clock, const struct tree *tree)
     struct knowledge above;
     for (int step = 1; step < tree->size; step *= 2) {
         if (tree->rank < pairs_of_step(tree, step)) {
-            send(tree, &clock->known, sizeof clock->known, tree->rank + step, TAG_LINE);
+            send(tree, &clock->known, sizeof clock->known, tree->rank + step, TAG_MODEL);
         } else if (tree->rank >= step && tree->rank < 2 * step) {
-            receive(clock, tree, &above, sizeof above, tree->rank - step, TAG_LINE);
+            receive(clock, tree, &above, sizeof above, tree->rank - step, TAG_MODEL);
             learn(clock, &above);
         }
     }
@@ -300,9 +303,9 @@ static void hand_down(struct bc_global_clock *clock, const struct tree *tree)
 
 static void hand_down_all(struct bc_global_clock *clock)
 {
-    /* All at the same time, before anyone waits for those above. */
+    /* All ranks do this at the same time, before any waits for the rank above. */
     clock->own = own_knowledge(clock);
-    clock->known = clock->own; /* rank 0's stays so */
+    clock->known = clock->own; /* on rank 0 */
     hand_down(clock, &clock->leaders);
     hand_down(clock, &clock->node);
 }
@@ -322,13 +325,13 @@ static void make_trees(struct bc_global_clock *clock, const struct bc_job *job)
         BC_MPI(MPI_Comm_size(leaders->comm, &leaders->size));
     }
     leaders->at_once = job->nodes;
-    node->at_once = job->least_allowed_processors / 2 > 0 ? job->least_allowed_processors / 2 : 1;
+    node->at_once = job->min_allowed_processors / 2 > 0 ? job->min_allowed_processors / 2 : 1;
     node->takes_turns = job->oversubscribed;
     clock->in_node = node->rank > 0;
     clock->shares_processors = job->oversubscribed;
 }
 
-/* The same on every rank, but need not be. */
+/* The seconds that a pair measures. The same on every rank, though it need not be. */
 static double pair_seconds(const struct bc_global_clock *clock, const struct bc_job *job,
                            double seconds)
 {
@@ -346,13 +349,13 @@ static void sleep_until(double end_s)
         bc_sleep_ns((int64_t)(left_s * 1e9));
 }
 
-/* Whether to do so again where ranks share processors. Collective. */
+/* Whether to measure again, where ranks share processors. Collective. */
 static bool measures_again(const struct bc_global_clock *clock, double end_s)
 {
     if (!clock->shares_processors)
         return false;
-    int flags[2] = {clock->known.error_ns > CROWDED_ERROR_NS,
-                    bc_elapsed_s() > end_s}; /* is off, has no time */
+    int flags[2] = {clock->known.error_ns > CROWDED_ERROR_NS, /* may be off */
+                    bc_elapsed_s() > end_s};                  /* has no time left */
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return flags[0] != 0 && flags[1] == 0;
 }
@@ -361,12 +364,8 @@ struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double 
                                                bool every_rank)
 {
     const double start_s = bc_elapsed_s();
-    struct bc_global_clock *const clock = calloc(1, sizeof *clock);
-    if (clock == NULL)
-        bc_abort("no memory for the global clock");
-    clock->passages = calloc(ROUNDS_MAX, sizeof *clock->passages);
-    if (clock->passages == NULL)
-        bc_abort("no memory for the global clock");
+    struct bc_global_clock *const clock =
+        bc_allocate(1, sizeof *clock, "no memory for the global clock");
     clock->every_rank = every_rank;
     clock->reading_ns = bc_clock_measure().read_ns;
     make_trees(clock, job);
@@ -393,23 +392,23 @@ void bc_global_clock_update(struct bc_global_clock *clock)
 
 const struct bc_clock_model *bc_global_clock_model(const struct bc_global_clock *clock)
 {
-    return &clock->known.line;
+    return &clock->known.model;
 }
 
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns)
 {
-    const double since_ns = (double)(now_ns - clock->known.line.at_ns);
+    const double since_ns = (double)(now_ns - clock->known.model.at_ns);
     return clock->known.error_ns + clock->known.growth * since_ns;
 }
 
 struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock)
 {
-    double most[] = {clock->known.error_ns, clock->known.growth, clock->known.bound_ns,
-                     clock->took_s};
+    double max[] = {clock->known.error_ns, clock->known.growth, clock->known.bound_ns,
+                    clock->took_s};
     int shared = clock->one_clock && clock->count > 0;
-    bc_harness_allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    bc_harness_allreduce(MPI_IN_PLACE, max, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     bc_harness_allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    return (struct bc_global_clock_report){most[0], most[1], most[2], most[3], shared};
+    return (struct bc_global_clock_report){max[0], max[1], max[2], max[3], shared};
 }
 
 void bc_global_clock_destroy(struct bc_global_clock *clock)
@@ -419,6 +418,5 @@ void bc_global_clock_destroy(struct bc_global_clock *clock)
     if (clock->leaders.comm != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&clock->leaders.comm));
     BC_MPI(MPI_Comm_free(&clock->node.comm));
-    free(clock->passages);
     free(clock);
 }

@@ -1,26 +1,26 @@
 /*
- * A clock that all ranks share, across nodes: rank 0's, as each rank can tell it
- * from its own by a line of its own (common/clock/shared/clock_model.h: offset and drift).
+ * Internal to clock/shared (users see start_window.h): a clock that all ranks of all nodes share.
  *
- * The lines are found along a tree: the leaders of the nodes (their lowest ranks) in
- * a binomial one from rank 0 on, then the ranks of each node from their leader on; so
- * it takes O(log P) steps, in which pairs of ranks measure at the same time, and the
- * lines of a way are chained. All pairs are measured once, then again when time has
- * passed, which gives the drift; the wait is one for all of them. Each later update
- * makes that time longer.
+ * It is rank 0's clock. Each rank computes it from its own clock by a clock model
+ * (common/clock/shared/clock_model.h: offset and drift).
  *
- * Source: the hierarchy, the drift and the chaining are those of Hunold and
- * Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as
- * in their ReproMPI, the two ways of a message are measured by different calls, which
- * shows as a bias; here they are the same on both ranks, who begin in turn.
+ * The models are found along a tree: the leaders of the nodes (their lowest ranks) form a binomial
+ * tree from rank 0, and the ranks of each node form one from their leader. So finding them takes
+ * O(log P) steps, in each of which pairs of ranks measure at the same time, and the models along
+ * the way to rank 0 are chained. All pairs measure once, and again after a wait that they share,
+ * which gives the drift. Each later update makes that time longer.
  *
- * Ranks of a node mostly read one clock. That is believed only of those whose messages
- * don't contradict it (none arrived before it was sent, in either direction, now and
- * later), and they have their leader's line then.
+ * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
+ * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two
+ * directions of a round trip are measured by different calls, which shows as a bias; here both
+ * ranks make the same calls and begin in turn.
  *
- * In oversubscribed jobs no more pairs of a node measure at a time than have two
- * processors each; all others sleep. What is exchanged passes by what intercepts MPI
- * calls.
+ * Ranks of a node mostly read one clock. That is assumed only of ranks whose messages don't
+ * contradict it, now and later (none arrived before it was sent, in either direction); they use
+ * their leader's model.
+ *
+ * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors
+ * each; all others sleep. Messages are sent with PMPI_ functions, so interposers don't see them.
  */
 #ifndef COMMCOST_COMMON_CLOCK_SHARED_GLOBAL_CLOCK_H
 #define COMMCOST_COMMON_CLOCK_SHARED_GLOBAL_CLOCK_H
@@ -35,37 +35,32 @@ struct bc_global_clock;
 
 /* What is known of the clock; the worst of all ranks. */
 struct bc_global_clock_report {
-    double error_ns; /* by how much it is off on a rank right after it was measured,
-                        as far as measurements that ought to agree tell */
-    double growth;   /* ... and how much more for each nanosecond that passes */
-    double bound_ns; /* by how much it can be off at most right after, even if messages
-                        take no time at all one way: half the way's round trips; 0 for
-                        ranks that are believed to read one clock */
-    double took_s;   /* the last measurement */
-    int shared;      /* ranks that read the clock of the one they were compared with */
+    double error_ns; /* estimated error of a rank just after the measurement */
+    double growth;   /* of that error, in each nanosecond that passes */
+    double bound_ns; /* maximum error just after the measurement, even if messages take no time at
+                        all one way: half the round trips along the way to rank 0; 0 for ranks that
+                        are assumed to read one clock */
+    double took_s;   /* duration of the last measurement */
+    int shared;      /* number of ranks that read the clock of the rank they were compared with */
 };
 
-/*
- * Measures the clocks against each other, for about so many seconds (0.1 to 2), of
- * which most is waiting; where that isn't enough for the pairs of a crowded node it
- * takes longer, some 10 ms a pair. With `every_rank` ranks of a node that may read one
- * clock are measured, too. Collective over MPI_COMM_WORLD, of which `job` is and which
- * it must outlive; the same arguments on all ranks. The clock must have been selected,
- * and stay.
- */
+/* Measures the clocks against each other for about `seconds` (0.1 to 2), most of it waiting; where
+   that is too short for the pairs of a crowded node it takes longer, some 10 ms a pair. With
+   `every_rank` it also measures ranks of a node that may read one clock. The clock must have been
+   selected, and must stay. Collective over MPI_COMM_WORLD with the same arguments on all ranks;
+   `job` describes MPI_COMM_WORLD and must outlive the clock. */
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
                                                bool every_rank);
 
-/* Measures again, in some milliseconds a step of the tree, and goes by all that was
-   measured so far, as long as rates stayed the same. Collective. */
+/* Measures again, in some milliseconds a step of the tree, and fits the models to all measurements
+   so far, as long as the clocks' rates have stayed the same. Collective. */
 void bc_global_clock_update(struct bc_global_clock *clock);
 
-/* From this rank's clock (the line's other one) to the global one (its reference);
-   until the next update. Local. */
+/* The model whose reference is the global clock and whose other clock is this rank's; valid until
+   the next update. Local. */
 const struct bc_clock_model *bc_global_clock_model(const struct bc_global_clock *clock);
 
-/* By how much that line is off when this rank's clock shows now_ns, as far as that
-   can be seen. Local. */
+/* The estimated error of that model when this rank's clock shows now_ns. Local. */
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns);
 
 /* Collective; the same on every rank. */

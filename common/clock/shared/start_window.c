@@ -1,7 +1,7 @@
 #include "common/clock/shared/start_window.h"
 
 #include "common/clock/shared/global_clock.h"
-#include "common/mpi/mpi_check.h"
+#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 
 #include <mpi.h>
@@ -9,30 +9,31 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* How a rank's slack changes: after it was late, and after it had more than half of it
-   to spare. It starts in between what a node's ranks and what a network's need. */
+/* How a rank's slack changes: by SLACK_RAISE after it was late, by SLACK_LOWER after it had more
+   than half of it left. The first slack lies between what the ranks of a node need and what a
+   network needs. */
 #define SLACK_FIRST_NS 10000.0
 #define SLACK_MIN_NS 1000.0
 #define SLACK_MAX_NS 2e6
 #define SLACK_RAISE 2.0
 #define SLACK_LOWER 0.99
 
-/* A start that the clock's readings explain isn't late. */
+/* A start that is later than the clock's readings explain is late. */
 #define LATE_NS 100.0
 #define LATE_CLOCKS 4.0
 
-/* No start is farther away than this; a clock that says so was set anew, or stood still
-   while its machine did. Smaller steps show with the next update only. */
+/* No start is farther away than this. A clock that says so was set anew, or stood still while its
+   machine did; smaller steps show with the next update only. */
 #define WAIT_MAX_NS 100000000
 
-/* A rank that shares its processor offers it to others until so long before. */
+/* A rank that shares its processor yields it until this long before the start. */
 #define YIELD_UNTIL_NS 50000
 
-/* Readings after which a clock stands still, as simulated ones do. */
+/* A clock that shows the same in this many readings stands still, as simulated clocks do. */
 #define READINGS_MAX 100000
 
-/* The clock is measured anew when it may be off by so much more, but takes at most this
-   share of the time. */
+/* The clock is measured again when its error may have grown by ERROR_GROWTH_NS, but that takes at
+   most UPDATE_SHARE of the time. */
 #define ERROR_GROWTH_NS 100.0
 #define UPDATE_SHARE 0.02
 
@@ -40,16 +41,16 @@ struct bc_start_window {
     struct bc_global_clock *clock;
     struct bc_starts starts;
     bool shares_processors;
-    bool clock_jumped; /* since it was measured: some clock doesn't show what it did */
+    bool clock_jumped; /* since the last measurement a clock was set anew, or stood still */
     double slack_ns;
-    int64_t start_ns;       /* the last one, on this rank's clock */
-    int64_t next_update_ns; /* not before; on this rank's clock */
+    int64_t start_ns;       /* of the last round, on this rank's clock */
+    int64_t next_update_ns; /* earliest time of an update, on this rank's clock */
     int64_t updates;
-    double error_ns;                     /* of this rank, when last measured */
-    struct bc_global_clock_report found; /* at the beginning */
+    double error_ns;                     /* of this rank's model, when it was last measured */
+    struct bc_global_clock_report found; /* of the first measurement */
 };
 
-/* What the ranks agree on, by maxima. */
+/* What the ranks agree on: the maximum of each member. */
 struct proposal {
     int64_t start_ns; /* on the global clock */
     int64_t updates_clock;
@@ -83,13 +84,12 @@ static void update(struct bc_start_window *window)
 struct bc_start_window *bc_start_window_create(const struct bc_job *job,
                                                const struct bc_clock_cost *cost, double seconds)
 {
-    struct bc_start_window *const window = calloc(1, sizeof *window);
-    if (window == NULL)
-        bc_abort("no memory for a start window");
+    struct bc_start_window *const window =
+        bc_allocate(1, sizeof *window, "no memory for a start window");
     window->shares_processors = job->oversubscribed;
     window->slack_ns = SLACK_FIRST_NS;
     window->starts.late_ns = LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
-    window->clock = bc_global_clock_create(job, seconds, !bc_clock_is_of_the_node());
+    window->clock = bc_global_clock_create(job, seconds, !bc_clock_is_shared_on_node());
     window->found = bc_global_clock_report(window->clock);
     note_update(window, 0.0);
     return window;
@@ -105,7 +105,7 @@ void bc_start_window_destroy(struct bc_start_window *window)
 
 /* ---- starts ---------------------------------------------------------------------------------- */
 
-/* Proposes until there is a start. */
+/* Agrees on a start; returns it on this rank's clock. Collective. */
 static int64_t agree(struct bc_start_window *window)
 {
     for (;;) {
@@ -133,7 +133,7 @@ static void adapt_slack(struct bc_start_window *window, double spare_ns)
 static void spin_until(const struct bc_start_window *window, int64_t start_ns)
 {
     int64_t last_ns = 0;
-    int readings = 0; /* that showed the same */
+    int readings = 0; /* in a row that showed the same */
     for (;;) {
         const int64_t now_ns = bc_now_ns();
         if (now_ns >= start_ns)
@@ -156,7 +156,7 @@ void bc_start_window_wait(struct bc_start_window *window)
     const int64_t now_ns = bc_now_ns();
     if (window->start_ns > now_ns + WAIT_MAX_NS) {
         window->clock_jumped = true;
-        window->start_ns = now_ns - WAIT_MAX_NS; /* a start that is missed */
+        window->start_ns = now_ns - WAIT_MAX_NS; /* counts as missed */
         return;
     }
     adapt_slack(window, (double)(window->start_ns - now_ns));
@@ -178,7 +178,7 @@ struct bc_starts *bc_start_window_starts(struct bc_start_window *window)
     return window != NULL ? &window->starts : NULL;
 }
 
-/* ---- what is said of it ---------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output)
 {

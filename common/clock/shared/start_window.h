@@ -1,21 +1,22 @@
 /*
- * Ranks that start together: at a moment that they agree on, by a clock that they
- * share, instead of when they come out of a barrier. What is timed is then the time
- * from the first start to the last end, and free of how unevenly a barrier lets its
- * ranks go.
+ * Ranks that start together, at a moment on a clock that they share, instead of when a barrier
+ * releases them. This is the header of clock/shared for its users.
  *
- * Before each start the ranks agree (one allreduce) on the latest of what each of them
- * proposes: its own time, and some slack for the allreduce to let it go. A rank that
- * comes late all the same raises its slack; so no rank needs to know how long an
- * operation takes, or how fast the network is. Rounds in which a rank was late are taken
- * again: see struct bc_starts in common/stats/sampling.h.
+ * What is timed is then the time from the first start to the last end, and free of how unevenly a
+ * barrier releases its ranks.
  *
- * Sources: windows on a shared clock: Worsch, Reussner and Augustin, "On Benchmarking
- * Collective MPI Operations", EuroPVM/MPI 2002 (SKaMPI); rounds of which each one's
- * start is agreed on: "Round-Time" of Hunold and Carpen-Amarie, "Hierarchical Clock
- * Synchronization in MPI", CLUSTER 2018. Their rounds come from a root; these don't.
+ * Before each start the ranks agree (one allreduce) on the latest of their proposals: each proposes
+ * its own time plus some slack, in which the allreduce has to return. A rank that is late all the
+ * same raises its slack, so no rank needs to know how long an operation takes or how fast the
+ * network is. Rounds in which a rank was late are taken again: see struct bc_starts in
+ * common/stats/sampling.h.
  *
- * A program without windows has a null pointer in place of this.
+ * Sources: windows on a shared clock: Worsch, Reussner and Augustin, "On Benchmarking Collective
+ * MPI Operations", EuroPVM/MPI 2002 (SKaMPI); rounds whose start is agreed on one by one:
+ * "Round-Time" of Hunold and Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", CLUSTER
+ * 2018. There a root announces each start; here all ranks propose it.
+ *
+ * A program without windows passes NULL for the window.
  */
 #ifndef COMMCOST_COMMON_CLOCK_SHARED_START_WINDOW_H
 #define COMMCOST_COMMON_CLOCK_SHARED_START_WINDOW_H
@@ -29,33 +30,32 @@
 
 struct bc_start_window;
 
-/* Finds the shared clock, in about so many seconds (bc_global_clock_create). Collective
-   over MPI_COMM_WORLD, of which `job` is and which it must outlive; `cost` is the
-   clock's, max over ranks. */
+/* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
+   clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes; `job` must
+   outlive the window. */
 struct bc_start_window *bc_start_window_create(const struct bc_job *job,
                                                const struct bc_clock_cost *cost, double seconds);
 
-/* Returns on all ranks at one time, where there is a processor for each. Every now and
-   then the shared clock is measured anew in here, when it may be off by more than a
-   tenth of a microsecond more than right after it was measured. Collective over
-   MPI_COMM_WORLD. */
+/* Returns on all ranks at the same time, where each has a processor. From time to time it measures
+   the shared clock again: when its error may have grown by more than a tenth of a microsecond.
+   Collective over MPI_COMM_WORLD. */
 void bc_start_window_wait(struct bc_start_window *window);
 
-/* What a kernel that was started by bc_start_window_wait returns of a quantity that
-   it has timed from start_ns to end_ns: the time in between, on the shared clock, and
-   notes the start for the sampler. Without a window just the time in between. Local. */
+/* The value of `quantity` for a kernel that bc_start_window_wait started and that took from
+   start_ns to end_ns on this rank's clock: the time between them on the shared clock. Notes the
+   start for the sampler. Without a window just end_ns - start_ns. Local. */
 double bc_start_window_time(struct bc_start_window *window, int quantity, int64_t start_ns,
                             int64_t end_ns);
 
-/* For a source whose kernel does that; NULL without a window. */
+/* The `starts` of a source whose kernel does that; NULL without a window. */
 struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
 
-/* Writes what clock it is and how well it is known (local), and at the end of a run what
-   came of it (collective). Rank 0 has the output, others NULL. */
+/* Writes which clock is shared and how well it is known (local), and at the end of a run how many
+   starts were late (collective). Rank 0 has the output, other ranks NULL. */
 void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output);
 void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output);
 
-/* Collective; NULL is allowed. */
+/* Collective; `window` may be NULL. */
 void bc_start_window_destroy(struct bc_start_window *window);
 
 #endif

@@ -1,34 +1,36 @@
-/*
- * The timed kernels of msgrate_rma, and the table that says which synchronisation
- * of which pattern they are.
- */
+#include "msgrate/rma_kernel.h"
+
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
-#include "msgrate/rma.h"
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-void msgrate_put_block(const struct msgrate_access *access, struct msgrate_share share,
-                       unsigned char *block, int peer, MPI_Aint offset)
+static void put_block(const struct msgrate_access *x, struct msgrate_share share,
+                      unsigned char *block, int peer, MPI_Aint offset)
 {
-    const size_t bytes = (size_t)access->messages.bytes;
-    const struct bc_amount amount = access->messages.amount;
+    const size_t bytes = (size_t)x->messages.bytes;
+    const struct bc_amount amount = x->messages.amount;
     for (int m = share.first; m < share.end; m++)
         BC_MPI(MPI_Put(block + (size_t)m * bytes, amount.count, amount.type, peer,
                        offset + (MPI_Aint)((size_t)m * bytes), amount.count, amount.type,
-                       access->window));
+                       x->window));
 }
 
-void msgrate_get_block(const struct msgrate_access *access, struct msgrate_share share,
-                       unsigned char *block, int peer, MPI_Aint offset)
+static void get_block(const struct msgrate_access *x, struct msgrate_share share,
+                      unsigned char *block, int peer, MPI_Aint offset)
 {
-    const size_t bytes = (size_t)access->messages.bytes;
-    const struct bc_amount amount = access->messages.amount;
+    const size_t bytes = (size_t)x->messages.bytes;
+    const struct bc_amount amount = x->messages.amount;
     for (int m = share.first; m < share.end; m++)
         BC_MPI(MPI_Get(block + (size_t)m * bytes, amount.count, amount.type, peer,
                        offset + (MPI_Aint)((size_t)m * bytes), amount.count, amount.type,
-                       access->window));
+                       x->window));
 }
+
+msgrate_transfer_fn *const msgrate_transfers[MSGRATE_TRANSFERS] = {
+    [MSGRATE_PUT] = put_block,
+    [MSGRATE_GET] = get_block,
+};
 
 static void transfer_share_to_partner(const void *context, int thread)
 {
@@ -36,8 +38,8 @@ static void transfer_share_to_partner(const void *context, int thread)
     x->transfer_block(x, x->shares[thread], x->local_buffer, x->bench->partner, x->offset);
 }
 
-/* Block i of a peer's window is for the rank that it has at place i of its own
-   list, which is the mirror image of this rank's: see msgrate_peers_list. */
+/* Block i of a peer's window is for the rank at place i of the peer's own list, which is the mirror
+   image of this rank's list: see msgrate_peers_list. */
 static void transfer_share_to_peers(const void *context, int thread)
 {
     const struct msgrate_access *const x = context;
@@ -193,18 +195,17 @@ static void end_flush(const struct msgrate_access *x)
 #define HALO .pattern = "pre-post"
 
 const struct msgrate_method msgrate_methods[MSGRATE_METHODS] = {
-    {SINGLE, .synchronisation = "fence", .time_lower = time_fence_single,
-     .time_upper = time_fence_alone, .time_resting = time_fence_alone},
-    {SINGLE, .synchronisation = "lock", .time_lower = time_lock_single},
-    {SINGLE, .synchronisation = "pscw", .time_lower = time_pscw_origin,
-     .time_upper = time_pscw_target},
-    {SINGLE, .synchronisation = "flush", .locks_all = true, .time_lower = time_flush_single,
+    {SINGLE, .sync = MSGRATE_FENCE, .time_lower = time_fence_single, .time_upper = time_fence_alone,
+     .time_resting = time_fence_alone},
+    {SINGLE, .sync = MSGRATE_LOCK, .time_lower = time_lock_single},
+    {SINGLE, .sync = MSGRATE_PSCW, .time_lower = time_pscw_origin, .time_upper = time_pscw_target},
+    {SINGLE, .sync = MSGRATE_FLUSH, .locks_all = true, .time_lower = time_flush_single,
      .begin = begin_flush, .end = end_flush},
-    {HALO, .synchronisation = "fence", .opens_ahead = true, .time_lower = time_fence_halo,
+    {HALO, .sync = MSGRATE_FENCE, .opens_ahead = true, .time_lower = time_fence_halo,
      .time_upper = time_fence_halo, .begin = begin_fence_halo, .end = end_fence_halo},
-    {HALO, .synchronisation = "lock", .time_lower = time_lock_halo, .time_upper = time_lock_halo},
-    {HALO, .synchronisation = "pscw", .opens_ahead = true, .time_lower = time_pscw_halo,
+    {HALO, .sync = MSGRATE_LOCK, .time_lower = time_lock_halo, .time_upper = time_lock_halo},
+    {HALO, .sync = MSGRATE_PSCW, .opens_ahead = true, .time_lower = time_pscw_halo,
      .time_upper = time_pscw_halo, .begin = begin_pscw_halo, .end = end_pscw_halo},
-    {HALO, .synchronisation = "flush", .locks_all = true, .time_lower = time_flush_halo,
+    {HALO, .sync = MSGRATE_FLUSH, .locks_all = true, .time_lower = time_flush_halo,
      .time_upper = time_flush_halo, .begin = begin_flush, .end = end_flush},
 };

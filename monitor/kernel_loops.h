@@ -1,6 +1,6 @@
 /*
- * The timed loops of monitor_overhead. Included twice by overhead_calls.c, which defines
- * CALL(Name), MPI's function or PMPI's, and LOOP(name), the loop's; so without a guard.
+ * The timed loops of monitor_overhead. kernel.c includes this file twice, so there is no guard. It
+ * defines CALL(Name), MPI_Name or PMPI_Name, and LOOP(name), the name of the loop's function.
  */
 
 /* A repetition is one line, to be checked by eye. */
@@ -32,7 +32,7 @@ TIMED_LOOP(send, PMPI_Irecv(RECEIVED, &requests[0]); CALL(Send)(SENT);
 TIMED_LOOP(recv, PMPI_Isend(SENT, &requests[0]); CALL(Recv)(RECEIVED, MPI_STATUS_IGNORE);
            PMPI_Wait(&requests[0], MPI_STATUS_IGNORE);)
 
-/* As many messages each way. */
+/* OVERHEAD_MANY messages each way. */
 TIMED_LOOP(waitall, for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Irecv)(RECEIVED, &requests[k]);
            for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Isend)(SENT, &requests[OVERHEAD_MANY + k]);
            CALL(Waitall)(2 * OVERHEAD_MANY, requests, bench->no_statuses);)
@@ -41,7 +41,7 @@ TIMED_LOOP(start_wait, PMPI_Irecv(RECEIVED, &requests[0]); CALL(Start)(&bench->p
            CALL(Wait)(&bench->persistent, MPI_STATUS_IGNORE);
            PMPI_Wait(&requests[0], MPI_STATUS_IGNORE);)
 
-/* Of a receive that isn't complete. */
+/* Tests a receive that never completes. */
 TIMED_LOOP(test, CALL(Test)(&bench->never, &flag, MPI_STATUS_IGNORE);)
 
 TIMED_LOOP(put, CALL(Put)(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0,

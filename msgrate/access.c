@@ -1,7 +1,8 @@
-#include "msgrate/rma.h"
+#include "msgrate/access.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static int rank_of(const struct msgrate_access *x)
     return x->bench->run->job.rank;
 }
 
-/* Whether this rank's messages go somewhere, or come from somewhere. */
+/* Whether messages come out of this rank's memory. */
 static bool gives(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (!method->one_partner)
@@ -36,6 +37,7 @@ static bool gives(const struct msgrate_access *x, const struct msgrate_method *m
     return x->bench->partner >= 0 && x->bench->lower == x->puts;
 }
 
+/* Whether messages go into this rank's memory. */
 static bool takes(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (!method->one_partner)
@@ -43,8 +45,8 @@ static bool takes(const struct msgrate_access *x, const struct msgrate_method *m
     return x->bench->partner >= 0 && x->bench->lower != x->puts;
 }
 
-/* Local loads and stores in the window come between these two, where other
-   ranks may access it at any time. */
+/* Where other ranks may access the window at any time, local loads and stores in it come between
+   open_window and close_window. */
 static void open_window(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     if (method->locks_all)
@@ -61,46 +63,31 @@ static void close_window(const struct msgrate_access *x, const struct msgrate_me
         BC_MPI(MPI_Win_unlock(rank_of(x), x->window));
 }
 
-/* Writes what this rank gives in an iteration; with --check so that it can be
-   verified. */
-static void write_messages(const struct msgrate_access *x, const struct msgrate_method *method,
-                           unsigned char *start, int64_t iteration)
-{
-    const struct msgrate_bench *const bench = x->bench;
-    const int blocks = method->one_partner ? 1 : bench->npeers;
-    if (!bench->run->settings.check) {
-        memset(start, (int)(iteration & 0x7f), msgrate_block_bytes(&x->messages) * (size_t)blocks);
-        return;
-    }
-    for (int i = 0; i < blocks; i++)
-        msgrate_write_block(&x->messages, msgrate_block(&x->messages, start, i), iteration,
-                            rank_of(x), method->one_partner ? bench->partner : bench->sends[i]);
-}
-
-/* Writes what an iteration transfers. What is got must be in the window before
-   that is exposed: one iteration earlier where that is done ahead. */
+/* Writes what an iteration transfers. What is got must be in the window before the window is
+   exposed: one iteration earlier where it is exposed ahead. */
 static void write_gifts(const struct msgrate_access *x, const struct msgrate_method *method,
                         int64_t iteration)
 {
     if (!gives(x, method))
         return;
     if (x->puts) {
-        write_messages(x, method, x->local_buffer, iteration);
+        msgrate_write_buffer(x->bench, &x->messages, method->one_partner, x->local_buffer,
+                             iteration);
         return;
     }
     open_window(x, method);
-    write_messages(x, method, x->window_memory + half_offset(x, iteration), iteration);
+    msgrate_write_buffer(x->bench, &x->messages, method->one_partner,
+                         x->window_memory + half_offset(x, iteration), iteration);
     close_window(x, method);
 }
 
-/* Gets from an exposure that is open already read what was written before. */
+/* Gets from an exposure that is open already transfer what was written before. */
 static bool writes_ahead(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     return !x->puts && method->opens_ahead;
 }
 
-/* Brings what is got in this iteration into the caches again, as writing it
-   would have done. */
+/* Brings what is got in this iteration into the caches again, as writing it would have done. */
 static void read_gifts(const struct msgrate_access *x, const struct msgrate_method *method)
 {
     enum { LINE_BYTES = 64 };
@@ -110,29 +97,18 @@ static void read_gifts(const struct msgrate_access *x, const struct msgrate_meth
         (void)start[i];
 }
 
-static int64_t count_wrong(const struct msgrate_access *x, const struct msgrate_method *method)
-{
-    const struct msgrate_bench *const bench = x->bench;
-    const int blocks = method->one_partner ? 1 : bench->npeers;
-    unsigned char *start = x->local_buffer;
-    if (!takes(x, method))
-        return 0;
-    if (x->puts)
-        start = x->window_memory + half_offset(x, x->iteration);
-    int64_t wrong = 0;
-    for (int i = 0; i < blocks; i++)
-        wrong += msgrate_count_wrong(
-            &x->messages, msgrate_block(&x->messages, start, i), x->iteration,
-            method->one_partner ? bench->partner : bench->receives[i], rank_of(x));
-    return wrong;
-}
-
+/* The wrong messages that this rank got in this iteration. */
 static int64_t verify(const struct msgrate_access *x, const struct msgrate_method *method)
 {
+    if (!takes(x, method))
+        return 0;
     if (!x->puts)
-        return count_wrong(x, method);
+        return msgrate_verify_buffer(x->bench, &x->messages, method->one_partner, x->local_buffer,
+                                     x->iteration);
     open_window(x, method);
-    const int64_t wrong = count_wrong(x, method);
+    const int64_t wrong =
+        msgrate_verify_buffer(x->bench, &x->messages, method->one_partner,
+                              x->window_memory + half_offset(x, x->iteration), x->iteration);
     close_window(x, method);
     return wrong;
 }
@@ -184,13 +160,8 @@ void msgrate_measure_access(struct msgrate_access *access, const struct msgrate_
 {
     struct msgrate_access *const x = access;
     struct accesses accesses = {x, method};
-    const struct bc_source source = {
-        .quantities = 1,
-        .take = take,
-        .context = &accesses,
-    };
+    const struct bc_source source = {.quantities = 1, .take = take, .context = &accesses};
     x->iteration = x->wrong = 0;
-    *result = msgrate_begin_result(x->bench, &x->messages, method->one_partner);
     if (writes_ahead(x, method))
         write_gifts(x, method, 0);
     if (method->begin != NULL)
@@ -198,7 +169,7 @@ void msgrate_measure_access(struct msgrate_access *access, const struct msgrate_
     msgrate_sample(x->bench, &source, method->pattern, seconds, result);
     if (method->end != NULL)
         method->end(x);
-    msgrate_add_wrong(result, x->wrong);
+    msgrate_conclude(x->bench, &x->messages, method->one_partner, x->wrong, result);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -226,12 +197,11 @@ static void free_group(MPI_Group *group)
         BC_MPI(MPI_Group_free(group));
 }
 
-/* The messages of each block that the threads transfer. */
+/* Divides the messages of a block among the threads. */
 static struct msgrate_share *share_messages(int messages, int threads)
 {
-    struct msgrate_share *const shares = malloc((size_t)threads * sizeof *shares);
-    if (shares == NULL)
-        bc_abort("no memory for %d threads", threads);
+    struct msgrate_share *const shares =
+        bc_allocate((size_t)threads, sizeof *shares, "no memory for %d threads", threads);
     for (int t = 0; t < threads; t++) {
         const int64_t count = messages;
         shares[t].first = (int)(count * t / threads);
@@ -241,17 +211,18 @@ static struct msgrate_share *share_messages(int messages, int threads)
 }
 
 void msgrate_access_create(struct msgrate_access *access, struct msgrate_bench *bench,
-                           enum msgrate_transfer transfer, int threads, int64_t size_bytes)
+                           int64_t size_bytes)
 {
+    const struct msgrate_parameters *const p = &bench->parameters;
     struct msgrate_access *const x = access;
-    const bool puts = transfer == MSGRATE_PUT;
+    const bool puts = p->transfer == MSGRATE_PUT;
     *x = (struct msgrate_access){
         .bench = bench,
-        .messages = msgrate_messages_create((int)bench->parameters->messages, size_bytes),
+        .messages = msgrate_messages_create((int)p->messages, size_bytes),
         .puts = puts,
-        .transfer_block = puts ? msgrate_put_block : msgrate_get_block,
-        .team = msgrate_team_create(threads),
-        .shares = share_messages((int)bench->parameters->messages, threads),
+        .transfer_block = msgrate_transfers[p->transfer],
+        .team = msgrate_team_create((int)p->threads),
+        .shares = share_messages((int)p->messages, (int)p->threads),
         .halves = bench->run->settings.check ? 2 : 1,
         .targets = puts ? bench->sends : bench->receives,
         .origins = puts ? bench->receives : bench->sends,

@@ -1,4 +1,4 @@
-#include "monitor/overhead_calls.h"
+#include "monitor/kernel.h"
 
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
@@ -7,12 +7,12 @@ enum { WINDOW_BYTES = 65536, TAG_NEVER_SENT = 1 };
 
 #define CALL(Name) MPI_##Name
 #define LOOP(name) monitored_##name
-#include "monitor/overhead_loops.h"
+#include "monitor/kernel_loops.h"
 #undef CALL
 #undef LOOP
 #define CALL(Name) PMPI_##Name
 #define LOOP(name) direct_##name
-#include "monitor/overhead_loops.h"
+#include "monitor/kernel_loops.h"
 #undef CALL
 #undef LOOP
 

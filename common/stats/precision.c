@@ -1,0 +1,34 @@
+#include "common/stats/precision.h"
+
+static bool is_precise(struct bc_precision *rule, int i, const struct bc_samples *samples)
+{
+    const struct bc_target *const target = &rule->targets[i];
+    struct bc_summary summary =
+        bc_run_summarize_difference(rule->run, samples, target->quantity, target->subtrahend);
+    if (bc_half_width(&summary) < target->resolution_ns)
+        summary.interval.lo = summary.interval.hi = summary.value;
+    const bool negligible = target->negligible_ns > 0.0 && !(summary.value > target->negligible_ns);
+    return bc_stopping_look(&rule->stopping[i], &summary) || negligible;
+}
+
+/* Looks at every target each time, since each counts its narrow looks in a row. */
+static bool all_are_precise(const struct bc_samples *samples, void *context)
+{
+    struct bc_precision *const rule = context;
+    bool precise = true;
+    for (int i = 0; i < rule->count; i++)
+        precise = is_precise(rule, i, samples) && precise;
+    return precise;
+}
+
+void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
+                           const struct bc_run *run, const struct bc_target *targets, int count)
+{
+    *rule = (struct bc_precision){.run = run, .targets = targets, .count = count};
+    for (int i = 0; i < count; i++)
+        rule->stopping[i].precision = run->settings.precision_pct / 100.0;
+    if (plan->min_rounds >= plan->max_rounds)
+        return;
+    plan->settled = all_are_precise;
+    plan->context = rule;
+}

@@ -1,0 +1,59 @@
+/*
+ * The timed loops of monitor_overhead: for each kind of call one through the monitor's wrappers and
+ * one directly.
+ */
+#ifndef COMMCOST_MONITOR_KERNEL_H
+#define COMMCOST_MONITOR_KERNEL_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+enum { OVERHEAD_MESSAGE_BYTES = 8, OVERHEAD_MANY = 8 };
+
+/* What the loops work on. This process communicates with itself only. */
+struct overhead_bench {
+    char sent[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY],
+        received[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY];
+    double value, sum;
+    MPI_Win window;          /* in an epoch of MPI_Win_lock_all */
+    MPI_Request persistent;  /* a send */
+    MPI_Request never;       /* a receive that nothing is sent to */
+    MPI_Status *no_statuses; /* MPI_STATUSES_IGNORE; gcc warns of MPICH's constant, which it takes
+                                for an array of size 0 */
+};
+
+/* Makes and frees what the loops work on. Collective over MPI_COMM_SELF. */
+void overhead_bench_create(struct overhead_bench *bench);
+void overhead_bench_destroy(struct overhead_bench *bench);
+
+/* Times `repetitions` repetitions and returns the time in ns. */
+typedef int64_t overhead_loop_fn(struct overhead_bench *bench, int64_t repetitions);
+
+/* A kind of call. Both loops make the same calls. Those in `name` go through the wrappers in one
+   loop and directly to MPI in the other; what else a repetition needs, such as the receive of what
+   is sent, goes directly in both. */
+struct overhead_call {
+    const char *name; /* the calls of a repetition that differ */
+    overhead_loop_fn *monitored, *direct;
+};
+
+/* Times a loop after one repetition that isn't timed, and returns the time in ns. Completes the
+   puts that the loop left in flight, outside of the timing. */
+int64_t overhead_loop(struct overhead_bench *bench, overhead_loop_fn *loop, int64_t repetitions);
+
+/*
+ * Times both loops of a call in turn. Stores the time of a repetition in ns: values[0] monitored,
+ * values[1] direct.
+ *
+ * The order is monitored, direct, direct, monitored, after a monitored loop that doesn't count. So
+ * the two loops behind a value have the same mean position, and each kind of loop follows its own
+ * kind once and the other kind once. Drift, a slow first loop, and what a loop leaves behind for
+ * the next one cancel in the difference.
+ */
+void overhead_take(struct overhead_bench *bench, const struct overhead_call *call,
+                   int64_t repetitions, double values[2]);
+
+extern const struct overhead_call overhead_calls[];
+extern const int overhead_calls_count;
+
+#endif

@@ -1,0 +1,69 @@
+#include "syncbench/kernel.h"
+
+#include "common/clock/clock.h"
+#include "common/clock/work.h"
+
+/* Does nothing without a window: then the barrier was before the synchronisation that isn't
+   timed. */
+static void start(const struct syncbench_loop *loop)
+{
+    if (loop->window != NULL)
+        bc_start_window_wait(loop->window);
+}
+
+/* The delay, then the synchronisation. One synchronisation comes before the time starts, so that
+   ranks come out of it as they come out of all that follow, and not as they come out of the barrier
+   before the loop. */
+static double time_delays(const struct syncbench_loop *loop, int quantity, syncbench_fn *enter,
+                          syncbench_fn *leave)
+{
+    struct syncbench_team *const team = loop->team;
+    const int64_t repetitions = loop->inner;
+    const uint64_t units = loop->delay_units;
+    enter(team);
+    leave(team);
+    start(loop);
+    const int64_t start_ns = bc_now_ns();
+    for (int64_t i = 0; i < repetitions; i++) {
+        bc_work(units);
+        enter(team);
+        leave(team);
+    }
+    return bc_start_window_time(loop->window, quantity, start_ns, bc_now_ns());
+}
+
+/* The delay inside. Timed from the barrier on, since the first rank may keep the lock as long as it
+   has turns, and the others wait from the start: the slowest rank's time is that of all turns, in
+   whatever order they come. */
+static double time_turns(const struct syncbench_loop *loop, int quantity, syncbench_fn *enter,
+                         syncbench_fn *leave, int64_t repetitions)
+{
+    struct syncbench_team *const team = loop->team;
+    const uint64_t units = loop->delay_units;
+    start(loop);
+    const int64_t start_ns = bc_now_ns();
+    for (int64_t i = 0; i < repetitions; i++) {
+        enter(team);
+        bc_work(units);
+        leave(team);
+    }
+    return bc_start_window_time(loop->window, quantity, start_ns, bc_now_ns());
+}
+
+double syncbench_time_loop(const struct syncbench_loop *loop)
+{
+    const struct syncbench_kind *const kind = loop->kind;
+    if (kind->set == SYNCBENCH_TURNS)
+        return time_turns(loop, SYNCBENCH_LOOP, kind->enter, kind->leave,
+                          loop->inner / loop->ranks);
+    return time_delays(loop, SYNCBENCH_LOOP, kind->enter, kind->leave);
+}
+
+/* Where ranks take turns, rank 0 does all of them. */
+double syncbench_time_reference(const struct syncbench_loop *loop)
+{
+    if (loop->kind->set != SYNCBENCH_TURNS)
+        return time_delays(loop, SYNCBENCH_REFERENCE, syncbench_nothing, syncbench_nothing);
+    return time_turns(loop, SYNCBENCH_REFERENCE, syncbench_nothing, syncbench_nothing,
+                      loop->rank == 0 ? loop->inner : 0);
+}

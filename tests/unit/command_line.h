@@ -1,0 +1,29 @@
+/*
+ * What a benchmark makes of a command line, without starting it.
+ */
+#ifndef COMMCOST_TESTS_UNIT_COMMAND_LINE_H
+#define COMMCOST_TESTS_UNIT_COMMAND_LINE_H
+
+#include "helpers.h"
+
+#include "common/run/benchmark.h"
+
+#include <stdbool.h>
+
+/* Prepares a run and gives it the words, in a job of `ranks` processes with any memory and without
+   variables. False with the error set. Free with bc_run_release in either case. */
+static inline bool accept_words(struct bc_run *run, const struct bc_benchmark *benchmark, int ranks,
+                                const char *const *words, struct bc_error *error)
+{
+    char *argv[WORDS_MAX];
+    const int argc = make_arguments(argv, words);
+    error->text[0] = '\0';
+    assert_true(bc_run_prepare(run, benchmark));
+    run->job.ranks = ranks;
+    run->memory_per_rank = run->shared_memory_per_rank = INT64_MAX;
+    const bool good = bc_run_accept(run, argc, argv, no_variable, error);
+    assert_true(good == (error->text[0] == '\0'));
+    return good;
+}
+
+#endif
