@@ -220,8 +220,8 @@ INTERPOSED const char *MPIX_Monitor_error_string(int code)
         [MPIX_MONITOR_SUCCESS] = "no error",
         [MPIX_MONITOR_ERR_ARGUMENT] = "an argument is NULL or out of range",
         [MPIX_MONITOR_ERR_MPI] = "MPI is not initialised, or finalised already",
-        [MPIX_MONITOR_ERR_REQUEST] = "no snapshot was started with this request, or its rows are "
-                                     "no longer kept",
+        [MPIX_MONITOR_ERR_REQUEST] =
+            "no snapshot was started with this request, or its rows are no longer kept",
         [MPIX_MONITOR_ERR_ENDED] = "the snapshot has ended already",
         [MPIX_MONITOR_ERR_ACTIVE] = "the snapshot has not ended yet",
         [MPIX_MONITOR_ERR_HANDLE] = "the snapshot was started with another handle",

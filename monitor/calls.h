@@ -32,7 +32,7 @@ static inline MPI_Status *status_or(MPI_Status *status, MPI_Status *own)
 }
 
 /* How many bytes arrived. */
-static inline int64_t received_bytes(const MPI_Status *status)
+static inline int64_t bytes_received(const MPI_Status *status)
 {
     int bytes = MPI_UNDEFINED;
     PMPI_Get_count(status, MPI_BYTE, &bytes);
@@ -58,7 +58,7 @@ static inline int operation_received(const struct operation *operation, int erro
 {
     const uint64_t end_ticks = ticks_now();
     if (error == MPI_SUCCESS)
-        operation_end(operation, end_ticks, received_bytes(status));
+        operation_end(operation, end_ticks, bytes_received(status));
     return error;
 }
 

@@ -100,7 +100,7 @@ static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *st
     if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
         PMPI_Test_cancelled(status, &cancelled);
     if (!cancelled)
-        operation_end(operation, end_ticks, operation->receives ? received_bytes(status) : 0);
+        operation_end(operation, end_ticks, operation->receives ? bytes_received(status) : 0);
 }
 
 /* Whether the statuses are valid: a call on several requests that fails may yet have completed some

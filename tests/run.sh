@@ -20,8 +20,8 @@ fi
 
 install_missing gcc g++ libc6-dev make cmake git mpich libmpich-dev libhwloc-dev \
     libcmocka-dev openmpi-bin libopenmpi-dev iproute2 kmod procps shellcheck \
-    clang clang-tidy libclang-rt-dev cppcheck valgrind gnuplot-nox help2man \
-    binutils python3 python3-pandas r-base-core libsimgrid-dev util-linux munge \
+    clang clang-format clang-tidy libclang-rt-dev cppcheck valgrind gnuplot-nox help2man \
+    binutils python3 python3-pandas python3-pytest r-base-core libsimgrid-dev util-linux munge \
     slurm-client slurmctld slurmd
 
 build=$COMMCOST_TOP/build-tests

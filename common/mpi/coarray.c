@@ -1,5 +1,6 @@
 #include "common/mpi/coarray.h"
 
+#include "common/machine/memory.h"
 #include "common/mpi/large_count.h"
 #include "common/mpi/mpi_check.h"
 
@@ -9,11 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Values in one transfer, at most: 1 GiB, whose bytes an int still counts. */
+/* Maximum number of values in one transfer: 1 GiB, whose number of bytes is still an int. */
 #define TRANSFER_MAX (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
-_Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "a transfer has a count of MPI's");
+_Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "the count of a transfer is an int");
 
-#define MUTEX_HOME 0 /* the rank whose window is locked, and that has a queue's end */
+#define NO_MEMORY "no memory for a set of %d ranks"
+
+#define MUTEX_HOME 0 /* the rank whose window a mutex locks, and that keeps the end of a queue */
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
@@ -27,7 +30,7 @@ MPI_Aint bc_window_bytes(int64_t count)
     return (MPI_Aint)((pages > 0 ? pages : 1) * page);
 }
 
-/* Of zeros. Collective. */
+/* Allocates a window filled with zeros. Collective. */
 static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
 {
     const MPI_Aint bytes = bc_window_bytes(count);
@@ -39,9 +42,9 @@ static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
     return window;
 }
 
-/* In the separate model a rank must not store into its part while another one
-   puts anywhere into it, which is what coarrays are for. A library that can't tell
-   its model (SMPI 3.32) is taken to have the unified one. */
+/* In the separate memory model a rank must not store into its part while another rank puts anywhere
+   into it, which is what coarrays are for. A library that doesn't tell its model (SMPI 3.32) is
+   assumed to have the unified one. */
 static void require_unified_model(MPI_Win window)
 {
     int *model;
@@ -61,7 +64,7 @@ void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
     BC_MPI(MPI_Comm_set_errhandler(coarray->comm, MPI_ERRORS_RETURN));
     coarray->window = allocate_window(comm, count, &coarray->values);
     require_unified_model(coarray->window);
-    /* No rank ever locks this window alone. */
+    /* NOCHECK: no rank ever takes an exclusive lock of this window. */
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, coarray->window));
     bc_sync_all(coarray);
 }
@@ -166,14 +169,14 @@ void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_
 
 /* ---- synchronisation ------------------------------------------------------------------------- */
 
-/* What this rank stored, put and got is where it belongs. */
+/* Completes this rank's stores, puts and gets. */
 static void complete(const struct bc_coarray *coarray)
 {
     BC_MPI(MPI_Win_sync(coarray->window));
     BC_MPI(MPI_Win_flush_all(coarray->window));
 }
 
-/* What is in this rank's part is what its loads will see. */
+/* Makes later loads of this rank see what is in its part. */
 static void look_afresh(const struct bc_coarray *coarray)
 {
     BC_MPI(MPI_Win_sync(coarray->window));
@@ -203,16 +206,13 @@ static bool has(const struct bc_images *images, int rank)
 void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
                       int count)
 {
-    const size_t room = (size_t)count + 1; /* none of nothing is not NULL */
     int self;
     BC_MPI(MPI_Comm_rank(coarray->comm, &self));
     *images = (struct bc_images){
-        .ranks = calloc(room, sizeof *images->ranks),
-        .requests = calloc(2 * room, sizeof(MPI_Request)),
+        .ranks = bc_allocate((size_t)count, sizeof(int), NO_MEMORY, count),
+        .requests = bc_allocate(2 * (size_t)count, sizeof(MPI_Request), NO_MEMORY, count),
         .statuses = MPI_STATUSES_IGNORE,
     };
-    if (images->ranks == NULL || images->requests == NULL)
-        bc_abort("no memory for a set of %d ranks", count);
     for (int i = 0; i < count; i++)
         if (ranks[i] != self && !has(images, ranks[i]))
             images->ranks[images->count++] = ranks[i];
@@ -244,7 +244,7 @@ void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm)
 {
     double *values;
     mutex->window = allocate_window(comm, 1, &values);
-    /* The zeros are there before any rank reads them. */
+    /* No rank reads the zeros before they are written. */
     BC_MPI(MPI_Barrier(comm));
 }
 
@@ -253,11 +253,10 @@ void bc_mutex_destroy(struct bc_mutex *mutex)
     BC_MPI(MPI_Win_free(&mutex->window));
 }
 
-/* MPI_Win_lock may return before the lock is held: MPI only promises that accesses
-   to the window happen under it (MPI 3.1, 11.5.3), and Open MPI's osc/pt2pt and
-   MPICH before ch4 do just that. So one is made and awaited; a flush alone has
-   nothing to complete and would promise nothing. Of the accesses a get is the
-   cheapest. */
+/* MPI_Win_lock may return before the lock is held: MPI only promises that accesses to the window
+   happen under it (MPI 3.1, 11.5.3), and Open MPI's osc/pt2pt and MPICH before ch4 do just that. So
+   one access is made and completed; a flush alone would have nothing to complete and promise
+   nothing. A get is the cheapest access. */
 void bc_mutex_lock(struct bc_mutex *mutex)
 {
     BC_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MUTEX_HOME, 0, mutex->window));
@@ -272,22 +271,22 @@ void bc_mutex_unlock(struct bc_mutex *mutex)
 
 /* ---- mutual exclusion by a queue ------------------------------------------------------------- */
 
-/* What each rank's part of the window has, a cache line apart: what one rank waits at
-   isn't disturbed by what others do.
+/* The values in each rank's part of the window, a cache line apart, so that accesses to one don't
+   disturb a rank that polls another.
 
-   The part begins with zeros and is only ever swapped or added to. It may be loaded while
-   another rank does that, but not stored to: a library may write a value twice (4.1.4 of
-   Open MPI does, by the C library's copy of eight bytes), and a zero in between is lost. So
-   nothing is cleared, and what is old is told from what is new by its turn. */
+   The part begins with zeros and is only ever swapped or added to. A rank may load a value while
+   another rank changes it, but not store it: a library may write a value twice (Open MPI 4.1.4
+   does, by the C library's copy of eight bytes), and a zero stored in between would be lost. So
+   nothing is cleared, and old values are told from new ones by their turn. */
 #define NOBODY 0
 enum {
-    NEXT = 0,    /* an entry: this rank's turn, and who comes after it in the queue */
-    GRANTED = 8, /* how often others have handed over to this rank */
-    LAST = 16,   /* an entry, at MUTEX_HOME: who is last in the queue, in which turn of its */
+    NEXT = 0,    /* an entry: this rank's turn, and the rank that follows it in the queue */
+    GRANTED = 8, /* how often other ranks have handed over to this rank */
+    LAST = 16,   /* an entry, at MUTEX_HOME: the last rank in the queue, with its turn */
     QUEUE_VALUES = 24
 };
 
-/* Ranks are counted from 1, so that none is nobody. */
+/* An entry counts ranks from 1, so that no rank's entry is NOBODY. */
 static int64_t make_entry(uint32_t turn, int rank)
 {
     return (int64_t)((uint64_t)turn << 32 | ((uint32_t)rank + 1));
@@ -314,7 +313,7 @@ void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm)
     lock->window = allocate_window(comm, QUEUE_VALUES, &values);
     lock->own = (void *)values;
     require_unified_model(lock->window);
-    /* No rank ever locks this window alone. */
+    /* NOCHECK: no rank ever takes an exclusive lock of this window. */
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, lock->window));
     BC_MPI(MPI_Win_sync(lock->window));
     BC_MPI(MPI_Barrier(lock->comm));
@@ -327,7 +326,7 @@ void bc_queue_lock_destroy(struct bc_queue_lock *lock)
     BC_MPI(MPI_Comm_free(&lock->comm));
 }
 
-/* Changes a value at a rank, and returns the one before. */
+/* Changes a value at a rank; returns the value before that. */
 static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int64_t value,
                       MPI_Op how)
 {
@@ -342,19 +341,19 @@ static int64_t swap_last(const struct bc_queue_lock *lock, int64_t entry)
     return change(lock, MUTEX_HOME, LAST, entry, MPI_REPLACE);
 }
 
-/* Tells the one that an entry is of who comes after it. */
+/* Tells the rank of an entry which rank follows it. */
 static void tell_next(const struct bc_queue_lock *lock, int64_t entry, int next)
 {
     change(lock, rank_of(entry), NEXT, make_entry(turn_of(entry), next), MPI_REPLACE);
 }
 
-/* What is in this rank's memory: MPI_Win_sync orders it. */
+/* Loads a value of this rank's part; MPI_Win_sync orders the load. */
 static int64_t look(const struct bc_queue_lock *lock, int place)
 {
     return atomic_load_explicit(&lock->own[place], memory_order_relaxed);
 }
 
-/* Whether it is known who comes after this rank. */
+/* Whether this rank has been told which rank follows it. */
 static bool has_next(const struct bc_queue_lock *lock)
 {
     return turn_of(look(lock, NEXT)) == lock->turn;
@@ -365,9 +364,8 @@ static bool is_granted(const struct bc_queue_lock *lock)
     return look(lock, GRANTED) == lock->waits;
 }
 
-/* Waits for what another rank writes here. The memory is read by itself, which costs no
-   one else anything; but where the network doesn't write by itself this rank has to be in
-   MPI calls, as the probe is. */
+/* Waits for another rank to write here. Polls this rank's memory, which costs other ranks nothing;
+   but where the network doesn't write by itself this rank has to be in MPI calls, so it probes. */
 static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struct bc_queue_lock *))
 {
     int ignored;
@@ -375,7 +373,7 @@ static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struc
         BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->comm, &ignored, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Win_sync(lock->window));
     }
-    /* What the other rank stored before it wrote that is seen from here on. */
+    /* From here on this rank sees what the other rank stored before it wrote that. */
     BC_MPI(MPI_Win_sync(lock->window));
 }
 
@@ -392,21 +390,21 @@ void bc_queue_lock_acquire(struct bc_queue_lock *lock)
     await(lock, is_granted);
 }
 
-/* The paper's release without compare-and-swap (its algorithm 6): that may not be mixed
-   with another operation on the same place unless a window's accumulate_ops said so,
-   which has no value for it (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1
+/* The paper's release without compare-and-swap (its algorithm 6). Compare-and-swap must not be
+   mixed with other operations on the same value unless the window's accumulate_ops says so, which
+   has no value for that (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1
    (tests/mpi_defects/compare_and_swap.c). */
 void bc_queue_lock_release(struct bc_queue_lock *lock)
 {
-    int64_t usurper = NOBODY; /* the paper's word: the last of those who came while LAST
-                                 said nobody */
+    int64_t usurper = NOBODY; /* the paper's word: the last of the ranks that came while LAST was
+                                 NOBODY */
     BC_MPI(MPI_Win_sync(lock->window));
     if (!has_next(lock)) {
         const int64_t last = swap_last(lock, NOBODY);
         if (last == make_entry(lock->turn, lock->rank))
             return;
-        /* Others have come, whose queue is put back. Who came in between found nobody
-           and holds the lock, and they wait for the last of these. */
+        /* Other ranks have come, so their queue is put back. A rank that came in between found
+           NOBODY and holds the lock; these ranks wait for the last one that came in between. */
         usurper = swap_last(lock, last);
     }
     await(lock, has_next);

@@ -5,8 +5,8 @@
 
 #include <sched.h>
 
-/* A rank tests its request LOOKS times before each sleep: a collective may have several steps ready,
-   and each test makes progress on one of them. */
+/* A rank tests its request LOOKS times before each sleep: a collective may have several steps
+   ready, and each test makes progress on one of them. */
 #define LOOKS 4
 
 /* The first sleep is short, for collectives that are about to end; each is twice as long as the one
@@ -40,12 +40,10 @@ static void wait_asleep(MPI_Request *request)
 
 static void wait_yielding(MPI_Request *request)
 {
-    int done = 0;
-    for (;;) {
+    for (int done = 0; !done;) {
         BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
-        if (done)
-            return;
-        sched_yield();
+        if (!done)
+            sched_yield();
     }
 }
 

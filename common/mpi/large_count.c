@@ -18,7 +18,8 @@ static MPI_Aint extent_of(MPI_Datatype type)
 
 /* ---- many elements --------------------------------------------------------------------------- */
 
-/* As many as an int counts. Libraries know what is contiguous by how it was made. */
+/* For a count in the range of int. MPI libraries recognize contiguous data by how its datatype was
+   made. */
 static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element)
 {
     MPI_Datatype type;
@@ -29,7 +30,7 @@ static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes, MPI_Datatyp
     return type;
 }
 
-/* One datatype, and behind it another one. Frees both. */
+/* A datatype of `first`, and of `second` second_at bytes behind it. Frees both. */
 static MPI_Datatype join(MPI_Datatype first, MPI_Datatype second, MPI_Aint second_at)
 {
     const int lengths[] = {1, 1};
@@ -55,7 +56,7 @@ MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype e
     return join(whole, repeat_few(rest, stride_bytes, element), block_stride_bytes * blocks);
 }
 
-/* The type so many bytes behind where it was; frees what it was. */
+/* The type, moved by displacement_bytes. Frees the type that it was. */
 static MPI_Datatype shift(MPI_Datatype type, MPI_Aint displacement_bytes)
 {
     const int one = 1;
@@ -120,7 +121,7 @@ static MPI_Datatype subarray(int directions, const int64_t *array, const int64_t
     return type;
 }
 
-/* Rows, repeated to planes, and so on. */
+/* Repeats elements to rows, rows to planes, and so on. */
 static MPI_Datatype large_box(int directions, const int64_t *array, const int64_t *extent,
                               const int64_t *start, MPI_Datatype element)
 {

@@ -2,28 +2,29 @@
 
 #include <mpi.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static int world_rank(void)
+static bool mpi_is_running(void)
 {
-    int initialized = 0;
-    int finalized = 0;
-    int rank = 0;
+    int initialized = 0, finalized = 0;
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
-    if (initialized && !finalized)
+    return initialized && !finalized;
+}
+
+static int world_rank(void)
+{
+    int rank = 0;
+    if (mpi_is_running())
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank;
 }
 
 static _Noreturn void end_job(void)
 {
-    int initialized = 0;
-    int finalized = 0;
-    MPI_Initialized(&initialized);
-    MPI_Finalized(&finalized);
-    if (initialized && !finalized)
+    if (mpi_is_running())
         MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
 }

@@ -7,8 +7,8 @@
 #ifndef COMMCOST_COMMON_MPI_MPI_CHECK_H
 #define COMMCOST_COMMON_MPI_MPI_CHECK_H
 
-/* Evaluates an MPI call. If it fails, prints the call, file and line, the rank and MPI's error string
-   to stderr and aborts the job with exit status 1. */
+/* Evaluates an MPI call. If it fails, prints the call, file and line, the rank and MPI's error
+   string to stderr and aborts the job with exit status 1. */
 #define BC_MPI(call)                                                                               \
     do {                                                                                           \
         const int bc_mpi_code = (call);                                                            \

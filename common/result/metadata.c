@@ -1,6 +1,8 @@
 #include "common/result/metadata.h"
 
+#include "common/machine/launcher.h"
 #include "common/mpi/mpi_check.h"
+#include "common/result/text.h"
 
 #include "build_info.h"
 
@@ -31,18 +33,11 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
     if (localtime_r(&now, &local) != NULL)
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S%z", &local);
     bc_output_meta(output, "date", "%s", date);
-    size_t length = 1;
+    struct bc_text command = {0};
     for (int i = 0; i < argc; i++)
-        length += strlen(argv[i]) + 1;
-    char *const command = calloc(length, 1);
-    if (command != NULL) {
-        for (int i = 0; i < argc; i++) {
-            strcat(command, i > 0 ? " " : "");
-            strcat(command, argv[i]);
-        }
-        bc_output_meta(output, "command", "%s", command);
-        free(command);
-    }
+        bc_text_append(&command, "%s%s", i > 0 ? " " : "", argv[i]);
+    bc_output_meta(output, "command", "%s", command.start != NULL ? command.start : "");
+    free(command.start);
     bc_output_meta(output, "compiler", "%s", COMMCOST_COMPILER);
     bc_output_meta(output, "compiler_flags", "%s", COMMCOST_COMPILER_FLAGS);
 }
@@ -79,8 +74,8 @@ static void write_processor(struct bc_output *output)
         fclose(cpuinfo);
 }
 
-/* MPICH's version text has many lines: the first tells which library it is,
-   the one about the device how it communicates. */
+/* MPICH's version text has many lines, of which the first names the library, and the one about the
+   device says how it communicates. */
 static void write_library(struct bc_output *output)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -102,10 +97,24 @@ static void write_library(struct bc_output *output)
     }
 }
 
-/* What a launcher tells its processes is not what a user chose. */
-static bool is_of_launcher(const char *variable)
+/* Whether a text begins with one of the prefixes, whose list ends with NULL. */
+static bool begins_with(const char *text, const char *const *prefixes)
 {
-    static const char *const prefixes[] = {
+    for (; *prefixes != NULL; prefixes++)
+        if (strncmp(text, *prefixes, strlen(*prefixes)) == 0)
+            return true;
+    return false;
+}
+
+/* Writes the variables that choose a transport or tune the library, but not what a launcher sets
+   for its processes, since no user chose that. */
+static void write_mpi_variables(struct bc_output *output)
+{
+    static const char *const mpi[] = {
+        "UCX_", "FI_",       "MPIR_CVAR_", "OMPI_MCA_", "MPICH_", "PSM2_",  "PSM3_", "I_MPI_",
+        "MV2_", "PMIX_MCA_", "HYDRA_",     "OPAL_",     "UCC_",   "HCOLL_", NULL,
+    };
+    static const char *const launcher[] = {
         "OMPI_MCA_orte_",
         "OMPI_MCA_ess_",
         "OMPI_MCA_pmix",
@@ -113,50 +122,11 @@ static bool is_of_launcher(const char *variable)
         "OMPI_MCA_plm=",
         "OMPI_MCA_rmaps=",
         "OMPI_MCA_mpi_oversubscribe=",
-    };
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
-/* The variables that choose a transport or tune the library. */
-static void write_mpi_variables(struct bc_output *output)
-{
-    static const char *const prefixes[] = {
-        "UCX_",   "FI_",  "MPIR_CVAR_", "OMPI_MCA_", "MPICH_", "PSM2_", "PSM3_",
-        "I_MPI_", "MV2_", "PMIX_MCA_",  "HYDRA_",    "OPAL_",  "UCC_",  "HCOLL_",
+        NULL,
     };
     for (char **variable = environ; *variable != NULL; variable++)
-        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0 &&
-                !is_of_launcher(*variable))
-                bc_output_meta(output, "mpi_variable", "%s", *variable);
-}
-
-static void write_job_id(struct bc_output *output)
-{
-    static const char *const variables[] = {
-        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID", "FLUX_JOB_ID",
-    };
-    const char *id = NULL;
-    for (size_t i = 0; id == NULL && i < sizeof variables / sizeof *variables; i++)
-        id = getenv(variables[i]);
-    bc_output_meta(output, "job_id", "%s", id != NULL ? id : "NA");
-}
-
-/* The processes of the job as the launcher of this one counts them; 0 if it doesn't
-   say. */
-static long launched_processes(void)
-{
-    static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
-                                            "SLURM_STEP_NUM_TASKS"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *const size = getenv(variables[i]);
-        if (size != NULL)
-            return strtol(size, NULL, 10);
-    }
-    return 0;
+        if (begins_with(*variable, mpi) && !begins_with(*variable, launcher))
+            bc_output_meta(output, "mpi_variable", "%s", *variable);
 }
 
 void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level)
@@ -171,8 +141,7 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
     if (job->min_per_node == job->max_per_node)
         bc_output_meta(output, "ranks_per_node", "%d", job->max_per_node);
     else
-        bc_output_meta(output, "ranks_per_node", "%d to %d", job->min_per_node,
-                       job->max_per_node);
+        bc_output_meta(output, "ranks_per_node", "%d to %d", job->min_per_node, job->max_per_node);
     bc_output_meta(output, "hosts", "%s", job->hosts);
     bc_output_meta(output, "binding", "%s", job->binding != NULL ? job->binding : "NA");
     write_processor(output);
@@ -185,8 +154,9 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
     if (uname(&kernel) == 0)
         bc_output_meta(output, "kernel", "%s %s %s", kernel.sysname, kernel.release,
                        kernel.machine);
-    write_job_id(output);
-    const long launched = launched_processes();
+    const char *const job_id = bc_launcher_job_id();
+    bc_output_meta(output, "job_id", "%s", job_id != NULL ? job_id : "NA");
+    const long launched = bc_launcher_processes();
     if (job->ranks == 1 && launched > 1)
         bc_output_remark(output, "warning",
                          "%ld processes were started, but each is a job of its "

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many bytes a character has that begins with this one; 0: none does. */
+/* The length in bytes of a character that begins with `first`; 0 if none does. */
 static size_t length_by_first_byte(unsigned char first)
 {
     if (first < 0x80)
@@ -17,24 +17,24 @@ static size_t length_by_first_byte(unsigned char first)
     return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/* Reads the character that the text begins with (RFC 3629); returns the number
-   of its bytes, or 0 if they are none. */
+/* Reads the first character of a text (RFC 3629). Returns its length in bytes; 0 if it isn't valid.
+ */
 static size_t read_character(const char *text, uint32_t *character)
 {
-    /* The least character that needs so many bytes. */
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    /* The smallest character of each length. */
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char first = (unsigned char)text[0];
     const size_t length = length_by_first_byte(first);
     *character = length <= 1 ? first : first & (0x7fU >> length);
     for (size_t i = 1; i < length; i++) {
         const unsigned char byte = (unsigned char)text[i];
-        if ((byte & 0xc0U) != 0x80) /* the end of the text, too */
+        if ((byte & 0xc0U) != 0x80) /* true for the end of the text, too */
             return 0;
         *character = *character << 6 | (byte & 0x3fU);
     }
     const bool surrogate = *character >= 0xd800 && *character < 0xe000;
-    return length == 0 || surrogate || *character < least[length] || *character > 0x10ffff ? 0
-                                                                                           : length;
+    return length == 0 || surrogate || *character < min[length] || *character > 0x10ffff ? 0
+                                                                                         : length;
 }
 
 static bool is_control(uint32_t character)

@@ -1,0 +1,7 @@
+#!/bin/sh
+# All C is as .clang-format says.
+#
+# usage: format.sh SOURCE
+set -eu
+cd "$1"
+git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
