@@ -74,7 +74,7 @@ static bool is_name(const char *word, size_t length, const char *name)
     }
 }
 
-bool bc_names_choose(const char *option, struct bc_names *names, bc_name_fn *name_at, int count,
+bool bc_names_choose(const char *given_to, struct bc_names *names, bc_name_fn *name_at, int count,
                      struct bc_error *error)
 {
     memset(names->chosen, 0, sizeof names->chosen);
@@ -86,8 +86,8 @@ bool bc_names_choose(const char *option, struct bc_names *names, bc_name_fn *nam
             if (all || is_name(word, length, name_at(i)))
                 names->chosen[i] = known = true;
         if (!known)
-            return bc_error_set(error, "--%s: '%.*s' is none: use all, or names such as %s,%s",
-                                option, (int)(length < SHOWN_MAX ? length : SHOWN_MAX), word,
+            return bc_error_set(error, "%s: '%.*s' is none: use all, or names such as %s,%s",
+                                given_to, (int)(length < SHOWN_MAX ? length : SHOWN_MAX), word,
                                 name_at(0), name_at(count - 1));
         word += length;
         if (*word == '\0')
@@ -270,8 +270,7 @@ static bool set_value(const struct entry *entry, const char *name, const char *t
     case BC_NAMES: {
         struct bc_names *const names = entry->value;
         names->text = text;
-        return bc_names_choose(option->long_name, names, option->name_at, option->name_count,
-                               error);
+        return bc_names_choose(name, names, option->name_at, option->name_count, error);
     }
     case BC_TEXT:
         *(const char **)entry->value = text;

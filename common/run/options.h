@@ -147,8 +147,9 @@ bool bc_options_decode(struct bc_options *options, const char *text);
 
 /* Marks the names in `names->chosen` that `names->text` lists: names separated by commas, or
    `all`. Case and the characters space, `-` and `_` don't count, so "many-put" is "many put".
-   False with the error set, which names --`option`, if a name is not in the list. */
-bool bc_names_choose(const char *option, struct bc_names *names, bc_name_fn *name_at, int count,
+   False with the error set if a name is not in the list; the error names `given_to`, the option or
+   variable that had the text. */
+bool bc_names_choose(const char *given_to, struct bc_names *names, bc_name_fn *name_at, int count,
                      struct bc_error *error);
 
 #endif

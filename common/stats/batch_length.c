@@ -20,7 +20,7 @@ int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn 
 {
     int64_t repetitions = min;
     while (repetitions < max &&
-           (repeat(context, repetitions) < batch_ns || repeat(context, repetitions) < batch_ns))
+           !(repeat(context, repetitions) >= batch_ns && repeat(context, repetitions) >= batch_ns))
         repetitions *= 2;
     return repetitions < max ? repetitions : max;
 }

@@ -2,16 +2,16 @@
 
 static bool is_precise(struct bc_precision *rule, int i, const struct bc_samples *samples)
 {
-    const struct bc_target *const target = &rule->targets[i];
+    const struct bc_precise_value *const value = &rule->values[i];
     struct bc_summary summary =
-        bc_run_summarize_difference(rule->run, samples, target->quantity, target->subtrahend);
-    if (bc_half_width(&summary) < target->resolution_ns)
+        bc_run_summarize_difference(rule->run, samples, value->quantity, value->subtrahend);
+    if (bc_half_width(&summary) < value->resolution_ns)
         summary.interval.lo = summary.interval.hi = summary.value;
-    const bool negligible = target->negligible_ns > 0.0 && !(summary.value > target->negligible_ns);
+    const bool negligible = value->negligible_ns > 0.0 && !(summary.value > value->negligible_ns);
     return bc_stopping_look(&rule->stopping[i], &summary) || negligible;
 }
 
-/* Looks at every target each time, since each counts its narrow looks in a row. */
+/* Looks at every value each time, since each counts its narrow looks in a row. */
 static bool all_are_precise(const struct bc_samples *samples, void *context)
 {
     struct bc_precision *const rule = context;
@@ -22,9 +22,10 @@ static bool all_are_precise(const struct bc_samples *samples, void *context)
 }
 
 void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
-                           const struct bc_run *run, const struct bc_target *targets, int count)
+                           const struct bc_run *run, const struct bc_precise_value *values,
+                           int count)
 {
-    *rule = (struct bc_precision){.run = run, .targets = targets, .count = count};
+    *rule = (struct bc_precision){.run = run, .values = values, .count = count};
     for (int i = 0; i < count; i++)
         rule->stopping[i].precision = run->settings.precision_pct / 100.0;
     if (plan->min_rounds >= plan->max_rounds)

@@ -10,28 +10,29 @@
 #include "common/stats/stats.h"
 
 /* A value that has to be precise. */
-struct bc_target {
+struct bc_precise_value {
     int quantity;
-    int subtrahend;       /* the quantity to subtract from it, round by round; -1: none */
-    double resolution_ns; /* an interval whose half-width is below this is narrow enough; 0: none is
-                             because of that */
-    double negligible_ns; /* a value up to this need not be precise; 0: all must be */
+    int subtrahend; /* the quantity to subtract from it, round by round; -1: none */
+    double
+        resolution_ns; /* an interval with a half-width below this is narrow enough in any case */
+    double negligible_ns; /* a value up to this need not be precise; 0: every value must be */
 };
 
-#define BC_TARGETS_MAX 4
+#define BC_PRECISE_VALUES_MAX 4
 
 /* Internal to the rule; lives as long as the plan. */
 struct bc_precision {
     const struct bc_run *run;
-    const struct bc_target *targets;
+    const struct bc_precise_value *values;
     int count;
-    struct bc_stopping stopping[BC_TARGETS_MAX];
+    struct bc_stopping stopping[BC_PRECISE_VALUES_MAX];
 };
 
-/* Lets `plan` end when all `count` targets (at most BC_TARGETS_MAX) are precise by the settings of
-   the run; does nothing to a plan with a fixed number of rounds. `rule` is filled in; it and the
-   targets must outlive the plan. Local. */
+/* Lets `plan` end when all `count` values (at most BC_PRECISE_VALUES_MAX) are precise by the
+   settings of the run; does nothing to a plan with a fixed number of rounds. `rule` is filled in;
+   it and the values must outlive the plan. Local. */
 void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
-                           const struct bc_run *run, const struct bc_target *targets, int count);
+                           const struct bc_run *run, const struct bc_precise_value *values,
+                           int count);
 
 #endif

@@ -81,7 +81,7 @@ static void try_names(const char *text)
 {
     struct bc_names names = {.text = text};
     struct bc_error error = {""};
-    const bool good = bc_names_choose("types", &names, name_of, 4, &error);
+    const bool good = bc_names_choose("--types", &names, name_of, 4, &error);
     bool any = false;
     for (int i = 0; i < BC_NAMES_MAX; i++) {
         any = any || names.chosen[i];

@@ -1,26 +1,28 @@
 /*
- * The parts of counts_test: each calls functions a known number of times, case by case.
+ * The parts of counts_test. Each calls MPI functions a known number of times, case by case.
  *
- * A case is a snapshot of its own, so nothing else may be in it; and there is one snapshot over all
- * cases, in which everything adds up. What is not to be counted, the partner's side of a message
- * above all, is called as PMPI_.
+ * A case is a snapshot of its own, which must count nothing else. Another snapshot spans all cases,
+ * and counts their sum. What must not be counted, such as the partner's side of a message, is called
+ * as PMPI_.
  */
-#ifndef MONITOR_COUNTS_H
-#define MONITOR_COUNTS_H
+#ifndef COMMCOST_TESTS_MONITOR_COUNTS_H
+#define COMMCOST_TESTS_MONITOR_COUNTS_H
 
 #include "expect.h"
 
-/* Begins a case in which the function of this name is called; `what` tells it from others. */
+#define ELEMENTS(array) (sizeof(array) / sizeof *(array))
+
+/* Begins a case that calls this function; `what` describes the case. */
 void case_begin(const char *function, const char *what);
 
-/* What it is to count on this process, by the operation's name or the function's, of which "_c" is
- * left out. */
+/* What the case counts on this process, by the operation's name. That may be the function's name: a
+   "_c" at its end is left out. */
 void case_expects(enum kind kind, const char *comm, const char *operation, struct amounts amounts);
 
-/* Meets the partner, too. */
+/* Ends the case and meets the partner. */
 void case_end(void);
 
-/* A function that was called besides. */
+/* Another function that the case calls. */
 void exercised(const char *function);
 
 /* The cases. Collective over MPI_COMM_WORLD. */
@@ -30,9 +32,7 @@ void count_collectives(void);
 void count_communicators(void);
 void count_windows(void);
 
-/* For all of them. */
-extern MPI_Comm pair; /* called "pair": a duplicate of MPI_COMM_WORLD */
-enum { BUFFER_BYTES = 1 << 17 };
-extern char *data, *result;
+extern MPI_Comm pair; /* a duplicate of MPI_COMM_WORLD, named "pair" */
+extern char data[BUFFER_BYTES], result[BUFFER_BYTES];
 
 #endif

@@ -41,19 +41,18 @@ static MPI_Datatype pieces;
         MPI_Request_free(&request);                                                                \
     }
 
+#if MPI_VERSION < 4
+#undef PERSISTENT_CALL
+#define PERSISTENT_CALL(Function, variant, comm, arguments)
+#endif
+
 #define LARGE_COUNTS 0
 #define COUNT int
 #define DISPLACEMENT int
-#if MPI_VERSION >= 4
 #define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
     BLOCKING_CALL(Name, variant, comm, arguments)                                                  \
     NONBLOCKING_CALL(Nonblocking, variant, comm, arguments)                                        \
     PERSISTENT_CALL(Name##_init, variant, comm, arguments)
-#else
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
-    BLOCKING_CALL(Name, variant, comm, arguments)                                                  \
-    NONBLOCKING_CALL(Nonblocking, variant, comm, arguments)
-#endif
 #include "collectives.def"
 #undef COUNT
 #undef DISPLACEMENT
@@ -76,33 +75,32 @@ struct collective {
     const char *operation;
     const char *variant, *comm;
     int calls;
-    int bytes[2]; /* a call, on each rank */
+    int bytes[2]; /* per call, on each rank */
     void (*call)(void);
 };
 
 #define ROW(Function, Operation, variant, comm, calls, bytes_0, bytes_1)                           \
     {"MPI_" #Function,   "MPI_" #Operation,          #variant, #comm, calls,                       \
      {bytes_0, bytes_1}, call_##Function##_##variant},
+#if MPI_VERSION >= 4
+#define PERSISTENT_ROW(...) ROW(__VA_ARGS__)
+#else
+#define PERSISTENT_ROW(...)
+#endif
 
 static const struct collective collectives[] = {
 #define LARGE_COUNTS 0
-#if MPI_VERSION >= 4
 #define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
     ROW(Name, Name, variant, comm, 1, bytes_0, bytes_1)                                            \
     ROW(Nonblocking, Nonblocking, variant, comm, 1, bytes_0, bytes_1)                              \
-    ROW(Name##_init, Name##_init, variant, comm, 2, bytes_0, bytes_1)
-#else
-#define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
-    ROW(Name, Name, variant, comm, 1, bytes_0, bytes_1)                                            \
-    ROW(Nonblocking, Nonblocking, variant, comm, 1, bytes_0, bytes_1)
-#endif
+    PERSISTENT_ROW(Name##_init, Name##_init, variant, comm, 2, bytes_0, bytes_1)
 #include "collectives.def"
 #if MPI_VERSION >= 4
 #define LARGE_COUNTS 1
 #define COLLECTIVE(Name, Nonblocking, variant, comm, arguments, bytes_0, bytes_1)                  \
     ROW(Name##_c, Name, variant, comm, 1, bytes_0, bytes_1)                                        \
     ROW(Nonblocking##_c, Nonblocking, variant, comm, 1, bytes_0, bytes_1)                          \
-    ROW(Name##_init_c, Name##_init, variant, comm, 2, bytes_0, bytes_1)
+    PERSISTENT_ROW(Name##_init_c, Name##_init, variant, comm, 2, bytes_0, bytes_1)
 #include "collectives.def"
 #endif
 };

@@ -4,15 +4,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 int me, partner;
+char buffer[BUFFER_BYTES];
 MPI_Status *no_statuses = MPI_STATUSES_IGNORE;
 static int failures;
 static char about[256] = "start";
 
-void test_begin(void)
+void test_begin(int *argc, char ***argv, bool multiple)
 {
-    int ranks;
+    int ranks, provided = 0;
+    multiple = multiple || (*argc > 1 && strcmp((*argv)[1], "multiple") == 0);
+    if (multiple)
+        MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    else
+        MPI_Init(argc, argv);
+    if (multiple && provided != MPI_THREAD_MULTIPLE)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     partner = 1 - me;
@@ -74,12 +83,7 @@ static struct expected_row *find_row(struct expected_rows *rows, const char *kin
     return NULL;
 }
 
-static void add(int64_t *to, int64_t addition)
-{
-    *to += addition;
-}
-
-/* Rows of the same names are summed: of several communicators that have one name, for instance. */
+/* Sums the rows of the same names: several communicators may have one name. */
 static void add_row(struct expected_rows *rows, const char *kind, const char *comm,
                     const char *operation, struct amounts amounts)
 {
@@ -98,14 +102,14 @@ static void add_row(struct expected_rows *rows, const char *kind, const char *co
         (void)snprintf(row->operation, sizeof row->operation, "%s", operation);
     }
     struct amounts *const sum = &row->amounts;
-    add(&sum->calls, amounts.calls);
-    add(&sum->completed, amounts.completed);
-    add(&sum->timeouts, amounts.timeouts);
-    add(&sum->bytes, amounts.bytes);
-    add(&sum->small, amounts.small);
-    add(&sum->large, amounts.large);
-    add(&sum->small_bytes, amounts.small_bytes);
-    add(&sum->large_bytes, amounts.large_bytes);
+    sum->calls += amounts.calls;
+    sum->completed += amounts.completed;
+    sum->timeouts += amounts.timeouts;
+    sum->bytes += amounts.bytes;
+    sum->small += amounts.small;
+    sum->large += amounts.large;
+    sum->small_bytes += amounts.small_bytes;
+    sum->large_bytes += amounts.large_bytes;
 }
 
 void expect(struct watch *watch, enum kind kind, const char *comm, const char *operation,
@@ -117,7 +121,7 @@ void expect(struct watch *watch, enum kind kind, const char *comm, const char *o
     if (kind == PTTOPT ? asked->pttopt : asked->coll)
         add_row(&watch->expected, kind == PTTOPT ? "pttopt" : "coll", comm, operation, amounts);
     if (asked->comm) {
-        /* A communicator has both rows as soon as it has one. */
+        /* A communicator that has one row has both. */
         add_row(&watch->expected, "comm", comm, kind == PTTOPT ? "point-to-point" : "collective",
                 amounts);
         add_row(&watch->expected, "comm", comm, kind == PTTOPT ? "collective" : "point-to-point",
@@ -167,7 +171,7 @@ MPIX_Monitor_row *rows_of(const MPIX_Monitor_request *request, int *count)
     return rows;
 }
 
-/* What holds for the times of each row, whatever they are. */
+/* Checks what holds for the times of every row. */
 static void check_times(const MPIX_Monitor_row *row)
 {
     char what[256];
@@ -185,7 +189,7 @@ static void check_times(const MPIX_Monitor_row *row)
     } else if (row->completed == 0) {
         check(row->total_s <= 0 && isnan(row->mean_us) && isnan(row->max_us), what);
     } else {
-        /* A tenth of a nanosecond is for rounding. */
+        /* 0.1 ns is for rounding. */
         check(row->total_s >= 0 && row->max_us <= total_us + 1e-4 &&
                   fabs(row->mean_us * (double)row->completed - total_us) <=
                       1e-4 + total_us * 1e-9 &&
@@ -194,7 +198,7 @@ static void check_times(const MPIX_Monitor_row *row)
     }
 }
 
-/* `exists` tells a count from MPIX_MONITOR_NA. */
+/* A count that doesn't exist must be MPIX_MONITOR_NA. */
 static void check_count(const struct expected_row *row, const char *column, int64_t is,
                         int64_t should_be, bool exists)
 {
@@ -256,10 +260,10 @@ static void compare_rows(struct watch *watch, const MPIX_Monitor_row *rows, int 
         const bool twice =
             find_row(&counted, rows[i].kind, rows[i].comm, rows[i].operation) != NULL;
         struct amounts amounts = amounts_of(&rows[i]);
-        /* What does not exist stays so when it is added to itself. */
+        /* Added to itself, MPIX_MONITOR_NA must stay. */
         int64_t *const all = &amounts.calls;
         for (int j = 0; twice && j < (int)(sizeof amounts / sizeof *all); j++)
-            /* Amounts are nothing but such numbers. */
+            /* A struct amounts has only such members. */
             /* cppcheck-suppress objectIndex */
             if (all[j] == MPIX_MONITOR_NA)
                 /* cppcheck-suppress objectIndex */
@@ -354,10 +358,29 @@ void watch_end(struct watch *watch)
     watch->expected = (struct expected_rows){0};
 }
 
+/* ---- the partner ----------------------------------------------------------------------------- */
+
 void meet(void)
 {
-    /* MPICH's barrier is enough; PMPI_ goes past the monitor. */
     PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+void send_bytes(int bytes, MPI_Comm comm)
+{
+    PMPI_Send(buffer, bytes, MPI_BYTE, partner, TAG, comm);
+}
+
+void receive_bytes(MPI_Comm comm)
+{
+    PMPI_Recv(buffer, BUFFER_BYTES, MPI_BYTE, partner, TAG, comm, MPI_STATUS_IGNORE);
+}
+
+void run_each(void (*const tests[])(void), size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        tests[i]();
+        meet();
+    }
 }
 
 MPI_Comm make_named(const char *name)
@@ -366,4 +389,11 @@ MPI_Comm make_named(const char *name)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_name(comm, name);
     return comm;
+}
+
+void sleep_ms(double ms)
+{
+    const time_t whole_s = (time_t)(ms / 1e3);
+    const struct timespec duration = {whole_s, (long)((ms - (double)whole_s * 1e3) * 1e6)};
+    (void)nanosleep(&duration, NULL);
 }

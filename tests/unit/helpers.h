@@ -34,7 +34,8 @@ static inline void check_near(double actual, double expected, double tolerance, 
     _fail(file, line);
 }
 
-/* A command line without the program's name, for make_arguments. WORDS(NULL) is an empty one. */
+/* Texts, ended by NULL: for make_arguments a command line without the program's name. WORDS(NULL)
+   has none. */
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 enum { WORDS_MAX = 32 };
 

@@ -21,7 +21,7 @@ struct script {
     double idle_s;       /* the time that this rank spends in each call */
     bool late;           /* one repetition in 50, at random, takes LATE_TIMES as long */
     bool varies;         /* the times that are said vary at random, by half */
-    uint64_t random;
+    struct random random;
 
     int64_t calls;       /* of `repeat` */
     double last_call_s;  /* when, on bc_elapsed_s() */
@@ -33,20 +33,14 @@ struct script {
 
 #define LATE_TIMES 10
 
-/* From 0 to 1, the same on all ranks, by Knuth's MMIX generator. */
-static double draw(struct script *s)
-{
-    s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(s->random >> 11) / 9007199254740992.0;
-}
-
-/* The ns that `repetitions` take. */
+/* The ns that `repetitions` take, the same on all ranks. */
 static double scripted_ns(struct script *s, int64_t repetitions)
 {
     double seconds = 0.0;
     for (int64_t i = 0; i < repetitions; i++)
-        seconds += s->repetition_s * (s->late && draw(s) < 0.02 ? LATE_TIMES : 1);
-    return 1e9 * seconds * (s->varies ? 0.5 + draw(s) : 1.0);
+        seconds +=
+            s->repetition_s * (s->late && random_uniform(&s->random) < 0.02 ? LATE_TIMES : 1);
+    return 1e9 * seconds * (s->varies ? 0.5 + random_uniform(&s->random) : 1.0);
 }
 
 static double repeat(void *context, int64_t repetitions)
@@ -114,8 +108,8 @@ static void no_time_one_repetition(void **state)
     assert_in_range(result.outcome.slowest_rank, 0, ranks - 1);
 }
 
-/* A sample of something short is a batch all the same, and one without warm-up; then
-   there is a single repetition. One that isn't timed comes before each of them. */
+/* A sample of a short repetition is a batch, even without time for warm-up; a single repetition
+   follows. Before each of the two comes a repetition that isn't timed. */
 static void no_time_short_repetition(void **state)
 {
     (void)state;
@@ -146,8 +140,7 @@ static void second_repetition_decides(void **state)
     assert_near(own.repetition.value, 1000.0, 1.0);
 }
 
-/* Time for a few: as many as there is time for, but 6 if they can be had in twice
-   the time. */
+/* As many samples as there is time for, but 6 if these fit into twice the time. */
 static void some_time_some_samples(void **state)
 {
     (void)state;
@@ -158,7 +151,7 @@ static void some_time_some_samples(void **state)
     assert_int_equal(script.repetitions, 1);
     assert_false(in_time(&result));
     assert_true(took_s < 1.2);
-    /* The choice of a batch's length took two more, and warming up one. */
+    /* Choosing the length of a batch took two more repetitions, and warming up one. */
     if (rank == 0)
         assert_in_range(result.repetition.count, 5, 8);
 }
@@ -197,7 +190,7 @@ static void late_repetitions_are_the_tail(void **state)
     assert_near(adaptive.repetition.p99, 1000.0 * LATE_TIMES, 1.0);
     assert_near(adaptive.repetition.max, 1000.0 * LATE_TIMES, 1.0);
     assert_in_range((uintmax_t)adaptive.repetition.value, 1000, 2000);
-    /* The longest of so few may be late or not, but is no mean. */
+    /* The longest of 7 repetitions may be late or not, but is no mean. */
     assert_true(fabs(fixed.repetition.max - 1000.0) < 1.0 ||
                 fabs(fixed.repetition.max - 1000.0 * LATE_TIMES) < 1.0);
     assert_int_equal(fixed.repetition.count, 7);
@@ -206,7 +199,8 @@ static void late_repetitions_are_the_tail(void **state)
                 1e-6 * LATE_TIMES * 0.2 * (double)fixed.repetitions);
 }
 
-/* As many as samples that were asked for, and one that isn't timed before each of both. */
+/* --samples=N takes N batches and N single repetitions, with a repetition that isn't timed before
+   each of them. */
 static void as_many_single_repetitions_as_samples(void **state)
 {
     (void)state;
@@ -223,7 +217,7 @@ static void as_many_single_repetitions_as_samples(void **state)
     assert_int_equal(script.calls, script.singles + 7);
 }
 
-/* They take a share of the row's time, and none of it after its end. */
+/* Single repetitions take a share of the row's time, and no time after its end. */
 static void single_repetitions_leave_the_time(void **state)
 {
     (void)state;
@@ -236,7 +230,7 @@ static void single_repetitions_leave_the_time(void **state)
     bc_batch_measure(&run, &batch, 2.0, &result);
     const double took_s = bc_elapsed_s() - start_s;
     run.settings.precision_pct = 2.0;
-    /* Each batch and each single repetition has one before it that isn't timed. */
+    /* Before each batch and each single repetition comes one that isn't timed. */
     const double untimed_s = 1e-3 * 1.5 * (double)script.calls / 2.0;
     if (rank != 0)
         return;
@@ -246,8 +240,8 @@ static void single_repetitions_leave_the_time(void **state)
     assert_true(result.total_s > 0.5 * took_s);
 }
 
-/* One disturbed repetition in the choice of a batch's length makes no batches of one
-   for all samples: not the first, nor the second. */
+/* Where one of the repetitions that choose the length of a batch is disturbed, whichever it is, the
+   batches of all samples still have several. */
 static void disturbances_do_not_decide(void **state)
 {
     (void)state;
@@ -259,7 +253,7 @@ static void disturbances_do_not_decide(void **state)
     }
 }
 
-/* A pair of readings is in a batch, not in each of its repetitions. */
+/* A batch has one pair of clock readings, not one for each repetition. */
 static void clock_comes_off(void **state)
 {
     (void)state;
@@ -271,7 +265,7 @@ static void clock_comes_off(void **state)
         assert_near(result.repetition.value, 1000.0 - 100.0 / (double)script.repetitions, 0.01);
 }
 
-/* A rank without a part is not waited for. */
+/* Ranks don't wait for a rank that has no part. */
 static void those_without_a_part_do_not_wait(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Lines between clocks whose truth is known: messages are made up here.
+ * Models of clocks whose offset and drift are known, from messages that are made up.
  */
 #include "helpers.h"
 
@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-/* A pair of clocks, and what its messages take. */
+/* A pair of clocks, and how long messages between them take. */
 struct pair {
     struct random random;
     double ahead_ns, drift; /* of the other clock, at the reference's 0 */
-    double bend;            /* what the drift grows by in a ns */
+    double bend;            /* growth of the drift in a ns */
     double delay_ns;        /* one way, undisturbed */
-    double noise_ns;        /* the mean of what is added to each message */
+    double noise_ns;        /* mean of the exponential noise that is added to each delay */
     double disturbed;       /* the share of messages that are disturbed, by 10 us to
                                10 ms */
 };
@@ -34,7 +34,7 @@ static double delay(struct pair *pair)
     return ns;
 }
 
-/* Messages to and fro from a time of the reference on. */
+/* Makes messages to and fro, the first one at this time of the reference. */
 static void exchange(struct pair *pair, double from_ns, int rounds, struct bc_exchange *exchange)
 {
     static struct bc_timestamps there[1000], back[1000];
@@ -53,15 +53,15 @@ static void exchange(struct pair *pair, double from_ns, int rounds, struct bc_ex
     bc_hull_find(back, (size_t)rounds, &exchange->back);
 }
 
-/* By how much the line is off when the reference's clock shows so much. */
-static double error_at(const struct pair *pair, const struct bc_clock_model *line,
+/* The error of the model in ns when the reference's clock shows `reference_ns`. */
+static double error_at(const struct pair *pair, const struct bc_clock_model *model,
                        double reference_ns)
 {
     const int64_t other_ns = llround(other_time(pair, reference_ns));
-    return (double)(bc_clock_model_reference(line, other_ns) - epoch_ns - llround(reference_ns));
+    return (double)(bc_clock_model_reference(model, other_ns) - epoch_ns - llround(reference_ns));
 }
 
-/* Exchanges are made in bursts of so many, one a millisecond; a burst a second. */
+/* The exchanges of a burst, one a millisecond. A burst begins each second. */
 enum { RUNS = 8 };
 
 static double start_of(int exchange_number)
@@ -70,7 +70,7 @@ static double start_of(int exchange_number)
     return 1e9 * burst + 1e6 * run;
 }
 
-/* Two bursts of exchanges, a second apart, and the line through them. */
+/* The model of a pair of clocks after some bursts of exchanges. */
 static struct bc_clock_model measure(struct pair *pair, int bursts,
                                      struct bc_clock_model_quality *quality)
 {
@@ -89,7 +89,7 @@ static struct pair quiet_pair(uint64_t seed)
                          .noise_ns = 50.0};
 }
 
-static void lines_are_found(void **state)
+static void models_are_found(void **state)
 {
     (void)state;
     static const double drifts[] = {0.0, 50e-6, -50e-6, 500e-6};
@@ -101,10 +101,10 @@ static void lines_are_found(void **state)
             struct pair pair = quiet_pair(seed++);
             pair.drift = drifts[i];
             pair.ahead_ns = aheads[j];
-            const struct bc_clock_model line = measure(&pair, 2, &quality);
+            const struct bc_clock_model model = measure(&pair, 2, &quality);
             /* 3e16 ns are known to 4 ns in the test itself. */
-            assert_near(error_at(&pair, &line, 1e9), 0.0, 8.0);
-            assert_near(error_at(&pair, &line, 11e9), 0.0, 40.0);
+            assert_near(error_at(&pair, &model, 1e9), 0.0, 8.0);
+            assert_near(error_at(&pair, &model, 11e9), 0.0, 40.0);
             assert_near(quality.round_trip_ns, 600.0, 20.0);
             assert_true(quality.error_ns < 20.0);
             assert_near(quality.growth, 0.0, 40e-9);
@@ -120,14 +120,13 @@ static void disturbances_do_no_harm(void **state)
         struct bc_clock_model_quality quality;
         struct pair pair = quiet_pair(seed);
         pair.disturbed = 0.9;
-        const struct bc_clock_model line = measure(&pair, 2, &quality);
-        assert_near(error_at(&pair, &line, 1e9), 0.0, 40.0);
-        assert_true(quality.bound_ns >= fabs(error_at(&pair, &line, 1e9)));
+        const struct bc_clock_model model = measure(&pair, 2, &quality);
+        assert_near(error_at(&pair, &model, 1e9), 0.0, 40.0);
+        assert_true(quality.bound_ns >= fabs(error_at(&pair, &model, 1e9)));
     }
 }
 
-/* Three bursts of five are slow, in one direction only, which no exchange can know by
-   itself. */
+/* Three bursts of five are slow in one direction only, which no single exchange shows. */
 static void disturbed_exchanges_do_not_count(void **state)
 {
     (void)state;
@@ -142,14 +141,14 @@ static void disturbed_exchanges_do_not_count(void **state)
         for (int64_t j = 0; slow && j < exchanges[i].back.count; j++)
             exchanges[i].back.timestamps[j].arrived_ns -= 4700;
     }
-    const struct bc_clock_model line = bc_clock_model_fit(exchanges, COUNT, &quality);
-    assert_near(error_at(&pair, &line, 4e9), 0.0, 10.0);
+    const struct bc_clock_model model = bc_clock_model_fit(exchanges, COUNT, &quality);
+    assert_near(error_at(&pair, &model, 4e9), 0.0, 10.0);
     assert_near(quality.round_trip_ns, 600.0, 20.0);
     assert_int_equal(bc_clock_model_consistent(exchanges, COUNT, RUNS), COUNT);
 }
 
-/* If the newest exchanges were all slow, the line is that of the others, but it isn't
-   claimed to be better than what that makes of it by now. */
+/* Where the newest exchanges are all slow the model comes from the others, and the error that is
+   said of it covers the time since then. */
 static void slow_exchanges_are_admitted(void **state)
 {
     (void)state;
@@ -162,28 +161,28 @@ static void slow_exchanges_are_admitted(void **state)
             pair.delay_ns = i / RUNS == 1 ? 10000.0 : 300.0;
             exchange(&pair, start_of(i), 20, &exchanges[i]);
         }
-        const struct bc_clock_model line = bc_clock_model_fit(exchanges, 2 * RUNS, &quality);
-        const double error_ns = fabs(error_at(&pair, &line, 1e9 + 7e6));
+        const struct bc_clock_model model = bc_clock_model_fit(exchanges, 2 * RUNS, &quality);
+        const double error_ns = fabs(error_at(&pair, &model, 1e9 + 7e6));
         assert_true(quality.error_ns >= error_ns);
         assert_true(quality.bound_ns >= error_ns);
         assert_true(quality.error_ns > 1000.0);
     }
 }
 
-/* From one burst there is an offset, and no drift to be told. */
+/* One burst tells an offset and no drift. */
 static void one_burst_has_no_drift(void **state)
 {
     (void)state;
     struct bc_clock_model_quality quality;
     struct pair pair = quiet_pair(2);
     pair.drift = 0.0;
-    const struct bc_clock_model line = measure(&pair, 1, &quality);
-    assert_near(line.drift, 0.0, 1e-12);
-    assert_near(error_at(&pair, &line, 1e6), 0.0, 10.0);
+    const struct bc_clock_model model = measure(&pair, 1, &quality);
+    assert_near(model.drift, 0.0, 1e-12);
+    assert_near(error_at(&pair, &model, 1e6), 0.0, 10.0);
     assert_true(quality.growth > 0.5 * BC_DRIFT_MAX);
 }
 
-/* A clock whose rate changes: what is too long ago is left out. */
+/* Where the rate of a clock changes, old exchanges are left out. */
 static void changed_rates_are_noticed(void **state)
 {
     (void)state;
@@ -199,14 +198,14 @@ static void changed_rates_are_noticed(void **state)
         else
             assert_in_range(straight, 2 * RUNS, 5 * RUNS);
         struct bc_clock_model_quality quality;
-        const struct bc_clock_model line =
+        const struct bc_clock_model model =
             bc_clock_model_fit(exchanges + 10 * RUNS - straight, straight, &quality);
-        assert_near(error_at(&pair, &line, 9e9), 0.0, bent ? 400.0 : 10.0);
+        assert_near(error_at(&pair, &model, 9e9), 0.0, bent ? 400.0 : 10.0);
     }
 }
 
-/* A clock that stands still, as simulated ones may. */
-static void standing_clocks_have_a_line(void **state)
+/* A clock may stand still in a simulation. */
+static void standing_clocks_have_a_model(void **state)
 {
     (void)state;
     struct bc_timestamps timestamps[] = {{5, 5}, {5, 5}, {5, 5}};
@@ -216,11 +215,11 @@ static void standing_clocks_have_a_line(void **state)
         bc_hull_find(timestamps, 3, &exchanges[i].there);
         exchanges[i].back = exchanges[i].there;
     }
-    const struct bc_clock_model line = bc_clock_model_fit(exchanges, 4, &quality);
+    const struct bc_clock_model model = bc_clock_model_fit(exchanges, 4, &quality);
     assert_int_equal(exchanges[0].there.count, 1);
     assert_int_equal(bc_clock_model_consistent(exchanges, 4, 1), 4);
-    assert_near(line.drift, 0.0, 1e-12);
-    assert_int_equal(bc_clock_model_reference(&line, 7), 7);
+    assert_near(model.drift, 0.0, 1e-12);
+    assert_int_equal(bc_clock_model_reference(&model, 7), 7);
     assert_near(quality.error_ns, 0.0, 1e-3);
 }
 
@@ -238,24 +237,24 @@ static void one_clock_is_not_contradicted(void **state)
     }
 }
 
-/* Many corners of an edge are thinned without losing the quickest message. */
-static void edges_keep_the_least_delay(void **state)
+/* A hull with many corners is thinned without losing the quickest message. */
+static void hulls_keep_the_min_delay(void **state)
 {
     (void)state;
     enum { COUNT = 400 };
-    for (int least = 0; least < COUNT; least += 57) {
+    for (int quickest = 0; quickest < COUNT; quickest += 57) {
         struct bc_timestamps timestamps[COUNT];
-        struct bc_hull edge;
+        struct bc_hull hull;
         for (int i = 0; i < COUNT; i++) {
-            const int64_t from_least = i - least;
+            const int64_t from_quickest = i - quickest;
             timestamps[i].sent_ns = epoch_ns + 1000000 * (int64_t)i;
-            timestamps[i].arrived_ns = timestamps[i].sent_ns + 500 + from_least * from_least;
+            timestamps[i].arrived_ns = timestamps[i].sent_ns + 500 + from_quickest * from_quickest;
         }
-        bc_hull_find(timestamps, COUNT, &edge);
-        assert_in_range(edge.count, BC_HULL_MAX / 2, BC_HULL_MAX);
+        bc_hull_find(timestamps, COUNT, &hull);
+        assert_in_range(hull.count, BC_HULL_MAX / 2, BC_HULL_MAX);
         int64_t found_ns = INT64_MAX;
-        for (int64_t i = 0; i < edge.count; i++) {
-            const struct bc_timestamps *const p = &edge.timestamps[i];
+        for (int64_t i = 0; i < hull.count; i++) {
+            const struct bc_timestamps *const p = &hull.timestamps[i];
             if (p->arrived_ns - p->sent_ns < found_ns)
                 found_ns = p->arrived_ns - p->sent_ns;
         }
@@ -282,15 +281,15 @@ static void chains_are_sums(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lines_are_found),
+    cmocka_unit_test(models_are_found),
     cmocka_unit_test(disturbances_do_no_harm),
     cmocka_unit_test(disturbed_exchanges_do_not_count),
     cmocka_unit_test(slow_exchanges_are_admitted),
     cmocka_unit_test(one_burst_has_no_drift),
     cmocka_unit_test(changed_rates_are_noticed),
-    cmocka_unit_test(standing_clocks_have_a_line),
+    cmocka_unit_test(standing_clocks_have_a_model),
     cmocka_unit_test(one_clock_is_not_contradicted),
-    cmocka_unit_test(edges_keep_the_least_delay),
+    cmocka_unit_test(hulls_keep_the_min_delay),
     cmocka_unit_test(chains_are_sums),
 };
 const struct test_program test_program = {

@@ -717,7 +717,6 @@ static void creation_synchronises(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* The even or the odd ranks, counted backwards, with what is theirs. */
 static void create_locks(struct locks *made, MPI_Comm comm)
 {
     bc_mutex_create(&made->mutex, comm);
@@ -730,6 +729,7 @@ static void destroy_locks(struct locks *made)
     bc_mutex_destroy(&made->mutex);
 }
 
+/* The even or the odd ranks, counted backwards, with a coarray and locks of their own. */
 struct half {
     int self, size;
     struct bc_coarray coarray;

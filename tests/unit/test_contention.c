@@ -1,6 +1,8 @@
-/* What a rank lost to others: by known numbers, and to a process that wants the same
-   processor. */
+/*
+ * What a rank lost to others: from known numbers, and to a process that wants the same processor.
+ */
 #include "helpers.h"
+#include "streams.h"
 
 #include "common/clock/clock.h"
 #include "common/machine/contention.h"
@@ -15,13 +17,13 @@
 static void waits_that_are_worth_a_warning(void **state)
 {
     (void)state;
-    /* Half of a second; the times a second don't matter where the wait is known. */
+    /* Half of a second; switches don't matter where the wait is known. */
     assert_near(bc_loss_of(1.0, 0.5, 1000).waited_share, 0.5, 1e-12);
     assert_near(bc_loss_of(1.0, 0.5, 1000).switches_per_s, 0.0, 0.0);
     /* Below the threshold. */
     assert_near(bc_loss_of(1.0, 0.049, 0).waited_share, 0.0, 0.0);
     assert_near(bc_loss_of(1.0, 0.051, 0).waited_share, 0.051, 1e-12);
-    /* A short row that met a service, and one that was nearly all waiting. */
+    /* A short row that a service interrupted, and one that waited nearly all of its time. */
     assert_near(bc_loss_of(0.02, 0.002, 0).waited_share, 0.0, 0.0);
     assert_near(bc_loss_of(0.004, 0.003, 0).waited_share, 0.75, 1e-12);
     /* The clocks differ. */
@@ -50,39 +52,29 @@ static void ticks_of_the_processors(void **state)
     assert_false(bc_ticks_parse(&ticks, ""));
 }
 
-static void write_schedstat(const char *path, const char *text)
-{
-    FILE *const stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    fclose(stream);
-}
-
 static void looks_are_from_one_to_the_next(void **state)
 {
     (void)state;
-    char path[] = "/tmp/commcost_test_contention.XXXXXX";
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
+    char path[TEMPORARY_PATH_MAX];
+    make_temporary(path);
     struct bc_contention contention;
-    write_schedstat(path, "1 700000000000 3\n");
+    write_text(path, "1 700000000000 3\n");
     bc_contention_begin(&contention, path);
     assert_near(bc_contention_look(&contention).waited_share, 0.0, 0.0);
-    usleep(20000);
-    write_schedstat(path, "1 700010000000 3\n");
+    sleep_s(0.02);
+    write_text(path, "1 700010000000 3\n");
     const double share = bc_contention_look(&contention).waited_share;
     assert_true(share > 0.25 && share <= 0.51);
     assert_near(bc_contention_look(&contention).waited_share, 0.0, 0.0);
-    /* What is no number is no wait. */
-    write_schedstat(path, "nothing\n");
+    /* A text without numbers means no wait. */
+    write_text(path, "nothing\n");
     const struct bc_loss loss = bc_contention_look(&contention);
     assert_near(loss.waited_share, 0.0, 0.0);
     close(contention.schedstat);
     unlink(path);
 }
 
-/* Computes for so long, on a processor that others may want. */
+/* Computes for `seconds`. */
 static void spin(double seconds)
 {
     const double end_s = bc_elapsed_s() + seconds;
@@ -110,7 +102,7 @@ static void pin(void)
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 }
 
-/* Half of the time, where the kernel is fair. */
+/* It takes half of the time where the kernel is fair. */
 static void competitor_is_seen(void **state)
 {
     (void)state;

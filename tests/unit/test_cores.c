@@ -5,7 +5,7 @@
 
 #include "made_up_files.h"
 
-/* A processor that is online, and the list of its core's, as a file of that name. */
+/* Makes a processor that is online, with the list of the processors of its core in file `name`. */
 static void put_processor(int processor, const char *name, const char *list)
 {
     char path[64], text[64];
@@ -14,7 +14,7 @@ static void put_processor(int processor, const char *name, const char *list)
     put(path, text);
 }
 
-/* Of so many first processors the cores; -1 for a processor without one. */
+/* `expected` are the cores of the first `processors` processors, -1 where none is known. */
 static void assert_cores(int count, const int *expected, int processors)
 {
     static struct bc_cores cores;
@@ -69,7 +69,7 @@ static void two_threads_a_core(void **state)
     assert_cores(5, (int[]){0, 1, 0, 1, 4, 5, 6, 6, -1}, 9);
 }
 
-/* An offline processor has no topology, and is in no list; but whatever the list says, two
+/* An offline processor has no topology and is in no list. But whatever the list says, two
    are of one core if their lists begin alike. */
 static void offline_processors(void **state)
 {
@@ -107,7 +107,7 @@ static void cores_of_a_mask(void **state)
     assert_int_equal(CPU_COUNT(&found), 0);
 }
 
-/* This machine's own: what it has online is in them, where they are known. */
+/* This machine's cores have all processors that are online, where the system says so. */
 static void here(void **state)
 {
     (void)state;

@@ -1,6 +1,8 @@
-/* MPI_Finalize that doesn't end: the process does, with the status that it was about to
-   return. One that takes longer since there are many ranks is let be.
-   common/run/finalize.c is compiled for this test, with a shorter time. */
+/*
+ * MPI_Finalize that doesn't end: the process ends all the same, with the status that it was about
+ * to return. With many ranks MPI_Finalize may take longer. common/run/finalize.c is compiled for
+ * this test with a shorter time.
+ */
 #include "helpers.h"
 
 #include "common/run/finalize.h"
@@ -16,7 +18,7 @@ static bool hangs;
 static unsigned takes_s; /* while it doesn't hang */
 static int ranks;        /* that the job has */
 
-/* Stands in for the library's, as the others do. */
+/* This function and the two that follow stand in for those of the MPI library. */
 int MPI_Finalize(void)
 {
     while (hangs)
@@ -39,8 +41,8 @@ int MPI_Barrier(MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-/* Ends a process of its own with that status; returns the one it had, and what it
-   said. */
+/* Calls bc_finalize(status) in a process of its own. Returns the exit status of that process, 100
+   if bc_finalize returned, and what the process wrote to stderr. */
 static int end(int status, char *said, size_t size)
 {
     int ends[2];
@@ -88,8 +90,7 @@ static void one_that_ends_is_not(void **state)
     assert_string_equal(said, "");
 }
 
-/* Twice the time of few ranks is too long for these, and not for four times as many as
-   that time is for. */
+/* A time that is too long for few ranks is not too long for many. */
 static void many_ranks_have_more_time(void **state)
 {
     char said[256];
@@ -111,8 +112,8 @@ static void time_by_ranks(void **state)
     assert_int_equal(bc_finalize_seconds(BC_FINALIZE_RANKS), BC_FINALIZE_S);
     assert_int_equal(bc_finalize_seconds(BC_FINALIZE_RANKS + 1), BC_FINALIZE_S + 1);
     assert_int_equal(bc_finalize_seconds(100 * BC_FINALIZE_RANKS), 100 * BC_FINALIZE_S);
-    const int64_t most = (int64_t)BC_FINALIZE_S * INT_MAX / BC_FINALIZE_RANKS;
-    assert_in_range(bc_finalize_seconds(INT_MAX), most, most + 1);
+    const int64_t max = (int64_t)BC_FINALIZE_S * INT_MAX / BC_FINALIZE_RANKS;
+    assert_in_range(bc_finalize_seconds(INT_MAX), max, max + 1);
 }
 
 static const struct CMUnitTest tests[] = {

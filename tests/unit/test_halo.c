@@ -69,8 +69,7 @@ static void assert_region(const struct halo_region *region, int direction, int64
     }
 }
 
-/* What is sent is the outermost layer of the box, what is received lies just
-   beyond it. */
+/* The outermost layer of the box is sent, and the layer just beyond it received. */
 static void regions_of_faces(void **state)
 {
     (void)state;
@@ -108,8 +107,8 @@ static int *count_places(const struct halo_box *box,
     return counts;
 }
 
-/* The halo but its edges and corners is received, each value once; of the box the
-   outermost values are sent, and no others. */
+/* The halo without its edges and corners is received, each value once. The outermost values of the
+   box are sent, and no others. */
 static void faces_are_disjoint(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static void hosts_as_text(void **state)
         /* 010 does not follow 9. */
         {"n8: 0; n9: 1; n010: 2; n011: 3",
          {{"n8", {0}, 1}, {"n9", {1}, 1}, {"n010", {2}, 1}, {"n011", {3}, 1}}},
-        /* In turn. */
+        /* Ranks that are dealt out. */
         {"n[0-3]: 0-8/4, each next +1",
          {{"n0", {0, 4, 8}, 3},
           {"n1", {1, 5, 9}, 3},
@@ -145,7 +145,7 @@ static void hosts_as_text(void **state)
          {{"n3", {0}, 1}, {"n2", {1}, 1}, {"n1", {2}, 1}, {"n0", {3}, 1}}},
         {"n[0-3]: 3, each next -1",
          {{"n0", {3}, 1}, {"n1", {2}, 1}, {"n2", {1}, 1}, {"n3", {0}, 1}}},
-        /* A last one that has fewer. */
+        /* The last host has fewer ranks. */
         {"n[0-3]: 0-7; n4: 8",
          {{"n0", {0, 1}, 2},
           {"n1", {2, 3}, 2},
@@ -215,7 +215,7 @@ static void numbered_hosts_are_one_run(void **state)
 
 /* ---- from all ranks -------------------------------------------------------------------------- */
 
-/* The ranks' own hosts, two each; every third is not numbered. */
+/* Adds the two hosts of rank `of`. Each third host has a name without a number. */
 static void add_own(struct bc_hosts *hosts, int of)
 {
     for (int i = 2 * of; i < 2 * of + 2; i++) {

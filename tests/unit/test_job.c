@@ -51,7 +51,7 @@ static void all_ranks_are_on_this_host(void **state)
 
 /* ---- processors ------------------------------------------------------------------------------ */
 
-/* The processor that is `index`-th of those that this rank may have. */
+/* The number of the `index`-th processor that this rank may run on, counted from 0. */
 static int processor_number(int index)
 {
     for (int processor = 0; processor < CPU_SETSIZE; processor++)
@@ -162,14 +162,35 @@ static void a_processor_each_is_enough(void **state)
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 
-/* What is found when this rank is bound to `count` processors from the `first`-th on, and
-   ran on `last`, on a system where the lists of cores are those, with a processor beyond those
-   that there are. Collective. */
-static struct finding describe_on_cores(const char *const *lists, int first, int count, int last)
+/* Makes a folder, the same on all ranks. Collective. */
+static void share_folder(void)
 {
     if (rank == 0)
         (void)make_folder(NULL);
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+/* What describe_bound finds on this system, whose files are in the folder, which is removed then.
+   Collective. */
+static struct finding describe_system(const struct bc_system *system, int first, int count)
+{
+    const struct bc_system usual = made_up;
+    MPI_Barrier(MPI_COMM_WORLD);
+    made_up = *system;
+    const struct finding finding = describe_bound(first, count);
+    made_up = usual;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        (void)remove_folder(NULL);
+    return finding;
+}
+
+/* What is found when this rank is bound to `count` processors from the `first`-th on and ran on
+   `last`. `lists` are the lists of cores, one for each processor and one for a processor more.
+   Collective. */
+static struct finding describe_on_cores(const char *const *lists, int first, int count, int last)
+{
+    share_folder();
     const int beyond = processor_number(CPU_COUNT(&all_processors) - 1) + 1;
     for (int i = 0; rank == 0 && lists[i] != NULL; i++) {
         char name[64];
@@ -177,16 +198,10 @@ static struct finding describe_on_cores(const char *const *lists, int first, int
                  lists[i + 1] == NULL ? beyond : processor_number(i));
         put(name, lists[i]);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    const struct bc_system none = made_up;
-    made_up.cores = folder;
-    made_up.last_processor = last;
-    const struct finding finding = describe_bound(first, count);
-    made_up = none;
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-        (void)remove_folder(NULL);
-    return finding;
+    struct bc_system system = made_up;
+    system.cores = folder;
+    system.last_processor = last;
+    return describe_system(&system, first, count);
 }
 
 /* Two ranks, two processors; the last list is of one more, which isn't theirs. */
@@ -239,9 +254,7 @@ static void ranks_on_hardware_threads(void **state)
 static struct finding describe_with_quota(bool own, double processors)
 {
     char membership[128], mount[128], name[64], text[64];
-    if (rank == 0)
-        (void)make_folder(NULL);
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    share_folder();
     const int group = own ? rank : 0;
     snprintf(name, sizeof name, "cgroup%d", rank);
     snprintf(text, sizeof text, "0::/group%d\n", group);
@@ -252,16 +265,10 @@ static struct finding describe_with_quota(bool own, double processors)
     snprintf(text, sizeof text, "%.0f 100000\n", 1e5 * processors);
     if (own || rank == 0)
         put(name, text);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const struct bc_system none = made_up;
-    made_up.groups_of_process = membership;
-    made_up.groups_mount = mount;
-    const struct finding finding = describe_bound(0, CPU_COUNT(&all_processors));
-    made_up = none;
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-        (void)remove_folder(NULL);
-    return finding;
+    struct bc_system system = made_up;
+    system.groups_of_process = membership;
+    system.groups_mount = mount;
+    return describe_system(&system, 0, CPU_COUNT(&all_processors));
 }
 
 static void ranks_share_a_quota(void **state)

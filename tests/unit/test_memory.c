@@ -26,7 +26,7 @@ static void no_limit(void **state)
     assert_left(INT64_MAX);
 }
 
-/* The limit less what is taken, but for pages of files. */
+/* The limit less the memory that is in use, without the pages of files. */
 static void version_2(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * The variable MPIRT_MONITOR: what its words mean, and what a whole run makes of it; run on 1 and
- * on 3. As `test_monitor_environment start` it only starts and ends what the variable asks for: for
- * what ends the job, and for what `test_monitor_environment spawn` spawns.
+ * The variable MPIRT_MONITOR: what its words mean, and what a whole run does with it. Run on 1 and
+ * 3 ranks. `test_monitor_environment start` only starts and ends the monitor that the variable asks
+ * for: for values that end the job, and for the job that `test_monitor_environment spawn` spawns.
  */
 #include "helpers.h"
 
@@ -62,7 +62,7 @@ static void accept(const char *text)
     assert_int_equal(environment.handle.profile, 1);
 }
 
-/* The error is one line, names the variable and what is wrong, and says what would do. */
+/* The error is one line, names the variable and the culprit, and says what would do. */
 static void refuse(const char *text, const char *culprit)
 {
     error.text[0] = '\0';
@@ -74,7 +74,7 @@ static void refuse(const char *text, const char *culprit)
         fail_msg("'%s' is refused with '%s'", text, error.text);
 }
 
-/* The flags, in the order of the handle: other, pttopt, coll, comm, msgsize, traffic. */
+/* Checks the flags, in the order other, pttopt, coll, comm, msgsize, traffic. */
 static void assert_flags(const char *flags)
 {
     const MPIX_Monitor *const h = &environment.handle;
@@ -113,7 +113,7 @@ static void without_flags_it_is_all(void **state)
     (void)state;
     static const char *const texts[] = {"", "per-rank", "large=1", "output=coll",
                                         "timeout=1s,per-rank,large=2"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         accept(texts[i]);
         assert_flags("111111");
     }
@@ -143,14 +143,14 @@ static void sizes(void **state)
                  {"large=1G", 1 << 30},
                  {"large=9223372036854775807", INT64_MAX},
                  {"large=5,large=6", 6}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         accept(cases[i].text);
         assert_int_equal(environment.handle.large_bytes, cases[i].bytes);
     }
     static const char *const wrong[] = {"0",           "-1",   "",   "K",
                                         "1.5K",        "64KB", "1T", "9223372036854775808",
                                         "8589934592G", " 1",   "1 ", "0x10"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         char text[64];
         snprintf(text, sizeof text, "large=%s", wrong[i]);
         refuse(text, text);
@@ -169,7 +169,7 @@ static void times(void **state)
     } cases[] = {{"500ns", 0.5}, {"1us", 1.0},   {"1.5ms", 1500.0}, {"2s", 2e6},
                  {"0s", 0.0},    {"1e-3s", 1e3}, {"1e9s", 1e15},    {"0.001ns", 1e-6}};
     char text[64];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         snprintf(text, sizeof text, "timeout=%s", cases[i].text);
         accept(text);
         assert_near(environment.handle.timeout_us, cases[i].us, cases[i].us * 1e-15);
@@ -177,7 +177,7 @@ static void times(void **state)
     static const char *const wrong[] = {
         "",      "1",  "0",    "s",      "ms",     "-1us", "1 ms", "1m",    "1 s",   "infs",
         "nanns", "1S", "1us ", "1e300s", "1.1e9s", "1min", "us1",  "1usus", "0x1us", "1;2s"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         snprintf(text, sizeof text, "timeout=%s", wrong[i]);
         refuse(text, text);
     }
@@ -215,7 +215,7 @@ static void files(void **state)
         {"output=a=b,large=1", "a=b", "111111"},
         {"output= ", " ", "111111"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         accept(cases[i].text);
         assert_string_equal(environment.output, cases[i].file);
         assert_flags(cases[i].flags);
@@ -280,18 +280,32 @@ static void very_long_texts(void **state)
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
-/* All ranks learn what rank 0's variable says, whatever theirs is. */
+/* A whole run, with this value of the variable, or without the variable. */
+static void whole_run(const char *variable)
+{
+    if (variable != NULL)
+        setenv("MPIRT_MONITOR", variable, 1);
+    starts = ends = 0;
+    environment_start();
+    environment_end();
+    unsetenv("MPIRT_MONITOR");
+}
+
+static void assert_runs(int count)
+{
+    assert_int_equal(starts, count);
+    assert_int_equal(ends, count);
+}
+
+/* All ranks do what rank 0's variable says, whatever their own says. */
 static void ranks_follow_rank_0(void **state)
 {
     (void)state;
     char name[64] = "", variable[128];
     snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
     snprintf(variable, sizeof variable, "coll,large=3,timeout=2us,per-rank,output=%s", name);
-    setenv("MPIRT_MONITOR", rank == 0 ? variable : "nonsense", 1);
-    starts = ends = 0;
     end_code = MPIX_MONITOR_SUCCESS;
-    environment_start();
-    environment_end();
+    whole_run(rank == 0 ? variable : "nonsense");
     char text[64] = "";
     FILE *const file = fopen(name, "r");
     if (file != NULL) {
@@ -299,9 +313,7 @@ static void ranks_follow_rank_0(void **state)
         fclose(file);
         unlink(name);
     }
-    unsetenv("MPIRT_MONITOR");
-    assert_int_equal(starts, 1);
-    assert_int_equal(ends, 1);
+    assert_runs(1);
     assert_int_equal(started_with.profile, 1);
     assert_int_equal(started_with.coll, 1);
     assert_int_equal(started_with.pttopt, 0);
@@ -315,59 +327,40 @@ static void ranks_follow_rank_0(void **state)
 static void without_the_variable_nothing_starts(void **state)
 {
     (void)state;
-    if (rank == 0)
-        unsetenv("MPIRT_MONITOR");
-    else
-        setenv("MPIRT_MONITOR", "all", 1);
-    starts = ends = 0;
-    environment_start();
-    environment_end();
     unsetenv("MPIRT_MONITOR");
-    assert_int_equal(starts, 0);
-    assert_int_equal(ends, 0);
+    whole_run(rank == 0 ? NULL : "all");
+    assert_runs(0);
 }
 
 static void empty_is_not_set(void **state)
 {
     (void)state;
-    setenv("MPIRT_MONITOR", "", 1);
-    starts = ends = 0;
-    environment_start();
-    environment_end();
-    unsetenv("MPIRT_MONITOR");
-    assert_int_equal(starts, 0);
-    assert_int_equal(ends, 0);
+    whole_run("");
+    assert_runs(0);
 }
 
 static void stderr_without_a_file(void **state)
 {
     (void)state;
-    setenv("MPIRT_MONITOR", "all", 1);
-    starts = ends = 0;
-    environment_start();
-    FILE *const file = started_file;
-    environment_end();
-    environment_end(); /* MPI_Finalize comes once; this does nothing */
-    unsetenv("MPIRT_MONITOR");
-    assert_true(file == stderr);
-    assert_int_equal(starts, 1);
-    assert_int_equal(ends, 1);
+    started_file = NULL;
+    whole_run("all");
+    environment_end(); /* does nothing: MPI_Finalize comes once */
+    assert_true(started_file == stderr);
+    assert_runs(1);
     assert_true(fflush(stderr) == 0); /* still open */
 }
 
-/* A lost report is said on stderr by rank 0, and nothing else comes of it. */
+/* Rank 0 says on stderr that a report is lost; nothing else happens. */
 static void a_lost_report_is_said(void **state)
 {
     (void)state;
-    setenv("MPIRT_MONITOR", "output=/dev/full", 1);
     char name[64], text[256] = "";
     snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
     fflush(stderr);
     const int saved = dup(STDERR_FILENO);
     FILE *const diverted = fopen(name, "w+");
     dup2(fileno(diverted), STDERR_FILENO);
-    environment_start();
-    environment_end();
+    whole_run("output=/dev/full");
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
     close(saved);
@@ -375,12 +368,11 @@ static void a_lost_report_is_said(void **state)
     text[fread(text, 1, sizeof text - 1, diverted)] = '\0';
     fclose(diverted);
     unlink(name);
-    unsetenv("MPIRT_MONITOR");
     assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: as the test wants\n" : "");
 }
 
-/* A spawned job's report is beside that of the one that spawned it: both are there. The variable,
-   which is the launcher's for both, is "output=FOLDER/report". */
+/* The reports of a job and of the job that it spawns are both there, side by side. Both have the
+   launcher's variable: "output=FOLDER/report". */
 static bool spawned_jobs_have_their_own_report(char *program)
 {
     const char *const name = getenv("MPIRT_MONITOR") + strlen("output=");
@@ -409,8 +401,7 @@ static bool spawned_jobs_have_their_own_report(char *program)
     return good;
 }
 
-/* Starts and ends a monitor of a whole run; one that was spawned lets its parent go on after that.
- */
+/* Starts and ends a monitor of a whole run. In a spawned job, lets the parent go on afterwards. */
 static bool start_only(void)
 {
     environment_start();
@@ -434,7 +425,7 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return !good;
     }
-    /* One report is enough; failures show on stderr from every rank. */
+    /* Only rank 0 reports on stdout; failures show on stderr from every rank. */
     if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
         return 1;
     const struct CMUnitTest tests[] = {

@@ -1,22 +1,18 @@
 /*
- * The report of a snapshot made by hand, as a whole; run on 1 and on 3. Only rank 0 writes, and
- * looks at it.
+ * The whole report of a snapshot that the test makes up. Run on 1 and 3 ranks; only rank 0 writes
+ * the report and checks it.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "monitor/report.h"
 
 #include <locale.h>
-#include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int rank, ranks;
-
-/* ---- stand-ins for the other modules --------------------------------------------------------- */
+/* ---- stand-ins for other modules ------------------------------------------------------------- */
 
 struct communicator communicators[COMMUNICATORS_MAX] = {{.name = "other communicators"}};
 
@@ -35,7 +31,7 @@ const char *ticks_clock(void)
     return "a test's";
 }
 
-/* The rows of all are rank 0's: putting them together is tested elsewhere. */
+/* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;
 
 bool rows_gather(struct rows *rows, MPI_Comm comm)
@@ -157,7 +153,7 @@ static int write_report(struct rows *rows)
     "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\n"
 #define END(rows) "# end: " rows ", exit 0\n"
 
-/* Whether a whole line stands in the report. */
+/* Whether the report has this line. */
 static bool has_line(const char *line)
 {
     const size_t length = strlen(line);
@@ -239,7 +235,7 @@ static void remarks_say_what_is_missing(void **state)
         strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
 }
 
-/* Whether the text has this warning once, or, if it is NULL, none of its kind. */
+/* Whether the report has this warning once, or, if `warning` is NULL, none of its kind. */
 static bool has_one_warning(const char *warning)
 {
     static const char kind[] = "# warning: nothing is monitored";
@@ -249,7 +245,6 @@ static bool has_one_warning(const char *warning)
     return strncmp(found, warning, strlen(warning)) == 0 && strstr(found + 1, kind) == NULL;
 }
 
-/* The report says so, and why. */
 static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
 {
     (void)state;
@@ -266,7 +261,7 @@ static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
         {{.profile = 1, .msgsize = 1}, NULL},
         {{.per_rank = 1}, NULL},
     };
-    enum { CASES = sizeof cases / sizeof *cases };
+    enum { CASES = COUNT(cases) };
     bool good[CASES];
     fclose(snapshot.file);
     for (int i = 0; i < CASES; i++) {
@@ -305,7 +300,7 @@ static void rows_of_each_rank_follow(void **state)
 static bool choose_decimal_comma(void)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         if (setlocale(LC_ALL, names[i]) != NULL)
             return true;
     return false;
@@ -358,25 +353,14 @@ static void without_memory_nothing_is_written(void **state)
 
 #define REPORT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    /* One report is enough; failures show on stderr from every rank. */
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        REPORT_TEST(report_is_as_the_contract_says),
-        REPORT_TEST(remarks_say_what_is_missing),
-        REPORT_TEST(a_handle_that_asks_for_nothing_is_warned_of),
-        REPORT_TEST(rows_of_each_rank_follow),
-        REPORT_TEST(locale_stays_and_points_are_points),
-        REPORT_TEST(lost_reports_are_noticed_by_all),
-        REPORT_TEST(without_memory_nothing_is_written),
-    };
-    int failures = cmocka_run_group_tests_name("monitor's report", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failures != 0;
-}
+static const struct CMUnitTest tests[] = {
+    REPORT_TEST(report_is_as_the_contract_says),
+    REPORT_TEST(remarks_say_what_is_missing),
+    REPORT_TEST(a_handle_that_asks_for_nothing_is_warned_of),
+    REPORT_TEST(rows_of_each_rank_follow),
+    REPORT_TEST(locale_stays_and_points_are_points),
+    REPORT_TEST(lost_reports_are_noticed_by_all),
+    REPORT_TEST(without_memory_nothing_is_written),
+};
+const struct test_program test_program = {
+    .name = "monitor's report", .tests = tests, .count = COUNT(tests), .mpi = true};

@@ -1,45 +1,20 @@
 /*
- * Rows of snapshots made by hand, alone and put together over all ranks; run on 1, 2, 3, 4 and 7.
- *
- * A tick is half a nanosecond. Each test makes all its calls of MPI first, so that a rank on which
- * a check fails leaves no other waiting.
+ * Rows of snapshots that the tests make up, of one process and merged over all ranks. Run on 1, 2,
+ * 3, 4 and 7 ranks. A tick is half a nanosecond.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "monitor/rows.h"
 
-#include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, ranks;
 static MPI_Comm private_comm;
 
-/* ---- stand-ins for the other modules --------------------------------------------------------- */
+/* ---- stand-ins for other modules ------------------------------------------------------------- */
 
 struct communicator communicators[COMMUNICATORS_MAX];
-
-#define POINT_TO_POINT(Name, ...) [OPERATION_##Name] = {"MPI_" #Name, CLASS_POINT_TO_POINT},
-#define COLLECTIVE_LIKE(Name, ...) [OPERATION_##Name] = {"MPI_" #Name, CLASS_COLLECTIVE},
-#define SEND POINT_TO_POINT
-#define RECEIVE POINT_TO_POINT
-#define MESSAGE POINT_TO_POINT
-#define PERSISTENT POINT_TO_POINT
-#define COLLECTIVE(Name, Nonblocking, ...)                                                         \
-    COLLECTIVE_LIKE(Name)                                                                          \
-    COLLECTIVE_LIKE(Nonblocking)                                                                   \
-    [OPERATION_##Name##_init] = {"MPI_" #Name "_init", CLASS_COLLECTIVE},
-#define ONE_SIDED POINT_TO_POINT
-#define ONE_SIDED_REQUEST POINT_TO_POINT
-#define CREATION COLLECTIVE_LIKE
-#define WINDOW_CREATION COLLECTIVE_LIKE
-const struct operation_traits operation_traits[OPERATIONS] = {
-#include "monitor/functions.def"
-    POINT_TO_POINT(Mrecv) POINT_TO_POINT(Imrecv) COLLECTIVE_LIKE(Comm_idup)
-        COLLECTIVE_LIKE(Comm_idup_with_info) COLLECTIVE_LIKE(Comm_free)
-            COLLECTIVE_LIKE(Comm_disconnect) COLLECTIVE_LIKE(Win_fence) COLLECTIVE_LIKE(Win_free)};
 
 #define TICKS_A_SECOND 2000000000
 
@@ -85,7 +60,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Counts completed operations, each of which took so many ticks. */
+/* Counts completed operations, each of which took `ticks`. */
 static struct count *count_operations(int communicator, enum operation_kind kind, int64_t completed,
                                       uint64_t ticks)
 {
@@ -352,8 +327,8 @@ static void services_are_rows(void **state)
     rows_free(&rows);
 }
 
-/* By kind; in it by communicator: those of the program first, then by name, whatever their numbers
-   and identities are; then in the order of the table of functions. */
+/* By kind, then by communicator (MPI's own first, then by name, whatever their numbers and
+   identities are), then in the order of functions.def. */
 static void rows_are_sorted(void **state)
 {
     (void)state;
@@ -388,13 +363,13 @@ static void rows_are_sorted(void **state)
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* Counts that differ from rank to rank, of which the slowest is not the last rank. */
+/* Counts that differ from rank to rank; the slowest rank is not the last one. */
 static uint64_t ticks_of(int of)
 {
     return (uint64_t)(of == ranks / 2 ? 9000 : 1000 + of);
 }
 
-/* The sum over all ranks that do something. */
+/* The sum of a term over all ranks. */
 static double sum_over_ranks(double (*term)(int of))
 {
     double sum = 0.0;
@@ -413,9 +388,10 @@ static double ticks_of_sends_of(int of)
     return (of + 1) * (double)ticks_of(of);
 }
 
-/* What each rank counts: on all: sends in MPI_COMM_WORLD; on odd ranks: receives there; on even and
-   odd ranks: a collective on a communicator of their own; on the last rank only: one on its
-   MPI_COMM_SELF and a put in one that no other has; all ranks in one that they call differently. */
+/* What each rank counts. All ranks: sends in MPI_COMM_WORLD, a barrier in MPI_COMM_SELF and a
+   broadcast in a communicator that they name differently. Odd ranks: also receives. Odd ranks and
+   even ranks: a collective in a communicator of their own. The last rank: also a put in a
+   communicator that no other rank has. */
 static void fill_rank(void)
 {
     struct count *const send = count_operations(1, OPERATION_Send, rank + 1, ticks_of(rank));
@@ -452,8 +428,8 @@ static void fill_rank(void)
     snapshot.untold = rank;
     count_operations(0, OPERATION_Send, 2, 10);
     snapshot.asked.other = 1;
-    /* What the last rank can't read is known of the others; the library's have other places on
-     * other ranks. */
+    /* The last rank can't read a service that the others can. The library's variables have other
+       places on other ranks. */
     services_now =
         (struct services){.count = SERVICES_OF_SYSTEM,
                           .service = {{"user_time", true, 0.0, 1.0 + (rank == 0)},
@@ -509,7 +485,7 @@ static void all_ranks_are_put_together(void **state)
     assert_int_equal(row->ranks, ranks);
     assert_string_equal(row->members, "0-9");
 
-    /* Of some ranks only. */
+    /* Operations of some ranks only. */
     row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Recv");
     if (odd == 0)
         assert_null(row);
@@ -534,7 +510,7 @@ static void all_ranks_are_put_together(void **state)
                     ranks > 1 ? 2 * ranks / 3.0 : ranks);
     assert_counts(row, NA, NA, NA, 8 * small + 200000 * ranks);
 
-    /* Two communicators of one name are two. */
+    /* Two communicators of the same name have a row each. */
     int found = 0;
     for (int i = 0; i < rows.count; i++) {
         row = &rows.rows[i].row;
@@ -548,7 +524,7 @@ static void all_ranks_are_put_together(void **state)
     }
     assert_int_equal(found, ranks > 1 ? 2 : 1);
 
-    /* One of each process; one that each process calls differently. */
+    /* A communicator of each process, and one that each process names differently. */
     row = find(&rows, "coll", "MPI_COMM_SELF", "MPI_Barrier");
     assert_counts(row, ranks, ranks, 0, 0);
     assert_string_equal(row->members, ranks > 1 ? "NA" : "0");
@@ -573,8 +549,8 @@ static void all_ranks_are_put_together(void **state)
     else
         assert_null(row);
 
-    /* pttopt: world 1 or 2, alone, others; coll: world of nobody, self, split 1 or 2, named; comm:
-       2 of each communicator; workload: world, alone, others. */
+    /* pttopt: world 1 or 2, alone, others; coll: self, split 1 or 2, named; comm: 2 of each
+       communicator; workload: world, alone, others. */
     const int splits = ranks > 1 ? 2 : 1;
     assert_int_equal(count_kind(&rows, "pttopt"), 3 + (odd > 0));
     assert_int_equal(count_kind(&rows, "coll"), 2 + splits);
@@ -593,7 +569,7 @@ static void all_ranks_are_put_together(void **state)
     rows_free(&rows);
 }
 
-/* As many rows as take more than one message's worth of buffers, different on each rank. */
+/* More rows than MPI buffers in one message, different ones on each rank. */
 static void many_rows(void **state)
 {
     (void)state;
@@ -637,7 +613,7 @@ static void ranks_without_rows(void **state)
     rows_free(&rows);
 }
 
-/* Without memory on a rank there are no rows of all, but nobody waits for ever. */
+/* If a rank lacks memory, there are no merged rows, but no rank hangs. */
 static void a_rank_lacked_memory(void **state)
 {
     (void)state;
@@ -678,32 +654,37 @@ static void rows_of_one_rank_after_the_other(void **state)
     rows_free(&rows);
 }
 
-int main(int argc, char **argv)
+static void create_comm(void)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_dup(MPI_COMM_WORLD, &private_comm);
-    /* One report is enough; failures show on stderr from every rank. */
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(rows_hold_what_was_counted, set_up),
-        cmocka_unit_test_setup(what_is_in_flight_has_no_time, set_up),
-        cmocka_unit_test_setup(only_what_was_asked_for, set_up),
-        cmocka_unit_test_setup(communicators_without_anything_have_no_rows, set_up),
-        cmocka_unit_test_setup(operations_without_room_are_told, set_up),
-        cmocka_unit_test_setup(services_are_rows, set_up),
-        cmocka_unit_test_setup(rows_are_sorted, set_up),
-        cmocka_unit_test_setup(all_ranks_are_put_together, set_up),
-        cmocka_unit_test_setup(many_rows, set_up),
-        cmocka_unit_test_setup(ranks_without_rows, set_up),
-        cmocka_unit_test_setup(a_rank_lacked_memory, set_up),
-        cmocka_unit_test_setup(rows_of_one_rank_after_the_other, set_up),
-    };
-    int failures = cmocka_run_group_tests_name("monitor's rows", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Comm_free(&private_comm);
-    MPI_Finalize();
-    return failures != 0;
 }
+
+static void free_comm(void)
+{
+    MPI_Comm_free(&private_comm);
+}
+
+#define ROWS_TEST(name) cmocka_unit_test_setup(name, set_up)
+
+static const struct CMUnitTest tests[] = {
+    ROWS_TEST(rows_hold_what_was_counted),
+    ROWS_TEST(what_is_in_flight_has_no_time),
+    ROWS_TEST(only_what_was_asked_for),
+    ROWS_TEST(communicators_without_anything_have_no_rows),
+    ROWS_TEST(operations_without_room_are_told),
+    ROWS_TEST(services_are_rows),
+    ROWS_TEST(rows_are_sorted),
+    ROWS_TEST(all_ranks_are_put_together),
+    ROWS_TEST(many_rows),
+    ROWS_TEST(ranks_without_rows),
+    ROWS_TEST(a_rank_lacked_memory),
+    ROWS_TEST(rows_of_one_rank_after_the_other),
+};
+const struct test_program test_program = {
+    .name = "monitor's rows",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+    .set_up = create_comm,
+    .tear_down = free_comm,
+};

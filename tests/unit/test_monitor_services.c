@@ -1,6 +1,6 @@
 /*
- * What lies under MPI, with an MPI tools interface that the test makes up: which variables are
- * read, and what comes of them. MPI itself is not started.
+ * Other software services, with an MPI tools interface that the test makes up: which variables are
+ * read, and what is made of their values. MPI itself is not started.
  */
 #include "helpers.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- the tools interface --------------------------------------------------------------------- */
 
-/* What can be told of a performance variable, and what it does when it is used. */
+/* A performance variable: what the interface tells of it, and how it behaves. */
 struct made_up {
     const char *name;
     int class;
@@ -35,7 +35,7 @@ static struct made_up made_up[80];
 static int made_up_count;
 static int inits, handles;
 static bool starts = true;
-static const char *plug_in; /* that starting it loads */
+static const char *plug_in; /* loaded when the interface is started */
 
 int MPI_T_init_thread(int required, int *provided)
 {
@@ -131,7 +131,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     return MPI_SUCCESS;
 }
 
-/* ---- in a process of its own, since variables are found once --------------------------------- */
+/* ---- each test in a process of its own, since variables are found once ----------------------- */
 
 static int run_in_a_process(const struct CMUnitTest *test)
 {
@@ -190,9 +190,9 @@ static void only_variables_of_the_process(void **state)
         {.name = "cycles", .class = TIMER, .values = 1, .type = 'u', .value = 9},
         {.name = "broken", .class = COUNTER, .values = 1, .type = 'i', .unreadable = true},
     };
-    start_with(variables, sizeof variables / sizeof *variables);
+    start_with(variables, COUNT(variables));
     assert_null(before.warning);
-    assert_int_equal(handles, 5); /* that of the vector was given back */
+    assert_int_equal(handles, 5); /* the vector's was given back */
     assert_true(made_up[5].started);
     assert_false(made_up[6].started);
     made_up[5].value += 7;
@@ -217,8 +217,8 @@ static void only_variables_of_the_process(void **state)
     assert_true(isnan(library_service(4)->value));
 }
 
-/* Plug-ins that only the tools interface has loaded are not in use: their variables are not to be
- * touched. */
+/* Plug-ins that only the tools interface has loaded are not in use: their variables must not be
+   touched. */
 static const struct made_up of_plug_ins[] = {
     {.name = "mtl_psm2_rx", .class = COUNTER, .values = 1, .type = 'l'},
     {.name = "test_part_a", .class = COUNTER, .values = 1, .type = 'l'},
@@ -245,7 +245,7 @@ static void variables_of_other_plug_ins_are_left_out(void **state)
     assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_particle_a");
 }
 
-/* Nobody knows then who loaded what. */
+/* Then it isn't known who loaded the plug-ins. */
 static void variables_when_the_program_has_started_the_interface(void **state)
 {
     (void)state;
@@ -290,13 +290,18 @@ static void no_tools_interface_is_a_warning(void **state)
     assert_non_null(strstr(before.warning, "does not start"));
 }
 
+static void start_with_many(int count)
+{
+    static struct made_up variables[COUNT(made_up)];
+    for (int i = 0; i < count; i++)
+        variables[i] = (struct made_up){.name = "many", .class = COUNTER, .values = 1, .type = 'u'};
+    start_with(variables, count);
+}
+
 static void as_many_variables_as_there_is_room_for(void **state)
 {
     (void)state;
-    static struct made_up variables[80];
-    for (int i = 0; i < 80; i++)
-        variables[i] = (struct made_up){.name = "many", .class = COUNTER, .values = 1, .type = 'u'};
-    start_with(variables, SERVICES_MAX - SERVICES_OF_SYSTEM);
+    start_with_many(SERVICES_MAX - SERVICES_OF_SYSTEM);
     assert_null(before.warning);
     assert_int_equal(before.count, SERVICES_MAX);
 }
@@ -304,10 +309,7 @@ static void as_many_variables_as_there_is_room_for(void **state)
 static void more_variables_than_room_are_a_warning(void **state)
 {
     (void)state;
-    static struct made_up variables[80];
-    for (int i = 0; i < 80; i++)
-        variables[i] = (struct made_up){.name = "many", .class = COUNTER, .values = 1, .type = 'u'};
-    start_with(variables, SERVICES_MAX - SERVICES_OF_SYSTEM + 1);
+    start_with_many(SERVICES_MAX - SERVICES_OF_SYSTEM + 1);
     assert_non_null(before.warning);
     assert_int_equal(before.count, SERVICES_MAX);
     assert_int_equal(handles, SERVICES_MAX - SERVICES_OF_SYSTEM);
@@ -372,7 +374,7 @@ int main(void)
         cmocka_unit_test(system_counts),
     };
     int failures = 0;
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+    for (size_t i = 0; i < COUNT(tests); i++)
         failures += run_in_a_process(&tests[i]);
     return failures != 0;
 }

@@ -1,7 +1,7 @@
 /*
- * The order in which monitor_overhead times its loops, with loops that take a time as it is set
- * here: whatever a loop pays for its place among the others, the difference is what the monitor
- * adds. On 1 rank.
+ * The order in which monitor_overhead times its loops, with loops whose times the test sets:
+ * whatever a loop's place among the others adds to its time, the difference is what the monitor
+ * adds. Run on 1 rank.
  */
 #include "helpers.h"
 
@@ -14,21 +14,21 @@ enum { REPETITIONS = 100, DIRECT_NS = 50, ADDED_NS = 7, EXTRA_NS = 1000 };
 
 static struct overhead_bench bench;
 
-/* ---- loops, which are one after the other ---------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 enum kind { NO_LOOP, MONITORED, DIRECT };
 
-/* What comes on top of a loop's own time for each repetition, in ns. */
+/* What is added to a loop's own time, in ns per repetition. */
 static int64_t (*extra_ns)(enum kind kind);
 
 static int place;              /* of the loop in its round, from 0 on */
-static enum kind before;       /* the kind of the loop before it in the round */
-static int64_t puts_in_flight; /* when the loop starts */
+static enum kind before;       /* kind of the previous loop of the round */
+static int64_t puts_in_flight; /* at the start of the loop */
 
 static int64_t run_loop(enum kind kind, int64_t repetitions)
 {
     if (repetitions == 1)
-        return DIRECT_NS; /* not timed: it belongs to the loop behind it */
+        return DIRECT_NS; /* not timed: belongs to the next loop */
     const int64_t each_ns = DIRECT_NS + (kind == MONITORED ? ADDED_NS : 0) + extra_ns(kind);
     place++;
     before = kind;
@@ -55,7 +55,7 @@ int MPI_Win_flush_all(MPI_Win win)
     return PMPI_Win_flush_all(win);
 }
 
-/* A round starts after something else. */
+/* Checks the difference that a round finds. */
 static void assert_added(int64_t (*extra)(enum kind kind))
 {
     static const struct overhead_call call = {"MPI_Put", monitored, direct};
@@ -69,7 +69,7 @@ static void assert_added(int64_t (*extra)(enum kind kind))
     assert_true(values[1] >= DIRECT_NS);
 }
 
-/* ---- what falls on a loop -------------------------------------------------------------------- */
+/* ---- what is added to a loop's time ---------------------------------------------------------- */
 
 static int64_t nothing(enum kind kind)
 {
@@ -128,17 +128,25 @@ static void puts_are_complete_before_the_next_loop(void **state)
     assert_added(while_puts_are_in_flight);
 }
 
-int main(int argc, char **argv)
+static void create_bench(void)
 {
-    MPI_Init(&argc, &argv);
     overhead_bench_create(&bench);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_loop_pays_for_its_place_cancels),
-        cmocka_unit_test(puts_are_complete_before_the_next_loop),
-    };
-    const int failures =
-        cmocka_run_group_tests_name("turns of monitor_overhead", tests, NULL, NULL);
-    overhead_bench_destroy(&bench);
-    MPI_Finalize();
-    return failures;
 }
+
+static void destroy_bench(void)
+{
+    overhead_bench_destroy(&bench);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_a_loop_pays_for_its_place_cancels),
+    cmocka_unit_test(puts_are_complete_before_the_next_loop),
+};
+const struct test_program test_program = {
+    .name = "turns of monitor_overhead",
+    .tests = tests,
+    .count = COUNT(tests),
+    .mpi = true,
+    .set_up = create_bench,
+    .tear_down = destroy_bench,
+};

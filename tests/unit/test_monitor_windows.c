@@ -1,6 +1,5 @@
 /*
- * The times of one-sided operations, whose starts and ends are given by hand. No call of MPI is
- * made.
+ * The times of one-sided operations whose starts and ends the test sets. Calls no MPI function.
  */
 #include "helpers.h"
 
@@ -9,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- stand-ins for the other modules --------------------------------------------------------- */
+/* ---- stand-ins for other modules ------------------------------------------------------------- */
 
 struct handle_map communicator_numbers;
 
@@ -27,14 +26,6 @@ void communicator_hold(int communicator)
 void communicator_release(int communicator)
 {
     (void)communicator;
-}
-
-void communicators_tidy(void)
-{
-}
-
-void requests_clear(void)
-{
 }
 
 void services_read(struct services *services)
@@ -55,7 +46,7 @@ enum { STARTS = 4, TARGET = 3, END = 10000 };
 
 static const uint64_t starts[STARTS] = {1000, 1700, 4000, 4001};
 
-/* Any value will do for a handle. */
+/* A handle may have any value. */
 static const MPI_Win win = MPI_WIN_NULL;
 
 static struct snapshot *snapshot;
@@ -66,7 +57,8 @@ static int set_up(void **state)
     const MPIX_Monitor asked = {.profile = 1, .pttopt = 1};
     monitor_lock_needed = false;
     window_created(win, MPI_COMM_NULL);
-    return snapshot_start(&asked, NULL, &snapshot) != MPIX_MONITOR_SUCCESS;
+    snapshot = snapshot_create(&asked, NULL);
+    return snapshot == NULL || !snapshot_start(snapshot);
 }
 
 static int tear_down(void **state)
@@ -91,7 +83,7 @@ static struct count *count_of_puts(void)
     return &snapshot->communicators[OTHER_COMMUNICATORS].operation[OPERATION_Put];
 }
 
-/* Adds puts in this order of their starts, ends them together and compares. */
+/* Adds puts in this order of their starts, ends them together and checks the counts. */
 static void puts_in_order(const int order[STARTS])
 {
     uint64_t total = 0;
@@ -114,7 +106,7 @@ static void swap(int *a, int *b)
     *b = kept;
 }
 
-/* All orders that begin with the first `fixed` of this one. */
+/* Tests all orders that share the first `fixed` elements of this one. */
 static void puts_in_all_orders(int order[STARTS], int fixed)
 {
     if (fixed == STARTS)
@@ -126,7 +118,8 @@ static void puts_in_all_orders(int order[STARTS], int fixed)
     }
 }
 
-/* Each thread reads the clock, puts, and adds its put: in any order. */
+/* Each thread reads the clock, puts and adds its put, so the order of adding may differ from the
+   order of starts. */
 static void threads_add_in_any_order(void **state)
 {
     (void)state;
@@ -134,10 +127,8 @@ static void threads_add_in_any_order(void **state)
     puts_in_all_orders(order, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(threads_add_in_any_order, set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("monitor's windows", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(threads_add_in_any_order, set_up, tear_down),
+};
+const struct test_program test_program = {
+    .name = "monitor's windows", .tests = tests, .count = COUNT(tests)};

@@ -21,7 +21,7 @@ static struct bc_job job_on(const int *nodes)
     return job;
 }
 
-/* Which rank is at each place, by definition. */
+/* Which rank is at each place, by the definition of the order. */
 static void sort_by_node(const int *nodes, int *rank_at)
 {
     int place = 0;
@@ -74,8 +74,8 @@ static void ranks_are_ordered_by_node(void **state)
     assert_ordered(nodes);
 }
 
-/* The share that cross nodes where each rank names the one that `distance` ranks
-   above it, but for the first `without` ranks. Collective. */
+/* The percentage of pairs that cross nodes if each rank but the first `without` ones names the rank
+   that is `distance` above it. Collective. */
 static int pct_of(const int *nodes, int distance, int without)
 {
     struct bc_job job = job_on(nodes);
@@ -107,7 +107,7 @@ static void pairs_that_cross_nodes_are_counted(void **state)
     assert_int_equal(of_nothing, 0);
 }
 
-/* 2 of 1,000 are no 0 %, and 999 of 1,000 no 100 %. */
+/* 2 of 1,000 are more than 0 %, and 999 of 1,000 less than 100 %. */
 static void few_are_not_none(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void few_are_not_none(void **state)
     assert_int_equal(most, 99);
 }
 
-/* What a note says; "" for none. Collective. */
+/* Sets `text` to the line of a note, "" if there is none. Collective. */
 static void note_of(const int *nodes, const char *which, char *text, size_t size)
 {
     static const struct bc_table table = {NULL, 0};
@@ -160,7 +160,7 @@ static void notes(void **state)
     note_of(blocks, "", crossing, sizeof crossing);
     note_of(dealt, "single: ", none, sizeof none);
     note_of(one, "", single, sizeof single);
-    const bool nodes = ranks / 2 > 1; /* else the ranks dealt out are on one */
+    const bool nodes = ranks / 2 > 1; /* 2 or 3 ranks that are dealt out are all on one node */
     if (rank != 0)
         return;
     assert_string_equal(crossing, "# note: 100 % of the pairs cross nodes\n");

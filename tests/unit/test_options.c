@@ -449,10 +449,10 @@ static void lists_of_names(void **state)
     assert_true(parse(f, WORDS("--kinds=all", "--kinds=put")));
     assert_chosen(&f->more.kinds, "1000");
     struct bc_names names = {.text = "sub-put"};
-    assert_true(bc_names_choose("types", &names, kind_name, KINDS, &f->error));
+    assert_true(bc_names_choose("--types", &names, kind_name, KINDS, &f->error));
     assert_chosen(&names, "0010");
     names.text = "sub-put,get";
-    assert_false(bc_names_choose("types", &names, kind_name, KINDS, &f->error));
+    assert_false(bc_names_choose("--types", &names, kind_name, KINDS, &f->error));
     assert_string_equal(f->error.text,
                         "--types: 'get' is none: use all, or names such as put,isend/irecv");
 }
@@ -1043,7 +1043,7 @@ static void mutated_texts_never_crash(void **state)
             assert_in_range(other.values.choice, 0, 2);
             assert_true(isfinite(other.values.real));
             struct bc_names kinds = other.more.kinds;
-            assert_true(bc_names_choose("kinds", &kinds, kind_name, KINDS, &f->error));
+            assert_true(bc_names_choose("--kinds", &kinds, kind_name, KINDS, &f->error));
             assert_memory_equal(kinds.chosen, other.more.kinds.chosen, sizeof kinds.chosen);
         }
         bc_options_free(&other.options);

@@ -18,7 +18,7 @@ static const char *const never_numbers[] = {
     "--",    "e5",  ".",     "1e",   "1e+",   "-.",       "0x",           "1d5",
 };
 
-/* The last value; a parser that fails must leave it alone. */
+/* A value before parsing, which a parser that fails must leave alone. */
 #define UNTOUCHED 7777
 
 static const char *shown(const char *text)
@@ -26,36 +26,72 @@ static const char *shown(const char *text)
     return text != NULL ? text : "(NULL)";
 }
 
-static void reject_integer(const char *text)
+/* A parser of whole numbers, and one of real numbers. */
+struct whole_parser {
+    const char *name;
+    bool (*parse)(const char *text, int64_t *value);
+};
+struct real_parser {
+    const char *name;
+    bool (*parse)(const char *text, double *value);
+};
+
+static const struct whole_parser integer = {"integer", bc_parse_integer};
+static const struct whole_parser size = {"size", bc_parse_size};
+static const struct real_parser real = {"real", bc_parse_real};
+static const struct real_parser percent = {"percentage", bc_parse_percent};
+
+static void reject_whole(const struct whole_parser *parser, const char *text)
 {
     int64_t value = UNTOUCHED;
-    if (bc_parse_integer(text, &value))
-        fail_msg("integer '%.40s' was taken as %lld", shown(text), (long long)value);
+    if (parser->parse(text, &value))
+        fail_msg("%s '%.40s' was taken as %lld", parser->name, shown(text), (long long)value);
     assert_int_equal(value, UNTOUCHED);
 }
 
-static void reject_real(const char *text)
+static void reject_real(const struct real_parser *parser, const char *text)
 {
     double value = UNTOUCHED;
-    if (bc_parse_real(text, &value))
-        fail_msg("real '%.40s' was taken as %g", shown(text), value);
+    if (parser->parse(text, &value))
+        fail_msg("%s '%.40s' was taken as %g", parser->name, shown(text), value);
     assert_near(value, UNTOUCHED, 0.0);
 }
 
-static void reject_percent(const char *text)
+/* A text, and the number that a parser takes it for. */
+struct whole {
+    const char *text;
+    int64_t value;
+};
+struct real {
+    const char *text;
+    double value;
+};
+
+/* Checks the texts that a parser takes, then texts, ended by NULL, that it refuses. */
+static void check_whole(const struct whole_parser *parser, const struct whole *good, size_t count,
+                        const char *const *bad)
 {
-    double value = UNTOUCHED;
-    if (bc_parse_percent(text, &value))
-        fail_msg("percentage '%.40s' was taken as %g", shown(text), value);
-    assert_near(value, UNTOUCHED, 0.0);
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = UNTOUCHED;
+        if (!parser->parse(good[i].text, &value))
+            fail_msg("%s '%s' was refused", parser->name, good[i].text);
+        assert_true(value == good[i].value);
+    }
+    for (; *bad != NULL; bad++)
+        reject_whole(parser, *bad);
 }
 
-static void reject_size(const char *text)
+static void check_real(const struct real_parser *parser, const struct real *good, size_t count,
+                       const char *const *bad)
 {
-    int64_t value = UNTOUCHED;
-    if (bc_parse_size(text, &value))
-        fail_msg("size '%.40s' was taken as %lld", shown(text), (long long)value);
-    assert_int_equal(value, UNTOUCHED);
+    for (size_t i = 0; i < count; i++) {
+        double value = UNTOUCHED;
+        if (!parser->parse(good[i].text, &value))
+            fail_msg("%s '%s' was refused", parser->name, good[i].text);
+        assert_near(value, good[i].value, 0.0);
+    }
+    for (; *bad != NULL; bad++)
+        reject_real(parser, *bad);
 }
 
 /* A list that fails keeps its earlier values. */
@@ -73,6 +109,15 @@ static void reject_list(const char *text)
     bc_size_list_free(&list);
 }
 
+static void reject_everywhere(const char *text)
+{
+    reject_whole(&integer, text);
+    reject_whole(&size, text);
+    reject_real(&real, text);
+    reject_real(&percent, text);
+    reject_list(text);
+}
+
 /* `count` times `unit`, then `end`; freed by the caller. */
 static char *repeated(const char *unit, size_t count, const char *end)
 {
@@ -88,20 +133,9 @@ static char *repeated(const char *unit, size_t count, const char *end)
 static void bad_numbers_are_refused(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(never_numbers); i++) {
-        const char *const text = never_numbers[i];
-        reject_integer(text);
-        reject_real(text);
-        reject_percent(text);
-        /* A size may end in K. */
-        reject_size(text);
-        reject_list(text);
-    }
-    reject_integer(NULL);
-    reject_real(NULL);
-    reject_percent(NULL);
-    reject_size(NULL);
-    reject_list(NULL);
+    for (size_t i = 0; i < COUNT(never_numbers); i++)
+        reject_everywhere(never_numbers[i]);
+    reject_everywhere(NULL);
 }
 
 static void long_texts_are_refused(void **state)
@@ -113,31 +147,22 @@ static void long_texts_are_refused(void **state)
     char *const commas = repeated(",", 100000, "");
     char *const *const texts[] = {&digits, &spaces, &letters, &commas};
     for (size_t i = 0; i < COUNT(texts); i++) {
-        reject_integer(*texts[i]);
-        reject_size(*texts[i]);
-        reject_list(*texts[i]);
-        reject_real(*texts[i]); /* 10^100000 is not finite */
-        reject_percent(*texts[i]);
+        reject_everywhere(*texts[i]); /* 10^100000 is not finite */
         free(*texts[i]);
     }
     /* Long, but a number: leading zeros. */
     char *const zeros = repeated("0", 100000, "12");
-    int64_t whole = 0;
-    double real = 0.0;
-    assert_true(bc_parse_integer(zeros, &whole) && whole == 12);
-    assert_true(bc_parse_size(zeros, &whole) && whole == 12);
-    assert_true(bc_parse_real(zeros, &real));
-    assert_near(real, 12.0, 0.0);
+    const struct whole twelve = {zeros, 12};
+    check_whole(&integer, &twelve, 1, WORDS(NULL));
+    check_whole(&size, &twelve, 1, WORDS(NULL));
+    check_real(&real, &(struct real){zeros, 12.0}, 1, WORDS(NULL));
     free(zeros);
 }
 
 static void integers(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int64_t value;
-    } good[] = {
+    static const struct whole good[] = {
         {"0", 0},
         {"-0", 0},
         {"+7", 7},
@@ -147,72 +172,35 @@ static void integers(void **state)
         {"9223372036854775807", INT64_MAX},
         {"-9223372036854775808", INT64_MIN},
     };
-    for (size_t i = 0; i < COUNT(good); i++) {
-        int64_t value = UNTOUCHED;
-        assert_true(bc_parse_integer(good[i].text, &value));
-        assert_true(value == good[i].value);
-    }
-    reject_integer("9223372036854775808");
-    reject_integer("-9223372036854775809");
-    reject_integer("1.0");
-    reject_integer("1e3");
-    reject_integer("1K");
-    reject_integer("1%");
-    reject_integer("1,5");
+    check_whole(
+        &integer, good, COUNT(good),
+        WORDS("9223372036854775808", "-9223372036854775809", "1.0", "1e3", "1K", "1%", "1,5"));
 }
 
 static void reals(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        double value;
-    } good[] = {
+    static const struct real good[] = {
         {"0", 0.0},    {"-0.5", -0.5}, {"+2", 2.0},       {".5", 0.5},      {"5.", 5.0},
         {"1e3", 1000}, {"1E-3", 1e-3}, {"1.5e+2", 150.0}, {"1e308", 1e308}, {"0.1", 0.1},
     };
-    for (size_t i = 0; i < COUNT(good); i++) {
-        double value = UNTOUCHED;
-        assert_true(bc_parse_real(good[i].text, &value));
-        assert_near(value, good[i].value, 0.0);
-    }
-    reject_real("1e309");
-    reject_real("-1e309");
-    reject_real("1.5.2");
-    reject_real("1e2.5");
-    reject_real("1%");
-    reject_real("1K");
-    reject_real("1,5");
-    reject_real("0x1p3");
+    check_real(&real, good, COUNT(good),
+               WORDS("1e309", "-1e309", "1.5.2", "1e2.5", "1%", "1K", "1,5", "0x1p3"));
 }
 
 static void percentages(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        double value;
-    } good[] = {
+    static const struct real good[] = {
         {"2", 2.0}, {"2%", 2.0}, {"0.5%", 0.5}, {"-1%", -1.0}, {"1e2%", 100.0},
     };
-    for (size_t i = 0; i < COUNT(good); i++) {
-        double value = UNTOUCHED;
-        assert_true(bc_parse_percent(good[i].text, &value));
-        assert_near(value, good[i].value, 0.0);
-    }
-    reject_percent("2%%");
-    reject_percent("2 %");
-    reject_percent("2%3");
-    reject_percent("1e309%");
+    check_real(&percent, good, COUNT(good), WORDS("2%%", "2 %", "2%3", "1e309%"));
 }
 
 static void sizes(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int64_t value;
-    } good[] = {
+    static const struct whole good[] = {
         {"0", 0},
         {"8", 8},
         {"1K", 1024},
@@ -228,24 +216,11 @@ static void sizes(void **state)
         {"8796093022207M", INT64_C(8796093022207) << 20},
         {"8589934591G", INT64_C(8589934591) << 30},
     };
-    for (size_t i = 0; i < COUNT(good); i++) {
-        int64_t value = UNTOUCHED;
-        assert_true(bc_parse_size(good[i].text, &value));
-        assert_true(value == good[i].value);
-    }
-    reject_size("9223372036854775808");
-    reject_size("9007199254740992K");
-    reject_size("8796093022208M");
-    reject_size("8589934592G");
-    reject_size("18446744073709551617"); /* 2^64 + 1 must not be 1 */
-    reject_size("+1");
-    reject_size("-1");
-    reject_size("1.5K");
-    reject_size("1e3");
-    reject_size("1,2");
-    reject_size("1:2");
-    reject_size("8B");
-    reject_size("8Ki");
+    /* 2^64 + 1 must not be 1 */
+    check_whole(&size, good, COUNT(good),
+                WORDS("9223372036854775808", "9007199254740992K", "8796093022208M", "8589934592G",
+                      "18446744073709551617", "+1", "-1", "1.5K", "1e3", "1,2", "1:2", "8B",
+                      "8Ki"));
 }
 
 static void booleans(void **state)
@@ -359,25 +334,23 @@ static void random_bytes_are_harmless(void **state)
             text[i] = trial % 2 == 0 ? alphabet[random_below(&random, sizeof alphabet)]
                                      : (char)random_below(&random, 256);
         text[length] = '\0';
-        int64_t whole = UNTOUCHED;
-        double real = UNTOUCHED;
+        int64_t number = UNTOUCHED;
         struct bc_size_list list = {0};
-        if (!bc_parse_integer(text, &whole))
-            assert_int_equal(whole, UNTOUCHED);
-        whole = UNTOUCHED;
-        if (bc_parse_size(text, &whole))
-            assert_true(whole >= 0);
+        if (!bc_parse_integer(text, &number))
+            assert_int_equal(number, UNTOUCHED);
+        number = UNTOUCHED;
+        if (bc_parse_size(text, &number))
+            assert_true(number >= 0);
         else
-            assert_int_equal(whole, UNTOUCHED);
-        if (bc_parse_real(text, &real))
-            assert_true(isfinite(real));
-        else
-            assert_near(real, UNTOUCHED, 0.0);
-        real = UNTOUCHED;
-        if (bc_parse_percent(text, &real))
-            assert_true(isfinite(real));
-        else
-            assert_near(real, UNTOUCHED, 0.0);
+            assert_int_equal(number, UNTOUCHED);
+        for (int kind = 0; kind < 2; kind++) {
+            const struct real_parser *const parser = kind == 0 ? &real : &percent;
+            double value = UNTOUCHED;
+            if (parser->parse(text, &value))
+                assert_true(isfinite(value));
+            else
+                assert_near(value, UNTOUCHED, 0.0);
+        }
         if (bc_parse_size_list(text, &list))
             assert_in_range(list.count, 1, 4096);
         else

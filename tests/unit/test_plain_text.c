@@ -1,5 +1,6 @@
-/* Texts of others are made plain: what stays, what is replaced, and that any bytes give UTF-8 of
- * one line. */
+/*
+ * Plain texts: what stays, what is replaced, and that any bytes become one line of UTF-8.
+ */
 #include "helpers.h"
 
 #include "common/result/plain_text.h"
@@ -46,17 +47,15 @@ static void other_bytes_are_replaced_one_by_one(void **state)
     assert_plain("\xe2(\xa1", "?(?");
 }
 
-/* Made plain twice is made plain once, and it never grows. */
+/* A plain text stays as it is, and no text grows. */
 static void any_bytes_become_plain(void **state)
 {
     (void)state;
-    uint64_t random = 1;
+    struct random random = random_from(1);
     for (int i = 0; i < 20000; i++) {
         char text[24], once[24];
-        for (size_t k = 0; k + 1 < sizeof text; k++) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
-            text[k] = (char)(random >> 56);
-        }
+        for (size_t k = 0; k + 1 < sizeof text; k++)
+            text[k] = (char)random_below(&random, 256);
         text[sizeof text - 1] = '\0';
         (void)snprintf(once, sizeof once, "%s", text);
         bc_make_plain_text(once, ' ');

@@ -53,7 +53,7 @@ static void version_2(void **state)
     assert_quotas("0::/a\n", 1, (double[]){1.5});
     assert_int_equal(quotas_of("0::/a\n").of[0].version, 2);
     assert_string_equal(bc_quota_file(&quotas_of("0::/a\n").of[0]), "cpu.max");
-    /* Those above count, too, up to the top, where a container's own is. */
+    /* Groups above count, too, up to the top, where a container has its own quota. */
     put("fs/a/b/c/cpu.max", "50000 20000\n");
     put("fs/a/b/cpu.max", "max 100000\n");
     assert_quotas("0::/a/b/c\n", 2, (double[]){2.5, 1.5});
@@ -117,7 +117,7 @@ static void ranks_of_one_group(void **state)
     assert_finding(two, 2, 1.5, 2, 1.5);
 }
 
-/* As with a container for each rank. */
+/* For instance a container for each rank. */
 static void a_group_for_each_rank(void **state)
 {
     (void)state;

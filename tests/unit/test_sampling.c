@@ -15,13 +15,13 @@ static struct bc_sampler *sampler;
 
 struct script {
     double (*value)(int round, int quantity); /* on this rank */
-    double round_s;                           /* how long a round takes */
-    int sleeps;                               /* rounds that take so long; the others take none */
+    double round_s; /* how long each of the first `sleeps` rounds takes; the others take no time */
+    int sleeps;
     int quantities;
-    int rounds;      /* taken so far */
-    double clock_ns; /* that a value on this rank has of the clock */
-    int between;     /* calls, and the rounds that there were at the last one */
-    int rounds_between;
+    int rounds;         /* taken so far */
+    double clock_ns;    /* what reading the clock adds to a value on this rank */
+    int between;        /* calls of note_between */
+    int rounds_between; /* taken before the last one */
 };
 
 static void note_between(void *between_context)
@@ -65,8 +65,8 @@ static struct bc_plan fixed_plan(int64_t rounds)
     };
 }
 
-/* A different rank is slowest in each round; its value is the round's number
-   in thousands and the most that there are of ranks below. */
+/* A different rank is slowest in each round; its value is 1000 times the round's number plus the
+   highest rank. */
 static double rotating(int round, int quantity)
 {
     return 1000.0 * round + (rank + round) % ranks + 0.25 * quantity;
@@ -78,8 +78,8 @@ static double constant(int round, int quantity)
     return 5.0 + quantity;
 }
 
-/* Quantity 0 is slow on the last rank in two rounds of three, else on the
-   first; quantity 1 the other way round. */
+/* Quantity 0 is slow on the last rank in two rounds of three and on the first rank in the third
+   round; quantity 1 the other way round. */
 static double mostly_last(int round, int quantity)
 {
     const bool last = (round % 3 != 0) != (quantity == 1);
@@ -114,7 +114,7 @@ static void slowest_rank_is_named(void **state)
     const int of_first = bc_sampler_slowest_rank(sampler);
     run(&script, &plan, 1);
     const int of_second = bc_sampler_slowest_rank(sampler);
-    /* The runs before do not count. */
+    /* Earlier runs do not count. */
     const struct bc_plan three = fixed_plan(3);
     run(&script, &three, 0);
     const int of_three = bc_sampler_slowest_rank(sampler);
@@ -127,8 +127,8 @@ static void slowest_rank_is_named(void **state)
     assert_int_equal(tie, rank == 0 ? 0 : -1);
 }
 
-/* Rank 0 takes longest, 1000 ns, and has a quick clock; the others' clocks, which cost
-   300 ns, don't make them slower than they are, nor rank 0 quicker. */
+/* Rank 0 takes longest, 1000 ns, and has a clock that costs 10 ns. The others' clocks cost 300 ns,
+   which makes neither them slower than they are nor rank 0 quicker. */
 static double slow_clocks(int round, int quantity)
 {
     (void)round;
@@ -163,16 +163,16 @@ static void new_sampler_has_nothing(void **state)
 
 /* ---- ranks that start together --------------------------------------------------------------- */
 
-/* A source whose rank r starts r us after the others' moment, in some rounds the last
-   one 1 ms late, and ends 100 us after it, so that the values differ, too. */
+/* A source whose rank r starts r us after the agreed moment and takes 100 us. In some rounds the
+   last rank starts 1 ms late. */
 struct late_script {
     struct bc_starts starts;
-    int every; /* one round of so many is missed; 0: none */
+    int every; /* each `every`-th round is missed; 0: none */
     int64_t repetitions;
     bool idle;      /* the last rank has no part */
     double round_s; /* how long a round takes */
     int rounds;
-    double clock_ns; /* that a value on this rank has of the clock */
+    double clock_ns; /* what reading the clock adds to a value on this rank */
 };
 
 static void take_late(void *context, double *values)
@@ -207,7 +207,7 @@ static enum bc_end run_late(struct late_script *script, const struct bc_plan *pl
     return bc_sampler_run(sampler, &source, plan);
 }
 
-/* How many samples of quantity 0 there are of so many ns. */
+/* How many samples of quantity 0 are `ns`. */
 static int samples_of(double ns)
 {
     const struct bc_samples *const samples = bc_sampler_samples(sampler);
@@ -239,8 +239,8 @@ static void sample_is_first_start_to_last_end(void **state)
     assert_int_equal(script.starts.missed, 0);
 }
 
-/* Of the rank that ends last, and who that is: a clock that costs so much that its
-   rank only seems to be the last one doesn't make it that. */
+/* The clock's cost comes off each rank's end before the last one is chosen: a rank with an
+   expensive clock only seems to end last. */
 static void last_rank_takes_its_own_clock_off(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void missed_rounds_are_taken_again(void **state)
     assert_int_equal(slowest, ranks - 1);
 }
 
-/* A run that goes on has the samples and the misses of before; it need not use these. */
+/* A run that goes on keeps the samples and the missed rounds of the run before. */
 static void runs_go_on(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void misses_of_runs_that_go_on(void **state)
     assert_int_equal(one, 1);
 }
 
-/* So many may be dropped, no more. */
+/* No more than `retakes` missed rounds are dropped. */
 static void retakes_have_an_end(void **state)
 {
     (void)state;
@@ -352,8 +352,7 @@ static void retakes_have_an_end(void **state)
     assert_int_equal(script.starts.used, 20);
 }
 
-/* When the time is up the missed rounds are used if there are too few others, and only
-   then. */
+/* When the time is up missed rounds are used only if there are too few others. */
 static void no_round_is_lost_when_time_is_up(void **state)
 {
     (void)state;
@@ -402,7 +401,7 @@ static void fixed_number_is_exact(void **state)
 struct looks {
     size_t counts[64];
     int number;
-    int stop_at; /* the look that is content; 0: none */
+    int stop_at; /* the look that ends the run; 0: none does */
 };
 
 static bool look(const struct bc_samples *samples, void *context)
@@ -555,7 +554,7 @@ static void grace_rounds_are_taken(void **state)
 
 /* ---- warming up ------------------------------------------------------------------------------ */
 
-/* Not of the warm-up, and before the run ends. */
+/* `between` is called before the run ends, and not after rounds of the warm-up. */
 static void between_is_called_after_what_counts(void **state)
 {
     (void)state;
@@ -620,8 +619,8 @@ static void warmup_until_the_median_settles(void **state)
     assert_in_range(when_falling, 20 + 20, 20 + 200);
 }
 
-/* Warm-up has to obey the time as well (the later rounds take no time, so that
-   the test ends either way). */
+/* Warm-up must obey the time as well. The later rounds take no time, so that the test ends in any
+   case. */
 static void warmup_obeys_the_deadline(void **state)
 {
     (void)state;
@@ -638,8 +637,7 @@ static void warmup_obeys_the_deadline(void **state)
         assert_in_range(bc_sampler_samples(sampler)->count, 1, 10);
 }
 
-/* The same for warm-up that looks for a steady state: it gets a share of the
-   time, not all of it. */
+/* Warm-up that looks for a steady state gets a share of the time, not all of it. */
 static void automatic_warmup_leaves_time(void **state)
 {
     (void)state;

@@ -19,7 +19,7 @@ static int64_t (*real_clock)(void);
 
 /* ---- clocks that are known ------------------------------------------------------------------- */
 
-/* 100 us more on each rank than on the one before, and 10 ppm faster. */
+/* Each rank's clock is 100 us ahead of the clock of the rank before, and 10 ppm faster. */
 static int64_t shifted_clock(void)
 {
     const int64_t now_ns = real_clock();
@@ -37,7 +37,7 @@ static int64_t standing_clock(void)
     return 42;
 }
 
-/* Goes on by a tenth of a second when it is asked for the 10000th time. */
+/* Jumps by a tenth of a second at each 10,000th reading. */
 static int64_t jumping_clock(void)
 {
     static int64_t readings;
@@ -99,8 +99,8 @@ static struct bc_start_window *create_window(void)
     return bc_start_window_create(&job, &cost, 0.2);
 }
 
-/* Not before the last rank has come, however late it comes, and at
-   one time on all ranks, as far as there are processors for them. */
+/* Ranks start after the last rank has come, however late that is, and all at the same time where
+   each has a processor. */
 static void ranks_start_together(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void times_are_on_the_shared_clock(void **state)
     const double lateness_ns = bc_start_window_starts(window)->start_ns[1];
     bc_clock_read = real_clock;
     bc_start_window_destroy(window);
-    /* On the rank's own clock it is 10,000 ns more for each rank. */
+    /* On rank r's own clock the time is 10,000 r ns longer. */
     assert_near(second_ns, 1e9 / (1.0 + 1e-5 * job.rank), job.oversubscribed ? 5000.0 : 1000.0);
     assert_true(lateness_ns >= 0.0 && lateness_ns < 1e9);
     assert_near(bc_start_window_time(NULL, 0, 5, 12), 7.0, 0.0);
@@ -146,8 +146,7 @@ static void times_are_on_the_shared_clock(void **state)
     bc_start_window_destroy(NULL);
 }
 
-/* Where time stands still or jumps, as it may in a simulation, nothing waits for it for
-   ever. */
+/* No wait is endless on a clock that stands still or jumps, as clocks of simulations may. */
 static void odd_clocks_end(void **state)
 {
     (void)state;

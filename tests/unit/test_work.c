@@ -18,7 +18,7 @@ static double time_work_ns(uint64_t units)
     return (double)(bc_now_ns() - start_ns);
 }
 
-/* The same in calls of so many units each. */
+/* The same in calls of `piece` units each. */
 static double time_pieces_ns(uint64_t units, uint64_t piece)
 {
     const int64_t start_ns = bc_now_ns();
@@ -32,7 +32,7 @@ static double time_pieces_ns(uint64_t units, uint64_t piece)
 static const double amounts_us[] = {20, 50, 100, 200, 500, 1000, 2000};
 #define PIECE_US 10.0
 
-/* How far the one's quantile is from the other's. Sorts. */
+/* The relative distance of two samples' quantiles. Sorts both samples. */
 static double distance(double *values, double *others, size_t count, double p)
 {
     bc_sort(values, count);
@@ -78,8 +78,8 @@ static void time_is_linear_in_units(void **state)
     assert_true(is_linear() || is_linear());
 }
 
-/* What this much work takes over what was asked for, when nothing interrupts it: the
-   quickest quarter's longest. */
+/* The time of uninterrupted work (the lower quartile of many times) over the time that was asked
+   for. */
 static double share_taken(double wanted_ns)
 {
     enum { ROUNDS = 401 };

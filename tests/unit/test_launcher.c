@@ -1,0 +1,87 @@
+/*
+ * What launchers tell by environment variables.
+ */
+#include "helpers.h"
+
+#include "common/machine/launcher.h"
+
+#include <stdlib.h>
+
+/* None of the variables that a launcher of the tests may have set. */
+static int forget_launcher(void **state)
+{
+    static const char *const variables[] = {
+        "PMI_RANK",
+        "PMIX_RANK",
+        "OMPI_COMM_WORLD_RANK",
+        "MV2_COMM_WORLD_RANK",
+        "SLURM_PROCID",
+        "PALS_RANKID",
+        "PMI_SIZE",
+        "OMPI_COMM_WORLD_SIZE",
+        "SLURM_JOB_ID",
+        "PBS_JOBID",
+        "SLURM_STEP_NUM_TASKS",
+        "LSB_JOBID",
+        "JOB_ID",
+        "FLUX_JOB_ID",
+        "COBALT_JOBID",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(variables); i++)
+        unsetenv(variables[i]);
+    return 0;
+}
+
+static void set(const char *variable, const char *value)
+{
+    assert_int_equal(setenv(variable, value, 1), 0);
+}
+
+static void a_process_alone_is_the_first(void **state)
+{
+    (void)state;
+    assert_true(bc_launcher_is_first());
+    assert_int_equal(bc_launcher_processes(), 0);
+    assert_null(bc_launcher_job_id());
+}
+
+static void rank_0_is_the_first(void **state)
+{
+    (void)state;
+    set("PMI_RANK", "0");
+    set("PMI_SIZE", "4");
+    assert_true(bc_launcher_is_first());
+    assert_int_equal(bc_launcher_processes(), 4);
+    set("PMI_RANK", "3");
+    assert_false(bc_launcher_is_first());
+}
+
+/* mpirun in a step of srun: mpirun's rank counts. */
+static void the_inner_launcher_counts(void **state)
+{
+    (void)state;
+    set("SLURM_PROCID", "3");
+    assert_false(bc_launcher_is_first());
+    set("PMI_RANK", "0");
+    assert_true(bc_launcher_is_first());
+    set("PMI_RANK", "1");
+    set("SLURM_PROCID", "0");
+    assert_false(bc_launcher_is_first());
+}
+
+static void batch_systems_number_jobs(void **state)
+{
+    (void)state;
+    set("PBS_JOBID", "17.server");
+    assert_string_equal(bc_launcher_job_id(), "17.server");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup(a_process_alone_is_the_first, forget_launcher),
+    cmocka_unit_test_setup(rank_0_is_the_first, forget_launcher),
+    cmocka_unit_test_setup(the_inner_launcher_counts, forget_launcher),
+    cmocka_unit_test_setup(batch_systems_number_jobs, forget_launcher),
+};
+const struct test_program test_program = {
+    .name = "launcher", .tests = tests, .count = COUNT(tests)};

@@ -1,0 +1,99 @@
+/*
+ * When a plan ends: on samples whose values, differences and spreads are known.
+ */
+#include "helpers.h"
+
+#include "common/stats/precision.h"
+
+enum { SAMPLES = 101, LOOKS = 10 };
+
+/* 2 % at 95 %, medians. */
+static const struct bc_run run = {
+    .settings = {.precision_pct = 2.0, .confidence_pct = 95.0, .estimator = BC_MEDIAN}};
+
+/* Whether a plan ends within LOOKS looks at samples of two quantities: the median of one is
+   `first`, with an interval of `half_width` to either side; the other is always `second`. */
+static bool ends(const struct bc_precise_value *values, int count, double first, double half_width,
+                 double second)
+{
+    double a[SAMPLES], b[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        const int place = i * 37 % SAMPLES; /* the interval is from place 40 to 60 */
+        a[i] = first + half_width * (place - 50) / 10.0;
+        b[i] = second;
+    }
+    const struct bc_samples samples = {.values = {a, b}, .count = SAMPLES};
+    struct bc_plan plan = {.min_rounds = 1, .max_rounds = 1000};
+    struct bc_precision rule;
+    bc_plan_until_precise(&plan, &rule, &run, values, count);
+    bool ended = false;
+    for (int look = 0; look < LOOKS && !ended; look++)
+        ended = plan.settled(&samples, plan.context);
+    return ended;
+}
+
+static void narrow_intervals_end_a_plan(void **state)
+{
+    (void)state;
+    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
+    assert_true(ends(&value, 1, 1000.0, 19.9, 0.0));
+    assert_false(ends(&value, 1, 1000.0, 20.1, 0.0));
+}
+
+/* 10 of 1000 are narrow, 10 of a difference of 100 are not. */
+static void differences_have_intervals_of_their_own(void **state)
+{
+    (void)state;
+    const struct bc_precise_value difference = {.quantity = 0, .subtrahend = 1};
+    assert_true(ends(&difference, 1, 1000.0, 10.0, 0.0));
+    assert_false(ends(&difference, 1, 1000.0, 10.0, 900.0));
+}
+
+static void all_values_must_be_precise(void **state)
+{
+    (void)state;
+    const struct bc_precise_value values[] = {{.quantity = 1, .subtrahend = -1},
+                                              {.quantity = 0, .subtrahend = -1}};
+    assert_true(ends(values, 1, 1000.0, 30.0, 5.0));
+    assert_false(ends(values, 2, 1000.0, 30.0, 5.0));
+    assert_true(ends(values, 2, 1000.0, 10.0, 5.0));
+}
+
+static void what_the_clock_cannot_tell_is_precise(void **state)
+{
+    (void)state;
+    struct bc_precise_value value = {.quantity = 0, .subtrahend = -1, .resolution_ns = 5.0};
+    assert_true(ends(&value, 1, 20.0, 4.0, 0.0));
+    assert_false(ends(&value, 1, 20.0, 6.0, 0.0));
+}
+
+static void negligible_values_need_not_be_precise(void **state)
+{
+    (void)state;
+    struct bc_precise_value value = {.quantity = 0, .subtrahend = -1, .negligible_ns = 1000.0};
+    assert_true(ends(&value, 1, 1000.0, 500.0, 0.0));
+    assert_false(ends(&value, 1, 1001.0, 500.0, 0.0));
+    value.negligible_ns = 0.0;
+    assert_false(ends(&value, 1, -5.0, 1.0, 0.0));
+}
+
+static void fixed_numbers_stay(void **state)
+{
+    (void)state;
+    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
+    struct bc_plan plan = {.min_rounds = 7, .max_rounds = 7};
+    struct bc_precision rule;
+    bc_plan_until_precise(&plan, &rule, &run, &value, 1);
+    assert_null(plan.settled);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(narrow_intervals_end_a_plan),
+    cmocka_unit_test(differences_have_intervals_of_their_own),
+    cmocka_unit_test(all_values_must_be_precise),
+    cmocka_unit_test(what_the_clock_cannot_tell_is_precise),
+    cmocka_unit_test(negligible_values_need_not_be_precise),
+    cmocka_unit_test(fixed_numbers_stay),
+};
+const struct test_program test_program = {
+    .name = "precision", .tests = tests, .count = COUNT(tests)};
