@@ -38,39 +38,36 @@ static bool has_controller(const char *controllers, const char *controller)
     return false;
 }
 
-/* Visits a group and all groups above it; its hierarchy is mounted at `top`. */
-static void visit_upwards(const char *top, const char *group, int version, bc_group_fn *look,
-                          void *context)
+/* Where to look for groups, and the function that looks. */
+struct visit {
+    const char *mount;
+    bc_group_fn *look;
+    void *context;
+};
+
+/* Visits a group and all groups above it, whose hierarchy may be mounted at `name` below the
+   mount. */
+static void visit_upwards(const struct visit *visit, const char *name, const char *group,
+                          int version)
 {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s%s", top, group) >= (int)sizeof path)
+    const size_t top = strlen(visit->mount) + (name[0] != '\0' ? 1 + strlen(name) : 0);
+    if (snprintf(path, sizeof path, "%s%s%s%s", visit->mount, name[0] != '\0' ? "/" : "", name,
+                 group) >= (int)sizeof path)
         return;
     for (;;) {
-        look(path, version, context);
+        visit->look(path, version, visit->context);
         char *const slash = strrchr(path, '/');
-        if (slash == NULL || slash < path + strlen(top))
+        if (slash == NULL || slash < path + top)
             return;
         *slash = '\0';
-    }
-}
-
-/* Visits a group and all groups above it, in each of the `count` folders below `mount` at which its
-   hierarchy may be mounted. */
-static void visit_mounts(const char *mount, const char *const *names, int count,
-                         const struct membership *membership, int version, bc_group_fn *look,
-                         void *context)
-{
-    for (int i = 0; i < count; i++) {
-        char top[PATH_MAX];
-        if (snprintf(top, sizeof top, "%s%s%s", mount, names[i][0] != '\0' ? "/" : "", names[i]) <
-            (int)sizeof top)
-            visit_upwards(top, membership->group, version, look, context);
     }
 }
 
 void bc_groups_visit(const char *membership, const char *mount, const char *controller,
                      bc_group_fn *look, void *context)
 {
+    const struct visit visit = {mount, look, context};
     char line[PATH_MAX];
     FILE *const file = fopen(membership, "r");
     if (file == NULL)
@@ -79,13 +76,14 @@ void bc_groups_visit(const char *membership, const char *mount, const char *cont
         struct membership in;
         if (!parse_membership(line, &in))
             continue;
-        const char *const version_1[] = {controller, in.controllers};
-        const char *const version_2[] = {"", "unified"};
-        if (in.controllers[0] == '\0')
-            visit_mounts(mount, version_2, 2, &in, 2, look, context);
-        else if (has_controller(in.controllers, controller))
-            visit_mounts(mount, version_1, strcmp(controller, in.controllers) == 0 ? 1 : 2, &in, 1,
-                         look, context);
+        if (in.controllers[0] == '\0') {
+            visit_upwards(&visit, "", in.group, 2);
+            visit_upwards(&visit, "unified", in.group, 2);
+        } else if (has_controller(in.controllers, controller)) {
+            visit_upwards(&visit, controller, in.group, 1);
+            if (strcmp(controller, in.controllers) != 0)
+                visit_upwards(&visit, in.controllers, in.group, 1);
+        }
     }
     fclose(file);
 }

@@ -19,15 +19,10 @@ static bool read_quota(const char *folder, int version, int64_t us[2])
            bc_system_numbers(folder, "cpu.cfs_period_us", "", &us[1], 1);
 }
 
-static bool is_same(const struct bc_quota *a, const struct bc_quota *b)
-{
-    return a->device == b->device && a->group == b->group;
-}
-
 static bool has(const struct bc_quotas *quotas, const struct bc_quota *quota)
 {
     for (int64_t i = 0; i < quotas->count; i++)
-        if (is_same(&quotas->of[i], quota))
+        if (quotas->of[i].device == quota->device && quotas->of[i].group == quota->group)
             return true;
     return false;
 }

@@ -304,26 +304,16 @@ static int rank_of(int64_t entry)
 
 void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm)
 {
-    double *values;
     lock->turn = 0;
     lock->waits = 0;
     BC_MPI(MPI_Comm_rank(comm, &lock->rank));
-    BC_MPI(MPI_Comm_dup(comm, &lock->comm));
-    BC_MPI(MPI_Comm_set_errhandler(lock->comm, MPI_ERRORS_RETURN));
-    lock->window = allocate_window(comm, QUEUE_VALUES, &values);
-    lock->own = (void *)values;
-    require_unified_model(lock->window);
-    /* NOCHECK: no rank ever takes an exclusive lock of this window. */
-    BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, lock->window));
-    BC_MPI(MPI_Win_sync(lock->window));
-    BC_MPI(MPI_Barrier(lock->comm));
+    bc_coarray_create(&lock->part, comm, QUEUE_VALUES);
+    lock->own = (void *)lock->part.values;
 }
 
 void bc_queue_lock_destroy(struct bc_queue_lock *lock)
 {
-    BC_MPI(MPI_Win_unlock_all(lock->window));
-    BC_MPI(MPI_Win_free(&lock->window));
-    BC_MPI(MPI_Comm_free(&lock->comm));
+    bc_coarray_destroy(&lock->part);
 }
 
 /* Changes a value at a rank; returns the value before that. */
@@ -331,8 +321,8 @@ static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int
                       MPI_Op how)
 {
     int64_t before;
-    BC_MPI(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, rank, place, how, lock->window));
-    BC_MPI(MPI_Win_flush(rank, lock->window));
+    BC_MPI(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, rank, place, how, lock->part.window));
+    BC_MPI(MPI_Win_flush(rank, lock->part.window));
     return before;
 }
 
@@ -370,11 +360,12 @@ static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struc
 {
     int ignored;
     while (!has_come(lock)) {
-        BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->comm, &ignored, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Win_sync(lock->window));
+        BC_MPI(
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->part.comm, &ignored, MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Win_sync(lock->part.window));
     }
     /* From here on this rank sees what the other rank stored before it wrote that. */
-    BC_MPI(MPI_Win_sync(lock->window));
+    BC_MPI(MPI_Win_sync(lock->part.window));
 }
 
 void bc_queue_lock_acquire(struct bc_queue_lock *lock)
@@ -382,7 +373,7 @@ void bc_queue_lock_acquire(struct bc_queue_lock *lock)
     lock->turn++;
     const int64_t before = swap_last(lock, make_entry(lock->turn, lock->rank));
     if (before == NOBODY) {
-        BC_MPI(MPI_Win_sync(lock->window));
+        BC_MPI(MPI_Win_sync(lock->part.window));
         return;
     }
     lock->waits++;
@@ -398,7 +389,7 @@ void bc_queue_lock_release(struct bc_queue_lock *lock)
 {
     int64_t usurper = NOBODY; /* the paper's word: the last of the ranks that came while LAST was
                                  NOBODY */
-    BC_MPI(MPI_Win_sync(lock->window));
+    BC_MPI(MPI_Win_sync(lock->part.window));
     if (!has_next(lock)) {
         const int64_t last = swap_last(lock, NOBODY);
         if (last == make_entry(lock->turn, lock->rank))

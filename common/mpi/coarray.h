@@ -141,9 +141,8 @@ void bc_mutex_unlock(struct bc_mutex *mutex);
    by one. First come, first served, unless a rank comes while a release finds out whether it is the
    last. */
 struct bc_queue_lock {
-    MPI_Comm comm;        /* a duplicate; probed to make progress */
-    MPI_Win window;       /* locked for all ranks (MPI_Win_lock_all) until it is freed */
-    _Atomic int64_t *own; /* this rank's part */
+    struct bc_coarray part; /* its communicator is probed to make progress */
+    _Atomic int64_t *own;   /* this rank's part of it */
     int rank;
     uint32_t turn; /* number of this rank's acquisition, from 1 */
     int64_t waits; /* number of this rank's acquisitions that had to wait */

@@ -17,8 +17,7 @@ static size_t length_by_first_byte(unsigned char first)
     return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/* Reads the first character of a text (RFC 3629). Returns its length in bytes; 0 if it is invalid.
- */
+/* Reads the first character of a text (RFC 3629). Returns its length in bytes; 0 if invalid. */
 static size_t read_character(const char *text, uint32_t *character)
 {
     /* The smallest character of each length. */

@@ -12,9 +12,8 @@
 /* A value that has to be precise. */
 struct bc_precise_value {
     int quantity;
-    int subtrahend; /* the quantity to subtract from it, round by round; -1: none */
-    double
-        resolution_ns; /* an interval with a half-width below this is narrow enough in any case */
+    int subtrahend;       /* the quantity to subtract from it, round by round; -1: none */
+    double resolution_ns; /* an interval with a half-width below this is narrow enough */
     double negligible_ns; /* a value up to this need not be precise; 0: every value must be */
 };
 

@@ -2,8 +2,8 @@
  * The parts of counts_test. Each calls MPI functions a known number of times, case by case.
  *
  * A case is a snapshot of its own, which must count nothing else. Another snapshot spans all cases,
- * and counts their sum. What must not be counted, such as the partner's side of a message, is called
- * as PMPI_.
+ * and counts their sum. What must not be counted, such as the partner's side of a message, is
+ * called as PMPI_.
  */
 #ifndef COMMCOST_TESTS_MONITOR_COUNTS_H
 #define COMMCOST_TESTS_MONITOR_COUNTS_H

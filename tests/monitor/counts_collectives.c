@@ -4,6 +4,8 @@
  */
 #include "counts.h"
 
+#include <stddef.h>
+
 #define D data
 #define R result
 
@@ -28,7 +30,7 @@ static MPI_Datatype pieces;
         MPI_##Function(UNPACK arguments comm, &request);                                           \
         MPI_Wait(&request, MPI_STATUS_IGNORE);                                                     \
     }
-/* Started twice. */
+/* A persistent call is started twice. */
 #define PERSISTENT_CALL(Function, variant, comm, arguments)                                        \
     static void call_##Function##_##variant(void)                                                  \
     {                                                                                              \
@@ -105,13 +107,10 @@ static const struct collective collectives[] = {
 #endif
 };
 
-static void named(MPI_Comm comm, const char *name)
-{
-    MPI_Comm_set_name(comm, name);
-}
+static MPI_Comm *const comms[] = {&self, &inter, &cart, &graph, &dist};
+static const char *const names[] = {"self", "inter", "cart", "graph", "dist"};
 
-/* The topologies and the intercommunicator, of one process on each side, are made in a case of
- * their own. */
+/* In a case of its own. The intercommunicator has one process on each side. */
 static void make_communicators(void)
 {
     static const int dims[] = {2}, periods[] = {1}, degrees[] = {1, 2}, edges[] = {1, 0};
@@ -123,11 +122,8 @@ static void make_communicators(void)
     MPI_Graph_create(pair, 2, degrees, edges, 0, &graph);
     MPI_Dist_graph_create_adjacent(pair, 1, source, weights, me == 0 ? 2 : 0, destinations, weights,
                                    MPI_INFO_NULL, 0, &dist);
-    named(self, "self");
-    named(inter, "inter");
-    named(cart, "cart");
-    named(graph, "graph");
-    named(dist, "dist");
+    for (size_t i = 0; i < ELEMENTS(comms); i++)
+        MPI_Comm_set_name(*comms[i], names[i]);
     case_expects(COLL, "MPI_COMM_SELF", "MPI_Comm_dup", completed_calls(1, 0));
     case_expects(COLL, "MPI_COMM_SELF", "MPI_Intercomm_create", completed_calls(1, 0));
     case_expects(COLL, "pair", "MPI_Cart_create", completed_calls(1, 0));
@@ -138,11 +134,9 @@ static void make_communicators(void)
 
 static void free_communicators(void)
 {
-    MPI_Comm *const made[] = {&self, &inter, &cart, &graph, &dist};
-    static const char *const names[] = {"self", "inter", "cart", "graph", "dist"};
     case_begin("MPI_Comm_free", "what the collectives ran on");
-    for (int i = 0; i < 5; i++) {
-        MPI_Comm_free(made[i]);
+    for (size_t i = 0; i < ELEMENTS(comms); i++) {
+        MPI_Comm_free(comms[i]);
         case_expects(COLL, names[i], "MPI_Comm_free", completed_calls(1, 0));
     }
     case_end();
@@ -153,7 +147,7 @@ void count_collectives(void)
     make_communicators();
     MPI_Type_vector(3, 2, 4, MPI_INT, &pieces);
     MPI_Type_commit(&pieces);
-    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++) {
+    for (size_t i = 0; i < ELEMENTS(collectives); i++) {
         const struct collective *const collective = &collectives[i];
         case_begin(collective->function, collective->variant);
         collective->call();

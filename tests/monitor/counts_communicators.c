@@ -1,15 +1,15 @@
 /*
- * Functions that make and free communicators. What they made is used once, which has to count on
- * it.
+ * Functions that make and free communicators. Each new communicator is used once, which must count
+ * on it.
  */
 #include "counts.h"
 
 #include <string.h>
 
 static MPI_Comm made;
-static MPI_Comm grid, sides; /* a cartesian one and an intercommunicator */
+static MPI_Comm grid, sides; /* a Cartesian one and an intercommunicator */
 
-/* The new communicator is called "made", does a barrier and is freed. */
+/* Names the new communicator "made", calls a barrier on it and frees it. */
 static void use_made(void)
 {
     if (made == MPI_COMM_NULL)
@@ -48,7 +48,7 @@ static void use_made(void)
 
 #define INTS(...) ((const int[]){__VA_ARGS__})
 
-/* The group is of rank 0 alone, so that rank 1 gets MPI_COMM_NULL. */
+/* The group is rank 0 alone, so rank 1 gets MPI_COMM_NULL. */
 #define MAKE(Name, on, arguments)                                                                  \
     static void make_##Name(MPI_Group group, MPI_Request *wait)                                    \
     {                                                                                              \
@@ -66,7 +66,7 @@ static const struct maker {
 #define ROW(Name, on, arguments) {"MPI_" #Name, #on, make_##Name},
     MAKERS(ROW)};
 
-/* The function by which only members make one is not called by others. */
+/* MPI_Comm_create_group is called by members only. */
 static bool is_called(const char *function)
 {
     return me == 0 || strcmp(function, "MPI_Comm_create_group") != 0;
@@ -98,8 +98,7 @@ static void count_disconnect(void)
     case_end();
 }
 
-/* Without a name a communicator is called after the function that made it and which of these it
- * was. */
+/* A communicator without a name is called after the function that made it, with an ordinal. */
 static void count_unnamed(void)
 {
     MPI_Comm first, second;
@@ -127,7 +126,7 @@ static void count_unnamed(void)
 }
 
 #if MPI_VERSION >= 4
-/* Made of a group, it counts on no communicator, but is known. */
+/* Making a communicator of a group counts on no communicator, but the new one is known. */
 static void count_from_group(MPI_Group world)
 {
     case_begin("MPI_Comm_create_from_group", "and its use");
@@ -151,7 +150,7 @@ void count_communicators(void)
     case_expects(COLL, "pair", "MPI_Cart_create", completed_calls(1, 0));
     case_expects(COLL, "MPI_COMM_SELF", "MPI_Intercomm_create", completed_calls(1, 0));
     case_end();
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+    for (size_t i = 0; i < ELEMENTS(makers); i++)
         count_maker(&makers[i], alone);
     count_disconnect();
     count_unnamed();

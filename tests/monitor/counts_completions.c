@@ -1,6 +1,6 @@
 /*
- * The calls that complete: each of them on receives of known sizes, few and more than the monitor
- * has room for on its stack, with statuses and without.
+ * The calls that complete operations, each on receives of known sizes: fewer and more than the
+ * monitor has room for on its stack, with statuses and without.
  */
 #include "counts.h"
 
@@ -13,7 +13,7 @@ static MPI_Request requests[MANY];
 static MPI_Status statuses[MANY];
 static int indices[MANY];
 
-/* Completes all of them. With `wanted`, statuses. Receive i is of i + 1 bytes. */
+/* Completes all requests, with statuses if `wanted`. Receive i has i + 1 bytes. */
 typedef void complete(int count, bool wanted);
 
 static MPI_Status *one(bool wanted)
@@ -58,7 +58,8 @@ static void test_each(int count, bool wanted)
     }
 }
 
-/* Complete at the first question; asking again or waiting afterwards is not another completion. */
+/* The first question that says so completes the operation; asking again or waiting afterwards is
+   not another completion. */
 static void ask_each(int count, bool wanted)
 {
     exercised("MPI_Wait");
@@ -92,7 +93,7 @@ static void wait_any(int count, bool wanted)
         int index = -1;
         MPI_Waitany(count, requests, &index, one(wanted));
         if (i == count)
-            check_equal("the index when there is none left", index, MPI_UNDEFINED);
+            check_equal("the index when no request is left", index, MPI_UNDEFINED);
         else
             check_bytes(wanted, statuses, index);
     }
@@ -109,22 +110,23 @@ static void test_any(int count, bool wanted)
     }
 }
 
-static void wait_some(int count, bool wanted)
+static void complete_some(int count, bool wanted,
+                          int (*call)(int, MPI_Request[], int *, int[], MPI_Status[]))
 {
     int completed = 0;
-    while (MPI_Waitsome(count, requests, &completed, indices, all(wanted)),
-           completed != MPI_UNDEFINED)
+    while (call(count, requests, &completed, indices, all(wanted)), completed != MPI_UNDEFINED)
         for (int i = 0; i < completed; i++)
             check_bytes(wanted, &statuses[i], indices[i]);
 }
 
+static void wait_some(int count, bool wanted)
+{
+    complete_some(count, wanted, MPI_Waitsome);
+}
+
 static void test_some(int count, bool wanted)
 {
-    int completed = 0;
-    while (MPI_Testsome(count, requests, &completed, indices, all(wanted)),
-           completed != MPI_UNDEFINED)
-        for (int i = 0; i < completed; i++)
-            check_bytes(wanted, &statuses[i], indices[i]);
+    complete_some(count, wanted, MPI_Testsome);
 }
 
 static const struct completion {
@@ -136,8 +138,8 @@ static const struct completion {
     {"MPI_Testany", test_any}, {"MPI_Waitsome", wait_some}, {"MPI_Testsome", test_some},
 };
 
-/* Rank 1 starts sending when the receives are there, so at first some calls find none or some
- * complete. */
+/* Rank 1 starts sending when the receives are posted, so the first calls find none or some of them
+   complete. */
 static void count_completion(const struct completion *completion, int count, bool wanted)
 {
     char what[64];
@@ -150,7 +152,7 @@ static void count_completion(const struct completion *completion, int count, boo
         meet();
         completion->complete(count, wanted);
         for (int i = 0; i < count; i++)
-            check(requests[i] == MPI_REQUEST_NULL, "the request is given up");
+            check(requests[i] == MPI_REQUEST_NULL, "the request is null");
         case_expects(PTTOPT, "pair", "MPI_Irecv", completed_calls(count, count * (count + 1) / 2));
     } else {
         meet();
@@ -160,7 +162,7 @@ static void count_completion(const struct completion *completion, int count, boo
     case_end();
 }
 
-/* Several persistent requests, started together; then inactive ones among active ones. */
+/* Persistent requests, started together; then inactive ones among active ones. */
 static void count_startall(int count)
 {
     char what[64];
@@ -193,7 +195,7 @@ static void count_startall(int count)
     case_end();
 }
 
-/* A receive that is cancelled has no completion. */
+/* A cancelled receive is not completed. */
 static void count_cancelled(void)
 {
     MPI_Request request;
@@ -212,7 +214,7 @@ static void count_cancelled(void)
 
 void count_completions(void)
 {
-    for (size_t i = 0; i < sizeof completions / sizeof *completions; i++)
+    for (size_t i = 0; i < ELEMENTS(completions); i++)
         for (int wanted = 0; wanted < 2; wanted++) {
             count_completion(&completions[i], 1, wanted);
             count_completion(&completions[i], 64, wanted);

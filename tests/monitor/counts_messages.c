@@ -1,10 +1,9 @@
 /*
- * Messages: each function that sends or receives, in each size. Rank 0 calls it; rank 1 is the
- * other end.
+ * Messages: each function that sends or receives, with messages of several sizes. Rank 0 calls the
+ * function; rank 1 is its partner.
  */
 #include "counts.h"
 
-/* What is sent. */
 struct message {
     const char *what;
     int count;
@@ -34,7 +33,7 @@ static MPI_Datatype type_of(const struct message *message)
 
 enum form { BLOCKING, NONBLOCKING, PERSISTENT };
 
-/* A function and how to call it for a message: with what it needs of the request and the status. */
+/* A function and how to call it for a message. */
 struct way {
     const char *function;
     enum form form;
@@ -42,131 +41,85 @@ struct way {
     void (*call)(const struct message *, int peer, MPI_Request *, MPI_Status *);
 };
 
-/* Elements for which a receive has room beyond those that come: not what fits, but what comes is
- * counted. */
+/* Elements by which a receive buffer is larger than the message: what arrives counts, not what
+   fits. */
 enum { SPARE = 2 };
 
-#define CALL(Name)                                                                                 \
+/* Finds the message of a matched receive. */
+static MPI_Message *mprobe(int peer)
+{
+    static MPI_Message message;
+    exercised("MPI_Mprobe");
+    MPI_Mprobe(peer, TAG, pair, &message, MPI_STATUS_IGNORE);
+    return &message;
+}
+
+static MPI_Message *improbe(int peer)
+{
+    static MPI_Message message;
+    exercised("MPI_Improbe");
+    for (int flag = 0; !flag;)
+        MPI_Improbe(peer, TAG, pair, &flag, &message, MPI_STATUS_IGNORE);
+    return &message;
+}
+
+#define SENT data, m->count, type_of(m)
+#define RECEIVED result, m->count + SPARE, type_of(m)
+#define SEND SENT, peer, TAG, pair
+#define RECEIVE RECEIVED, peer, TAG, pair
+#define SENDRECV SENT, peer, TAG, RECEIVED, peer, TAG, pair
+#define REPLACE SENT, peer, TAG, peer, TAG, pair
+
+/* Function, form, whether it sends, whether it receives, arguments. */
+#define WAYS(X, c)                                                                                 \
+    X(Send##c, BLOCKING, true, false, SEND)                                                        \
+    X(Bsend##c, BLOCKING, true, false, SEND)                                                       \
+    X(Ssend##c, BLOCKING, true, false, SEND)                                                       \
+    X(Rsend##c, BLOCKING, true, false, SEND)                                                       \
+    X(Recv##c, BLOCKING, false, true, RECEIVE, status)                                             \
+    X(Mrecv##c, BLOCKING, false, true, RECEIVED, mprobe(peer), status)                             \
+    X(Sendrecv##c, BLOCKING, true, true, SENDRECV, status)                                         \
+    X(Sendrecv_replace##c, BLOCKING, true, true, REPLACE, status)                                  \
+    X(Isend##c, NONBLOCKING, true, false, SEND, request)                                           \
+    X(Ibsend##c, NONBLOCKING, true, false, SEND, request)                                          \
+    X(Issend##c, NONBLOCKING, true, false, SEND, request)                                          \
+    X(Irsend##c, NONBLOCKING, true, false, SEND, request)                                          \
+    X(Irecv##c, NONBLOCKING, false, true, RECEIVE, request)                                        \
+    X(Imrecv##c, NONBLOCKING, false, true, RECEIVED, improbe(peer), request)                       \
+    X(Send_init##c, PERSISTENT, true, false, SEND, request)                                        \
+    X(Bsend_init##c, PERSISTENT, true, false, SEND, request)                                       \
+    X(Ssend_init##c, PERSISTENT, true, false, SEND, request)                                       \
+    X(Rsend_init##c, PERSISTENT, true, false, SEND, request)                                       \
+    X(Recv_init##c, PERSISTENT, false, true, RECEIVE, request)
+#define WAYS_OF_MPI_4(X, c)                                                                        \
+    X(Isendrecv##c, NONBLOCKING, true, true, SENDRECV, request)                                    \
+    X(Isendrecv_replace##c, NONBLOCKING, true, true, REPLACE, request)
+#if MPI_VERSION >= 4
+#define ALL_WAYS(X) WAYS(X, ) WAYS(X, _c) WAYS_OF_MPI_4(X, ) WAYS_OF_MPI_4(X, _c)
+#else
+#define ALL_WAYS(X) WAYS(X, )
+#endif
+
+#define DEFINE(Name, form, sends, receives, ...)                                                   \
     static void call_##Name(const struct message *m, int peer, MPI_Request *request,               \
-                            MPI_Status *status)
-#define SEND_CALL(Name)                                                                            \
-    CALL(Name)                                                                                     \
+                            MPI_Status *status)                                                    \
     {                                                                                              \
         (void)request, (void)status;                                                               \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, pair);                                   \
+        MPI_##Name(__VA_ARGS__);                                                                   \
     }
-#define ISEND_CALL(Name)                                                                           \
-    CALL(Name)                                                                                     \
-    {                                                                                              \
-        (void)status;                                                                              \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, pair, request);                          \
-    }
-#define RECV_CALL(Name)                                                                            \
-    CALL(Name)                                                                                     \
-    {                                                                                              \
-        (void)request;                                                                             \
-        MPI_##Name(result, m->count + SPARE, type_of(m), peer, TAG, pair, status);                 \
-    }
-#define IRECV_CALL(Name)                                                                           \
-    CALL(Name)                                                                                     \
-    {                                                                                              \
-        (void)status;                                                                              \
-        MPI_##Name(result, m->count + SPARE, type_of(m), peer, TAG, pair, request);                \
-    }
-#define SENDRECV_CALL(Name, last, unused)                                                          \
-    CALL(Name)                                                                                     \
-    {                                                                                              \
-        (void)(unused);                                                                            \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, result, m->count + SPARE, type_of(m),    \
-                   peer, TAG, pair, (last));                                                       \
-    }
-#define REPLACE_CALL(Name, last, unused)                                                           \
-    CALL(Name)                                                                                     \
-    {                                                                                              \
-        (void)(unused);                                                                            \
-        MPI_##Name(data, m->count, type_of(m), peer, TAG, peer, TAG, pair, (last));                \
-    }
-#define MRECV_CALL(Name)                                                                           \
-    CALL(Name)                                                                                     \
-    {                                                                                              \
-        MPI_Message message;                                                                       \
-        (void)request;                                                                             \
-        exercised("MPI_Mprobe");                                                                   \
-        MPI_Mprobe(peer, TAG, pair, &message, MPI_STATUS_IGNORE);                                  \
-        MPI_##Name(result, m->count + SPARE, type_of(m), &message, status);                        \
-    }
-#define IMRECV_CALL(Name)                                                                          \
-    CALL(Name)                                                                                     \
-    {                                                                                              \
-        MPI_Message message;                                                                       \
-        (void)status;                                                                              \
-        exercised("MPI_Improbe");                                                                  \
-        for (int flag = 0; !flag;)                                                                 \
-            MPI_Improbe(peer, TAG, pair, &flag, &message, MPI_STATUS_IGNORE);                      \
-        MPI_##Name(result, m->count + SPARE, type_of(m), &message, request);                       \
-    }
+ALL_WAYS(DEFINE)
 
-SEND_CALL(Send)
-SEND_CALL(Bsend)
-SEND_CALL(Ssend) SEND_CALL(Rsend) ISEND_CALL(Isend) ISEND_CALL(Ibsend) ISEND_CALL(
-    Issend) ISEND_CALL(Irsend) ISEND_CALL(Send_init) ISEND_CALL(Bsend_init) ISEND_CALL(Ssend_init)
-    ISEND_CALL(Rsend_init) RECV_CALL(Recv) IRECV_CALL(Irecv) IRECV_CALL(Recv_init) MRECV_CALL(Mrecv)
-        IMRECV_CALL(Imrecv) SENDRECV_CALL(Sendrecv, status, request) REPLACE_CALL(Sendrecv_replace,
-                                                                                  status, request)
-#if MPI_VERSION >= 4
-            SENDRECV_CALL(Isendrecv, request, status) REPLACE_CALL(Isendrecv_replace, request,
-                                                                   status) SEND_CALL(Send_c)
-                SEND_CALL(Bsend_c) SEND_CALL(Ssend_c) SEND_CALL(Rsend_c) ISEND_CALL(Isend_c)
-                    ISEND_CALL(Ibsend_c) ISEND_CALL(Issend_c) ISEND_CALL(Irsend_c)
-                        ISEND_CALL(Send_init_c) ISEND_CALL(Bsend_init_c) ISEND_CALL(Ssend_init_c)
-                            ISEND_CALL(Rsend_init_c) RECV_CALL(Recv_c) IRECV_CALL(Irecv_c)
-                                IRECV_CALL(Recv_init_c) MRECV_CALL(Mrecv_c) IMRECV_CALL(Imrecv_c)
-                                    SENDRECV_CALL(Sendrecv_c, status, request)
-                                        REPLACE_CALL(Sendrecv_replace_c, status, request)
-                                            SENDRECV_CALL(Isendrecv_c, request, status)
-                                                REPLACE_CALL(Isendrecv_replace_c, request, status)
-#endif
+#define WAY(Name, form, sends, receives, ...) {"MPI_" #Name, form, sends, receives, call_##Name},
+static const struct way ways[] = {ALL_WAYS(WAY)};
 
-                                                    static const struct way ways[] = {
-#define WAY(Name, form, sends, receives) {"MPI_" #Name, form, sends, receives, call_##Name},
-#define WAYS(c)                                                                                    \
-    WAY(Send##c, BLOCKING, true, false)                                                            \
-    WAY(Bsend##c, BLOCKING, true, false)                                                           \
-    WAY(Ssend##c, BLOCKING, true, false)                                                           \
-    WAY(Rsend##c, BLOCKING, true, false)                                                           \
-    WAY(Recv##c, BLOCKING, false, true)                                                            \
-    WAY(Mrecv##c, BLOCKING, false, true)                                                           \
-    WAY(Sendrecv##c, BLOCKING, true, true)                                                         \
-    WAY(Sendrecv_replace##c, BLOCKING, true, true)                                                 \
-    WAY(Isend##c, NONBLOCKING, true, false)                                                        \
-    WAY(Ibsend##c, NONBLOCKING, true, false)                                                       \
-    WAY(Issend##c, NONBLOCKING, true, false)                                                       \
-    WAY(Irsend##c, NONBLOCKING, true, false)                                                       \
-    WAY(Irecv##c, NONBLOCKING, false, true)                                                        \
-    WAY(Imrecv##c, NONBLOCKING, false, true)                                                       \
-    WAY(Send_init##c, PERSISTENT, true, false)                                                     \
-    WAY(Bsend_init##c, PERSISTENT, true, false)                                                    \
-    WAY(Ssend_init##c, PERSISTENT, true, false)                                                    \
-    WAY(Rsend_init##c, PERSISTENT, true, false)                                                    \
-    WAY(Recv_init##c, PERSISTENT, false, true)
-                                                        WAYS()
-#if MPI_VERSION >= 4
-                                                            WAYS(_c)
-#define WAYS_OF_MPI_4(c)                                                                           \
-    WAY(Isendrecv##c, NONBLOCKING, true, true)                                                     \
-    WAY(Isendrecv_replace##c, NONBLOCKING, true, true)
-                                                                WAYS_OF_MPI_4() WAYS_OF_MPI_4(_c)
-#endif
-};
-
-/* MPI_Isendrecv, of which MPICH 4.0.2's status says that nothing came, whatever did: then that is
- * what counts. */
+/* Whether the function is MPI_Isendrecv or MPI_Isendrecv_replace, whose status in MPICH 4.0.2
+   always says that nothing arrived: then nothing counts. */
 static bool is_isendrecv(const struct way *way)
 {
     return way->form == NONBLOCKING && way->sends && way->receives;
 }
 
-static bool isendrecv_knows_what_came(void)
+static bool isendrecv_has_status(void)
 {
     static int knows = -1;
 #if MPI_VERSION >= 4
@@ -182,16 +135,16 @@ static bool isendrecv_knows_what_came(void)
     return knows == 1;
 }
 
-/* MPICH 4.0.2 dies of these: a segmentation fault (tests/mpi_defects/isendrecv.c). */
+/* These are a segmentation fault in MPICH 4.0.2 (tests/mpi_defects/isendrecv.c). */
 static bool is_deadly(const struct way *way, const struct message *message)
 {
     return is_isendrecv(way) && (message->to_nobody || message->type == PIECES);
 }
 
-/* Whether the library says how much it received. */
+/* Whether the status says how much arrived. */
 static bool has_status(const struct way *way)
 {
-    return way->receives && (!is_isendrecv(way) || isendrecv_knows_what_came());
+    return way->receives && (!is_isendrecv(way) || isendrecv_has_status());
 }
 
 static int times_of(const struct way *way)
@@ -211,7 +164,7 @@ static void check_status(const struct way *way, const struct message *message,
         check_equal("the source in the status", status->MPI_SOURCE, 1);
 }
 
-/* Rank 0: the calls that count. A real status now and then, none at other times. */
+/* Rank 0: the calls that count. */
 static void call(const struct way *way, const struct message *message, bool wants_status)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -220,7 +173,7 @@ static void call(const struct way *way, const struct message *message, bool want
     if (way->form == PERSISTENT)
         way->call(message, peer, &request, status);
     for (int i = 0; i < times_of(way); i++) {
-        meet(); /* for a ready send the receive must have been posted */
+        meet(); /* a ready send needs a posted receive */
         if (way->form == PERSISTENT)
             MPI_Start(&request);
         else
@@ -234,10 +187,10 @@ static void call(const struct way *way, const struct message *message, bool want
         check(request != MPI_REQUEST_NULL, "a persistent request stays");
         MPI_Request_free(&request);
     }
-    check(request == MPI_REQUEST_NULL, "the request is given up");
+    check(request == MPI_REQUEST_NULL, "the request is null");
 }
 
-/* Rank 1: the other end, which nobody counts. */
+/* Rank 1: the partner, which isn't counted. */
 static void answer(const struct way *way, const struct message *message)
 {
     for (int i = 0; i < times_of(way); i++) {
@@ -301,8 +254,8 @@ void count_messages(void)
     MPI_Buffer_attach(attached, sizeof attached);
     MPI_Type_vector(3, 2, 4, MPI_INT, &pieces);
     MPI_Type_commit(&pieces);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        for (size_t j = 0; j < sizeof messages / sizeof *messages; j++)
+    for (size_t i = 0; i < ELEMENTS(ways); i++)
+        for (size_t j = 0; j < ELEMENTS(messages); j++)
             if (!is_deadly(&ways[i], &messages[j]))
                 count_message(&ways[i], &messages[j], (i + j) % 2 == 0);
 #if MPI_VERSION >= 4

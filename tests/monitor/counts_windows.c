@@ -1,10 +1,10 @@
 /*
- * One-sided communication: each function that moves data, each synchronisation that ends them, and
+ * One-sided communication: each function that moves data, each synchronisation that ends it, and
  * the creation and freeing of windows. Rank 0 is the origin, rank 1 the target.
  */
 #include "counts.h"
 
-/* Windows of less than a page go wrong under MPICH 4.0.2. */
+/* Windows smaller than a page fail in MPICH 4.0.2. */
 enum { WINDOW_BYTES = 8192, PUTS = 5 };
 
 static MPI_Win win;
@@ -25,7 +25,7 @@ struct movement {
         MPI_##Name(__VA_ARGS__);                                                                   \
     }
 
-/* Of doubles, 8 bytes each. */
+/* Function, whether it has a request, bytes that 3 elements have, arguments. */
 #define MOVEMENTS(X, c)                                                                            \
     X(Put##c, false, 24, data, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win)               \
     X(Get##c, false, 24, result, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE, win)             \
@@ -58,7 +58,7 @@ static const struct movement movements[] = {
 #endif
 };
 
-/* 3 elements, or 1 where the function says so. */
+/* 3 elements, or the 1 that the function moves. */
 static void count_movement(const struct movement *movement)
 {
     case_begin(movement->function, "to the other rank and to nobody");
@@ -80,8 +80,7 @@ static void count_movement(const struct movement *movement)
 
 /* ---- what ends it ---------------------------------------------------------------------------- */
 
-/* Around the puts to rank 1, which are complete at the end of `finish`. What `clean` does is not
- * counted. */
+/* What surrounds the puts to rank 1, which are complete after `finish`. `clean` isn't counted. */
 struct synchronisation {
     const char *function, *what;
     void (*begin)(void), (*finish)(void), (*clean)(void);
@@ -89,53 +88,24 @@ struct synchronisation {
     int collective_calls;
 };
 
-static void nothing(void)
-{
-}
-static void lock(void)
-{
-    PMPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
-}
-static void lock_all(void)
-{
-    PMPI_Win_lock_all(0, win);
-}
-static void unlock_uncounted(void)
-{
-    PMPI_Win_unlock(1, win);
-}
-static void unlock_all_uncounted(void)
-{
-    PMPI_Win_unlock_all(win);
-}
-static void unlock(void)
-{
-    MPI_Win_unlock(1, win);
-}
-static void unlock_all(void)
-{
-    MPI_Win_unlock_all(win);
-}
-static void flush(void)
-{
-    MPI_Win_flush(1, win);
-}
-static void flush_local(void)
-{
-    MPI_Win_flush_local(1, win);
-}
-static void flush_all(void)
-{
-    MPI_Win_flush_all(win);
-}
-static void flush_local_all(void)
-{
-    MPI_Win_flush_local_all(win);
-}
-static void fence(void)
-{
-    MPI_Win_fence(0, win);
-}
+#define STEP(name, ...)                                                                            \
+    static void name(void)                                                                         \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+    }
+STEP(nothing, )
+STEP(lock, PMPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win))
+STEP(lock_all, PMPI_Win_lock_all(0, win))
+STEP(unlock_uncounted, PMPI_Win_unlock(1, win))
+STEP(unlock_all_uncounted, PMPI_Win_unlock_all(win))
+STEP(unlock, MPI_Win_unlock(1, win))
+STEP(unlock_all, MPI_Win_unlock_all(win))
+STEP(flush, MPI_Win_flush(1, win))
+STEP(flush_local, MPI_Win_flush_local(1, win))
+STEP(flush_all, MPI_Win_flush_all(win))
+STEP(flush_local_all, MPI_Win_flush_local_all(win))
+STEP(fence, MPI_Win_fence(0, win))
+
 static void start_or_post(void)
 {
     MPI_Group all, other;
@@ -148,6 +118,7 @@ static void start_or_post(void)
     MPI_Group_free(&other);
     MPI_Group_free(&all);
 }
+
 static void complete_or_wait(void)
 {
     if (me == 0)
@@ -229,7 +200,7 @@ static const struct creation {
             {"MPI_Win_create_dynamic", call_Win_create_dynamic, false},
 };
 
-/* What is made is used: a get, which its freeing has to end if nothing else did. */
+/* The new window is used by a get. Its end isn't seen, so freeing the window must end it. */
 static void count_creation(const struct creation *creation)
 {
     case_begin(creation->function, "its use and freeing");
@@ -249,15 +220,15 @@ static void count_creation(const struct creation *creation)
 
 void count_windows(void)
 {
-    for (size_t i = 0; i < sizeof creations / sizeof *creations; i++)
+    for (size_t i = 0; i < ELEMENTS(creations); i++)
         count_creation(&creations[i]);
     case_begin("MPI_Win_allocate", "for what follows");
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, pair, &base, &win);
     case_expects(COLL, "pair", "MPI_Win_allocate", completed_calls(1, 0));
     case_end();
-    for (size_t i = 0; i < sizeof movements / sizeof *movements; i++)
+    for (size_t i = 0; i < ELEMENTS(movements); i++)
         count_movement(&movements[i]);
-    for (size_t i = 0; i < sizeof synchronisations / sizeof *synchronisations; i++)
+    for (size_t i = 0; i < ELEMENTS(synchronisations); i++)
         count_synchronisation(&synchronisations[i]);
     case_begin("MPI_Win_free", "what was used");
     MPI_Win_free(&win);

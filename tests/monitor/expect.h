@@ -1,6 +1,6 @@
 /*
- * What the monitor's tests share. A test starts a snapshot, says what the snapshot should count, and
- * ends it; all rows are compared, so neither a missing row nor one too many goes unnoticed.
+ * What the monitor's tests share. A test starts a snapshot, says what the snapshot should count,
+ * and ends it; all rows are compared, so neither a missing row nor one too many goes unnoticed.
  */
 #ifndef COMMCOST_TESTS_MONITOR_EXPECT_H
 #define COMMCOST_TESTS_MONITOR_EXPECT_H
@@ -85,7 +85,8 @@ MPIX_Monitor_row *rows_of(const MPIX_Monitor_request *request, int *count);
 /* The warnings of a snapshot that has ended, bit 1 << code each. */
 unsigned warnings_of(const MPIX_Monitor_request *request);
 
-/* Amounts of complete operations: of calls that send no messages, and of messages of `bytes_each`. */
+/* Amounts of complete operations: of calls that send no messages, and of messages of `bytes_each`.
+ */
 struct amounts completed_calls(int64_t calls, int64_t bytes);
 struct amounts completed_messages(int64_t calls, int64_t bytes_each);
 

@@ -1,5 +1,5 @@
 /*
- * Communicators that come and go in a snapshot, and more of them than there is room for.
+ * Communicators that are made and freed in a snapshot, and more of them than there is room for.
  */
 #include "flight.h"
 
@@ -10,7 +10,7 @@
 enum { MORE_THAN_FIT = 600, BYTES = 8 };
 static const char *const OTHERS = "(other communicators)";
 
-/* Each of the same handle, perhaps, but with counts of its own. */
+/* They may have the same handle, but each has its own counts. */
 static void come_and_go(void)
 {
     struct watch watch;
@@ -30,7 +30,6 @@ static void come_and_go(void)
     watch_end(&watch);
 }
 
-/* What a row says of its communicator. */
 static void check_description(const MPIX_Monitor_row *row, int ranks, const char *members)
 {
     char what[200];
@@ -66,7 +65,7 @@ static void described(void)
     MPI_Comm_free(&inter);
 }
 
-/* Of many communicators every other one is freed; the rest are known as before. */
+/* Every other one of many communicators is freed; the rest stay known. */
 static void thinned_out(void)
 {
     enum { COMMUNICATORS = 400 };
@@ -92,13 +91,13 @@ static void thinned_out(void)
         MPI_Comm_free(&comms[i]);
 }
 
-/* What was counted on how many communicators. */
+/* Sums over all communicators. */
 struct sums {
     int64_t calls, bytes, calls_on_others;
     int communicators;
 };
 
-/* Of the calls below. */
+/* The sums of MPI_Alltoall. */
 static struct sums sums_of(const MPIX_Monitor_request *request)
 {
     struct sums sums = {0};
@@ -122,8 +121,8 @@ static struct sums sums_of(const MPIX_Monitor_request *request)
     return sums;
 }
 
-/* MPI_Alltoall on each of so many duplicates of MPI_COMM_SELF, that are there at a time, or one
-   after the other with a name each. */
+/* Calls MPI_Alltoall on each of MORE_THAN_FIT duplicates of MPI_COMM_SELF. They exist at a time, or
+   one after the other with a name each. */
 static struct sums exchange_on_many(bool at_a_time)
 {
     char name[32];
@@ -146,7 +145,7 @@ static struct sums exchange_on_many(bool at_a_time)
     return sums_of(&request);
 }
 
-/* The sums are right whatever has a row of its own, and there is room for 500 at the least. */
+/* The sums are right, whichever communicators have their own row, and at least 500 have one. */
 static void check_many(bool at_a_time)
 {
     const struct sums sums = exchange_on_many(at_a_time);
@@ -158,7 +157,7 @@ static void check_many(bool at_a_time)
           "as many as there is room for have a row");
 }
 
-/* A communicator without a name that was made after an alike one was freed counts as that. */
+/* A communicator without a name counts as an equal one that was freed before. */
 static void alike(void)
 {
     struct watch watch;
@@ -184,8 +183,8 @@ static void alike(void)
     watch_end(&watch);
 }
 
-/* Functions that delete attributes may still use the communicator that is being freed; the next one
-   may get its handle. */
+/* Functions that delete attributes may still use the communicator that is being freed. The next
+   communicator may get its handle. */
 static int last_barrier(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)keyval, (void)value, (void)extra;
@@ -226,7 +225,7 @@ static void too_many(void)
 {
     test_about("more communicators than fit, at a time");
     check_many(true);
-    /* When they are gone there is room again. */
+    /* When they are freed, there is room again. */
     check_many(true);
     test_about("more communicators than fit, one after the other");
     check_many(false);

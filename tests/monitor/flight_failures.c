@@ -1,11 +1,11 @@
 /*
- * Operations that fail, where the program goes on: they count as calls, not as completed, and
- * others that a failing call completes do.
+ * Operations that fail while the program goes on: they count as calls, not as completed. Other
+ * operations that the failing call completes count as completed.
  */
 #include "flight.h"
 
-/* Not MPI_Win_flush: Open MPI 4.1.4 dies of a rank that there isn't
- * (tests/mpi_defects/flush_nobody.c). */
+/* Without MPI_Win_flush: Open MPI 4.1.4 crashes on a rank that doesn't exist
+   (tests/mpi_defects/flush_nobody.c). */
 static void failed_calls(void)
 {
     struct watch watch;
@@ -34,7 +34,7 @@ static MPI_Request post_short(int tag)
 static void truncated(void)
 {
     struct watch watch;
-    test_about("receives of more than they have room for");
+    test_about("receives of more than fits");
     if (me == 1) {
         for (int i = 0; i < 3; i++)
             send_bytes(10, one);
@@ -51,7 +51,7 @@ static void truncated(void)
     while (!flag && error == MPI_SUCCESS)
         error = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     check(error != MPI_SUCCESS, "MPI_Test fails");
-    /* Whose request may be one of those that are gone. */
+    /* Its request may be that of a failed receive. */
     request = post_receive(two);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect(&watch, PTTOPT, "two", "MPI_Irecv", completed_calls(1, 5));
@@ -62,7 +62,7 @@ static void truncated(void)
 
 enum { RECEIVES = 3, WRONG = 1 };
 
-/* All have arrived, so that a call that looks at them all finds them all. */
+/* Waits until all have arrived, so that a call that looks at all finds all. */
 static void let_all_arrive(const MPI_Request requests[RECEIVES])
 {
     for (int i = 0; i < RECEIVES; i++)
@@ -99,8 +99,8 @@ static int by_testsome(MPI_Request requests[RECEIVES], MPI_Status *statuses)
     return error;
 }
 
-/* One of three fails; the other two are completed by the same call or, with MPI_Waitsome and
-   MPI_Testsome, by it or one before. */
+/* One of three fails. The same call completes the other two or, in the case of MPI_Waitsome and
+   MPI_Testsome, that call or an earlier one. */
 static void one_of_several(const char *function,
                            int (*complete)(MPI_Request[RECEIVES], MPI_Status *), bool ignored)
 {
@@ -128,7 +128,8 @@ static void one_of_several(const char *function,
     meet();
 }
 
-/* A call completes one of two sends that share a request, and fails: the other send goes on. */
+/* A call completes one of two sends that share a request, and fails: the other send is not
+   affected. */
 static void beside_shared_handles(void)
 {
     struct watch watch;

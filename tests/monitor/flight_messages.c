@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A message that has arrived at rank 0, though nobody has asked for it there. */
+/* Waits until the message has arrived at rank 0, unseen by the monitor. */
 static void let_arrive(MPI_Request request)
 {
     int flag = 0;
@@ -49,7 +49,7 @@ static void ended_after(void)
     MPI_Wait(&send, MPI_STATUS_IGNORE);
 }
 
-/* The end is when the program knows of it, not when it gives the request up. */
+/* The end is when the program learns of it, not when the request is freed. */
 static void known_to_be_complete(void)
 {
     struct watch watch;
@@ -67,8 +67,7 @@ static void known_to_be_complete(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Each of the receives belongs to the snapshots that were active when it was posted, and to no
- * others. */
+/* Each receive belongs to the snapshots that were active when it was posted, and to no others. */
 static void overlapping(void)
 {
     struct watch first, second, third;
@@ -99,8 +98,8 @@ static void overlapping(void)
     watch_end(&third);
 }
 
-/* What was in flight when the monitor was switched off ends unseen, and its handle comes again:
-   once for a receive that nobody counts, then for one that counts. */
+/* A receive that was in flight at the end of monitoring ends unseen, and its handle is used again:
+   first for a receive that isn't counted, then for one that is. */
 static void reused_while_off(void)
 {
     struct watch watch;
@@ -127,7 +126,7 @@ static void reused_while_off(void)
     watch_end(&watch);
 }
 
-/* The same, but a snapshot of collectives goes on, so that the monitor isn't off. */
+/* The same, but a snapshot of collectives is active all the time. */
 static void reused_while_unwatched(void)
 {
     struct watch watch, collectives;
@@ -150,7 +149,7 @@ static void reused_while_unwatched(void)
     watch_end(&collectives);
 }
 
-/* Whether this library gives one request to all sends that are complete when they are posted. */
+/* Whether the MPI library gives one request to all sends that are complete when they are posted. */
 static bool shares_requests(const MPI_Request *requests)
 {
     if (requests[0] != requests[1])
@@ -158,8 +157,8 @@ static bool shares_requests(const MPI_Request *requests)
     return requests[0] == requests[1];
 }
 
-/* Sends that are complete at once may all have one request. They end when they are posted; one that
-   was posted before the snapshot, and is waited for in it, ends no other one. */
+/* Sends that are complete at once may share a request. They end when they are posted. A send that
+   was posted before the snapshot and is waited for in it ends no other send. */
 static void shared_handles(void)
 {
     enum { SENDS = 4 };
@@ -195,8 +194,8 @@ static void shared_handles(void)
     watch_end(&all);
 }
 
-/* They keep apart when a call looks at several and completes some. `look` completes the send on
- * `one`. */
+/* Such sends are told apart when a call looks at several and completes some. `look` completes the
+   send on `one`. */
 static void keep_order(const char *what, void (*look)(MPI_Request requests[4]))
 {
     struct watch watch;
@@ -232,7 +231,7 @@ static void by_testall(MPI_Request requests[4])
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 }
 
-/* Looks at the receive alone in between. */
+/* Also looks at the receive alone. */
 static void by_waitany(MPI_Request requests[4])
 {
     int index = -1, flag = 0;
@@ -288,7 +287,7 @@ static void cancelled(void)
     watch_end(&watch);
 }
 
-/* The handle of what was freed comes again for something else. */
+/* The handle of the freed request is used again. */
 static void freed(void)
 {
     struct watch watch;
@@ -308,7 +307,7 @@ static void freed(void)
     watch_end(&watch);
 }
 
-/* More than the monitor can follow: they count as calls, and those that it could follow as
+/* More requests than the monitor can follow all count as calls, and those that it could follow as
    completed. Afterwards it can follow as many again. */
 static void too_many(void)
 {
@@ -344,10 +343,7 @@ void fly_messages(void)
         overlapping,    reused_while_off, reused_while_unwatched,
         shared_handles, cancelled,        cancelled_too_late,
         freed,          too_many};
-    for (size_t i = 0; i < sizeof flights / sizeof *flights; i++) {
-        flights[i]();
-        meet();
-    }
+    run_each(flights, sizeof flights / sizeof *flights);
     keep_order("sends that share a request, and MPI_Testall", by_testall);
     keep_order("sends that share a request, and MPI_Waitany", by_waitany);
     keep_order("sends that share a request, and MPI_Testany", by_testany);

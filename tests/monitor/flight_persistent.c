@@ -70,7 +70,7 @@ static void started_elsewhere(void)
     MPI_Request_free(&request);
 }
 
-/* Inactive ones and MPI_REQUEST_NULL are complete, and are no operations. */
+/* Inactive requests and MPI_REQUEST_NULL are complete, and are no operations. */
 static void inactive(void)
 {
     enum { REQUESTS = 4 };
@@ -105,7 +105,7 @@ static void inactive(void)
     MPI_Request_free(&requests[3]);
 }
 
-/* A handle that was a persistent request's is another one's. */
+/* The handle of a freed persistent request is given to another one. */
 static void made_again(void)
 {
     struct watch watch;
@@ -129,7 +129,7 @@ static void made_again(void)
     watch_end(&watch);
 }
 
-/* Its communicator was freed by the program, and the communicator's handle given to another one. */
+/* The program has freed the request's communicator, whose handle is given to another one. */
 static void on_freed_communicator(void)
 {
     struct watch watch;
@@ -162,8 +162,5 @@ void fly_persistent(void)
 {
     static void (*const flights[])(void) = {made_while_off, started_elsewhere, inactive, made_again,
                                             on_freed_communicator};
-    for (size_t i = 0; i < sizeof flights / sizeof *flights; i++) {
-        flights[i]();
-        meet();
-    }
+    run_each(flights, sizeof flights / sizeof *flights);
 }

@@ -1,6 +1,6 @@
 /*
- * Snapshots that ask for different things of the same operations; timeouts; and the wrong use of
- * the monitor.
+ * Snapshots that ask for different things about the same operations; timeouts; and wrong use of the
+ * monitor.
  */
 #include "flight.h"
 
@@ -10,23 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What each snapshot asks for. `large` is how many of the sends are large for it. */
+#define FIVE_FLAGS .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1
+
+/* What each snapshot asks for, and how many of the sends are large for it. */
 static const struct question {
     MPIX_Monitor asked;
     int large;
     int64_t large_bytes;
     int warning; /* 0: none */
 } questions[] = {
-    {{.profile = 1,
-      .pttopt = 1,
-      .coll = 1,
-      .comm = 1,
-      .msgsize = 1,
-      .traffic = 1,
-      .large_bytes = 1},
-     4,
-     132081,
-     0},
+    {{.profile = 1, FIVE_FLAGS, .large_bytes = 1}, 4, 132081, 0},
     {{.profile = 1, .pttopt = 1, .large_bytes = 10}, 4, 132081, 0},
     {{.profile = 1, .coll = 1}, 0, 0, 0},
     {{.profile = 1, .comm = 1}, 0, 0, 0},
@@ -34,16 +27,11 @@ static const struct question {
     {{.profile = 1, .msgsize = 1, .large_bytes = 1001}, 2, 131071, 0},
     {{.profile = 1, .msgsize = 1, .large_bytes = 0}, 1, 65536, 0}, /* the default: 64 KiB */
     {{.profile = 1, .traffic = 1, .large_bytes = 100000}, 0, 0, 0},
-    {{.profile = 1}, 0, 0, MPIX_MONITOR_WARNING_NOTHING},
+    {{.profile = 1}, .warning = MPIX_MONITOR_WARNING_NOTHING},
     {{.profile = 1, .per_rank = 1, .large_bytes = 10, .timeout_us = 1},
-     0,
-     0,
-     MPIX_MONITOR_WARNING_NOTHING},
-    {{.pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1},
-     0,
-     0,
-     MPIX_MONITOR_WARNING_OFF},
-    {{.other = 1}, 0, 0, MPIX_MONITOR_WARNING_OFF},
+     .warning = MPIX_MONITOR_WARNING_NOTHING},
+    {{FIVE_FLAGS}, .warning = MPIX_MONITOR_WARNING_OFF},
+    {{.other = 1}, .warning = MPIX_MONITOR_WARNING_OFF},
     {{.per_rank = 1}, 0, 0, 0},
 };
 
@@ -51,7 +39,7 @@ enum { QUESTIONS = sizeof questions / sizeof *questions, SENDS = 4 };
 
 static const int sizes[SENDS] = {10, 1000, 65535, 65536};
 
-/* Asks so many of them at a time. They end in another order than they were started in. */
+/* Asks `count` questions at a time. The snapshots end in another order than they were started. */
 static void ask(int first, int count)
 {
     static struct watch watches[QUESTIONS];
@@ -94,7 +82,7 @@ static void ask(int first, int count)
     }
 }
 
-/* Rank 1 comes 120 ms late, of which 50 are allowed. */
+/* Rank 1 comes 120 ms late; 50 are allowed. */
 static void timeouts(void)
 {
     struct watch watch, patient;
@@ -138,7 +126,7 @@ static void timeouts(void)
     watch_end(&patient);
 }
 
-/* The times themselves: a receive of 120 ms, after a pause of the same length in the snapshot. */
+/* The times themselves: a send of 120 ms, after a pause of 120 ms in the snapshot. */
 static void times(void)
 {
     MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .comm = 1, .traffic = 1};
@@ -163,7 +151,7 @@ static void times(void)
         const MPIX_Monitor_row *const row = &rows[i];
         (void)snprintf(what, sizeof what, "%s of %s: %g s, %g us, %g a second", row->kind,
                        row->operation, row->total_s, row->max_us, row->small_per_s);
-        /* 120 ms, for the scheduler's sake 90 to 300; the snapshot is of 240 ms and more. */
+        /* 120 ms: 90 to 300, as the scheduler may delay it. The snapshot takes at least 240 ms. */
         if (strcmp(row->operation, "MPI_Ssend") == 0)
             check(row->total_s > 0.09 && row->total_s < 0.3 &&
                       fabs(row->max_us - row->total_s * 1e6) < 1 &&
@@ -177,7 +165,7 @@ static void times(void)
     free(rows);
 }
 
-/* What a program writes to stderr between the two. */
+/* These catch what is written to stderr between them. */
 static int stderr_to_file(FILE *file)
 {
     (void)fflush(stderr);
@@ -193,8 +181,8 @@ static void stderr_again(int usual)
     (void)close(usual);
 }
 
-/* Snapshots without a report: a handle that asks for nothing is said to, once, by rank 0. The first
- * one of them all. */
+/* Without a report, rank 0 says on stderr that a handle asks for nothing, once a job. This must be
+   the first such snapshot. */
 static void said_once(void)
 {
     static const MPIX_Monitor asked[] = {
@@ -225,7 +213,7 @@ static void said_once(void)
         check(text[0] == '\0', text);
 }
 
-/* Warnings go as far as there is room for them. */
+/* As many warnings are copied as there is room for. */
 static void copied_warnings(void)
 {
     MPIX_Monitor handle = {.pttopt = 1};
@@ -241,11 +229,11 @@ static void copied_warnings(void)
     MPIX_Get_monitor_warnings(&request, warnings, 2, &count);
     check_equal("warnings", count, 1);
     check_equal("the first one's code", warnings[0].code, MPIX_MONITOR_WARNING_OFF);
-    check_equal("what there is no second one of", warnings[1].code, 0);
+    check_equal("the second one's code, which there is none of,", warnings[1].code, 0);
 }
 
-/* What the MPI library doesn't count is warned of: then the operating system's services are all
- * that there is. */
+/* A warning says that the MPI library counts nothing: then there are the operating system's
+   services only. */
 static void missing_services(void)
 {
     enum { OF_SYSTEM = 6 };
@@ -294,6 +282,14 @@ void misuse_without_mpi(const char *when)
                 MPIX_MONITOR_ERR_ARGUMENT);
 }
 
+/* The rows of a snapshot or, with `warnings`, its warnings. */
+static int get(bool warnings, const MPIX_Monitor_request *request, void *into, int capacity,
+               int *count)
+{
+    return warnings ? MPIX_Get_monitor_warnings(request, into, capacity, count)
+                    : MPIX_Get_monitor(request, into, capacity, count);
+}
+
 static void wrong_arguments(void)
 {
     static const MPIX_Monitor wrong[] = {{.large_bytes = -1},
@@ -320,23 +316,17 @@ static void wrong_arguments(void)
                 MPIX_MONITOR_ERR_ARGUMENT);
     expect_code("end without a handle", MPIX_End_monitor(&request, NULL),
                 MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("get without a request", MPIX_Get_monitor(NULL, &row, 1, &count),
-                MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("get without a count", MPIX_Get_monitor(&request, &row, 1, NULL),
-                MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("get without rows", MPIX_Get_monitor(&request, NULL, 1, &count),
-                MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("get into a negative number", MPIX_Get_monitor(&request, &row, -1, &count),
-                MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("warnings without a request", MPIX_Get_monitor_warnings(NULL, &warning, 1, &count),
-                MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("warnings without a count", MPIX_Get_monitor_warnings(&request, &warning, 1, NULL),
-                MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("warnings into nothing", MPIX_Get_monitor_warnings(&request, NULL, 1, &count),
-                MPIX_MONITOR_ERR_ARGUMENT);
-    expect_code("warnings into a negative number",
-                MPIX_Get_monitor_warnings(&request, &warning, -1, &count),
-                MPIX_MONITOR_ERR_ARGUMENT);
+    for (int i = 0; i < 2; i++) {
+        void *const into = i == 0 ? (void *)&row : (void *)&warning;
+        expect_code("get without a request", get(i, NULL, into, 1, &count),
+                    MPIX_MONITOR_ERR_ARGUMENT);
+        expect_code("get without a count", get(i, &request, into, 1, NULL),
+                    MPIX_MONITOR_ERR_ARGUMENT);
+        expect_code("get into nothing", get(i, &request, NULL, 1, &count),
+                    MPIX_MONITOR_ERR_ARGUMENT);
+        expect_code("get into a negative number", get(i, &request, into, -1, &count),
+                    MPIX_MONITOR_ERR_ARGUMENT);
+    }
     check_equal("the count", count, -5);
 }
 
@@ -351,18 +341,16 @@ static void wrong_requests(void)
         request.serial = never[i];
         expect_code("end of what never started", MPIX_End_monitor(&request, &handle),
                     MPIX_MONITOR_ERR_REQUEST);
-        expect_code("get of what never started", MPIX_Get_monitor(&request, NULL, 0, &count),
-                    MPIX_MONITOR_ERR_REQUEST);
-        expect_code("get of the warnings of what never started",
-                    MPIX_Get_monitor_warnings(&request, NULL, 0, &count), MPIX_MONITOR_ERR_REQUEST);
+        for (int j = 0; j < 2; j++)
+            expect_code("get of what never started", get(j, &request, NULL, 0, &count),
+                        MPIX_MONITOR_ERR_REQUEST);
     }
     MPIX_Start_monitor(&request, &handle, NULL);
     copy = request;
     MPI_Barrier(one);
-    expect_code("get of an active one", MPIX_Get_monitor(&request, NULL, 0, &count),
-                MPIX_MONITOR_ERR_ACTIVE);
-    expect_code("get of the warnings of an active one",
-                MPIX_Get_monitor_warnings(&request, NULL, 0, &count), MPIX_MONITOR_ERR_ACTIVE);
+    for (int i = 0; i < 2; i++)
+        expect_code("get of an active one", get(i, &request, NULL, 0, &count),
+                    MPIX_MONITOR_ERR_ACTIVE);
     expect_code("end with another handle", MPIX_End_monitor(&request, &other),
                 MPIX_MONITOR_ERR_HANDLE);
     check_equal("the count", count, -5);
@@ -376,7 +364,7 @@ static void wrong_requests(void)
     free(rows);
 }
 
-/* As many as there is room for, one more, and again as many when they have ended. */
+/* As many snapshots as there is room for, one more, and the same again when they have ended. */
 static void too_many_active(void)
 {
     static MPIX_Monitor handles[MPIX_MONITOR_ACTIVE_MAX + 1];
@@ -412,8 +400,8 @@ static MPIX_Monitor_request short_snapshot(int barriers)
     return request;
 }
 
-/* Rows are there until 64 later snapshots have ended, however many are active, and must be gone
- * some time. */
+/* Rows are kept until 64 later snapshots have ended, however many are active, and are given up some
+   time later. */
 static void kept_rows(void)
 {
     enum { KEPT = 64, GONE = 128, ACTIVE = MPIX_MONITOR_ACTIVE_MAX - 1 };

@@ -1,30 +1,16 @@
 /*
  * Operations in flight at the start and the end of snapshots, the limits of what can be followed,
- * failures, and the wrong use of the monitor's own functions. On 2 ranks; rank 0 is watched, rank 1
- * is the other end.
+ * failures, and wrong use of the monitor's own functions. On 2 ranks: rank 0 is monitored, rank 1
+ * is its partner.
  *
  * usage: monitor_flight_test [multiple]
- *   multiple   at MPI_THREAD_MULTIPLE, where the monitor goes another way
+ *   multiple   at MPI_THREAD_MULTIPLE, for which the monitor has other code
  */
 #include "flight.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 MPI_Comm one, two;
-char *buffer;
-
-void send_bytes(int bytes, MPI_Comm comm)
-{
-    PMPI_Send(buffer, bytes, MPI_BYTE, 0, TAG, comm);
-}
-
-void receive_bytes(MPI_Comm comm)
-{
-    PMPI_Recv(buffer, BUFFER_BYTES, MPI_BYTE, 0, TAG, comm, MPI_STATUS_IGNORE);
-}
 
 MPI_Request post_receive(MPI_Comm comm)
 {
@@ -47,27 +33,10 @@ MPI_Request post_long_send(int bytes, MPI_Comm comm)
     return request;
 }
 
-void sleep_ms(int ms)
-{
-    const struct timespec duration = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-    (void)nanosleep(&duration, NULL);
-}
-
 int main(int argc, char **argv)
 {
     misuse_without_mpi("before MPI_Init");
-    if (argc > 1 && strcmp(argv[1], "multiple") == 0) {
-        int provided = 0;
-        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-        if (provided != MPI_THREAD_MULTIPLE)
-            PMPI_Abort(MPI_COMM_WORLD, 1);
-    } else {
-        MPI_Init(&argc, &argv);
-    }
-    test_begin();
-    buffer = calloc(BUFFER_BYTES, 1);
-    if (buffer == NULL)
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    test_begin(&argc, &argv, false);
     one = make_named("one");
     two = make_named("two");
 
@@ -81,7 +50,6 @@ int main(int argc, char **argv)
 
     MPI_Comm_free(&one);
     MPI_Comm_free(&two);
-    free(buffer);
     int status = test_end();
     MPI_Finalize();
     misuse_without_mpi("after MPI_Finalize");

@@ -1,11 +1,11 @@
 /*
- * One-sided operations in flight, which a synchronisation ends: of its window and its target only.
+ * One-sided operations in flight. A synchronisation ends those of its window and its target only.
  */
 #include "flight.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 
-/* Windows of less than a page go wrong under MPICH 4.0.2. */
+/* Windows smaller than a page fail in MPICH 4.0.2. */
 enum { WINDOW_BYTES = 8192 };
 
 static MPI_Win win, other;
@@ -45,8 +45,8 @@ static void ended_after(void)
     MPI_Win_flush(1, win);
 }
 
-/* The flush above was not seen. What it ended must not end in a later snapshot, nor go on with its
- * operations. */
+/* The flush of ended_after isn't seen. The put that it ended must not end in a later snapshot, nor
+   be held together with a put there. */
 static void unseen_flush(void)
 {
     struct watch watch;
@@ -59,7 +59,7 @@ static void unseen_flush(void)
     watch_end(&watch);
 }
 
-/* Puts of one kind and target, that began in different snapshots. */
+/* Puts of one kind and target that began in different snapshots. */
 static void overlapping(void)
 {
     struct watch first, second, third;
@@ -113,8 +113,8 @@ static void other_window(void)
     MPI_Win_flush_all(win);
 }
 
-/* An operation with a request is its own: the flush doesn't end it, its wait does. Those that are
-   complete when they are posted share a request in some libraries, and end there. */
+/* A wait ends an operation with a request, a flush doesn't. In some libraries operations that are
+   complete when they are posted share a request, and end there. */
 static void with_request(void)
 {
     struct watch watch;
@@ -131,7 +131,7 @@ static void with_request(void)
     MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }
 
-/* What a failed synchronisation did not end is still in flight. */
+/* After a failed synchronisation the operations are still in flight. */
 static void failed(void)
 {
     struct watch watch;
@@ -150,7 +150,7 @@ static void failed(void)
     MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);
 }
 
-/* Two puts that are late and two that are not, for one snapshot; all are in time for the other. */
+/* For one snapshot two puts are late and two aren't; for the other none is. */
 static void late(void)
 {
     struct watch impatient, patient;
@@ -173,8 +173,8 @@ static void late(void)
     watch_end(&patient);
 }
 
-/* More than are kept one by one while timeouts count, and then some: all complete, and there is
- * room again. */
+/* More puts than are kept one by one while timeouts count: all complete, and then there is room
+   again. */
 static void too_many(void)
 {
     enum { PUTS = (1 << 16) + 1000 };
@@ -192,7 +192,7 @@ static void too_many(void)
 
 enum { SNAPSHOTS = (1 << 14) + 100 };
 
-/* More than there is room for, each with a put. */
+/* More snapshots, with a put each, than there is room for puts that aren't held together. */
 static void many_snapshots(bool flushed)
 {
     for (int i = 0; i < SNAPSHOTS; i++) {
@@ -206,7 +206,7 @@ static void many_snapshots(bool flushed)
     }
 }
 
-/* Puts that nothing ends while their snapshot lasts take no room from later ones. */
+/* Puts that don't end within their snapshot take no room from later ones. */
 static void left_behind(void)
 {
     many_snapshots(false);
@@ -214,7 +214,7 @@ static void left_behind(void)
     overlapping();
 }
 
-/* Nor do those that have ended, in a snapshot over all. */
+/* Nor do puts that have ended, in a snapshot over all. */
 static void one_after_the_other(void)
 {
     struct watch watch;
@@ -225,7 +225,7 @@ static void one_after_the_other(void)
     watch_end(&watch);
 }
 
-/* Collective: a window whose freeing ends what is in flight, and whose handle comes again. */
+/* A window whose freeing ends what is in flight, and whose handle is used again. Collective. */
 static void freed(void)
 {
     struct watch watch;

@@ -1,10 +1,10 @@
 /*
- * Requests that MPI hands out again while an operation of theirs seems to be in flight: since
- * complete operations share them, or since nobody saw the operation's end. On 2 ranks; rank 0 is
- * watched, rank 1 is the other end.
+ * Requests that MPI hands out again while an operation of theirs seems to be in flight: because
+ * complete operations share a request, or because nobody saw the operation's end. On 2 ranks: rank
+ * 0 is monitored, rank 1 is its partner.
  *
  * usage: monitor_requests_test [multiple]
- *   multiple   at MPI_THREAD_MULTIPLE, where the monitor goes another way
+ *   multiple   at MPI_THREAD_MULTIPLE, for which the monitor has other code
  */
 #include "expect.h"
 #include "shared_sends.h"
@@ -12,31 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PAUSE_MS = 60, SENDS = 4, PARTS = 3 };
 #define PAUSE_US (PAUSE_MS * 1e3)
 
 static MPI_Comm one, two;
-static char buffer[64];
 
-static void pause_here(void)
-{
-    const struct timespec duration = {.tv_nsec = PAUSE_MS * 1000000L};
-    (void)nanosleep(&duration, NULL);
-}
-
-static void send_bytes(int bytes, MPI_Comm comm)
-{
-    PMPI_Send(buffer, bytes, MPI_BYTE, partner, TAG, comm);
-}
-
-static void receive_bytes(MPI_Comm comm)
-{
-    PMPI_Recv(buffer, sizeof buffer, MPI_BYTE, partner, TAG, comm, MPI_STATUS_IGNORE);
-}
-
-/* The row of an operation on a communicator, which must be there. */
+/* The row of an operation on a communicator. It must exist. */
 static MPIX_Monitor_row row_of(const struct watch *watch, const char *comm, const char *operation)
 {
     MPIX_Monitor_row found = {.calls = 0};
@@ -58,8 +40,8 @@ static void check_time(const MPIX_Monitor_row *row, double from_us, double below
     check(row->max_us >= from_us && row->max_us < below_us, what);
 }
 
-/* Sends on two communicators, waited for long after and the last first. Each ends where it is
- * posted. */
+/* Sends on two communicators, which are waited for long after, the last one first. Each ends where
+   it is posted. */
 static void shared(const char *what)
 {
     struct watch watch;
@@ -73,7 +55,7 @@ static void shared(const char *what)
     watch_begin(&watch);
     for (int i = 0; i < SENDS; i++) {
         MPI_Isend(buffer, i + 1, MPI_BYTE, partner, TAG, i % 2 == 0 ? one : two, &requests[i]);
-        pause_here();
+        sleep_ms(PAUSE_MS);
     }
     check(requests[0] == requests[1], "the sends share a request");
     for (int i = SENDS - 1; i >= 0; i--)
@@ -89,16 +71,24 @@ static void shared(const char *what)
         check_time(&rows[i], 0, PAUSE_US / 2);
 }
 
-/* Sends that are complete before they are waited for, but not when they are posted; the end of the
-   first one is not seen, and its request is handed out again. The others end when they are waited
-   for. */
+/* Ends the first operation unseen, so that its request is handed out again, and the others seen. */
+static void wait_for(MPI_Request *request, int operation)
+{
+    if (operation == 0)
+        PMPI_Wait(request, MPI_STATUS_IGNORE);
+    else
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+/* Sends that are complete before they are waited for, but not when they are posted. The later ones
+   end when they are waited for. */
 static void unseen_send(void)
 {
     struct watch watch;
     test_about("the end of a send that nobody saw");
     if (me == 1) {
         for (int i = 0; i < PARTS; i++) {
-            pause_here();
+            sleep_ms(PAUSE_MS);
             receive_bytes(i == 0 ? one : two);
         }
         return;
@@ -107,10 +97,7 @@ static void unseen_send(void)
     for (int i = 0; i < PARTS; i++) {
         MPI_Request request;
         MPI_Issend(buffer, 8, MPI_BYTE, partner, TAG, i == 0 ? one : two, &request);
-        if (i == 0)
-            PMPI_Wait(&request, MPI_STATUS_IGNORE);
-        else
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        wait_for(&request, i);
     }
     expect(&watch, PTTOPT, "one", "MPI_Issend", in_flight(completed_messages(1, 8)));
     expect(&watch, PTTOPT, "two", "MPI_Issend", completed_messages(PARTS - 1, 8));
@@ -121,7 +108,7 @@ static void unseen_send(void)
     check(row.total_s * 1e6 >= PAUSE_US * (PARTS - 1) / 2, "all of them took as long");
 }
 
-/* The same of receives: the bytes of the later ones are theirs. */
+/* The same with receives: the bytes of the later ones are their own. */
 static void unseen_receive(void)
 {
     struct watch watch;
@@ -134,11 +121,8 @@ static void unseen_receive(void)
     watch_begin(&watch);
     for (int i = 0; i < PARTS; i++) {
         MPI_Request request;
-        MPI_Irecv(buffer, sizeof buffer, MPI_BYTE, partner, TAG, i == 0 ? one : two, &request);
-        if (i == 0)
-            PMPI_Wait(&request, MPI_STATUS_IGNORE);
-        else
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Irecv(buffer, BUFFER_BYTES, MPI_BYTE, partner, TAG, i == 0 ? one : two, &request);
+        wait_for(&request, i);
     }
     expect(&watch, PTTOPT, "one", "MPI_Irecv", (struct amounts){.calls = 1});
     expect(&watch, PTTOPT, "two", "MPI_Irecv", completed_calls(PARTS - 1, 20 + 30));
@@ -148,12 +132,7 @@ static void unseen_receive(void)
 
 int main(int argc, char **argv)
 {
-    const bool multiple = argc > 1 && strcmp(argv[1], "multiple") == 0;
-    int provided = 0;
-    MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-    test_begin();
-    if (multiple && provided != MPI_THREAD_MULTIPLE)
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    test_begin(&argc, &argv, false);
     one = make_named("one");
     two = make_named("two");
 

@@ -49,7 +49,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return PMPI_Send(buf, count, datatype, dest, tag, comm);
 }
 
-/* As if it were freed. */
+/* The shared request only seems to be freed. */
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (!is_shared || *request != shared)

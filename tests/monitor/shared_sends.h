@@ -1,17 +1,17 @@
 /*
- * An MPI library, as the monitor sees it, that gives one request of its own to all sends that are
- * complete when they are posted: a request that the monitor can't know before the program sends. It
- * is a layer between the monitor and the MPI library, so it must be linked after the monitor. All
- * functions are local.
+ * An interposer that gives one request of its own to all sends that are complete when they are
+ * posted, which the monitor can't know before the program sends. It lies between the monitor and
+ * the MPI library, so it must be linked after the monitor. All functions are local.
  */
-#ifndef MONITOR_SHARED_SENDS_H
-#define MONITOR_SHARED_SENDS_H
+#ifndef COMMCOST_TESTS_MONITOR_SHARED_SENDS_H
+#define COMMCOST_TESTS_MONITOR_SHARED_SENDS_H
 
-/* From here on MPI_Isend sends, which small messages survive without their receive, and gives the
- * shared request. */
+/* From here on MPI_Isend is a blocking send, which small messages survive without a posted receive,
+   and returns the shared request. */
 void shared_sends_begin(void);
 
-/* From here on it is the library's again. The requests are complete and have been waited for. */
+/* From here on MPI_Isend is the MPI library's again. The program must have waited for all requests.
+ */
 void shared_sends_end(void);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * The counts at MPI_THREAD_MULTIPLE: threads that communicate, each on a communicator and a window
- * of its own, while another starts and ends snapshots. On 2 ranks; both do the same but where it
- * says so.
+ * Counts at MPI_THREAD_MULTIPLE: threads communicate, each on a communicator and a window of its
+ * own, while another thread starts and ends snapshots. On 2 ranks.
  */
 #include "expect.h"
 
@@ -11,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     THREADS = 4,
@@ -33,12 +31,6 @@ struct worker {
 
 static struct worker workers[THREADS];
 static atomic_int working;
-
-static void sleep_us(long us)
-{
-    const struct timespec duration = {.tv_nsec = us * 1000};
-    (void)nanosleep(&duration, NULL);
-}
 
 /* Messages of 1, 2, ... bytes both ways: receives in the first half, sends in the second. */
 static void post(struct worker *worker, int messages, MPI_Request *requests)
@@ -77,7 +69,7 @@ static void by_testany(struct worker *worker)
     }
 }
 
-/* One round of a worker. `expect_rounds` says what it counts. */
+/* One round of a worker. expect_rounds says what it counts. */
 static void work(struct worker *worker)
 {
     int sum = 0;
@@ -142,14 +134,14 @@ static void join_workers(void)
         (void)pthread_join(workers[i].thread, NULL);
 }
 
-/* A snapshot over a part of the work: how much isn't known, but no more can end than began. */
+/* A snapshot of an unknown part of the work. No more operations can end than began. */
 static void brief_snapshot(void)
 {
     MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .coll = 1, .timeout_us = 1e7};
     MPIX_Monitor_request request;
     int count = 0;
     check_equal("start", MPIX_Start_monitor(&request, &handle, NULL), MPIX_MONITOR_SUCCESS);
-    sleep_us(500);
+    sleep_ms(0.5);
     check_equal("end", MPIX_End_monitor(&request, &handle), MPIX_MONITOR_SUCCESS);
     MPIX_Monitor_row *const rows = rows_of(&request, &count);
     for (int i = 0; i < count; i++)
@@ -158,7 +150,7 @@ static void brief_snapshot(void)
     free(rows);
 }
 
-/* Counts exactly what the workers do in it, while other snapshots come and go. */
+/* The counts of all work are exact while other snapshots start and end. */
 static void exact(const char *what)
 {
     struct watch watch;
@@ -172,14 +164,14 @@ static void exact(const char *what)
     watch_end(&watch);
 }
 
-/* The monitor is switched on and off in the middle of the work. */
+/* Monitoring starts and ends in the middle of the work. */
 static void on_and_off(void)
 {
     test_about("on and off");
     start_workers();
     while (atomic_load(&working) > 0) {
         brief_snapshot();
-        sleep_us(200);
+        sleep_ms(0.2);
     }
     join_workers();
 }
@@ -188,7 +180,7 @@ static void on_and_off(void)
 
 static atomic_bool is_over;
 
-/* On the one called "n": mostly more than on the next one. */
+/* Barriers on the communicator named `n`: mostly more than on the next one. */
 static int barriers_on(int n)
 {
     return 7 - n % 7;
@@ -210,8 +202,8 @@ static void *come_and_go(void *unused)
     return NULL;
 }
 
-/* Rows have the name that belongs to their counts, even if the communicator is gone and its handle
-   another's. Those that found no room are "(other communicators)". */
+/* A row has the name that belongs to its counts, even if the communicator has been freed and its
+   handle given to another one. Communicators that find no room are "(other communicators)". */
 static void named_when_gone(void)
 {
     enum { SNAPSHOTS = 200 };
@@ -221,13 +213,13 @@ static void named_when_gone(void)
     if (pthread_create(&thread, NULL, come_and_go, NULL) != 0)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < SNAPSHOTS; i++) {
-        /* Reading `other` services between the end and the rows takes time in which communicators
-         * come. */
+        /* Between the end and the rows the monitor reads the services: time for communicators to be
+           made. */
         MPIX_Monitor handle = {.profile = 1, .coll = 1, .other = 1};
         MPIX_Monitor_request request;
         int count = 0;
         MPIX_Start_monitor(&request, &handle, NULL);
-        sleep_us(200);
+        sleep_ms(0.2);
         MPIX_End_monitor(&request, &handle);
         MPIX_Monitor_row *const rows = rows_of(&request, &count);
         for (int j = 0; j < count; j++) {
@@ -244,12 +236,12 @@ static void named_when_gone(void)
     (void)pthread_join(thread, NULL);
 }
 
-/* ---- a synchronisation during which the monitor is switched off and on ----------------------- */
+/* ---- monitoring that ends and starts during a synchronisation -------------------------------- */
 
 static MPI_Win fenced;
 static atomic_bool is_fencing;
 
-/* Rank 1 comes to the fence when it is told to. */
+/* Rank 1 calls the fence when it is told to. */
 static void *fence(void *unused)
 {
     (void)unused;
@@ -268,8 +260,8 @@ static void switched_during_fence(void)
     if (pthread_create(&thread, NULL, fence, NULL) != 0)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     while (!atomic_load(&is_fencing))
-        sleep_us(1000);
-    sleep_us(100000); /* now it is inside, most likely */
+        sleep_ms(1);
+    sleep_ms(100); /* now the thread is probably in the fence */
     expect(&before, PTTOPT, workers[0].name, "MPI_Put", in_flight(completed_messages(1, 8)));
     expect(&before, COLL, workers[0].name, "MPI_Win_fence", (struct amounts){.calls = 1});
     watch_end(&before);
@@ -291,11 +283,7 @@ static void allocate(int bytes, MPI_Comm comm, MPI_Win *win)
 
 int main(int argc, char **argv)
 {
-    int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    test_begin();
-    if (provided != MPI_THREAD_MULTIPLE)
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    test_begin(&argc, &argv, true);
     for (int i = 0; i < THREADS; i++) {
         (void)snprintf(workers[i].name, sizeof workers[i].name, "thread %d", i);
         workers[i].comm = make_named(workers[i].name);

@@ -100,18 +100,18 @@ static void send(const struct tree *tree, const void *data, size_t bytes, int pe
     BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm));
 }
 
+static void expect(const struct tree *tree, void *data, size_t bytes, int peer, int tag,
+                   MPI_Request *request)
+{
+    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm, request));
+}
+
 static void receive(const struct bc_global_clock *clock, const struct tree *tree, void *data,
                     size_t bytes, int peer, int tag)
 {
     MPI_Request request;
-    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm, &request));
+    expect(tree, data, bytes, peer, tag, &request);
     wait_for(clock, &request);
-}
-
-static void expect_stamp(const struct tree *tree, struct stamp *stamp, int peer,
-                         MPI_Request *request)
-{
-    BC_MPI(PMPI_Irecv(stamp, (int)sizeof *stamp, MPI_BYTE, peer, TAG_STAMP, tree->comm, request));
 }
 
 static void send_stamp(const struct tree *tree, bool more, int peer)
@@ -132,7 +132,7 @@ static size_t run_round_trips(struct bc_global_clock *clock, const struct tree *
     struct stamp came;
     MPI_Request request;
     bool more = true;
-    expect_stamp(tree, &came, peer, &request);
+    expect(tree, &came, sizeof came, peer, TAG_STAMP, &request);
     if (begins)
         send_stamp(tree, more, peer);
     for (size_t count = 0;;) {
@@ -146,7 +146,7 @@ static size_t run_round_trips(struct bc_global_clock *clock, const struct tree *
         else
             more = came.more != 0;
         if (begins || more)
-            expect_stamp(tree, &came, peer, &request);
+            expect(tree, &came, sizeof came, peer, TAG_STAMP, &request);
         send_stamp(tree, more, peer);
         if (!begins && !more)
             return count;
