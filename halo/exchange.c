@@ -1,11 +1,7 @@
 #include "halo/exchange.h"
 
+#include "common/machine/memory.h"
 #include "common/mpi/coarray.h"
-#include "common/mpi/mpi_check.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *box,
                         const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm)
@@ -24,18 +20,11 @@ void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *b
 
 double *halo_allocate_values(int64_t count)
 {
-    const size_t bytes = (size_t)bc_window_bytes(count);
-    double *const values = aligned_alloc((size_t)sysconf(_SC_PAGESIZE), bytes);
-    if (values == NULL)
-        bc_abort("no memory for %lld values", (long long)count);
-    memset(values, 0, bytes);
-    return values;
+    return bc_allocate_pages((size_t)bc_window_bytes(count), "no memory for %lld values",
+                             (long long)count);
 }
 
 void *halo_allocate(size_t bytes)
 {
-    void *const memory = calloc(1, bytes);
-    if (memory == NULL)
-        bc_abort("no memory for %zu bytes", bytes);
-    return memory;
+    return bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
 }

@@ -35,9 +35,6 @@
    takes longer. */
 #define RUN_BUDGET_S 50.0
 
-/* The share of a rank's memory that its array and buffers may take. */
-#define MEMORY_SHARE 0.5
-
 struct halo_state {
     struct halo_parameters parameters;
     struct bc_run *run;
@@ -93,10 +90,7 @@ static bool uses_windows(const struct halo_parameters *parameters)
 /* The bytes that a box may need. */
 static double usable_bytes(const struct halo_parameters *parameters, const struct bc_run *run)
 {
-    int64_t memory = run->memory_per_rank;
-    if (uses_windows(parameters) && run->shared_memory_per_rank < memory)
-        memory = run->shared_memory_per_rank;
-    return MEMORY_SHARE * (double)memory;
+    return bc_run_usable_bytes(run, BC_MEMORY_SHARE, uses_windows(parameters));
 }
 
 /* What would do where a box doesn't fit. */

@@ -1,6 +1,7 @@
 /*
  * Wrappers of the functions that start and end MPI.
  */
+#include "common/machine/launcher.h"
 #include "monitor/api.h"
 #include "monitor/environment.h"
 #include "monitor/next.h"
@@ -20,20 +21,6 @@ static int initialised(int error)
     return error;
 }
 
-/* Whether this is the first process of its job, by the launcher's numbers: for messages that the
-   job prints once, where MPI can't be asked. */
-static bool is_first_process(void)
-{
-    static const char *const ranks[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
-                                        "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
-        const char *const rank = getenv(ranks[i]);
-        if (rank != NULL && strcmp(rank, "0") != 0)
-            return false;
-    }
-    return true;
-}
-
 /* A Fortran layer that calls the MPI library behind its C functions can't be seen from here. Tells
    a user who asked for a monitor why there is no report. */
 __attribute__((destructor)) static void say_if_nothing_was_seen(void)
@@ -41,7 +28,7 @@ __attribute__((destructor)) static void say_if_nothing_was_seen(void)
     const char *const asked = getenv("MPIRT_MONITOR");
     int used = 0;
     if (saw_start || asked == NULL || asked[0] == '\0' || PMPI_Initialized(&used) != MPI_SUCCESS ||
-        !used || !is_first_process())
+        !used || !bc_launcher_is_first())
         return;
     (void)fputs("mpirtmon: nothing was monitored: the program did not call MPI through its C "
                 "functions (Fortran's mpi_f08 with MPICH and all Fortran with Open MPI can't be "
@@ -68,7 +55,7 @@ static void refuse_other_library(void)
     PMPI_Get_library_version(version, &length);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strstr(version, others[i]) != NULL) {
-            if (is_first_process())
+            if (bc_launcher_is_first())
                 (void)fprintf(
                     stderr,
                     "mpirtmon: this library was built for %s, the program uses another MPI: %.60s: "

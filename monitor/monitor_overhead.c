@@ -8,6 +8,7 @@
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
+#include "common/stats/batch_length.h"
 #include "monitor/kernel.h"
 #include "monitor/mpirtmon.h"
 
@@ -91,27 +92,11 @@ static void take_round(void *context, double *values)
     overhead_take(round->bench, round->call, round->repetitions, values);
 }
 
-static double pair_ns(struct overhead_bench *bench, const struct overhead_call *call,
-                      int64_t repetitions)
+static double pair_ns(void *context, int64_t repetitions)
 {
-    const int64_t monitored_ns = overhead_loop(bench, call->monitored, repetitions);
-    return (double)(monitored_ns + overhead_loop(bench, call->direct, repetitions));
-}
-
-/* Looks twice, since the first time may have been disturbed. */
-static bool is_long(struct overhead_bench *bench, const struct overhead_call *call,
-                    int64_t repetitions)
-{
-    return pair_ns(bench, call, repetitions) >= PAIR_NS &&
-           pair_ns(bench, call, repetitions) >= PAIR_NS;
-}
-
-static int64_t enough_repetitions(struct overhead_bench *bench, const struct overhead_call *call)
-{
-    int64_t repetitions = 1;
-    while (repetitions < REPETITIONS_MAX && !is_long(bench, call, repetitions))
-        repetitions *= 2;
-    return repetitions;
+    const struct round *const round = context;
+    const int64_t monitored_ns = overhead_loop(round->bench, round->call->monitored, repetitions);
+    return (double)(monitored_ns + overhead_loop(round->bench, round->call->direct, repetitions));
 }
 
 static void check_monitor(int code)
@@ -133,11 +118,8 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     handle.timeout_us = TIMEOUT_US;
     if (key->on)
         check_monitor(MPIX_Start_monitor(&request, &handle, NULL));
-    struct round round = {
-        .bench = &overhead->bench,
-        .call = key->call,
-        .repetitions = enough_repetitions(&overhead->bench, key->call),
-    };
+    struct round round = {.bench = &overhead->bench, .call = key->call};
+    round.repetitions = bc_batch_double(1, REPETITIONS_MAX, PAIR_NS, pair_ns, &round);
     const struct bc_source source = {
         .quantities = 2,
         .take = take_round,

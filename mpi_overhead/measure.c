@@ -1,6 +1,7 @@
 #include "mpi_overhead/measure.h"
 
 #include "common/mpi/harness.h"
+#include "common/stats/precision.h"
 #include "mpi_overhead/knee.h"
 #include "mpi_overhead/round.h"
 
@@ -227,43 +228,24 @@ static bool find_points(const struct overhead_bench *bench, struct overhead_roun
     return found;
 }
 
-/* When overhead and transfer are known well enough. */
-struct precision_rule {
-    const struct bc_run *run;
-    struct bc_stopping overhead, transfer;
+/* What has to be precise: overhead and transfer. */
+static const struct bc_precise_value precise_values[] = {
+    {.quantity = OVERHEAD_ITER,
+     .subtrahend = OVERHEAD_WORK,
+     .resolution_ns = OVERHEAD_RESOLUTION_NS},
+    {.quantity = OVERHEAD_BASE, .subtrahend = OVERHEAD_EMPTY},
 };
-
-static bool precise_enough(const struct bc_samples *samples, void *context)
-{
-    struct precision_rule *const rule = context;
-    struct bc_summary overhead =
-        bc_run_summarize_difference(rule->run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
-    const struct bc_summary transfer =
-        bc_run_summarize_difference(rule->run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
-    const double half_width = (overhead.interval.hi - overhead.interval.lo) / 2.0;
-    if (half_width < OVERHEAD_RESOLUTION_NS)
-        overhead.interval.lo = overhead.interval.hi = overhead.value;
-    const bool a = bc_stopping_look(&rule->overhead, &overhead);
-    const bool b = bc_stopping_look(&rule->transfer, &transfer);
-    return a && b;
-}
 
 /* Measures without work and beyond the knee, in turn. Collective. */
 static enum bc_end measure_ends(const struct overhead_bench *bench, struct overhead_round *round,
                                 double seconds)
 {
-    const struct bc_stopping stopping = {
-        .precision = bench->run->settings.precision_pct / 100.0,
-    };
-    struct precision_rule rule = {bench->run, stopping, stopping};
+    struct bc_precision rule;
     struct bc_plan plan = bc_run_plan(bench->run, seconds);
     const int64_t fixed = fixed_iterations(bench);
     if (fixed > 0)
         plan.min_rounds = plan.max_rounds = (fixed + round->iterations - 1) / round->iterations;
-    if (plan.min_rounds < plan.max_rounds) {
-        plan.settled = precise_enough;
-        plan.context = &rule;
-    }
+    bc_plan_until_precise(&plan, &rule, bench->run, precise_values, 2);
     const struct bc_source source = overhead_full_source(round);
     return bc_sampler_run(bench->run->sampler, &source, &plan);
 }

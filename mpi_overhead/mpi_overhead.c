@@ -28,9 +28,6 @@
 /* A run with defaults ends within this. */
 #define RUN_BUDGET_S 50.0
 
-/* The share of a rank's memory that its buffer may take. */
-#define MEMORY_SHARE 0.5
-
 /* Of a row. */
 struct key {
     int64_t bytes;
@@ -85,7 +82,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                             "4 ...%s",
                             run->job.ranks, run->job.ranks == 1 ? BC_LAUNCHER_HINT : "");
     const int64_t bytes = bc_size_list_max(&p->sizes);
-    const double max_bytes = MEMORY_SHARE * (double)run->memory_per_rank;
+    const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
     return (double)bytes <= max_bytes ||
            bc_error_set(error, "--msgsize: %lld bytes do not fit into memory: use at most %.0f",
                         (long long)bytes, max_bytes);

@@ -8,9 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The share of a rank's memory that its buffers may take. */
-#define MEMORY_SHARE 0.5
-
 /* What the library keeps for a request, roughly. */
 #define REQUEST_BYTES 512.0
 
@@ -191,7 +188,7 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
        messages of all peers. */
     const int buffers = run->settings.check ? 3 : 2;
     const int64_t cache_bytes = msgrate_flush_bytes(p);
-    const double max_bytes = MEMORY_SHARE * (double)run->memory_per_rank;
+    const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
     const double bytes =
         messages * ((double)largest * buffers + 2 * REQUEST_BYTES) + (double)cache_bytes;
     return bytes <= max_bytes ||

@@ -31,7 +31,7 @@
 #define RUN_BUDGET_S 50.0
 
 /* The share of a rank's memory for windows that its coarrays may take. */
-#define MEMORY_SHARE 0.8
+#define WINDOW_SHARE 0.8
 
 /* Where ranks share processors a transfer that its target must serve waits until the target has a
    processor; MPICH over UCX needs 6 s to put 256K values one by one with 8 ranks on 2. A thinned
@@ -123,10 +123,7 @@ static double needed_bytes(const struct pingpong_parameters *p,
 static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
                        struct bc_error *error)
 {
-    const int64_t memory = run->shared_memory_per_rank < run->memory_per_rank
-                               ? run->shared_memory_per_rank
-                               : run->memory_per_rank;
-    const double max_bytes = MEMORY_SHARE * (double)memory;
+    const double max_bytes = bc_run_usable_bytes(run, WINDOW_SHARE, true);
     struct pingpong_limits fitting = p->limits;
     while (fitting.max_ndata > 0 && needed_bytes(p, &fitting) > max_bytes)
         fitting.max_ndata /= 2;

@@ -1,14 +1,14 @@
 #include "syncbench/measure.h"
 
 #include "common/mpi/harness.h"
+#include "common/stats/batch_length.h"
 #include "common/stats/singles.h"
 
 #include <math.h>
 
-/* The loop takes about this long, or LOOP_CLOCKS clock costs, if it may shrink: long against the
-   clock, and seldom interrupted (a virtual machine may be 15,000 times a second). */
+/* The loop takes about this long, or longer where the clock is slow, if it may shrink: it is seldom
+   interrupted then (a virtual machine may be 15,000 times a second). */
 #define LOOP_NS 5000.0
-#define LOOP_CLOCKS 100.0
 
 /* ... and this long where ranks take turns, which is all repetitions but for slow ones: the rank
    that has the lock first, and the order in which the others follow, must not count. */
@@ -47,32 +47,24 @@ static int64_t whole_turns(const struct syncbench_loop *loop, int64_t repetition
 }
 
 /* The slowest rank's time of the loop. Collective. */
-static double slowest_ns(const struct syncbench_loop *loop)
+static double slowest_ns(void *context, int64_t repetitions)
 {
+    struct syncbench_loop *const loop = context;
+    loop->inner = repetitions;
     release(loop);
     double ns = syncbench_time_loop(loop);
     bc_harness_allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return ns;
 }
 
-/* Times the loop twice, since one of the times may have been disturbed. */
-static bool is_long(const struct syncbench_loop *loop, double long_ns)
-{
-    return slowest_ns(loop) >= long_ns && slowest_ns(loop) >= long_ns;
-}
-
 /* The number of repetitions that make the loop long against the clock: doubled from the minimum on,
    up to the loop's own. Collective; the same on every rank. */
 static int64_t enough_repetitions(const struct bc_run *run, const struct syncbench_loop *loop)
 {
-    const bool turns = loop->kind->set == SYNCBENCH_TURNS;
-    const double long_ns = fmax(turns ? TURNS_NS : LOOP_NS, LOOP_CLOCKS * run->max_clock.read_ns);
-    const int64_t max = whole_turns(loop, loop->inner);
+    const double min_ns = loop->kind->set == SYNCBENCH_TURNS ? TURNS_NS : LOOP_NS;
     struct syncbench_loop tried = *loop;
-    tried.inner = whole_turns(loop, 1);
-    while (tried.inner < max && !is_long(&tried, long_ns))
-        tried.inner *= 2;
-    return tried.inner < max ? tried.inner : max;
+    return bc_batch_double(whole_turns(loop, 1), whole_turns(loop, loop->inner),
+                           bc_batch_ns(&run->max_clock, min_ns), slowest_ns, &tried);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -15,6 +15,7 @@
  *   check.h        whether a synchronisation synchronises
  */
 #include "common/clock/work.h"
+#include "common/machine/memory.h"
 #include "common/machine/node_order.h"
 #include "common/mpi/coarray.h"
 #include "common/mpi/grid.h"
@@ -125,10 +126,7 @@ static uint64_t find_delay(const struct syncbench_parameters *p)
 
 static int *allocate_ranks(int count)
 {
-    int *const ranks = calloc((size_t)count, sizeof *ranks);
-    if (ranks == NULL)
-        bc_abort("no memory for %d ranks", count);
-    return ranks;
+    return bc_allocate((size_t)count, sizeof(int), "no memory for %d ranks", count);
 }
 
 /* Writes this rank's neighbours and returns their number. The rule of pairs is for ranks ordered by

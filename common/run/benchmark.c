@@ -2,6 +2,8 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "common/machine/launcher.h"
+#include "common/machine/memory.h"
 #include "common/machine/shared_memory.h"
 #include "common/result/metadata.h"
 #include "common/run/finalize.h"
@@ -101,22 +103,6 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
 
-/* Under a launcher every process runs this before MPI_Init; the one that the
-   launcher calls rank 0 prints. */
-static bool prints_before_init(void)
-{
-    static const char *const variables[] = {
-        "PMI_RANK",     "PMIX_RANK",   "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
-        "SLURM_PROCID", "PALS_RANKID",
-    };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *const rank = getenv(variables[i]);
-        if (rank != NULL)
-            return strcmp(rank, "0") == 0;
-    }
-    return true;
-}
-
 void bc_run_help(FILE *stream, const struct bc_run *run)
 {
     fprintf(stream, "Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
@@ -147,7 +133,7 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
     }
     if (!help && !version)
         return false;
-    if (prints_before_init())
+    if (bc_launcher_is_first())
         print_answer(run, help);
     return true;
 }
@@ -308,7 +294,7 @@ static bool begin(struct bc_run *run, int argc, char **argv, int *status)
         return false;
     }
     int provided;
-    bc_shared_memory_watch(prints_before_init());
+    bc_shared_memory_watch(bc_launcher_is_first());
     MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv), &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->start_s = bc_elapsed_s();
@@ -419,9 +405,7 @@ static void measure_rows(struct bc_run *run)
 {
     const struct bc_benchmark *const benchmark = run->benchmark;
     struct bc_rows rows = {.key_bytes = benchmark->key_bytes};
-    void *const result = malloc(benchmark->result_bytes);
-    if (result == NULL)
-        bc_abort("no memory for a row");
+    void *const result = bc_allocate(1, benchmark->result_bytes, "no memory for a row");
     if (benchmark->rows != NULL)
         benchmark->rows(run->state, &rows);
     bool goes_on = true;

@@ -1,5 +1,7 @@
 #include "common/run/run.h"
 
+#include "common/stats/precision.h"
+
 #include <math.h>
 
 /* When the time is up, at least so many samples a row are taken if they can be had within
@@ -17,6 +19,14 @@ static int64_t retakes(const struct bc_run *run)
     if (run->job.oversubscribed)
         return 0;
     return RETAKES * (s->samples > 0 ? s->samples : s->max_samples);
+}
+
+double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows)
+{
+    int64_t bytes = run->memory_per_rank;
+    if (in_windows && run->shared_memory_per_rank < bytes)
+        bytes = run->shared_memory_per_rank;
+    return share * (double)bytes;
 }
 
 struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
@@ -52,39 +62,17 @@ struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
                                            run->settings.confidence_pct / 100.0);
 }
 
-/* When quantity 0, or what it has more than another one, is known well enough. */
-struct precision_rule {
-    const struct bc_run *run;
-    int subtrahend; /* -1: none */
-    struct bc_stopping stopping;
-};
-
-static struct bc_summary summarize_by_rule(const struct precision_rule *rule,
-                                           const struct bc_samples *samples)
-{
-    return bc_run_summarize_difference(rule->run, samples, 0, rule->subtrahend);
-}
-
-static bool is_precise(const struct bc_samples *samples, void *context)
-{
-    struct precision_rule *const rule = context;
-    const struct bc_summary summary = summarize_by_rule(rule, samples);
-    return bc_stopping_look(&rule->stopping, &summary);
-}
-
 static bool sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
                    double seconds, struct bc_summary *summary)
 {
-    struct precision_rule rule = {
-        run, subtrahend, {.precision = run->settings.precision_pct / 100.0}};
+    const struct bc_precise_value value = {.quantity = 0, .subtrahend = subtrahend};
+    struct bc_precision rule;
     struct bc_plan plan = bc_run_plan(run, seconds);
-    if (plan.min_rounds < plan.max_rounds) {
-        plan.settled = is_precise;
-        plan.context = &rule;
-    }
+    bc_plan_until_precise(&plan, &rule, run, &value, 1);
     const enum bc_end end = bc_sampler_run(run->sampler, source, &plan);
     if (run->job.rank == 0)
-        *summary = summarize_by_rule(&rule, bc_sampler_samples(run->sampler));
+        *summary =
+            bc_run_summarize_difference(run, bc_sampler_samples(run->sampler), 0, subtrahend);
     return end == BC_END_SETTLED;
 }
 

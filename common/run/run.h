@@ -60,6 +60,13 @@ struct bc_run {
     int signal;                      /* that ended the run, or 0 */
 };
 
+/* The share of a rank's memory that its buffers may take; the MPI library needs some for itself. */
+#define BC_MEMORY_SHARE 0.5
+
+/* The bytes that buffers of this rank may take: `share` of memory_per_rank, or, if they lie in
+   windows, of shared_memory_per_rank where that is less. Local. */
+double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
+
 /* The plan that the settings make for a row or a part of it that may take so
    many seconds from now. Use on rank 0. */
 struct bc_plan bc_run_plan(const struct bc_run *run, double seconds);

@@ -1,6 +1,7 @@
 #include "overlap/engine/measure.h"
 
 #include "common/mpi/harness.h"
+#include "common/stats/precision.h"
 #include "overlap/engine/kernel.h"
 #include "overlap/engine/search.h"
 
@@ -103,42 +104,22 @@ static struct bc_summary unmeasured(size_t rounds, double value)
 
 static bool is_precise(const struct overlap_state *overlap, const struct bc_summary *summary)
 {
-    const double half_width = (summary->interval.hi - summary->interval.lo) / 2.0;
-    return half_width <= overlap->run->settings.precision_pct / 100.0 * fabs(summary->value);
+    return bc_is_precise(summary, overlap->run->settings.precision_pct / 100.0);
 }
 
-struct precision_rule {
-    const struct bc_run *run;
-    struct bc_stopping stopping[OVERLAP_QUANTITIES];
-    int quantities;
+static const struct bc_precise_value precise_values[OVERLAP_QUANTITIES] = {
+    {.quantity = OVERLAP_REFERENCE, .subtrahend = -1},
+    {.quantity = OVERLAP_TOTAL, .subtrahend = -1},
+    {.quantity = OVERLAP_WORK, .subtrahend = -1, .negligible_ns = SHORT_WORK_NS},
 };
 
-static bool precise_enough(const struct bc_samples *samples, void *context)
-{
-    struct precision_rule *const rule = context;
-    bool enough = true;
-    for (int q = 0; q < rule->quantities; q++) {
-        const struct bc_summary summary = bc_run_summarize(rule->run, samples, q);
-        const bool counts = q != OVERLAP_WORK || summary.value > SHORT_WORK_NS;
-        if (!bc_stopping_look(&rule->stopping[q], &summary) && counts)
-            enough = false;
-    }
-    return enough;
-}
-
-/* A plan for a part of a row that ends when the first `quantities` quantities are precise. Fills in
-   the rule, which must outlive the plan. */
-static struct bc_plan precise_plan(const struct overlap_state *overlap, int quantities,
-                                   double seconds, struct precision_rule *rule)
+/* A plan for a part of a row that ends when the first `count` values are precise. Fills in the
+   rule, which must outlive the plan. */
+static struct bc_plan precise_plan(const struct overlap_state *overlap, int count, double seconds,
+                                   struct bc_precision *rule)
 {
     struct bc_plan plan = bc_run_plan(overlap->run, seconds);
-    *rule = (struct precision_rule){.run = overlap->run, .quantities = quantities};
-    for (int q = 0; q < quantities; q++)
-        rule->stopping[q].precision = overlap->run->settings.precision_pct / 100.0;
-    if (plan.min_rounds < plan.max_rounds) {
-        plan.settled = precise_enough;
-        plan.context = rule;
-    }
+    bc_plan_until_precise(&plan, rule, overlap->run, precise_values, count);
     return plan;
 }
 
@@ -148,7 +129,7 @@ static struct bc_plan precise_plan(const struct overlap_state *overlap, int quan
 static struct bc_summary measure_reference(const struct overlap_state *overlap,
                                            struct overlap_round *round, double seconds)
 {
-    struct precision_rule rule;
+    struct bc_precision rule;
     const struct bc_plan plan = precise_plan(overlap, 1, seconds, &rule);
     const struct bc_samples *const samples =
         run_rounds(overlap, overlap_reference_source(round), &plan);
@@ -410,7 +391,7 @@ static struct verdict measure_answer(const struct overlap_state *overlap,
         bc_harness_bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         round->units = order[0];
         const double left_s = seconds - (bc_elapsed_s() - start_s);
-        struct precision_rule rule;
+        struct bc_precision rule;
         struct bc_plan plan = precise_plan(overlap, OVERLAP_QUANTITIES, fmax(0.0, left_s), &rule);
         plan.warmup_rounds = 0;
         const struct bc_samples *const samples =

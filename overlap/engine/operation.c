@@ -1,5 +1,6 @@
 #include "overlap/engine/operation.h"
 
+#include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
 
 #include <limits.h>
@@ -117,23 +118,14 @@ bool overlap_can_start(const struct overlap_collective *collective,
 
 static void *allocate(int64_t count, size_t size)
 {
-    void *const memory = calloc(count > 0 ? (size_t)count : 1, size);
-    if (memory == NULL)
-        bc_abort("no memory for a buffer of %lld elements", (long long)count);
-    return memory;
+    return bc_allocate((size_t)count, size, "no memory for a buffer of %lld elements",
+                       (long long)count);
 }
 
-/* Doubles on a page boundary, every page touched. */
 static double *allocate_doubles(int64_t count)
 {
-    enum { PAGE_BYTES = 4096 };
-    const size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
-    double *const memory =
-        aligned_alloc(PAGE_BYTES, (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
-    if (memory == NULL)
-        bc_abort("no memory for a buffer of %zu bytes", bytes);
-    memset(memory, 0, bytes);
-    return memory;
+    const size_t bytes = (size_t)count * sizeof(double);
+    return bc_allocate_pages(bytes, "no memory for a buffer of %zu bytes", bytes);
 }
 
 /* ---- the blocks ------------------------------------------------------------------------------ */

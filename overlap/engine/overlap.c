@@ -7,9 +7,6 @@
 /* The time-driven model looks for its size no longer than this. */
 #define GROWTH_S 2.0
 
-/* The share of a rank's memory that the buffers may take: the library needs some for itself. */
-#define MEMORY_SHARE 0.5
-
 /* A warning says so if the work's rate drifted by more than this. */
 #define DRIFT_WARNING_PCT 5.0
 
@@ -70,7 +67,7 @@ static bool fits_memory(const struct overlap_parameters *p, const struct bc_run 
                         int64_t elements)
 {
     const struct overlap_shape shape = shape_of(p, run, elements);
-    return overlap_bytes(p->collective, &shape) <= MEMORY_SHARE * (double)run->memory_per_rank;
+    return overlap_bytes(p->collective, &shape) <= bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
 }
 
 /* Fits memory, and the MPI library can be told to move it. */
