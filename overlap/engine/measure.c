@@ -319,8 +319,10 @@ static double answer_ns(const struct overlap_state *overlap, const struct overla
 
 /* What the rounds at the answer say of its work. */
 struct verdict {
+    bool judged;        /* the members that follow mean something: not of no work */
     bool too_long;      /* the operation took longer with it than the search allows */
-    bool sure;          /* ... and that is no chance: the work doesn't fit */
+    bool by_chance;     /* ... but in too few rounds, or too irregularly, to be sure of it */
+    bool retry;         /* less work should be tried: it is no chance, or can't be told yet */
     double fits_ns;     /* the work that should have fitted: less by the excess */
     double fits_min_ns; /* ... less by the largest excess that the interval allows */
 };
@@ -332,9 +334,12 @@ static struct verdict judge_answer(const struct overlap_state *overlap,
     const struct bc_summary excess =
         summarize_excess(samples, overlap->run->settings.confidence_pct / 100.0);
     const bool too_long = excess.value > overlap_search_tolerance(search, work_ns);
+    const bool unknown = isnan(excess.interval.lo);
     return (struct verdict){
+        .judged = true,
         .too_long = too_long,
-        .sure = too_long && (isnan(excess.interval.lo) || excess.interval.lo > 0.0),
+        .by_chance = unknown || excess.interval.lo <= 0.0,
+        .retry = too_long && (unknown || excess.interval.lo > 0.0),
         .fits_ns = fmax(0.0, work_ns - excess.value),
         .fits_min_ns = work_ns - fmax(excess.value, excess.interval.hi),
     };
@@ -398,9 +403,9 @@ static struct verdict measure_answer(const struct overlap_state *overlap,
             run_rounds(overlap, overlap_round_source(round), &plan);
         if (root) {
             take_answer(overlap, samples, result);
-            if (is_robust(overlap))
+            if (is_robust(overlap) && order[0] > 0)
                 verdict = judge_answer(overlap, search, samples, result->work.value);
-            order[1] = verdict.sure && attempt < ATTEMPTS && bc_elapsed_s() - start_s < seconds;
+            order[1] = verdict.retry && attempt < ATTEMPTS && bc_elapsed_s() - start_s < seconds;
             work_ns = verdict.fits_ns;
         }
         bc_harness_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -425,8 +430,9 @@ static double percent_of(double part, double whole)
  * The interval: from the largest amount of work that fitted, less the excess that its trial may
  * have missed, to the smallest one that did not. Both are over the reference time at the end of
  * its own interval that is farther away, and never closer together than what one reading of the
- * clock is worth. Where the operation took too long with the answer's work the interval reaches
- * down to the work that this leaves. It exists only where both trials and the reference have
+ * clock is worth. Where the operation took too long with the answer's work, or that is less than
+ * the most work that fitted, the interval reaches down to what the answer's own rounds leave. It
+ * exists only where both trials and the reference have
  * intervals.
  */
 static void set_interval(const struct overlap_state *overlap, const struct overlap_search *search,
@@ -436,7 +442,7 @@ static void set_interval(const struct overlap_state *overlap, const struct overl
     const struct bc_interval *const reference = &result->reference.interval;
     const double knee_ns = answer_ns(overlap, search);
     double lo_ns = fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
-    if (verdict->too_long)
+    if (verdict->judged && (verdict->too_long || result->work.value < lo_ns))
         lo_ns = fmin(lo_ns, verdict->fits_min_ns);
     const double hi_ns = fmax(search->exceeds_ns, knee_ns);
     if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure || isnan(reference->lo)) {
@@ -466,7 +472,7 @@ static bool is_complete(const struct overlap_state *overlap, const struct overla
                         const struct overlap_result *result, double row_seconds)
 {
     if (overlap->run->settings.samples > 0 && isinf(row_seconds))
-        return true;
+        return !isnan(result->total.value);
     return search->converged && (is_narrow(overlap, search, result) || !is_robust(overlap)) &&
            is_precise(overlap, &result->reference) && is_precise(overlap, &result->total) &&
            (result->work.value < SHORT_WORK_NS || is_precise(overlap, &result->work));
@@ -491,7 +497,7 @@ static void conclude(const struct overlap_state *overlap, const struct bc_summar
 {
     /* No row is about work that was seen not to fit, but about what should have fitted instead,
        with which nothing was measured. */
-    if (verdict->sure) {
+    if (verdict->too_long && !verdict->by_chance) {
         result->total = unmeasured(result->total.count, NAN);
         result->work = unmeasured(result->work.count, verdict->fits_ns);
     }
