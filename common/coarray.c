@@ -390,6 +390,8 @@ static void await(const struct bc_queue_lock *lock,
                           MPI_STATUS_IGNORE));
         BC_MPI(MPI_Win_sync(lock->window));
     }
+    /* What the other rank stored before it wrote that is seen from here on. */
+    BC_MPI(MPI_Win_sync(lock->window));
 }
 
 void bc_queue_lock_acquire(struct bc_queue_lock *lock)
