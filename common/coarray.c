@@ -396,7 +396,8 @@ static void await(const struct bc_queue_lock *lock,
 
 void bc_queue_lock_acquire(struct bc_queue_lock *lock)
 {
-    lock->turn++;
+    if (++lock->turn == 0) /* NEXT begins with turn 0 */
+        lock->turn = 1;
     const int64_t before = swap_last(lock, make_entry(lock->turn, lock->rank));
     if (before == NOBODY) {
         BC_MPI(MPI_Win_sync(lock->window));

@@ -177,10 +177,13 @@ static double percent_of(double part, double whole)
     return fmin(100.0, fmax(0.0, 100.0 * part / whole));
 }
 
-/* What the rounds at the answer say of its work. */
+/* What the rounds at the answer say of its work; of no work they say nothing. */
 struct verdict {
+    bool judged;     /* all that follows means something */
     bool too_long;   /* the operation took longer with it than the search allows */
-    bool sure;       /* ... and that is no chance: the work doesn't fit */
+    bool by_chance;  /* ... but in so few rounds, or so irregularly, that it may be chance */
+    bool retry;      /* less work should be tried: it is no chance, or the rounds are too few
+                        to tell */
     double fits_ns;  /* the work that should have fitted: less by the excess */
     double least_ns; /* ... by the most that the excess may be */
 };
@@ -190,7 +193,8 @@ struct verdict {
  * much, to the least that did not, both over the reference time at the end of
  * its own interval that is farther away; and never narrower than what one
  * reading of the clock is worth. Where the operation took too long with the
- * answer's work it reaches down to what that leaves. It exists only where both
+ * answer's work, or the answer is less than the most work that fitted, it
+ * reaches down to what the answer's own rounds leave. It exists only where both
  * trials and the reference have intervals.
  */
 static void set_interval(const struct overlap_bench *bench,
@@ -202,7 +206,7 @@ static void set_interval(const struct overlap_bench *bench,
     const struct bc_interval *const reference = &result->reference.interval;
     const double knee_ns = answer_ns(bench, search);
     double lo_ns = fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
-    if (verdict->too_long)
+    if (verdict->judged && (verdict->too_long || result->work.value < lo_ns))
         lo_ns = fmin(lo_ns, verdict->least_ns);
     const double hi_ns = fmax(search->exceeds_ns, knee_ns);
     if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure ||
@@ -261,10 +265,12 @@ static struct verdict judge_answer(const struct overlap_bench *bench,
         samples, bench->run->settings.confidence_pct / 100.0);
     const bool too_long =
         excess.value > overlap_search_tolerance(search, work_ns);
+    const bool unknown = isnan(excess.interval.lo);
     return (struct verdict){
+        .judged = true,
         .too_long = too_long,
-        .sure = too_long &&
-                (isnan(excess.interval.lo) || excess.interval.lo > 0.0),
+        .by_chance = unknown || excess.interval.lo <= 0.0,
+        .retry = too_long && (unknown || excess.interval.lo > 0.0),
         .fits_ns = fmax(0.0, work_ns - excess.value),
         .least_ns = work_ns - fmax(excess.value, excess.interval.hi),
     };
@@ -277,7 +283,7 @@ static void report_less(const struct verdict *verdict,
 {
     const size_t rounds = result->work.count;
     result->work = result->total = (struct bc_summary){
-        rounds, NAN, NAN, {NAN, NAN}, NAN, NAN};
+        rounds, NAN, NAN, {NAN, NAN}, NAN, NAN}; /* not measured */
     result->work.value = verdict->fits_ns;
 }
 
@@ -321,10 +327,10 @@ static struct verdict measure_answer(struct overlap_bench *bench,
             overlap_run_rounds(bench, round, &source, &plan);
         if (root) {
             take_answer(bench, samples, result);
-            if (overlap_is_robust(bench))
+            if (overlap_is_robust(bench) && order[0] > 0)
                 verdict = judge_answer(bench, search, samples,
                                        result->work.value);
-            order[1] = verdict.sure && attempt < ATTEMPTS &&
+            order[1] = verdict.retry && attempt < ATTEMPTS &&
                        bc_elapsed_s() - start_s < seconds;
             work_ns = verdict.fits_ns;
         }
@@ -359,7 +365,7 @@ static bool is_complete(const struct overlap_bench *bench,
                         double row_seconds)
 {
     if (bench->run->settings.samples > 0 && isinf(row_seconds))
-        return true;
+        return !isnan(result->total.value);
     return search->converged &&
            (is_narrow(bench, search, result) || !overlap_is_robust(bench)) &&
            is_precise(bench, &result->reference) &&
@@ -419,7 +425,7 @@ void overlap_measure(struct overlap_bench *bench,
                                  result);
     if (bench->run->job.rank != 0)
         return;
-    if (verdict.sure)
+    if (verdict.too_long && !verdict.by_chance)
         report_less(&verdict, result);
 
     result->reference_sd_ns = result->reference.sd;
