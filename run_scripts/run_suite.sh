@@ -503,7 +503,24 @@ start_of() {
 # in_session PROCESS: the numbers of the processes, zombies left out, whose session this
 # one began. Open MPI's ranks have process groups of their own, but the session stays.
 in_session() {
-    sed -n "s/^\([0-9]*\) (.*) [^Z] [0-9]* [0-9]* $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null
+    # cat goes on after a process that ends while it is read.
+    cat /proc/[0-9]*/stat 2>/dev/null |
+        sed -n "s/^\([0-9]*\) (.*) [^Z] [0-9]* [0-9]* $1 .*/\1/p"
+}
+
+# end_session PROCESS: waits until the session that this process began is empty, which a
+# launcher may leave before its ranks do, and ends by force what is still there after 3 s.
+end_session() {
+    tries=50
+    while left_over=$(in_session "$1") && [ -n "$left_over" ] && [ "$tries" -gt 0 ]; do
+        if [ "$tries" -le 20 ]; then
+            for process in $left_over; do
+                kill -KILL "$process" 2>/dev/null || :
+            done
+        fi
+        sleep 0.1
+        tries=$((tries - 1))
+    done
 }
 
 # end_group PROCESS: ends a launch with all that it started, within a few seconds.
@@ -518,15 +535,10 @@ end_group() {
         sleep 0.1
         tries=$((tries - 1))
     done
-    kill -KILL "$killer" 2>/dev/null || : # it ignores what this script ignores
+    # It ignores what this script ignores.
+    { kill -KILL "$killer" && wait "$killer"; } 2>/dev/null || :
     kill -KILL "-$1" 2>/dev/null || :
-    # The launcher may have gone before its ranks have.
-    tries=50
-    while [ -n "$(in_session "$1")" ] && [ "$tries" -gt 0 ]; do
-        [ "$tries" -gt 20 ] || in_session "$1" | xargs kill -KILL 2>/dev/null || :
-        sleep 0.1
-        tries=$((tries - 1))
-    done
+    end_session "$1"
 }
 
 # A suite that was killed leaves its launch behind, which would disturb this one.
@@ -590,8 +602,12 @@ await() {
         status=0
         wait "$child" || status=$?
         # Where a signal interrupted the wait, the launch is still there.
-        [ "$status" -gt 128 ] || return 0
-        kill -0 "$child" 2>/dev/null || return 0
+        if [ "$status" -gt 128 ] && kill -0 "$child" 2>/dev/null; then
+            continue
+        fi
+        # Ended by force, a launcher may leave ranks behind.
+        [ "$status" -lt 124 ] || end_session "$child"
+        return 0
     done
 }
 

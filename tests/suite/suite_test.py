@@ -637,6 +637,32 @@ class Resume(Folders):
                 self.check(before, options=[f"--resume={self.results}"])
                 os.remove(self.environment["STARTED"])
 
+    def test_ranks_outlive_their_launcher(self):
+        """Open MPI's have process groups of their own. A launch that is ended, by a signal
+        or by --limit, is over when they are."""
+        path = self.environment["STARTED"] + ".rank"
+        write_program(os.path.join(self.folder, "bin", "orterun"), LAUNCHER.replace(
+            "VERSION", "mpirun (Open MPI) 4.1.4").replace('exec "$@"', f"""
+python3 -c 'import os, sys, time
+os.setpgid(0, 0)
+with open(sys.argv[1] + ".part", "w") as stream:
+    stream.write(str(os.getpid()))
+os.rename(sys.argv[1] + ".part", sys.argv[1])
+time.sleep(60)' "{path}" &
+exec "$@" """))
+        choice = ["--benchmarks=halo", "--runs=1", "--options=all: --pause=30"]
+        for limit in ([], ["--limit=1"]):
+            with self.subTest(limit=limit):
+                process = self.begin(*choice, *limit)
+                await_file(path)
+                if not limit:
+                    process.send_signal(signal.SIGTERM)
+                said = process.communicate(timeout=30)[1]
+                self.assertEqual(process.returncode, 1, said)
+                self.assertFalse(is_alive(int(read(path))), said)
+                os.remove(path)
+                shutil.rmtree(self.results)
+
     def test_signal_at_the_end(self):
         """One that comes in the last launch leaves nothing out."""
         process = self.begin("--benchmarks=halo", "--runs=1",
