@@ -25,7 +25,7 @@ struct word {
     const char *name; /* ends in "=" if a value follows */
     bool (*set)(struct environment *environment, const struct word *word, struct value value);
     size_t flag;      /* its offset in the handle */
-    const char *hint; /* what would do */
+    const char *hint; /* what is accepted */
 };
 
 static bool set_flag(struct environment *environment, const struct word *word, struct value value)

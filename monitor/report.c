@@ -1,12 +1,11 @@
-#include "report.h"
-
-#include "flags.h"
-#include "warnings.h"
+#include "monitor/report.h"
 
 #include "common/machine/job.h"
-#include "common/result/metadata.h"
 #include "common/mpi/mpi_check.h"
+#include "common/result/metadata.h"
 #include "common/result/output.h"
+#include "monitor/flags.h"
+#include "monitor/warnings.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -100,18 +100,14 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
     memset(keyed, 0, sizeof *keyed);
     keyed->kind = (int)kind;
     keyed->operation = operation;
-    if (communicator != NULL) {
-        keyed->order = communicator->order;
-        keyed->identity = communicator->identity;
-    }
+    keyed->order = communicator->order;
+    keyed->identity = communicator->identity;
     MPIX_Monitor_row *const row = &keyed->row;
     copy_text(row->kind, kind_names[kind], sizeof row->kind);
-    copy_text(row->comm, communicator != NULL ? communicator->name : "NA", sizeof row->comm);
-    copy_text(row->members, communicator != NULL ? communicator->members : "NA",
-              sizeof row->members);
+    copy_text(row->comm, communicator->name, sizeof row->comm);
+    copy_text(row->members, communicator->members, sizeof row->members);
     copy_text(row->operation, operation_name, sizeof row->operation);
-    row->ranks = communicator != NULL && communicator->processes > 0 ? communicator->processes
-                                                                     : MPIX_MONITOR_NA;
+    row->ranks = communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
     row->rank = source->rank;
     row->calls = row->completed = row->timeouts = MPIX_MONITOR_NA;
     row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
@@ -124,15 +120,6 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
 static void set_mean(MPIX_Monitor_row *row)
 {
     row->mean_us = row->completed > 0 ? row->total_s * 1e6 / (double)row->completed : NAN;
-}
-
-/* Sets the row's counts, without times. */
-static void set_counts(MPIX_Monitor_row *row, const struct count *count)
-{
-    row->calls = count->calls;
-    row->completed = count->completed;
-    row->timeouts = count->timeouts;
-    row->bytes = count->bytes;
 }
 
 /* Sets this rank's time. */
@@ -154,7 +141,10 @@ static void add_operations(struct source *source, enum kind kind, enum operation
             add_row(source, kind, communicator, operation, operation_traits[operation].name);
         if (row == NULL)
             return;
-        set_counts(row, count);
+        row->calls = count->calls;
+        row->completed = count->completed;
+        row->timeouts = count->timeouts;
+        row->bytes = count->bytes;
         row->total_s = 0.0;
         if (count->completed == 0)
             continue;
@@ -165,21 +155,13 @@ static void add_operations(struct source *source, enum kind kind, enum operation
     }
 }
 
-/* Sums of the counts of a class, without times. */
-static struct count sums_of_class(const struct communicator_counts *counts,
-                                  enum operation_class class)
+static int64_t calls_of_class(const struct communicator_counts *counts, enum operation_class class)
 {
-    struct count sums = {0};
-    for (int operation = 0; operation < OPERATIONS; operation++) {
-        const struct count *const count = &counts->operation[operation];
-        if (operation_traits[operation].class != class)
-            continue;
-        sums.calls += count->calls;
-        sums.completed += count->completed;
-        sums.timeouts += count->timeouts;
-        sums.bytes += count->bytes;
-    }
-    return sums;
+    int64_t calls = 0;
+    for (int operation = 0; operation < OPERATIONS; operation++)
+        if (operation_traits[operation].class == class)
+            calls += counts->operation[operation].calls;
+    return calls;
 }
 
 static void add_class(struct source *source, enum operation_class class,
@@ -190,8 +172,16 @@ static void add_class(struct source *source, enum operation_class class,
         add_row(source, KIND_COMM, communicator, (int)class, class_names[class]);
     if (row == NULL)
         return;
-    const struct count sums = sums_of_class(counts, class);
-    set_counts(row, &sums);
+    row->calls = row->completed = row->timeouts = row->bytes = 0;
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+        if (operation_traits[operation].class != class)
+            continue;
+        const struct count *const count = &counts->operation[operation];
+        row->calls += count->calls;
+        row->completed += count->completed;
+        row->timeouts += count->timeouts;
+        row->bytes += count->bytes;
+    }
     const struct span *const span = &counts->span[class];
     if (span->first != 0 && span->last >= span->first)
         set_total(row, (double)(span->last - span->first) * source->tick_s);
@@ -222,8 +212,8 @@ static void add_communicator(struct source *source, const struct communicator *c
                              const struct communicator_counts *counts)
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
-    const bool sends = sums_of_class(counts, CLASS_POINT_TO_POINT).calls > 0;
-    if (!sends && sums_of_class(counts, CLASS_COLLECTIVE).calls == 0)
+    const bool sends = calls_of_class(counts, CLASS_POINT_TO_POINT) > 0;
+    if (!sends && calls_of_class(counts, CLASS_COLLECTIVE) == 0)
         return;
     if (asked->pttopt)
         add_operations(source, KIND_PTTOPT, CLASS_POINT_TO_POINT, communicator, counts);
@@ -239,6 +229,7 @@ static void add_communicator(struct source *source, const struct communicator *c
 /* Adds what the services have counted since the snapshot's start. */
 static void add_services(struct source *source)
 {
+    static const struct communicator none = {.name = "NA", .members = "NA"};
     struct services *const services = malloc(sizeof *services);
     if (services == NULL) {
         source->rows->incomplete = true;
@@ -250,7 +241,7 @@ static void add_services(struct source *source)
         const struct service *const service = &services->service[i];
         /* The library's variables may differ between ranks, so their names tell them apart. */
         const int place = i < SERVICES_OF_SYSTEM ? i : SERVICES_OF_SYSTEM;
-        MPIX_Monitor_row *const row = add_row(source, KIND_OTHER, NULL, place, service->name);
+        MPIX_Monitor_row *const row = add_row(source, KIND_OTHER, &none, place, service->name);
         if (row == NULL)
             break;
         if (isnan(service->value))
@@ -278,7 +269,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     const struct communicator_counts *const others = &snapshot->communicators[OTHER_COMMUNICATORS];
     if (others->used)
         for (int i = 0; i < OPERATION_CLASSES; i++)
-            rows->unplaced += sums_of_class(others, (enum operation_class)i).calls;
+            rows->unplaced += calls_of_class(others, (enum operation_class)i);
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
         if (snapshot->communicators[i].used)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);

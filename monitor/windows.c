@@ -7,7 +7,7 @@
    singles. */
 struct group {
     int window, target;
-    struct operation first; /* held together: the one that started first */
+    struct operation first; /* has the kind and epoch; held together: the one that started first */
     int64_t count;          /* held together: how many */
     uint64_t offset_ticks;  /* held together: the sum of their starts, each less the first's */
     int32_t singles;        /* list of operations with a start each */
