@@ -309,12 +309,13 @@ static bool make_columns(struct bc_column *columns, struct bc_table *table,
                                     "in all: compare fewer benchmarks at a "
                                     "time",
                                     BC_COLUMNS_MAX - LAST_COLUMNS - 1);
-            columns[count++] = (struct bc_column){
+            columns[count] = (struct bc_column){
                 .name = schema->keys[k],
                 .role = BC_KEY,
                 .cell = BC_CELL_TEXT,
                 .at = offsetof(struct row, keys) + count * sizeof(const char *),
             };
+            count++;
         }
     }
     for (size_t i = 0; i < LAST_COLUMNS; i++)

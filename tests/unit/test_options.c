@@ -574,7 +574,7 @@ static void wrong_command_lines(void **state)
         {{"--choice=red|green"}, {"--choice", "red|green|greenish"}},
         {{"--kinds=get"}, {"--kinds", "'get'", "use all", "put,isend/irecv"}},
         {{"--kinds=put,get"}, {"--kinds", "'get'", "put,isend/irecv"}},
-        {{"-kputs"}, {"--kinds", "'puts'", "put,isend/irecv"}},
+        {{"-kputs"}, {"-k", "'puts'", "put,isend/irecv"}},
         {{"--kinds="}, {"--kinds", "''", "put,isend/irecv"}},
         {{"--kinds=put,"}, {"--kinds", "''", "put,isend/irecv"}},
         {{"--kinds=many"}, {"--kinds", "'many'", "put,isend/irecv"}},
