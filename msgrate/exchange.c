@@ -21,7 +21,7 @@ void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_b
     x->receive_buffers[1] = x->receive_buffers[0];
     if (bench->run->settings.check)
         x->receive_buffers[1] = msgrate_allocate(&x->messages, bench->npeers);
-    const int64_t requests = 2 * bench->npeers * p->messages;
+    const int64_t requests = (int64_t)2 * bench->npeers * p->messages;
     x->requests = bc_allocate((size_t)requests, sizeof(MPI_Request),
                               "no memory for the requests of %lld messages", (long long)requests);
 }

@@ -98,6 +98,5 @@ void *bc_allocate_pages(size_t bytes, const char *format, ...)
     va_start(arguments, format);
     require(memory, format, arguments);
     va_end(arguments);
-    memset(memory, 0, pages * page);
-    return memory;
+    return memory != NULL ? memset(memory, 0, pages * page) : NULL;
 }

@@ -166,9 +166,14 @@ static const char *name_cell(const void *table, size_t i)
     return ((const struct bc_table *)table)->columns[i].name;
 }
 
+/* The cells of a row. */
+struct cells {
+    char text[BC_COLUMNS_MAX][BC_CELL_LENGTH];
+};
+
 static const char *row_cell(const void *cells, size_t i)
 {
-    return ((const char(*)[BC_CELL_LENGTH])cells)[i];
+    return ((const struct cells *)cells)->text[i];
 }
 
 const char *const bc_role_names[BC_ROLES] = {
@@ -268,13 +273,13 @@ void bc_output_row(struct bc_output *output, const void *result)
 {
     if (output == NULL)
         return;
-    char cells[BC_COLUMNS_MAX][BC_CELL_LENGTH];
+    struct cells cells = {{""}};
     const struct bc_table *const table = output->table;
     if (table->count > BC_COLUMNS_MAX)
         abort(); /* a table that the program itself made up */
     for (size_t i = 0; i < table->count; i++)
-        write_cell(cells[i], &table->columns[i], result);
-    write_cells(output, row_cell, cells);
+        write_cell(cells.text[i], &table->columns[i], result);
+    write_cells(output, row_cell, &cells);
     output->rows++;
 }
 

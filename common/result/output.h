@@ -72,11 +72,14 @@ struct bc_column {
     size_t at; /* offsetof the value in the result struct */
 };
 
+/* Declared for its address in unevaluated expressions; not defined. */
+extern void *const bc_no_object;
+
 /* A column of a member of `struct type`; the member's type says how the cell is written. */
 #define BC_COLUMN(name, role, decimals, type, member)                                                \
     {                                                                                                \
         name, role, decimals,                                                                      \
-            _Generic(((struct type *)0)->member, const char *: BC_CELL_TEXT, char *: BC_CELL_CHARS, \
+            _Generic(((struct type *)bc_no_object)->member, const char *: BC_CELL_TEXT, char *: BC_CELL_CHARS, \
                      int: BC_CELL_INT, int64_t: BC_CELL_INTEGER, double: BC_CELL_REAL,             \
                      enum bc_status: BC_CELL_STATUS),                                              \
             offsetof(struct type, member) \
@@ -86,7 +89,7 @@ struct bc_column {
 #define BC_COLUMN_AS(cell, name, role, decimals, type, member)                                     \
     {                                                                                              \
         name, role, decimals,                                                                      \
-            _Generic(((struct type *)0)->member, double                                            \
+            _Generic(((struct type *)bc_no_object)->member, double                                 \
                      : (cell)),                                                                    \
             offsetof(struct type, member)                                                          \
     }

@@ -210,9 +210,10 @@ static char *good_name(const struct bc_option *option, struct random *random)
     char *const text =
         copy(option->name_at((int)random_below(random, (uint64_t)option->name_count)));
     for (char *c = text; *c != '\0'; c++)
-        if (chance(random, 4))
-            *c = strchr(" -_", *c) != NULL ? " -_"[random_below(random, 3)]
-                                           : (char)toupper((unsigned char)*c);
+        if (chance(random, 4) && strchr(" -_", *c) != NULL)
+            *c = " -_"[random_below(random, 3)];
+        else if (chance(random, 4))
+            *c = (char)toupper((unsigned char)*c);
     return text;
 }
 

@@ -11,7 +11,8 @@ const struct bc_benchmark *const programs[] = {
 #include "programs.def"
 };
 #undef PROGRAM
-const size_t programs_count = sizeof programs / sizeof *programs;
+const size_t programs_count =
+    sizeof programs / sizeof programs[0]; /* NOLINT(bugprone-sizeof-expression) */
 
 void program_prepare(struct bc_run *run, const struct bc_benchmark *program)
 {

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -43,9 +44,10 @@ enum { WORDS_MAX = 32 };
 static inline int make_arguments(char *argv[WORDS_MAX], const char *const *words)
 {
     int argc = 0;
-    argv[argc++] = (char *)(uintptr_t) "program";
+    /* getopt_long takes pointers to char and changes nothing. */
+    memcpy(&argv[argc++], &(const char *){"program"}, sizeof *argv);
     for (; *words != NULL; words++)
-        argv[argc++] = (char *)(uintptr_t)*words;
+        memcpy(&argv[argc++], words, sizeof *argv);
     argv[argc] = NULL;
     return argc;
 }

@@ -295,12 +295,13 @@ static void integer_cells(void **state)
         {BC_NO_INT, "-2147483648"},
     };
     struct cells result = {0};
-    const struct bc_column large = BC_COLUMN("large", BC_INFO, 0, cells, large);
-    const struct bc_column number = BC_COLUMN("number", BC_INFO, 0, cells, number);
+    static const struct bc_column large = BC_COLUMN("large", BC_INFO, 0, cells, large);
+    static const struct bc_column number = BC_COLUMN("number", BC_INFO, 0, cells, number);
     for (size_t i = 0; i < COUNT(cases); i++) {
         result.large = cases[i].value;
         check_cell(f, large, &result, cases[i].expected);
     }
+    /* cppcheck-suppress constStatement */ /* the braces of BC_COLUMN confuse it */
     check_cell(f, number, &result, "0");
     result.number = INT_MAX;
     check_cell(f, number, &result, "2147483647");
@@ -314,9 +315,9 @@ static void status_cells(void **state)
 {
     struct fixture *const f = *state;
     static const char *const names[BC_STATUSES] = {"ok", "budget", "no-knee", "max-size", "FAIL"};
-    const struct bc_column status = BC_COLUMN("status", BC_INFO, 0, cells, status);
+    static const struct bc_column status = BC_COLUMN("status", BC_INFO, 0, cells, status);
     const struct bc_table with = {&status, 1};
-    const struct bc_column other = BC_COLUMN("number", BC_INFO, 0, cells, number);
+    static const struct bc_column other = BC_COLUMN("number", BC_INFO, 0, cells, number);
     const struct bc_table without = {&other, 1};
     for (int i = 0; i < BC_STATUSES; i++) {
         const struct cells result = {.number = 4, .status = (enum bc_status)i};
@@ -330,8 +331,8 @@ static void status_cells(void **state)
 static void text_cells_cannot_break_the_table(void **state)
 {
     struct fixture *const f = *state;
-    const struct bc_column text = BC_COLUMN("text", BC_INFO, 0, cells, text);
-    const struct bc_column chars = BC_COLUMN("chars", BC_INFO, 0, cells, chars);
+    static const struct bc_column text = BC_COLUMN("text", BC_INFO, 0, cells, text);
+    static const struct bc_column chars = BC_COLUMN("chars", BC_INFO, 0, cells, chars);
     static const struct {
         const char *text, *expected;
     } cases[] = {
