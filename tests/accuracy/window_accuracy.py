@@ -32,7 +32,7 @@ def on_model(options):
     allowed."""
     model = SimpleNamespace(launcher=options.launcher, model=options.model,
                             bounds=options.bounds, runs=options.runs,
-                            sync="window")
+                            start="window")
     model.binaries = os.path.join(options.binaries, "overlap")
     for collective, duration_us, fraction in (
             [("iallreduce", 200, 0.5)] if not options.full else
@@ -60,7 +60,7 @@ def on_model(options):
         yield str(case), error
 
 
-def skewed_us(sync, late_us, options):
+def skewed_us(start, late_us, options):
     """What the operation takes, by the median over launches."""
     times = []
     for _ in range(options.runs):
@@ -68,7 +68,7 @@ def skewed_us(sync, late_us, options):
             shared.truncate(4096)
             _, rows = run(options.launcher, 2,
                           [os.path.join(options.binaries, SKEWED),
-                           f"--start={sync}", "--max-time=0.2"],
+                           f"--start={start}", "--max-time=0.2"],
                           {"LD_PRELOAD": options.late, "LATE_US": late_us,
                            "OPERATION_US": OPERATION_US,
                            "LATE_SHARED": shared.name})
@@ -78,16 +78,16 @@ def skewed_us(sync, late_us, options):
 
 def skewed(options):
     """The same, where ranks leave a barrier at different times."""
-    for sync, late_us, expected_us in (
+    for start, late_us, expected_us in (
             ("window", LATE_US, OPERATION_US),
             ("barrier", LATE_US, OPERATION_US + LATE_US)):
         for _ in range(2):
-            found_us = skewed_us(sync, late_us, options)
+            found_us = skewed_us(start, late_us, options)
             allowed_us = options.bounds.wider() * LATE_TARGET_US
             if abs(found_us - expected_us) <= allowed_us:
                 break
         what = (f"{OPERATION_US} us from first start to last end, one rank "
-                f"{late_us} us late out of the barrier, --start={sync}")
+                f"{late_us} us late out of the barrier, --start={start}")
         print(f"{what}: found {found_us:.3f} us, should be {expected_us} us",
               flush=True)
         yield what, abs(found_us - expected_us) / allowed_us
