@@ -87,7 +87,7 @@ def reproduce(defect):
         return None, "no such function"
     if done.returncode == 0:
         return False, "right"
-    if done.returncode in (124, 137):
+    if done.returncode in (124, 137, -9):  # the last: timeout ended by its own SIGKILL
         return HANGS, f"no end in {limit_s} s"
     if done.returncode > 128 or done.returncode < 0:
         return CRASHES, f"exit status {done.returncode}"

@@ -31,6 +31,7 @@ int main(int argc, char **argv)
     const int apart = argc > 1 && strcmp(argv[1], "apart") == 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
     MPI_Comm_rank(half, &self);
     MPI_Comm_size(half, &size);
     for (int i = 0; i < 200 && wrong == 0; i++) {
@@ -39,8 +40,12 @@ int main(int argc, char **argv)
         const int right = (self + 1) % size;
         if (apart && rank % 2 == 1)
             MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Win_allocate(WINDOW_BYTES, sizeof *values, MPI_INFO_NULL, half,
-                         (void *)&values, &window);
+        const int code = MPI_Win_allocate(WINDOW_BYTES, sizeof *values, MPI_INFO_NULL,
+                                          half, (void *)&values, &window);
+        if (code != MPI_SUCCESS) {
+            fprintf(stderr, "repetition %d: rank %d has no window: error %d\n", i, rank, code);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
         if (apart && rank % 2 == 0)
             MPI_Barrier(MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
