@@ -289,7 +289,9 @@ void bc_mutex_unlock(struct bc_mutex *mutex)
    The part begins with zeros and is only ever swapped or added to. It may be loaded while
    another rank does that, but not stored to: a library may write a value twice (4.1.4 of
    Open MPI does, by the C library's copy of eight bytes), and a zero in between is lost. So
-   nothing is cleared, and what is old is told from what is new by its turn. */
+   nothing is cleared, and what is old is told from what is new by its turn. MPI doesn't say
+   that an aligned eight-byte load sees a value whole; libraries and processors that have
+   MPI_INT64_T atomics do. */
 #define NOBODY 0
 enum {
     NEXT = 0,    /* an entry: this rank's turn, and who comes after it in the queue */

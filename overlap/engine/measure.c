@@ -301,11 +301,12 @@ static void dump_answer(const struct overlap_bench *bench,
 
 /* Measures at the answer. Where the machine has changed since the search, and
    the work no longer fits, less of it is measured, as often as there is time.
-   Collective; the verdict, of the last of them, is on rank 0. */
+   Collective; the verdict on the amount measured last is on rank 0. */
 static struct verdict measure_answer(struct overlap_bench *bench,
-                             struct overlap_round *round,
-                             const struct overlap_search *search,
-                             double seconds, struct overlap_result *result)
+                                     struct overlap_round *round,
+                                     const struct overlap_search *search,
+                                     double seconds,
+                                     struct overlap_result *result)
 {
     enum { ATTEMPTS = 4 };
     const bool root = bench->run->job.rank == 0;
@@ -327,6 +328,7 @@ static struct verdict measure_answer(struct overlap_bench *bench,
             overlap_run_rounds(bench, round, &source, &plan);
         if (root) {
             take_answer(bench, samples, result);
+            verdict = (struct verdict){0}; /* of these rounds alone */
             if (overlap_is_robust(bench) && order[0] > 0)
                 verdict = judge_answer(bench, search, samples,
                                        result->work.value);
