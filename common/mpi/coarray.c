@@ -277,7 +277,9 @@ void bc_mutex_unlock(struct bc_mutex *mutex)
    The part begins with zeros and is only ever swapped or added to. A rank may load a value while
    another rank changes it, but not store it: a library may write a value twice (Open MPI 4.1.4
    does, by the C library's copy of eight bytes), and a zero stored in between would be lost. So
-   nothing is cleared, and old values are told from new ones by their turn. */
+   nothing is cleared, and old values are told from new ones by their turn. MPI doesn't promise that
+   an aligned eight-byte load sees a value whole; libraries and processors that have MPI_INT64_T
+   atomics do. */
 #define NOBODY 0
 enum {
     NEXT = 0,    /* an entry: this rank's turn, and the rank that follows it in the queue */

@@ -403,6 +403,7 @@ static struct verdict measure_answer(const struct overlap_state *overlap,
             run_rounds(overlap, overlap_round_source(round), &plan);
         if (root) {
             take_answer(overlap, samples, result);
+            verdict = (struct verdict){0}; /* on these rounds alone */
             if (is_robust(overlap) && order[0] > 0)
                 verdict = judge_answer(overlap, search, samples, result->work.value);
             order[1] = verdict.retry && attempt < ATTEMPTS && bc_elapsed_s() - start_s < seconds;

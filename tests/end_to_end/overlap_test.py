@@ -640,6 +640,8 @@ class Answer(unittest.TestCase):
     """No row is about work that was seen not to fit, however restless the operation is
     and however few the samples are."""
 
+    ROUNDING_US = 0.0002  # of a difference: the file of samples has tenths of a nanosecond
+
     def measure(self, duration_us, fraction, seconds, seed):
         """The row of an operation, many of which are late by a tenth, the samples behind
         it by quantity in us, and the search's floor in us."""
@@ -684,7 +686,7 @@ class Answer(unittest.TestCase):
         excess_us = statistics.median(excesses)
         end_us = self.lower_end(excesses)
         if row["total_us"] == "NA":
-            self.assertGreater(end_us, 0.0, row)
+            self.assertGreater(end_us, -self.ROUNDING_US, row)
             self.assertAlmostEqual(number(row["work_us"]), max(0, work_us - excess_us), delta=0.1)
             self.assertEqual(row["status"], "budget")
         else:
@@ -698,7 +700,7 @@ class Answer(unittest.TestCase):
         # The reference of the tolerance was measured before.
         if excess_us <= 1.2 * max(0.005 * work_us, floor_us):
             return False
-        if end_us is not None and end_us > 0.0:
+        if end_us is not None and end_us > self.ROUNDING_US:
             self.assertEqual(row["total_us"], "NA", row)
         if row["overlap_lo_pct"] != "NA":
             self.assertLessEqual(
@@ -709,7 +711,7 @@ class Answer(unittest.TestCase):
     def test_restless_operations(self):
         too_long = 0
         for seed in range(30):
-            for duration_us, fraction in ((400, 0.5), (1000, 0.5), (4000, 0.75)):
+            for duration_us, fraction in ((400, 0.0), (400, 0.5), (1000, 0.5), (4000, 0.75)):
                 with self.subTest(duration_us=duration_us, seed=seed):
                     too_long += self.check(*self.measure(duration_us, fraction, 0.3, seed))
             # There is something to see in most of them; in some it is no chance.
