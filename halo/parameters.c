@@ -28,28 +28,14 @@ static const char *method_name(int i)
 #define AT(member) offsetof(struct halo_parameters, member)
 
 const struct bc_option halo_options[HALO_OPTIONS] = {
-    {.long_name = "dims",
-     .kind = BC_TEXT,
-     .at = AT(dims_text),
-     .argument = "AxBxC",
+    {"dims", BC_TEXT, AT(dims_text), .argument = "AxBxC",
      .help = "processes in each direction; where 0, MPI_Dims_create chooses"},
-    {.long_name = "local",
-     .kind = BC_TEXT,
-     .at = AT(local_text),
-     .argument = "LIST",
+    {"local", BC_TEXT, AT(local_text), .argument = "LIST",
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
-    {.long_name = "methods",
-     .kind = BC_NAMES,
-     .at = AT(methods),
-     .argument = "NAMES",
-     .name_at = method_name,
-     .name_count = HALO_METHODS,
-     .help = "methods"},
-    {.long_name = "coarray-sync",
-     .kind = BC_CHOICE,
-     .at = AT(sync),
-     .choices = "all|images|both",
+    {"methods", BC_NAMES, AT(methods), .argument = "NAMES", .name_at = method_name,
+     .name_count = HALO_METHODS, .help = "methods"},
+    {"coarray-sync", BC_CHOICE, AT(sync), .choices = "all|images|both",
      .help = "synchronisation of puts and gets: of all processes, of neighbours, or both after "
              "each other"},
 };

@@ -81,35 +81,19 @@ const struct msgrate_parameters msgrate_default_parameters = {
 
 const struct bc_option msgrate_options[MSGRATE_OPTIONS] = {
     SHARED_OPTIONS,
-    {.long_name = "machine-readable",
-     .short_name = 'o',
-     .kind = BC_FLAG,
-     .at = AT(machine_readable),
+    {"machine-readable", BC_FLAG, AT(machine_readable), .short_name = 'o',
      .help = "one line of bare values a size: job_size npeers niters nmsgs nbytes cache_size ppn, "
              "then the rates of single direction, pair-based, pre-post and all-start"},
 };
 
 const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS] = {
     SHARED_OPTIONS,
-    {.long_name = "transfer",
-     .short_name = 'u',
-     .kind = BC_CHOICE,
-     .at = AT(transfer),
-     .choices = "put|get",
+    {"transfer", BC_CHOICE, AT(transfer), .short_name = 'u', .choices = "put|get",
      .help = "MPI_Put or MPI_Get"},
-    {.long_name = "sync",
-     .short_name = 'r',
-     .kind = BC_CHOICE,
-     .at = AT(sync),
-     .choices = "all|fence|lock|pscw|flush",
+    {"sync", BC_CHOICE, AT(sync), .short_name = 'r', .choices = "all|fence|lock|pscw|flush",
      .help = "synchronisation: fence; lock and unlock; post, start, complete and wait; or flush "
              "inside one lock_all"},
-    {.long_name = "threads",
-     .short_name = 't',
-     .kind = BC_INTEGER,
-     .at = AT(threads),
-     .argument = "N",
-     .min = 1,
+    {"threads", BC_INTEGER, AT(threads), .short_name = 't', .argument = "N", .min = 1,
      .max = THREADS_MAX,
      .help = "threads of a process that transfer messages at the same time (with more than 1: "
              "MPI_THREAD_MULTIPLE)"},

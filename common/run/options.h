@@ -47,11 +47,11 @@ typedef const char *bc_name_fn(int index);
 /* A row of an option table. What a kind doesn't use stays 0. */
 struct bc_option {
     const char *long_name;
-    const char *alias; /* a second long name, or NULL */
-    char short_name;   /* or 0 */
     enum bc_option_kind kind;
-    size_t at;            /* offsetof the value in the caller's struct, which holds the default
-                             before parsing */
+    size_t
+        at; /* offsetof the value in the caller's struct, which holds the default before parsing */
+    char short_name;      /* or 0 */
+    const char *alias;    /* a second long name, or NULL */
     const char *argument; /* how --help calls the value: "N" */
     const char *help;
     const char *variables;  /* environment variables, separated by spaces; the first one that is

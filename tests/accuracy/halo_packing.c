@@ -34,11 +34,7 @@ static const struct bc_option options[] = {
     EXTENT("x", 0),
     EXTENT("y", 1),
     EXTENT("z", 2),
-    {.long_name = "pause",
-     .kind = BC_INTEGER,
-     .at = offsetof(struct state, pause_ns),
-     .argument = "NS",
-     .max = 1e9,
+    {"pause", BC_INTEGER, offsetof(struct state, pause_ns), .argument = "NS", .max = 1e9,
      .help = "of each face"},
 };
 

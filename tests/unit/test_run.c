@@ -32,14 +32,9 @@ static const struct state defaults = {.rows = 3};
 
 #define AT(member) offsetof(struct state, member)
 static const struct bc_option options[] = {
-    {.long_name = "rows", .kind = BC_SIZE, .at = AT(rows), .argument = "N", .max = 1e6, .help = ""},
-    {.long_name = "wrong", .kind = BC_SIZE, .at = AT(wrong), .argument = "N", .max = 9, .help = ""},
-    {.long_name = "signalled",
-     .kind = BC_SIZE,
-     .at = AT(signalled),
-     .argument = "N",
-     .max = 9,
-     .help = ""},
+    {"rows", BC_SIZE, AT(rows), .argument = "N", .max = 1e6, .help = ""},
+    {"wrong", BC_SIZE, AT(wrong), .argument = "N", .max = 9, .help = ""},
+    {"signalled", BC_SIZE, AT(signalled), .argument = "N", .max = 9, .help = ""},
 };
 
 static const struct bc_column columns[] = {
@@ -409,7 +404,7 @@ static void old_name_of_start(void **state)
 {
     (void)state;
     static const struct bc_option own_sync[] = {
-        {.long_name = "sync", .kind = BC_SIZE, .at = AT(rows), .argument = "N", .max = 9},
+        {"sync", BC_SIZE, AT(rows), .argument = "N", .max = 9},
     };
     struct bc_benchmark together = fake, own = fake;
     together.may_start_together = own.may_start_together = true;
