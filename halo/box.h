@@ -1,12 +1,11 @@
 /*
- * The local box of a rank and its six faces: what a swap sends, and where it is
- * received. Pure; extents and places are in values.
+ * The local box of a rank and its six faces: what a swap sends, and where it is received. Pure;
+ * extents and places are in values.
  *
- * The array that holds the box has one more layer of values on each side, the
- * halo. Its positions count from 0 in each direction, so the box's own are 1 to
- * its extent. The last direction is contiguous, as in C. Face 2 d is the lower one
- * of direction d and face 2 d + 1 the upper one, which is the order in which MPI
- * numbers the neighbours in a Cartesian communicator.
+ * The array that holds the box has one more layer of values on each side, the halo. Its positions
+ * count from 0 in each direction, so the box's own are 1 to its extent. The last direction is
+ * contiguous, as in C. Face 2 d is the lower one of direction d and face 2 d + 1 the upper one,
+ * which is the order in which MPI numbers the neighbours in a Cartesian communicator.
  */
 #ifndef COMMCOST_HALO_BOX_H
 #define COMMCOST_HALO_BOX_H
@@ -77,9 +76,8 @@ bool halo_is_possible(const struct halo_box *box);
 double halo_needed_bytes(const struct halo_box *box, bool packs);
 int64_t halo_largest_cube(double bytes, bool packs);
 
-/* The box's own layer at a face, which is sent to the neighbour there; and the
-   halo's layer beyond it, where what that neighbour sends is received. Edges and
-   corners of the halo are in neither. */
+/* The box's own layer at a face, which is sent to the neighbour there; and the halo's layer beyond
+   it, where what that neighbour sends is received. Edges and corners of the halo are in neither. */
 struct halo_region halo_sent(const struct halo_box *box, int face);
 struct halo_region halo_received(const struct halo_box *box, int face);
 

@@ -7,8 +7,7 @@
 
 #include "halo/box.h"
 
-/* Copies the region of an array into a buffer, without gaps, in the array's
-   order; and back. */
+/* Copies the region of an array into a buffer, without gaps, in the array's order; and back. */
 void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,
                double *buffer);
 void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,

@@ -29,9 +29,8 @@ struct halo_exchange {
 void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *box,
                         const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm);
 
-/* So many values in ordinary memory, at the start of a page as in a window, and
-   touched; freed by free(). And zeroed memory of so many bytes. Local; end the
-   job if there is none. */
+/* So many values in ordinary memory, at the start of a page as in a window, and touched; freed by
+   free(). And zeroed memory of so many bytes. Local; end the job if there is none. */
 double *halo_allocate_values(int64_t count);
 void *halo_allocate(size_t bytes);
 

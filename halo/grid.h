@@ -1,6 +1,5 @@
 /*
- * The periodic grid of processes: who holds which box, and who is next to whom.
- * Pure.
+ * The periodic grid of processes: who holds which box, and who is next to whom. Pure.
  */
 #ifndef COMMCOST_HALO_GRID_H
 #define COMMCOST_HALO_GRID_H
@@ -19,9 +18,8 @@ struct halo_grid {
    dims[0] * dims[1] * dims[2] of them. */
 struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank);
 
-/* The position, in this direction, of the whole grid's values, from 0 on, that a
-   position of this rank's array stands for; the halo's are those of the
-   neighbours. */
+/* The position, in this direction, of the whole grid's values, from 0 on, that a position of this
+   rank's array stands for; the halo's are those of the neighbours. */
 int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
                              int direction, int64_t position);
 

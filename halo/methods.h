@@ -1,12 +1,11 @@
 /*
- * The ways to swap halos: a row in a table each, with a function that does one
- * swap and those that make and free what it needs.
+ * The ways to swap halos: a row in a table each, with a function that does one swap and those that
+ * make and free what it needs.
  *
- * put, get: on coarrays, with a synchronisation before and after, as in the
- * specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
- * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
- * Techniques on the Road to Exascale Computing, IOS Press, 2012). The others are
- * what MPI programs choose between.
+ * put, get: on coarrays, with a synchronisation before and after, as in the specification: the EPCC
+ * Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark Suite for Fortran
+ * Coarrays", Applications, Tools and Techniques on the Road to Exascale Computing, IOS Press,
+ * 2012). The others are what MPI programs choose between.
  */
 #ifndef COMMCOST_HALO_METHODS_H
 #define COMMCOST_HALO_METHODS_H
@@ -37,17 +36,15 @@ struct halo_method {
        exchange's communicator. */
     void (*create)(struct halo_exchange *exchange);
 
-    /* Sends the box's layers and receives the halo's, all six. When it returns
-       the halo is complete and the box may be written. Collective, without
-       being a barrier. The timed kernel. */
+    /* Sends the box's layers and receives the halo's, all six. When it returns the halo is complete
+       and the box may be written. Collective, without being a barrier. The timed kernel. */
     void (*swap)(const struct halo_exchange *exchange);
 
     /* Frees it. Collective. */
     void (*destroy)(struct halo_exchange *exchange);
 
-    /* Whether the MPI library brings each face to its side of the halo; NULL where
-       that doesn't depend on it. Collective over the grid's communicator; the same
-       answer on all ranks. */
+    /* Whether the MPI library brings each face to its side of the halo; NULL where that doesn't
+       depend on it. Collective over the grid's communicator; the same answer on all ranks. */
     bool (*is_right)(const struct halo_grid *grid, MPI_Comm comm);
 };
 

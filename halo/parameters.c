@@ -9,8 +9,7 @@
 
 enum { SYNC_BOTH = HALO_SYNC_NONE };
 
-/* The characters of an erroneous element that are shown, and more than any right
-   one has. */
+/* The characters of an erroneous element that are shown, and more than any right one has. */
 #define ELEMENT_MAX 80
 
 const struct halo_parameters halo_default_parameters = {

@@ -1,11 +1,10 @@
 /*
  * libmpirtmon: what MPI did between two points of a program.
  *
- * The instrumentation of section 8.3 of the MPI/RT standard's draft (the
- * "Real Time Instrumentation Proposal"), for any MPI program in C, and for
- * unchanged programs through LD_PRELOAD and the variable MPIRT_MONITOR. A
- * snapshot is what happens between MPIX_Start_monitor and MPIX_End_monitor;
- * snapshots may nest and overlap.
+ * The instrumentation of section 8.3 of the MPI/RT standard's draft (the "Real Time Instrumentation
+ * Proposal"), for any MPI program in C, and for unchanged programs through LD_PRELOAD and the
+ * variable MPIRT_MONITOR. A snapshot is what happens between MPIX_Start_monitor and
+ * MPIX_End_monitor; snapshots may nest and overlap.
  *
  *     MPIX_Monitor handle = MPIX_MONITOR_DEFAULTS;
  *     MPIX_Monitor_request request;
@@ -18,15 +17,13 @@
  *
  * What is counted
  *
- * Point-to-point (pttopt): blocking and non-blocking messages together, the
- * persistent ones at each start, and one-sided communication on the window's
- * communicator. Probes, waits, tests, locks, flushes, the target's side of
- * one-sided communication and the partitions of a message are not
- * communications of their own: their time is in the operations that they
- * complete. Collective (coll): the blocking, non-blocking, persistent and
- * neighborhood collectives, the creation and freeing of communicators and
- * windows, and fences. Not monitored: MPI's files, dynamic processes but for
- * the communicators that they make, and programs that use sessions only.
+ * Point-to-point (pttopt): blocking and non-blocking messages together, the persistent ones at each
+ * start, and one-sided communication on the window's communicator. Probes, waits, tests, locks,
+ * flushes, the target's side of one-sided communication and the partitions of a message are not
+ * communications of their own: their time is in the operations that they complete. Collective
+ * (coll): the blocking, non-blocking, persistent and neighborhood collectives, the creation and
+ * freeing of communicators and windows, and fences. Not monitored: MPI's files, dynamic processes
+ * but for the communicators that they make, and programs that use sessions only.
  *
  * The time of an operation (8.3.2.1: execution time = end time - start time) is:
  *
@@ -44,67 +41,57 @@
  *          a request that nothing has waited for), the call that started it. Else
  *          one that nothing has waited for has no end, whatever the network did.
  *
- * The proposal takes a collective to be a function of point-to-point messages,
- * and its start and end to be those of the first and the last of these. They
- * can't be seen from outside of the MPI library: start and end are those of the
- * collective's calls, the number of messages inside it is not known (other may
- * have MPI_T variables that count them), and only collectives are counted. The
- * time of a communicator group reaches from its first start to its last end,
- * for its point-to-point and for its collective operations each; the first
- * start may be a receive's.
+ * The proposal takes a collective to be a function of point-to-point messages, and its start and
+ * end to be those of the first and the last of these. They can't be seen from outside of the MPI
+ * library: start and end are those of the collective's calls, the number of messages inside it is
+ * not known (other may have MPI_T variables that count them), and only collectives are counted. The
+ * time of a communicator group reaches from its first start to its last end, for its point-to-point
+ * and for its collective operations each; the first start may be a receive's.
  *
- * What measuring itself takes, a reading of the clock and the monitor's work
- * between an operation's own calls, is subtracted. While several operations are
- * in flight the monitor's work on the others, some 40 ns each, is in the time of
- * each of them, as the program's own work between its calls is.
+ * What measuring itself takes, a reading of the clock and the monitor's work between an operation's
+ * own calls, is subtracted. While several operations are in flight the monitor's work on the
+ * others, some 40 ns each, is in the time of each of them, as the program's own work between its
+ * calls is.
  *
- * Counts: calls and completions of each function; of a communicator the number
- * of its processes, and completions and timeouts of its point-to-point and of
- * its collective operations. Timeouts, which the proposal confines to
- * point-to-point and lets extend to the others, are counted for all: an
- * operation that took longer than timeout_us when it ended.
+ * Counts: calls and completions of each function; of a communicator the number of its processes,
+ * and completions and timeouts of its point-to-point and of its collective operations. Timeouts,
+ * which the proposal confines to point-to-point and lets extend to the others, are counted for all:
+ * an operation that took longer than timeout_us when it ended.
  *
- * Operations that are in flight when a snapshot starts or ends: one that started
- * before the snapshot is no part of it, not even its completion. One that
- * started in it counts as a call and in the bytes sent; if it is not complete
- * when the snapshot ends, it does not count as completed, has no time, and
- * what it receives is not in the bytes. So `calls` less `completed` are those
- * in flight at the end, cancelled, failed, freed with MPI_Request_free before
- * anyone knew that they were complete, or not followed: for want of room (65,536
- * requests fit), or since a call around the monitor (PMPI_Wait) completed them.
- * Of these a warning says how many.
+ * Operations that are in flight when a snapshot starts or ends: one that started before the
+ * snapshot is no part of it, not even its completion. One that started in it counts as a call and
+ * in the bytes sent; if it is not complete when the snapshot ends, it does not count as completed,
+ * has no time, and what it receives is not in the bytes. So `calls` less `completed` are those in
+ * flight at the end, cancelled, failed, freed with MPI_Request_free before anyone knew that they
+ * were complete, or not followed: for want of room (65,536 requests fit), or since a call around
+ * the monitor (PMPI_Wait) completed them. Of these a warning says how many.
  *
- * Bytes are those a process sends and those it receives, each at its end, in
- * messages; of a one-sided operation those moved, at its origin, where both
- * ways only what is fetched; of a collective what this process contributes (in
- * bcast and scatter: the root only; in alltoall and neighbor_alltoall the
- * blocks for all peers that exist; in allgather and reductions its own once).
+ * Bytes are those a process sends and those it receives, each at its end, in messages; of a
+ * one-sided operation those moved, at its origin, where both ways only what is fetched; of a
+ * collective what this process contributes (in bcast and scatter: the root only; in alltoall and
+ * neighbor_alltoall the blocks for all peers that exist; in allgather and reductions its own once).
  *
- * Workload (8.3.2.2): the frequency of large and of small messages over the
- * snapshot, per communicator. Messages count where they are sent, those of
- * one-sided operations (also of gets) at their origin; none inside
- * collectives, none to MPI_PROC_NULL.
+ * Workload (8.3.2.2): the frequency of large and of small messages over the snapshot, per
+ * communicator. Messages count where they are sent, those of one-sided operations (also of gets) at
+ * their origin; none inside collectives, none to MPI_PROC_NULL.
  *
- * Other software services (8.3.3): times in user and system mode, context
- * switches and page faults of the whole process, not only for MPI, and the
- * performance variables (MPI_T) of the MPI library that count without being
- * bound to an object. What can't be collected is warned about.
+ * Other software services (8.3.3): times in user and system mode, context switches and page faults
+ * of the whole process, not only for MPI, and the performance variables (MPI_T) of the MPI library
+ * that count without being bound to an object. What can't be collected is warned about.
  *
- * Warnings say what the rows can't: that a handle asks for nothing, what could
- * not be followed or collected. They are in the report, and
- * MPIX_Get_monitor_warnings copies them, so that programs without a report have
- * them, too.
+ * Warnings say what the rows can't: that a handle asks for nothing, what could not be followed or
+ * collected. They are in the report, and MPIX_Get_monitor_warnings copies them, so that programs
+ * without a report have them, too.
  *
- * The form of the report, which the proposal leaves to the implementor, is that
- * of this collection: tab-separated rows, see the README. Its numbers are of an
- * implementation on an architecture and need not compare with those of others.
+ * The form of the report, which the proposal leaves to the implementor, is that of this collection:
+ * tab-separated rows, see the README. Its numbers are of an implementation on an architecture and
+ * need not compare with those of others.
  *
- * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below,
- * and changes nothing when it fails, but that a snapshot that could not be
- * reported (MPIX_MONITOR_ERR_MEMORY or _ERR_OUTPUT from MPIX_End_monitor) has
- * ended. Threads: any thread may call anything at MPI_THREAD_MULTIPLE; an end
- * with a report is a collective call on MPI_COMM_WORLD, which must not meet
- * another one of another thread.
+ * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below, and changes
+ * nothing when it fails, but that a snapshot that could not be reported (MPIX_MONITOR_ERR_MEMORY or
+ * _ERR_OUTPUT from MPIX_End_monitor) has ended. Threads: any thread may call anything at
+ * MPI_THREAD_MULTIPLE; an end with a report is a collective call on MPI_COMM_WORLD, which must not
+ * meet another one of another thread.
  */
 #ifndef MPIRTMON_H
 #define MPIRTMON_H
@@ -168,11 +155,10 @@ typedef struct MPIX_Monitor_request {
 } MPIX_Monitor_request;
 
 /*
- * Starts a snapshot. Local. `handle` must stay until the end. `f` is where the
- * report goes: NULL on all ranks or on none of MPI_COMM_WORLD; only rank 0's is
- * written, and it must be open until the end. A rank where this fails must not
- * leave the others alone in the collective end. Without an f, a handle with which
- * nothing is monitored is said to be so on rank 0's stderr, once a job.
+ * Starts a snapshot. Local. `handle` must stay until the end. `f` is where the report goes: NULL on
+ * all ranks or on none of MPI_COMM_WORLD; only rank 0's is written, and it must be open until the
+ * end. A rank where this fails must not leave the others alone in the collective end. Without an f,
+ * a handle with which nothing is monitored is said to be so on rank 0's stderr, once a job.
  */
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f);
 
@@ -186,9 +172,8 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 /* What does not exist in a row. */
 #define MPIX_MONITOR_NA (-1) /* counts and ranks; times are NAN */
 
-/* A row of a report. Which fields exist depends on its kind: pttopt and coll have
-   counts and times, comm counts and its span as total_s, workload the messages,
-   other a time or a count in calls. */
+/* A row of a report. Which fields exist depends on its kind: pttopt and coll have counts and times,
+   comm counts and its span as total_s, workload the messages, other a time or a count in calls. */
 typedef struct MPIX_Monitor_row {
     char kind[16];      /* pttopt, coll, comm, workload, other */
     char comm[64];      /* the communicator's name: see the README */
@@ -209,11 +194,10 @@ typedef struct MPIX_Monitor_row {
 } MPIX_Monitor_row;
 
 /*
- * Copies the rows of a snapshot that has ended: on rank 0 those of the report if
- * there was one, else this rank's own. `count` is set to how many there are, of
- * which the first `capacity` are copied; `rows` may be NULL if that is 0. Local;
- * also after MPI_Finalize. Rows are kept until they must make room for those of
- * 64 later snapshots, of any thread.
+ * Copies the rows of a snapshot that has ended: on rank 0 those of the report if there was one,
+ * else this rank's own. `count` is set to how many there are, of which the first `capacity` are
+ * copied; `rows` may be NULL if that is 0. Local; also after MPI_Finalize. Rows are kept until they
+ * must make room for those of 64 later snapshots, of any thread.
  */
 int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows, int capacity,
                      int *count);

@@ -1,6 +1,5 @@
 /*
- * The data of --check: each message differs from the last one, so that old data can't pass for
- * new.
+ * The data of --check: each message differs from the last one, so that old data can't pass for new.
  */
 #ifndef COMMCOST_MPI_OVERHEAD_CHECK_H
 #define COMMCOST_MPI_OVERHEAD_CHECK_H

@@ -118,8 +118,7 @@ static int64_t specified_iterations(const struct overhead_bench *bench)
     return bytes >= INT64_C(64) << 10 ? 100 : 1000;
 }
 
-/* The iterations of all loops together; 0: as many as the precision needs, or as --samples
-   says. */
+/* The iterations of all loops together; 0: as many as the precision needs, or as --samples says. */
 static int64_t fixed_iterations(const struct overhead_bench *bench)
 {
     const struct bc_settings *const settings = &bench->run->settings;

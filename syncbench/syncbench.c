@@ -1,11 +1,10 @@
 /*
- * What synchronisation costs: how much longer a loop takes when its repetitions
- * synchronise, for coarrays' ways to do that and MPI's.
+ * What synchronisation costs: how much longer a loop takes when its repetitions synchronise, for
+ * coarrays' ways to do that and MPI's.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation
- * part; see kinds.h. Loops with and without are timed in turn and each pair gives
- * a difference, so that drift cancels. The delay is short, since its variation is
- * in the result.
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation part; see kinds.h.
+ * Loops with and without are timed in turn and each pair gives a difference, so that drift cancels.
+ * The delay is short, since its variation is in the result.
  *
  *   parameters.h   options
  *   neighbours.h   which ranks synchronise with which

@@ -88,8 +88,7 @@ static bool has_metadata(const struct bc_output *output)
     return output->style.content == BC_WITH_METADATA;
 }
 
-/* A text of one line, freed by the caller. NULL without memory; the output is lost
-   then. */
+/* A text of one line, freed by the caller. NULL without memory; the output is lost then. */
 static char *make_text(struct bc_output *output, const char *format, va_list arguments)
 {
     va_list again;

@@ -1,10 +1,9 @@
 /*
- * The result of a run: metadata, one header row, rows (DESIGN: output
- * contract). Tab-separated, or aligned for reading (`table`).
+ * The result of a run: metadata, one header row, rows (DESIGN: output contract). Tab-separated, or
+ * aligned for reading (`table`).
  *
- * Only the rank that reports opens an output; on all others the handle is NULL
- * and every function does nothing, so that callers need no branch. All
- * functions are local.
+ * Only the rank that reports opens an output; on all others the handle is NULL and every function
+ * does nothing, so that callers need no branch. All functions are local.
  */
 #ifndef COMMCOST_COMMON_RESULT_OUTPUT_H
 #define COMMCOST_COMMON_RESULT_OUTPUT_H
@@ -135,9 +134,8 @@ struct bc_style {
 
 struct bc_output; /* an open result */
 
-/* Opens a result for the columns of `table`, which must stay as long as the
-   output: to the file `path`, or to stdout if NULL. NULL with errno set if it
-   can't be opened. */
+/* Opens a result for the columns of `table`, which must stay as long as the output: to the file
+   `path`, or to stdout if NULL. NULL with errno set if it can't be opened. */
 struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
                                  const struct bc_table *table);
 
@@ -152,22 +150,19 @@ struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes `# WORD: text`; the word is note, warning, verbose or debug. May
-   stand anywhere. To stderr as `PROGRAM: WORD: text` if the result is without
-   metadata. */
+/* Writes `# WORD: text`; the word is note, warning, verbose or debug. May stand anywhere. To stderr
+   as `PROGRAM: WORD: text` if the result is without metadata. */
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes `# columns:` with each column's name and role (`name=key time_us=less`),
-   so that a result says by itself how to compare it, then the header row, and
-   flushes. Without metadata writes the header row alone, or nothing, as the style
-   says. */
+/* Writes `# columns:` with each column's name and role (`name=key time_us=less`), so that a result
+   says by itself how to compare it, then the header row, and flushes. Without metadata writes the
+   header row alone, or nothing, as the style says. */
 void bc_output_header(struct bc_output *output);
 
 /* Writes the row of a result struct, whose type is the one that the table's columns name, and
-   flushes it, so that a run that is killed later keeps it. Control characters (tabs, line
-   breaks), `#` and `"` in a text become underscores, and bytes that are not UTF-8 question
-   marks. */
+   flushes it, so that a run that is killed later keeps it. Control characters (tabs, line breaks),
+   `#` and `"` in a text become underscores, and bytes that are not UTF-8 question marks. */
 void bc_output_row(struct bc_output *output, const void *result);
 
 /* The status in a result struct; BC_OK if the table has no such column. */
@@ -178,8 +173,7 @@ enum bc_status bc_table_status(const struct bc_table *table, const void *result)
    return. Nothing is written without metadata, or once something was lost. */
 void bc_output_end(struct bc_output *output, int status);
 
-/* True if everything so far could be written, to a file that is still there; true
-   for NULL. */
+/* True if everything so far could be written, to a file that is still there; true for NULL. */
 bool bc_output_good(const struct bc_output *output);
 
 /* Flushes and closes, but for stdout and what was attached. True if nothing was lost,

@@ -716,8 +716,7 @@ static bool take_value(const struct entry *entry, char *text, bool missing)
     return good;
 }
 
-/* A number from 0 to `max` and the space behind it, from *text, which is moved
-   on. */
+/* A number from 0 to `max` and the space behind it, from *text, which is moved on. */
 static bool take_number(const char **text, unsigned long max, unsigned long *number)
 {
     char *end;

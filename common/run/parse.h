@@ -37,9 +37,8 @@ struct bc_size_list {
 };
 
 /*
- * A comma-separated list of sizes and ranges. `A:B` (1 <= A <= B) is A, 2 A,
- * 4 A … up to B: "8,1K,1M", "1:4M", "0,2:4M". At most 4096 values. On success
- * the list's earlier values are freed.
+ * A comma-separated list of sizes and ranges. `A:B` (1 <= A <= B) is A, 2 A, 4 A … up to B:
+ * "8,1K,1M", "1:4M", "0,2:4M". At most 4096 values. On success the list's earlier values are freed.
  */
 bool bc_parse_size_list(const char *text, struct bc_size_list *list);
 

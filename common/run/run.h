@@ -71,11 +71,10 @@ double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windo
    many seconds from now. Use on rank 0. */
 struct bc_plan bc_run_plan(const struct bc_run *run, double seconds);
 
-/* Samples quantity 0 of the source within so many seconds (significant on
-   rank 0) until its interval is as narrow as the settings ask for, or takes the
-   number of samples that they ask for. True if that was reached before the
-   time was up. Collective over the sampler's communicator; the summary is
-   filled on rank 0 only. */
+/* Samples quantity 0 of the source within so many seconds (significant on rank 0) until its
+   interval is as narrow as the settings ask for, or takes the number of samples that they ask for.
+   True if that was reached before the time was up. Collective over the sampler's communicator; the
+   summary is filled on rank 0 only. */
 bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, double seconds,
                    struct bc_summary *summary);
 

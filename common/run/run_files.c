@@ -8,8 +8,7 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Whether two paths, which may be NULL, are of one file: by their names if there is none
-   yet. */
+/* Whether two paths, which may be NULL, are of one file: by their names if there is none yet. */
 static bool is_same_file(const char *a, const char *b)
 {
     struct stat of_a, of_b;

@@ -1,7 +1,6 @@
 /*
- * The files that a run writes, on rank 0: the result, and with --dump-samples the
- * samples. Nothing is lost without a line on stderr and the exit status. All local;
- * for run.c.
+ * The files that a run writes, on rank 0: the result, and with --dump-samples the samples. Nothing
+ * is lost without a line on stderr and the exit status. All local; for run.c.
  */
 #ifndef COMMCOST_COMMON_RUN_RUN_FILES_H
 #define COMMCOST_COMMON_RUN_RUN_FILES_H

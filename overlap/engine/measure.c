@@ -429,12 +429,11 @@ static double percent_of(double part, double whole)
 
 /*
  * The interval: from the largest amount of work that fitted, less the excess that its trial may
- * have missed, to the smallest one that did not. Both are over the reference time at the end of
- * its own interval that is farther away, and never closer together than what one reading of the
- * clock is worth. Where the operation took too long with the answer's work, or that is less than
- * the most work that fitted, the interval reaches down to what the answer's own rounds leave. It
- * exists only where both trials and the reference have
- * intervals.
+ * have missed, to the smallest one that did not. Both are over the reference time at the end of its
+ * own interval that is farther away, and never closer together than what one reading of the clock
+ * is worth. Where the operation took too long with the answer's work, or that is less than the most
+ * work that fitted, the interval reaches down to what the answer's own rounds leave. It exists only
+ * where both trials and the reference have intervals.
  */
 static void set_interval(const struct overlap_state *overlap, const struct overlap_search *search,
                          const struct verdict *verdict, struct overlap_result *result)

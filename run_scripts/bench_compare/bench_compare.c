@@ -1,13 +1,11 @@
 /*
- * Did something get slower? Compares the results of two sides, each of several
- * launches, row by row: by how much each quantity changed, with an interval and a
- * verdict. Exit status 1 if something got slower or failed: a gate for an upgrade
- * or a commit.
+ * Did something get slower? Compares the results of two sides, each of several launches, row by
+ * row: by how much each quantity changed, with an interval and a verdict. Exit status 1 if
+ * something got slower or failed: a gate for an upgrade or a commit.
  *
- * Launches of one program differ by more than a launch's own interval says, so
- * they, not samples, are what is compared: by the rank-sum test over launches.
- * There are many rows, so the chance of a false alarm is held for the call as a
- * whole.
+ * Launches of one program differ by more than a launch's own interval says, so they, not samples,
+ * are what is compared: by the rank-sum test over launches. There are many rows, so the chance of a
+ * false alarm is held for the call as a whole.
  *
  *   results.h  reading files and folders: what each launch found for each row;
  *              head.h, lines.h, folders.h and storage.h are its parts
@@ -114,8 +112,7 @@ static void words_free(struct words *words)
     free(words->rest);
 }
 
-/* Whether the word is a long option whose value is the next word; it may be
-   abbreviated. */
+/* Whether the word is a long option whose value is the next word; it may be abbreviated. */
 static bool takes_next(const char *word)
 {
     if (strncmp(word, "--", 2) != 0 || strchr(word, '=') != NULL)

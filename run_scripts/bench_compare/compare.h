@@ -1,11 +1,10 @@
 /*
  * Row by row: by how much did it change, and is that more than chance?
  *
- * A change is the Hodges-Lehmann estimate over launches: of the ratio where all
- * values are above 0, else of the difference over the base's median. It is
- * significant by the exact rank-sum test, corrected by Holm for all rows of the
- * call (run_scripts/bench_compare/rank_test.h). What is in percent (overlap_pct) changes by points:
- * from 10 to 12 % is 2, not 20.
+ * A change is the Hodges-Lehmann estimate over launches: of the ratio where all values are above 0,
+ * else of the difference over the base's median. It is significant by the exact rank-sum test,
+ * corrected by Holm for all rows of the call (run_scripts/bench_compare/rank_test.h). What is in
+ * percent (overlap_pct) changes by points: from 10 to 12 % is 2, not 20.
  */
 #ifndef COMMCOST_BENCH_COMPARE_COMPARE_H
 #define COMMCOST_BENCH_COMPARE_COMPARE_H

@@ -13,14 +13,13 @@ static size_t smaller(size_t a, size_t b)
 /* ---- without ties ---------------------------------------------------------------------------- */
 
 /*
- * In how many ways each value 0 ... m n of Mann and Whitney's U comes about when
- * there are no ties: the coefficients of the Gaussian binomial, the product over
- * i = 1 ... m of (1 - q^(n + i)) / (1 - q^i) (Andrews, The Theory of Partitions,
- * section 3.2). Each factor's result is symmetric, so that only the lower half
- * is reckoned. What rounding adds up to was measured against quadruple precision:
- * relative errors of at most 2e-15 for 50 and 50, 2e-13 for 100 and 100, 9e-9 for
- * 200 and 200; it grows quickly from there, hence BC_RANK_MAX. Freed by the
- * caller; NULL without memory.
+ * In how many ways each value 0 ... m n of Mann and Whitney's U comes about when there are no ties:
+ * the coefficients of the Gaussian binomial, the product over i = 1 ... m of (1 - q^(n + i)) / (1 -
+ * q^i) (Andrews, The Theory of Partitions, section 3.2). Each factor's result is symmetric, so that
+ * only the lower half is reckoned. What rounding adds up to was measured against quadruple
+ * precision: relative errors of at most 2e-15 for 50 and 50, 2e-13 for 100 and 100, 9e-9 for 200
+ * and 200; it grows quickly from there, hence BC_RANK_MAX. Freed by the caller; NULL without
+ * memory.
  */
 static double *count_ways(size_t m, size_t n)
 {

@@ -1,11 +1,10 @@
 /*
- * Did values shift between two samples? The rank-sum test, the estimate of the
- * shift that belongs to it, and the correction for many tests at once.
+ * Did values shift between two samples? The rank-sum test, the estimate of the shift that belongs
+ * to it, and the correction for many tests at once.
  *
- * Nothing is assumed of the distribution; the values of both samples must be
- * independent of each other. All functions are local and change none of their
- * arguments; no value may be NAN. NAN is returned where there is no value or no
- * memory.
+ * Nothing is assumed of the distribution; the values of both samples must be independent of each
+ * other. All functions are local and change none of their arguments; no value may be NAN. NAN is
+ * returned where there is no value or no memory.
  */
 #ifndef COMMCOST_RUN_SCRIPTS_BENCH_COMPARE_RANK_TEST_H
 #define COMMCOST_RUN_SCRIPTS_BENCH_COMPARE_RANK_TEST_H
@@ -19,14 +18,13 @@
 #define BC_RANK_MAX 200
 
 /*
- * The two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons
- * by Ranking Methods", Biometrics Bulletin 1 (1945); Mann and Whitney, "On a Test
- * of Whether one of Two Random Variables is Stochastically Larger than the
- * Other", Ann. Math. Stat. 18 (1947)): the share of all ways to divide the
- * values among two samples of these sizes whose rank sum is at least as far from
- * its mean as this one's. Exact, ties included, which get mid-ranks. Only where
- * there are ties and more than some 70 values on each side, the normal
- * approximation takes its place. NAN if a sample is empty or above BC_RANK_MAX.
+ * The two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking
+ * Methods", Biometrics Bulletin 1 (1945); Mann and Whitney, "On a Test of Whether one of Two Random
+ * Variables is Stochastically Larger than the Other", Ann. Math. Stat. 18 (1947)): the share of all
+ * ways to divide the values among two samples of these sizes whose rank sum is at least as far from
+ * its mean as this one's. Exact, ties included, which get mid-ranks. Only where there are ties and
+ * more than some 70 values on each side, the normal approximation takes its place. NAN if a sample
+ * is empty or above BC_RANK_MAX.
  */
 double bc_rank_sum_p(const double *base, size_t base_count, const double *other,
                      size_t other_count);
@@ -36,14 +34,12 @@ double bc_rank_sum_p(const double *base, size_t base_count, const double *other,
 double bc_rank_sum_least_p(size_t base_count, size_t other_count);
 
 /*
- * By how much `other` is above `base`: the median of all differences (Hodges and
- * Lehmann, "Estimates of Location Based on Rank Tests", Ann. Math. Stat. 34
- * (1963)), with the interval of the shifts that the exact rank-sum test does not
- * reject at 1 - confidence: from the k-th least to the k-th greatest difference
- * (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed.,
- * section 4.3). With ties it covers more often than it says. NAN, NAN where even
- * all differences don't cover the shift that often (below 4 and 4 values at
- * 95 %).
+ * By how much `other` is above `base`: the median of all differences (Hodges and Lehmann,
+ * "Estimates of Location Based on Rank Tests", Ann. Math. Stat. 34 (1963)), with the interval of
+ * the shifts that the exact rank-sum test does not reject at 1 - confidence: from the k-th least to
+ * the k-th greatest difference (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods,
+ * 3rd ed., section 4.3). With ties it covers more often than it says. NAN, NAN where even all
+ * differences don't cover the shift that often (below 4 and 4 values at 95 %).
  */
 struct bc_shift {
     double value;

@@ -1,6 +1,6 @@
 /*
- * Does the flush of common/machine/cache.h leave receive buffers cold, and does writing
- * the send buffers after it make those warm again? Three proofs:
+ * Does the flush of common/machine/cache.h leave receive buffers cold, and does writing the send
+ * buffers after it make those warm again? Three proofs:
  *
  *   l2     after a flush of the default size a walk over buffers costs at least
  *          0.8 of one that is known to miss the level-2 cache;
@@ -14,16 +14,14 @@
  * --without leaves out what is to be proved: the flush (one of 0 bytes), or the
  * memset. A test that is worth something then finds that no claim holds.
  *
- * Every walk is over the same lines in the same random order, and each address
- * depends on the line before, so neither out-of-order execution nor a stream
- * prefetcher hides a miss. For l2 and llc each line lies in a page of its own:
- * where lines share pages a prefetcher brings some during the walk, and how
- * many depends on what it saw before, which differs after flush and clflush.
+ * Every walk is over the same lines in the same random order, and each address depends on the line
+ * before, so neither out-of-order execution nor a stream prefetcher hides a miss. For l2 and llc
+ * each line lies in a page of its own: where lines share pages a prefetcher brings some during the
+ * walk, and how many depends on what it saw before, which differs after flush and clflush.
  *
- * Cases are taken in turn, but in blocks, of which the second half counts: a
- * cache protects lines by what became of them earlier, and a benchmark has only
- * flushes in its past. With single cases in turn, the other cases' evictions
- * make a flush work that by itself doesn't.
+ * Cases are taken in turn, but in blocks, of which the second half counts: a cache protects lines
+ * by what became of them earlier, and a benchmark has only flushes in its past. With single cases
+ * in turn, the other cases' evictions make a flush work that by itself doesn't.
  */
 #include "common/machine/cache.h"
 #include "common/clock/clock.h"
@@ -221,8 +219,7 @@ static struct result measure(struct bed *bed, const struct proof *proof)
     do {
         for (int c = 0; c < CASES; c++)
             line_ns[c][rounds] = block_ns(bed, proof->block, prepare[c]);
-        /* By round, as neighbours on the machine change the caches over
-           seconds. */
+        /* By round, as neighbours on the machine change the caches over seconds. */
         of_warm[rounds] = line_ns[PROVED][rounds] / line_ns[WARM][rounds];
         of_cold[rounds] = line_ns[PROVED][rounds] / line_ns[COLD][rounds];
         rounds++;
@@ -248,10 +245,9 @@ static int claim(const char *what, bool holds)
 static int judge_cold(const struct result *result, const struct bed *bed)
 {
     if (bed->evictor.count > 0) {
-        /* Is the reference what it is taken for? Of the evictor's own accesses
-           at least three quarters miss the level-2 cache, whatever that
-           keeps. Half of their cost is asked, as their address translations
-           cost more. */
+        /* Is the reference what it is taken for? Of the evictor's own accesses at least three
+           quarters miss the level-2 cache, whatever that keeps. Half of their cost is asked, as
+           their address translations cost more. */
         double miss_ns = INFINITY;
         for (int i = 0; i < 20; i++)
             miss_ns = fmin(miss_ns, timed_walk_ns(&bed->evictor) / (double)bed->evictor.count);
@@ -265,10 +261,9 @@ static int judge_cold(const struct result *result, const struct bed *bed)
     return claim("at least 0.8 of cold", result->of_cold >= 0.8);
 }
 
-/* 4 ns a line: a memset of some KiB may be one string instruction, which leaves
-   the lines in the level-2 cache and not in the first (glibc, from 2 KiB on).
-   Such a hit costs 2 ns a line more on a fast processor, and 4 on a slow one;
-   one in the last level at least 8. */
+/* 4 ns a line: a memset of some KiB may be one string instruction, which leaves the lines in the
+   level-2 cache and not in the first (glibc, from 2 KiB on). Such a hit costs 2 ns a line more on a
+   fast processor, and 4 on a slow one; one in the last level at least 8. */
 static int judge_warm(const struct result *result, const struct bed *bed)
 {
     (void)bed;

@@ -1,8 +1,7 @@
 /*
- * A library to be preloaded that shifts and stretches CLOCK_MONOTONIC on ranks of odd
- * numbers, as the launcher counts them: by CLOCK_SHIFT_NS, and by CLOCK_DRIFT_PPM from
- * its first reading on; and a reading takes CLOCK_COST_NS there. Sleeping till a time
- * isn't adjusted.
+ * A library to be preloaded that shifts and stretches CLOCK_MONOTONIC on ranks of odd numbers, as
+ * the launcher counts them: by CLOCK_SHIFT_NS, and by CLOCK_DRIFT_PPM from its first reading on;
+ * and a reading takes CLOCK_COST_NS there. Sleeping till a time isn't adjusted.
  */
 #include <dlfcn.h>
 #include <math.h>

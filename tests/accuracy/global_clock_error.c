@@ -1,15 +1,13 @@
 /*
- * By how much is the global clock off? On one machine all ranks read one clock, so
- * what each of them makes of its own must be just that; where a library shifts the
- * clock of some ranks (clock_shift.c), what it was before that. Each rank's clock is
- * measured, though it is shared.
+ * By how much is the global clock off? On one machine all ranks read one clock, so what each of
+ * them makes of its own must be just that; where a library shifts the clock of some ranks
+ * (clock_shift.c), what it was before that. Each rank's clock is measured, though it is shared.
  *
  *   global_clock_error TIMES SECONDS AHEAD_S [UPDATES PAUSE_S]
  *
- * synchronises so many times within so many seconds, and then updates the last clock
- * after pauses. Prints a row for each: the greatest error over ranks when it was found,
- * so long after that, and just before it was found anew; what the clock says of its
- * error, and what it took.
+ * synchronises so many times within so many seconds, and then updates the last clock after pauses.
+ * Prints a row for each: the greatest error over ranks when it was found, so long after that, and
+ * just before it was found anew; what the clock says of its error, and what it took.
  */
 #include "common/clock/clock.h"
 #include "common/clock/shared/global_clock.h"

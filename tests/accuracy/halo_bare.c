@@ -1,8 +1,7 @@
 /*
- * Is the time that halo reports for a swap by shared window that of plain copies of
- * the same faces, with the same synchronisation written out? Both are timed in one
- * process, in turn, on the same memory; prints the ratio of the medians. To be run
- * on 2 ranks of one node, by bare_ratio.py.
+ * Is the time that halo reports for a swap by shared window that of plain copies of the same faces,
+ * with the same synchronisation written out? Both are timed in one process, in turn, on the same
+ * memory; prints the ratio of the medians. To be run on 2 ranks of one node, by bare_ratio.py.
  */
 #include "common/mpi/coarray.h"
 #include "common/run/benchmark.h"

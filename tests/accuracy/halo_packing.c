@@ -1,9 +1,8 @@
 /*
- * How long it takes to pack and to unpack the six faces of a box: what halo's packed
- * messages take besides the messages. After waiting for a message a face is copied
- * more slowly than right after another one, so there are pauses as long as the
- * messages take, which aren't counted. Prints the slowest rank's microseconds; used
- * by halo_accuracy.py.
+ * How long it takes to pack and to unpack the six faces of a box: what halo's packed messages take
+ * besides the messages. After waiting for a message a face is copied more slowly than right after
+ * another one, so there are pauses as long as the messages take, which aren't counted. Prints the
+ * slowest rank's microseconds; used by halo_accuracy.py.
  */
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
@@ -45,9 +44,8 @@ static void pause_for(int64_t ns)
         continue;
 }
 
-/* As in a swap: after all sends have been waited for all faces are packed; then
-   each one is unpacked after its receive was. In ns, with what 7 pairs of clock
-   readings cost. */
+/* As in a swap: after all sends have been waited for all faces are packed; then each one is
+   unpacked after its receive was. In ns, with what 7 pairs of clock readings cost. */
 static int64_t pack_and_unpack(const struct halo_exchange *x, double *const *buffers,
                                int64_t pause_ns)
 {

@@ -1,13 +1,12 @@
 /*
- * A library to be preloaded under which ranks of odd numbers leave MPI_Barrier and
- * MPI_Allreduce LATE_US after the others, and which has an operation of known time:
- * MPI_Ibarrier and its MPI_Wait end on all ranks OPERATION_US after the last of them
- * has started. So from the first start to the last end it takes just that if all start
- * at once, and LATE_US more on the ranks that came out of a barrier first.
+ * A library to be preloaded under which ranks of odd numbers leave MPI_Barrier and MPI_Allreduce
+ * LATE_US after the others, and which has an operation of known time: MPI_Ibarrier and its MPI_Wait
+ * end on all ranks OPERATION_US after the last of them has started. So from the first start to the
+ * last end it takes just that if all start at once, and LATE_US more on the ranks that came out of
+ * a barrier first.
  *
- * The ranks see each other's starts in the file LATE_SHARED, of zeros at first. The clock
- * is CLOCK_MONOTONIC_RAW, which is what it is whatever clock_shift.c makes of
- * CLOCK_MONOTONIC.
+ * The ranks see each other's starts in the file LATE_SHARED, of zeros at first. The clock is
+ * CLOCK_MONOTONIC_RAW, which is what it is whatever clock_shift.c makes of CLOCK_MONOTONIC.
  */
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,13 +1,12 @@
 /*
- * Is the rate that msgrate reports that of a bare loop of the same calls? Both
- * are timed in one process, in turn; the ratio of the medians of the slowest
- * rank's times must be within 5 % of 1, for each pattern. To be run on 2 ranks:
- * with one peer, both ranks send to each other. By default caches stay warm and
- * there are 7 blocks of 300 rounds; -c flushes before each loop, -i N makes it
+ * Is the rate that msgrate reports that of a bare loop of the same calls? Both are timed in one
+ * process, in turn; the ratio of the medians of the slowest rank's times must be within 5 % of 1,
+ * for each pattern. To be run on 2 ranks: with one peer, both ranks send to each other. By default
+ * caches stay warm and there are 7 blocks of 300 rounds; -c flushes before each loop, -i N makes it
  * one block of N rounds, for a look at how much the machine itself varies.
  *
- * The bare loops are written from the specification's text, with MPI_Wtime, and
- * without anything of this project.
+ * The bare loops are written from the specification's text, with MPI_Wtime, and without anything of
+ * this project.
  */
 #include "common/run/benchmark.h"
 #include "msgrate/exchange.h"
@@ -120,8 +119,7 @@ static double measure_block(struct msgrate_bench *bench, int pattern, int rounds
     return reference / ours;
 }
 
-/* The same, the median of several: where buffers happen to lie makes blocks
-   differ. */
+/* The same, the median of several: where buffers happen to lie makes blocks differ. */
 static double measure(struct msgrate_bench *bench, int pattern)
 {
     const int asked = (int)bench->parameters.iterations;

@@ -1,7 +1,6 @@
 /*
- * Transfers that move too much, for the test that pingpong notices: preloaded, each
- * one moves everything from its first value to its last, gaps included, and one
- * value more.
+ * Transfers that move too much, for the test that pingpong notices: preloaded, each one moves
+ * everything from its first value to its last, gaps included, and one value more.
  */
 #include <mpi.h>
 

@@ -1,7 +1,6 @@
 /*
- * Synchronisations that don't wait, for the test that syncbench notices: preloaded,
- * with LAZY naming the function that does nothing for communicators and windows
- * other than the job's.
+ * Synchronisations that don't wait, for the test that syncbench notices: preloaded, with LAZY
+ * naming the function that does nothing for communicators and windows other than the job's.
  */
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,12 +1,11 @@
 /*
- * Does MPI_Neighbor_alltoallw bring what is sent to the neighbour on one side to
- * its halo on the other side, where both are the same rank?
+ * Does MPI_Neighbor_alltoallw bring what is sent to the neighbour on one side to its halo on the
+ * other side, where both are the same rank?
  *
- * The standard says so for periodic Cartesian communicators (MPI 4.1, section 8.6,
- * example 8.10; MPI 4.0, annex B.1.1, makes it an erratum of MPI 3.1): block s of
- * the sender is block s ^ 1 of the receiver, with 1 or 2 processes in a direction,
- * too. MPICH 4.0.2 and others match the blocks in order instead. Prints "right" or
- * "wrong"; exit status 0 or 1.
+ * The standard says so for periodic Cartesian communicators (MPI 4.1, section 8.6, example 8.10;
+ * MPI 4.0, annex B.1.1, makes it an erratum of MPI 3.1): block s of the sender is block s ^ 1 of
+ * the receiver, with 1 or 2 processes in a direction, too. MPICH 4.0.2 and others match the blocks
+ * in order instead. Prints "right" or "wrong"; exit status 0 or 1.
  *
  * usage: mpirun -np RANKS neighbor_order DIM DIM DIM
  */

@@ -1,9 +1,8 @@
 /*
  * A program, a job, an environment and a command line: what judge.h says must hold.
  *
- * The first two bytes are a program and a job; then come pieces that end with a byte of
- * 0 or a line break: a piece that begins with `$` is NAME=VALUE for the environment, any other a
- * word.
+ * The first two bytes are a program and a job; then come pieces that end with a byte of 0 or a line
+ * break: a piece that begins with `$` is NAME=VALUE for the environment, any other a word.
  */
 #include "target.h"
 

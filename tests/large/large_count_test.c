@@ -1,7 +1,6 @@
 /*
- * Counts beyond ints: datatypes of many elements and of boxes, where 1000 are the
- * most that an int counts. One rank; MPI packs what a datatype has, which tells
- * what is in it and in which order.
+ * Counts beyond ints: datatypes of many elements and of boxes, where 1000 are the most that an int
+ * counts. One rank; MPI packs what a datatype has, which tells what is in it and in which order.
  */
 #include "tests/unit/helpers.h"
 

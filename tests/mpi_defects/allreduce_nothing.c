@@ -1,14 +1,13 @@
 /*
- * Does an MPI_Allreduce of no values synchronise? It need not: a collective may or may not
- * (MPI 3.1, section 5.1; MPI 4.0, 6.1), and only data that a process needs makes it wait. So this
- * is no defect; syncbench times the call and has to say when it is none.
+ * Does an MPI_Allreduce of no values synchronise? It need not: a collective may or may not (MPI
+ * 3.1, section 5.1; MPI 4.0, 6.1), and only data that a process needs makes it wait. So this is no
+ * defect; syncbench times the call and has to say when it is none.
  *
  *   mpirun -np 2 allreduce_nothing
  *
  * Exit status 0: it does; 1: rank 1 came out before rank 0 went in.
  *
- * MPICH 4.0.2: does not.
- * Open MPI 4.1.4: does not.
+ * MPICH 4.0.2: does not. Open MPI 4.1.4: does not.
  */
 #include <mpi.h>
 #include <stdio.h>

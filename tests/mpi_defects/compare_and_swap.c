@@ -6,9 +6,8 @@
  *
  * Exit status 0: it is; 1: it isn't.
  *
- * MPICH 4.0.2: right.
- * Open MPI 4.1.4: a segmentation fault of the target, in its component vader (open-mpi/ompi, issues
- * 7027, 9146, 11349); right with "--mca osc sm", "--mca osc pt2pt" or "--mca
+ * MPICH 4.0.2: right. Open MPI 4.1.4: a segmentation fault of the target, in its component vader
+ * (open-mpi/ompi, issues 7027, 9146, 11349); right with "--mca osc sm", "--mca osc pt2pt" or "--mca
  * btl_vader_single_copy_mechanism none".
  */
 #include <mpi.h>

@@ -6,8 +6,7 @@
  *
  * Exit status 0: an error; 1: none.
  *
- * MPICH 4.0.2: right.
- * Open MPI 4.1.4: a segmentation fault, though it checks arguments elsewhere.
+ * MPICH 4.0.2: right. Open MPI 4.1.4: a segmentation fault, though it checks arguments elsewhere.
  */
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 /*
- * Windows of a few bytes, and windows in memory of the program (MPI 3.1, sections 11.2.1
- * and 11.2.2, which put no bound on their size and ask for no more than the alignment of what is
+ * Windows of a few bytes, and windows in memory of the program (MPI 3.1, sections 11.2.1 and
+ * 11.2.2, which put no bound on their size and ask for no more than the alignment of what is
  * stored).
  *
  *   mpirun -np 2 small_window allocate     MPI_Win_allocate of 8 bytes
@@ -9,8 +9,7 @@
  *
  * Exit status 0: what the other rank put is there; 1: it isn't.
  *
- * MPICH 4.0.2 (ch4:ucx): in neither does what is put arrive, on one node.
- * Open MPI 4.1.4: right.
+ * MPICH 4.0.2 (ch4:ucx): in neither does what is put arrive, on one node. Open MPI 4.1.4: right.
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -5,8 +5,7 @@
  *
  * Exit status 0: it is there; 1: it isn't.
  *
- * MPICH 4.0.2 as Debian builds it: "Error in spawn call".
- * Open MPI 4.1.4: right.
+ * MPICH 4.0.2 as Debian builds it: "Error in spawn call". Open MPI 4.1.4: right.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,14 +1,13 @@
 /*
- * A tool that reads every performance variable that belongs to no object and counts something
- * (MPI 3.1, section 14.3.7).
+ * A tool that reads every performance variable that belongs to no object and counts something (MPI
+ * 3.1, section 14.3.7).
  *
  *   mpirun -np 1 tools_variables
  *
  * Exit status 0: all could be read.
  *
- * MPICH 4.0.2: right.
- * Open MPI 4.1.4: MPI_T_init_thread shows the variables of parts that MPI_Init had unloaded; those
- * of mtl_psm2 are a segmentation fault where there is no Omni-Path.
+ * MPICH 4.0.2: right. Open MPI 4.1.4: MPI_T_init_thread shows the variables of parts that MPI_Init
+ * had unloaded; those of mtl_psm2 are a segmentation fault where there is no Omni-Path.
  */
 #include <mpi.h>
 #include <stdio.h>

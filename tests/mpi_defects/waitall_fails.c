@@ -7,8 +7,7 @@
  *
  * Exit status 0: right; 1: wrong.
  *
- * MPICH 4.0.2: right.
- * Open MPI 4.1.4: never returns at MPI_THREAD_MULTIPLE.
+ * MPICH 4.0.2: right. Open MPI 4.1.4: never returns at MPI_THREAD_MULTIPLE.
  */
 #include <mpi.h>
 #include <stdio.h>

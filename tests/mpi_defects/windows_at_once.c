@@ -19,8 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In less than a page MPICH 4.0.2 gets from a wrong place, which is another
-   defect. */
+/* In less than a page MPICH 4.0.2 gets from a wrong place, which is another defect. */
 #define WINDOW_BYTES 4096
 
 int main(int argc, char **argv)

@@ -1,15 +1,14 @@
 /*
- * Counts every message that a simulated job sends and receives, those of which
- * SMPI's collectives are made included: preloaded under smpirun, it comes before
- * the functions of SimGrid's kernel in which each message is posted.
+ * Counts every message that a simulated job sends and receives, those of which SMPI's collectives
+ * are made included: preloaded under smpirun, it comes before the functions of SimGrid's kernel in
+ * which each message is posted.
  *
- * These are SimGrid's own (version 3.32): what they are given is read by its place.
- * cost_test.py checks the counts of messages that it knows before it
- * believes any other.
+ * These are SimGrid's own (version 3.32): what they are given is read by its place. cost_test.py
+ * checks the counts of messages that it knows before it believes any other.
  *
- * At the end it writes to the file SIMULATION_COUNTS: rank, phase, messages sent, bytes
- * sent, messages received, bytes received; and with phase "memory" now and most bytes,
- * with phase "time" the nanoseconds of the run and of its budget.
+ * At the end it writes to the file SIMULATION_COUNTS: rank, phase, messages sent, bytes sent,
+ * messages received, bytes received; and with phase "memory" now and most bytes, with phase "time"
+ * the nanoseconds of the run and of its budget.
  */
 #include "tests/simulation/messages.h"
 

@@ -1,7 +1,6 @@
 /*
- * What the simulated program tells the library that counts messages. Both are
- * of the same process: smpirun loads the library first, then the program once for
- * each rank.
+ * What the simulated program tells the library that counts messages. Both are of the same process:
+ * smpirun loads the library first, then the program once for each rank.
  */
 #ifndef COMMCOST_SIMULATION_MESSAGES_H
 #define COMMCOST_SIMULATION_MESSAGES_H
@@ -26,8 +25,7 @@ enum simulation_phase simulation_enter(int rank, enum simulation_phase phase);
 /* The bytes that this rank's program has allocated itself, now and at most. */
 void simulation_memory(int rank, int64_t now_bytes, int64_t most_bytes);
 
-/* What this rank's run took and what one with defaults may take, on the simulated
-   clock. */
+/* What this rank's run took and what one with defaults may take, on the simulated clock. */
 void simulation_time(int rank, int64_t ran_ns, int64_t budget_ns);
 
 #endif

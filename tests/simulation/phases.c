@@ -1,8 +1,7 @@
 /*
- * Linked into the programs of the simulated build, whose calls of these functions the
- * linker sends here (--wrap): says which part of a program messages belong to, and
- * counts what it allocates. smpirun loads the program once for each rank, with
- * variables of its own.
+ * Linked into the programs of the simulated build, whose calls of these functions the linker sends
+ * here (--wrap): says which part of a program messages belong to, and counts what it allocates.
+ * smpirun loads the program once for each rank, with variables of its own.
  */
 #include "common/clock/shared/global_clock.h"
 #include "common/run/benchmark.h"
@@ -95,8 +94,7 @@ int64_t __wrap_syncbench_check(const struct syncbench_kind *kind, struct syncben
     return wrong;
 }
 
-/* The library makes communicators in its own way: SMPI by messages of rank 0 to
-   all. */
+/* The library makes communicators in its own way: SMPI by messages of rank 0 to all. */
 int __real_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made);
 int __wrap_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made);
 int __wrap_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)

@@ -1,12 +1,11 @@
-/* A halo swap written out, in a bare loop: what MPI itself takes for halo's test on the
-   wire. A box of N x N x N on each rank, periodic, with subarray types; its neighbours
-   in the first direction are the other rank, in the others the rank itself, and in all
-   of them where there is no other rank. By messages, puts and gets.
+/* A halo swap written out, in a bare loop: what MPI itself takes for halo's test on the wire. A box
+   of N x N x N on each rank, periodic, with subarray types; its neighbours in the first direction
+   are the other rank, in the others the rank itself, and in all of them where there is no other
+   rank. By messages, puts and gets.
 
-   usage: mpirun -np 1|2 bare_halo N
-   Prints a table of the kinds and their times: `swap_us`, the median over batches, as
-   rank 0 sees it. A barrier ends each swap by puts or gets, as it tells the ranks that
-   their data are there. */
+   usage: mpirun -np 1|2 bare_halo N Prints a table of the kinds and their times: `swap_us`, the
+   median over batches, as rank 0 sees it. A barrier ends each swap by puts or gets, as it tells the
+   ranks that their data are there. */
 
 #include <mpi.h>
 

@@ -51,9 +51,8 @@ static bool usage(void)
     return false;
 }
 
-/* Sends to_send bytes and receives to_receive, at the same time where both are
-   wanted. Returns false, with errno 0 for an end of the connection, where the
-   other side is gone. */
+/* Sends to_send bytes and receives to_receive, at the same time where both are wanted. Returns
+   false, with errno 0 for an end of the connection, where the other side is gone. */
 static bool transfer(int connection, const char *out, size_t to_send, char *in, size_t to_receive)
 {
     while (to_send > 0 || to_receive > 0) {

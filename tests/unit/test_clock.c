@@ -128,8 +128,7 @@ static void unknown_clock_changes_nothing(void **state)
     assert_true(bc_clock_read == before);
 }
 
-/* What a reading costs, in a loop that does nothing else, by the system's
-   clock. */
+/* What a reading costs, in a loop that does nothing else, by the system's clock. */
 static double loop_cost_ns(void)
 {
     enum { BATCHES = 51, READS = 2000 };

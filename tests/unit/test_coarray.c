@@ -1,17 +1,15 @@
 /*
  * The coarray layer. For 2 to RANKS_MAX ranks of one node.
  *
- * A library may do better than MPI promises: most copy at once inside a node and
- * wait for a lock in the call that asks for it, so code that forgets to complete
- * something is right by luck. So some tests run a second time under a late MPI:
- * the wrappers below put off each transfer and each lock as long as the standard
- * lets them.
+ * A library may do better than MPI promises: most copy at once inside a node and wait for a lock in
+ * the call that asks for it, so code that forgets to complete something is right by luck. So some
+ * tests run a second time under a late MPI: the wrappers below put off each transfer and each lock
+ * as long as the standard lets them.
  *
- * With more ranks than processors every wait in an MPI library that polls costs
- * a turn of the scheduler's or several: a barrier of 8 ranks on 2 processors
- * takes 40 ms under MPICH, and making a window 400 ms. So most tests share one
- * coarray and one lock of either kind, they repeat as often as there is time, and where they
- * wait for each other outside of what they test, they sleep.
+ * With more ranks than processors every wait in an MPI library that polls costs a turn of the
+ * scheduler's or several: a barrier of 8 ranks on 2 processors takes 40 ms under MPICH, and making
+ * a window 400 ms. So most tests share one coarray and one lock of either kind, they repeat as
+ * often as there is time, and where they wait for each other outside of what they test, they sleep.
  */
 #include "ranks.h"
 
@@ -167,8 +165,7 @@ static void take_late_lock(MPI_Win window)
     BC_MPI(PMPI_Win_lock(late_lock.type, late_lock.target, late_lock.assert, window));
 }
 
-/* Every fourth time it takes so long that whoever doesn't wait for it is seen not
-   to. */
+/* Every fourth time it takes so long that whoever doesn't wait for it is seen not to. */
 static void make_transfers(MPI_Win window)
 {
     static int times;
@@ -608,8 +605,7 @@ static void get_sections_leave_gaps_alone(void **state)
     check_traffic((struct traffic){sections, LENGTH(sections), true, false});
 }
 
-/* Transfers beyond an int are cut into pieces that lie end to end; nothing is
-   moved here. */
+/* Transfers beyond an int are cut into pieces that lie end to end; nothing is moved here. */
 static void huge_transfers_go_in_pieces(void **state)
 {
     (void)state;

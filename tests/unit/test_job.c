@@ -248,9 +248,8 @@ static void ranks_on_hardware_threads(void **state)
 
 /* ---- quotas of control groups ---------------------------------------------------------------- */
 
-/* What is found with all processors when this rank is in a group of its own, `own`, with
-   a quota of `processors`, or all ranks are in one, on a system of rank 0's making.
-   Collective. */
+/* What is found with all processors when this rank is in a group of its own, `own`, with a quota of
+   `processors`, or all ranks are in one, on a system of rank 0's making. Collective. */
 static struct finding describe_with_quota(bool own, double processors)
 {
     char membership[128], mount[128], name[64], text[64];

@@ -780,8 +780,7 @@ static void check_same(const struct fixture *left, const struct fixture *right)
                          bc_options_source(&right->options, row));
 }
 
-/* What `f` has arrives in a fresh table, and again in one that has already
-   taken other values. */
+/* What `f` has arrives in a fresh table, and again in one that has already taken other values. */
 static void check_round_trip(const struct fixture *f)
 {
     struct fixture other;

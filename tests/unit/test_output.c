@@ -656,8 +656,7 @@ static void lost_output_is_noticed(void **state)
     bc_output_meta(output, "key", "value");
     assert_false(bc_output_close(output));
 
-    /* A buffer that overflowed is lost although the last flush had nothing to
-       write. */
+    /* A buffer that overflowed is lost although the last flush had nothing to write. */
     output = bc_output_open("/dev/full", &tsv, &table);
     for (int i = 0; i < 10000; i++)
         bc_output_meta(output, "key", "value %d", i);

@@ -90,8 +90,7 @@ static void mad_sigma_matches_definition(void **state)
 
 /* ---- moments --------------------------------------------------------------------------------- */
 
-/* Student's data on sleep (Biometrika 6 (1908), table 1): the extra hours of
-   ten patients. */
+/* Student's data on sleep (Biometrika 6 (1908), table 1): the extra hours of ten patients. */
 static const double sleep_hours[] = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
 
 static void mean_and_sd_of_known_data(void **state)
@@ -363,9 +362,8 @@ static void looks_grow_by_a_quarter(void **state)
 
 enum shape { NORMAL, LOG_NORMAL, TWO_PEAKS };
 
-/* Data about 1: normal and log-normal with standard deviation `spread`, or
-   peaks at 1 - spread and 1 + spread of standard deviation `width`, of which
-   the lower one holds `share` of the data. */
+/* Data about 1: normal and log-normal with standard deviation `spread`, or peaks at 1 - spread and
+   1 + spread of standard deviation `width`, of which the lower one holds `share` of the data. */
 struct distribution {
     const char *name;
     enum shape shape;
