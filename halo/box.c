@@ -1,5 +1,6 @@
 #include "halo/box.h"
 
+#include "common/mpi/grid.h"
 #include "common/mpi/large_count.h"
 
 #include <math.h>
@@ -67,30 +68,42 @@ int64_t halo_largest_cube(double bytes, bool packs)
     return extent;
 }
 
-/* The layer of the box's width at this position of the face's direction. */
+/* The face of the box, moved to this position of the face's direction. */
 static struct halo_region layer(const struct halo_box *box, int face, int64_t position)
 {
-    struct halo_region region;
-    for (int d = 0; d < HALO_DIRECTIONS; d++) {
-        region.start[d] = 1;
-        region.extent[d] = box->extent[d];
-    }
+    struct halo_region region = {{1, 1, 1}, {box->extent[0], box->extent[1], box->extent[2]}};
     region.start[halo_direction(face)] = position;
     region.extent[halo_direction(face)] = 1;
     return region;
 }
 
-static int is_upper(int face)
-{
-    return face % 2;
-}
-
 struct halo_region halo_sent(const struct halo_box *box, int face)
 {
-    return layer(box, face, is_upper(face) ? box->extent[halo_direction(face)] : 1);
+    return layer(box, face, face % 2 == 0 ? 1 : box->extent[halo_direction(face)]);
 }
 
 struct halo_region halo_received(const struct halo_box *box, int face)
 {
-    return layer(box, face, is_upper(face) ? box->extent[halo_direction(face)] + 1 : 0);
+    return layer(box, face, face % 2 == 0 ? 0 : box->extent[halo_direction(face)] + 1);
+}
+
+struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank)
+{
+    _Static_assert((int)HALO_FACES == (int)BC_GRID_SIDES, "a neighbour for each face");
+    struct halo_grid grid = {.rank = rank};
+    bc_grid_neighbours(dims, rank, grid.neighbours);
+    for (int d = HALO_DIRECTIONS - 1; d >= 0; d--) {
+        grid.dims[d] = dims[d];
+        grid.coords[d] = rank % dims[d];
+        rank /= dims[d];
+    }
+    return grid;
+}
+
+int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
+                             int direction, int64_t position)
+{
+    const int64_t local = box->extent[direction];
+    const int64_t global = local * grid->dims[direction];
+    return (grid->coords[direction] * local + position - 1 + global) % global;
 }

@@ -1,6 +1,7 @@
 /*
- * The local box of a rank and its six faces: what a swap sends, and where it is received. Pure;
- * extents and places are in values.
+ * The local box of a rank and its six faces: what a swap sends, and where it is received; and the
+ * periodic grid of processes: who holds which box, and who is next to whom. Pure; extents and
+ * places are in values.
  *
  * The array that holds the box has one more layer of values on each side, the halo. Its positions
  * count from 0 in each direction, so the box's own are 1 to its extent. The last direction is
@@ -31,48 +32,33 @@ static inline int halo_direction(int face)
     return face / 2;
 }
 
-/* The faces of a direction, the lower one and the upper one. */
-static inline int halo_lower(int direction)
-{
-    return 2 * direction;
-}
-
-static inline int halo_upper(int direction)
-{
-    return 2 * direction + 1;
-}
-
-/* The face on the other side; what one rank sends from a face its neighbour there
-   receives at the opposite one. */
+/* The face on the other side: what one rank sends from a face its neighbour there receives at the
+   opposite one. */
 static inline int halo_opposite(int face)
 {
     return face ^ 1;
 }
 
-/* The extents of the array, halo included. */
+/* The extents of the array, halo included, and the values in it. */
 static inline int64_t halo_array_extent(const struct halo_box *box, int direction)
 {
     return box->extent[direction] + 2;
 }
-
-/* The values of the array, halo included. */
 int64_t halo_array_values(const struct halo_box *box);
 
 /* Where a position lies in the array. */
 int64_t halo_place(const struct halo_box *box, const int64_t position[HALO_DIRECTIONS]);
 
-/* The values of a face; and those of all six, which is what a rank sends, and
-   receives, in a swap. */
+/* The values of a face; and those of all six, which a rank sends, and receives, in a swap. */
 int64_t halo_face_values(const struct halo_box *box, int face);
 int64_t halo_ndata(const struct halo_box *box);
 
-/* Whether extents are at least 1 and the array has no more than BC_ELEMENTS_MAX
-   values, so that none of these numbers overflows. */
+/* Whether extents are at least 1 and the array has no more than BC_ELEMENTS_MAX values, so that
+   none of these numbers overflows. */
 bool halo_is_possible(const struct halo_box *box);
 
-/* The bytes of the array, and, if faces are packed, of buffers for all faces, to
-   send and to receive. And the greatest extent of a cube that is possible and
-   needs no more than so many bytes; 0 if there is none. */
+/* The bytes of the array, and, if faces are packed, of the buffers in which all faces are sent and
+   received. And the max extent of a cube that is possible and needs at most `bytes`; 0: none is. */
 double halo_needed_bytes(const struct halo_box *box, bool packs);
 int64_t halo_largest_cube(double bytes, bool packs);
 
@@ -80,5 +66,23 @@ int64_t halo_largest_cube(double bytes, bool packs);
    it, where what that neighbour sends is received. Edges and corners of the halo are in neither. */
 struct halo_region halo_sent(const struct halo_box *box, int face);
 struct halo_region halo_received(const struct halo_box *box, int face);
+
+/* A rank's place in the grid. */
+struct halo_grid {
+    int dims[HALO_DIRECTIONS]; /* processes in each direction */
+    int rank;
+    int coords[HALO_DIRECTIONS]; /* from 0 on */
+    int neighbours[HALO_FACES];  /* ranks: with one process in a direction this one on both sides,
+                                    with two the same one */
+};
+
+/* Ranks count as in MPI_Cart_create, the last direction fastest. There must be dims[0] * dims[1] *
+   dims[2] of them. */
+struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank);
+
+/* The position, in this direction, of the whole grid's values, from 0 on, that a position of this
+   rank's array stands for; the halo's are those of the neighbours. */
+int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
+                             int direction, int64_t position);
 
 #endif

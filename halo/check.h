@@ -4,7 +4,7 @@
 #ifndef COMMCOST_HALO_CHECK_H
 #define COMMCOST_HALO_CHECK_H
 
-#include "halo/exchange.h"
+#include "halo/methods.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* How far it is, in values, from one plane to the next and from one row to the
-   next. Rows are contiguous. */
+/* How far it is, in values, from one plane to the next and from one row to the next. Rows are
+   contiguous. */
 struct strides {
     int64_t plane, row;
 };
@@ -19,32 +19,20 @@ static struct strides of_buffer(const struct halo_region *region)
     return (struct strides){region->extent[1] * region->extent[2], region->extent[2]};
 }
 
-static void copy_rows(const int64_t *extent, const double *restrict source, struct strides from,
-                      double *restrict destination, struct strides to)
+/* Rows of one value are assigned, since a call for each would be too much. */
+static void copy(const int64_t *extent, const double *restrict source, struct strides from,
+                 double *restrict destination, struct strides to)
 {
     const size_t row_bytes = (size_t)extent[2] * sizeof(double);
-    for (int64_t i = 0; i < extent[0]; i++)
-        for (int64_t j = 0; j < extent[1]; j++)
-            memcpy(destination + i * to.plane + j * to.row, source + i * from.plane + j * from.row,
-                   row_bytes);
-}
-
-/* Rows of one value, for which a call each would be too much. */
-static void copy_values(const int64_t *extent, const double *restrict source, struct strides from,
-                        double *restrict destination, struct strides to)
-{
-    for (int64_t i = 0; i < extent[0]; i++)
-        for (int64_t j = 0; j < extent[1]; j++)
-            destination[i * to.plane + j * to.row] = source[i * from.plane + j * from.row];
-}
-
-static void copy(const int64_t *extent, const double *source, struct strides from,
-                 double *destination, struct strides to)
-{
     if (extent[2] > 1)
-        copy_rows(extent, source, from, destination, to);
+        for (int64_t i = 0; i < extent[0]; i++)
+            for (int64_t j = 0; j < extent[1]; j++)
+                memcpy(destination + i * to.plane + j * to.row,
+                       source + i * from.plane + j * from.row, row_bytes);
     else
-        copy_values(extent, source, from, destination, to);
+        for (int64_t i = 0; i < extent[0]; i++)
+            for (int64_t j = 0; j < extent[1]; j++)
+                destination[i * to.plane + j * to.row] = source[i * from.plane + j * from.row];
 }
 
 void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,

@@ -8,16 +8,12 @@
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
  * windows here: see common/mpi/coarray.h.
  *
- *   parameters.h      options
- *   box.h             a rank's box and its faces
- *   grid.h            the grid of processes, and who is next to whom
- *   exchange.h        what a method knows and keeps
- *   methods.h         the ways to swap
- *   packed.h          faces packed into messages
- *   shared_window.h   faces read from a neighbour's memory
- *   copy.h            copies a face
- *   kernel.h          the timed loop
- *   check.h           the data of --check
+ *   parameters.h   options
+ *   box.h          a rank's box and its faces; the grid of processes
+ *   methods.h      the ways to swap
+ *   copy.h         copies a face
+ *   kernel.h       the timed loop
+ *   check.h        the data of --check
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
@@ -25,21 +21,16 @@
 #include "common/stats/batch.h"
 #include "halo/check.h"
 #include "halo/kernel.h"
-#include "halo/methods.h"
 #include "halo/parameters.h"
-#include "halo/shared_window.h"
 
 #include <stdio.h>
-
-/* A run with defaults ends within this, start-up included, unless the minimum that all rows need
-   takes longer. */
-#define RUN_BUDGET_S 50.0
 
 struct halo_state {
     struct halo_parameters parameters;
     struct bc_run *run;
     struct halo_grid grid;
-    MPI_Comm comm; /* of the grid */
+    MPI_Comm comm;    /* of the grid */
+    double max_bytes; /* that a box may need; rank 0 */
 };
 
 /* Of a row. */
@@ -73,79 +64,50 @@ static const struct bc_column columns[] = {
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-static bool complete(void *state, struct bc_error *error)
-{
-    struct halo_state *const halo = state;
-    return halo_parameters_complete(&halo->parameters, error);
-}
-
-static bool uses_windows(const struct halo_parameters *parameters)
-{
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (parameters->method_chosen[i] && halo_methods[i].in_window)
-            return true;
-    return false;
-}
-
-/* The bytes that a box may need. */
-static double usable_bytes(const struct halo_parameters *parameters, const struct bc_run *run)
-{
-    return bc_run_usable_bytes(run, BC_MEMORY_SHARE, uses_windows(parameters));
-}
-
 /* What would do where a box doesn't fit. */
-static struct bc_error advice_of(const struct halo_parameters *parameters, double max_bytes)
+static struct bc_error advice(const struct halo_state *halo)
 {
-    const long long max = (long long)halo_largest_cube(max_bytes, halo_packs(parameters));
-    struct bc_error advice;
+    const long long max = (long long)halo_largest_cube(halo->max_bytes, halo->parameters.packs);
+    struct bc_error hint;
     if (max > 0)
-        bc_error_set(&advice, "use at most %lldx%lldx%lld", max, max, max);
+        bc_error_set(&hint, "use at most %lldx%lldx%lld", max, max, max);
     else
-        bc_error_set(&advice, "use fewer processes a node");
-    return advice;
+        bc_error_set(&hint, "use fewer processes a node");
+    return hint;
 }
 
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    struct halo_parameters *const p = &((struct halo_state *)state)->parameters;
+    struct halo_state *const halo = state;
+    struct halo_parameters *const p = &halo->parameters;
     if (!halo_parameters_fit(p, run->job.ranks, error))
         return false;
-    const double max_bytes = usable_bytes(p, run);
+    halo->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, p->in_window);
     if (!bc_option_given(&run->options, "local"))
-        halo_parameters_shorten(p, max_bytes);
+        halo_parameters_shorten(p, halo->max_bytes);
     for (int i = 0; i < p->box_count; i++) {
-        const struct halo_box *const box = &p->boxes[i];
-        const double bytes = halo_needed_bytes(box, halo_packs(p));
-        if (bytes > max_bytes)
+        const double bytes = halo_needed_bytes(&p->boxes[i], p->packs);
+        const int64_t *const extent = p->boxes[i].extent;
+        if (bytes > halo->max_bytes)
             return bc_error_set(error,
                                 "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
                                 "memory or /dev/shm: %s",
-                                (long long)box->extent[0], (long long)box->extent[1],
-                                (long long)box->extent[2], bytes / 1048576, max_bytes / 1048576,
-                                advice_of(p, max_bytes).text);
+                                (long long)extent[0], (long long)extent[1], (long long)extent[2],
+                                bytes / 1048576, halo->max_bytes / 1048576, advice(halo).text);
     }
     return true;
 }
 
 /* ---- what the run says before its rows ------------------------------------------------------- */
 
-static void note_left_out(const struct halo_state *halo)
-{
-    const struct halo_parameters *const p = &halo->parameters;
-    if (p->left_out != NULL)
-        bc_output_remark(halo->run->output, "note",
-                         "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
-                         advice_of(p, usable_bytes(p, halo->run)).text);
-}
-
 /* Leaves out a method that calls a function which the MPI library lacks. */
-static void check_missing(struct halo_state *halo, int method)
+static void check_missing(struct halo_state *halo, int i)
 {
-    if (!halo_methods[method].missing)
-        return;
-    halo->parameters.method_chosen[method] = false;
-    bc_output_remark(halo->run->output, "note", "no %s: this MPI library has no such function",
-                     halo_methods[method].name);
+    const struct halo_method *const method = &halo_methods[i];
+    halo->parameters.method_chosen[i] = !method->missing;
+    if (method->missing)
+        bc_output_remark(halo->run->output, "note", "no %s: this MPI library has no such function",
+                         method->name);
 }
 
 /* Says how many faces of the shared window cross nodes; leaves it out where no process shares a
@@ -169,7 +131,7 @@ static void check_sharing(struct halo_state *halo, int i)
 
 /* Says when the neighborhood collective brings wrong faces, which --check alone would show.
    Collective. */
-static void check_order(const struct halo_state *halo, int i)
+static void check_order(struct halo_state *halo, int i)
 {
     const struct halo_method *const method = &halo_methods[i];
     if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
@@ -181,34 +143,26 @@ static void check_order(const struct halo_state *halo, int i)
 
 /* ---- what all rows share --------------------------------------------------------------------- */
 
-/* A communicator of the grid, with the ranks of MPI_COMM_WORLD. Collective. */
-static MPI_Comm create_grid_comm(const int *dims)
-{
-    static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
-    MPI_Comm comm;
-    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, &comm));
-    BC_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    return comm;
-}
-
 static void open_halo(void *state, struct bc_run *run)
 {
+    static void (*const checks[])(struct halo_state *, int) = {check_missing, check_sharing,
+                                                               check_order};
+    static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
     struct halo_state *const halo = state;
     struct halo_parameters *const p = &halo->parameters;
     BC_MPI(MPI_Dims_create(run->job.ranks, HALO_DIRECTIONS, p->dims));
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, p->dims, periodic, 0, &halo->comm));
+    BC_MPI(MPI_Comm_set_errhandler(halo->comm, MPI_ERRORS_RETURN));
     halo->run = run;
     halo->grid = halo_grid_of(p->dims, run->job.rank);
-    halo->comm = create_grid_comm(p->dims);
-    note_left_out(halo);
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (p->method_chosen[i])
-            check_missing(halo, i);
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (p->method_chosen[i])
-            check_sharing(halo, i);
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (p->method_chosen[i])
-            check_order(halo, i);
+    if (p->left_out != NULL)
+        bc_output_remark(run->output, "note",
+                         "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
+                         advice(halo).text);
+    for (size_t c = 0; c < sizeof checks / sizeof *checks; c++)
+        for (int i = 0; i < HALO_METHODS; i++)
+            if (p->method_chosen[i])
+                checks[c](halo, i);
 }
 
 static void list_rows(void *state, struct bc_rows *rows)
@@ -316,17 +270,16 @@ const struct bc_benchmark halo_benchmark = {
     .options = halo_options,
     .option_count = HALO_OPTIONS,
     .table = {columns, sizeof columns / sizeof *columns},
-    .budget_s = RUN_BUDGET_S,
+    .budget_s = 50.0,
     .may_start_together = true,
     .defaults = &halo_default_parameters,
     .defaults_bytes = sizeof halo_default_parameters,
     .state_bytes = sizeof(struct halo_state),
     .key_bytes = sizeof(struct key),
     .result_bytes = sizeof(struct result),
-    .complete = complete,
+    .complete = halo_parameters_complete,
     .fit = fit,
     .open = open_halo,
     .rows = list_rows,
     .measure = measure,
-    .close = close_halo,
-};
+    .close = close_halo};

@@ -10,9 +10,33 @@
 #ifndef COMMCOST_HALO_METHODS_H
 #define COMMCOST_HALO_METHODS_H
 
-#include "halo/exchange.h"
+#include "halo/box.h"
 
+#include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+/* One rank's part in swaps of one box by one method. */
+struct halo_exchange {
+    struct halo_box box; /* the same on every rank */
+    struct halo_grid grid;
+    MPI_Comm comm;                  /* Cartesian and periodic, with the grid's ranks */
+    MPI_Comm node_comm;             /* the ranks of this node */
+    int64_t array[HALO_DIRECTIONS]; /* extents of `values` */
+    struct halo_region sent[HALO_FACES], received[HALO_FACES];
+
+    /* The method's: made by its create. */
+    double *values; /* the array, halo included */
+    void *own;
+};
+
+/* All but the method's part. Local; the communicators stay the caller's. */
+void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *box,
+                        const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm);
+
+/* Ordinary memory of `count` values, at the start of a page as in a window, and touched; freed by
+   free(). Local; ends the job if there is none. */
+double *halo_allocate_values(int64_t count);
 
 enum halo_sync {
     HALO_SYNC_ALL,
@@ -27,28 +51,37 @@ extern const char *const halo_sync_names[HALO_SYNCS];
 struct halo_method {
     const char *name; /* rows that differ in sync share it */
     enum halo_sync sync;
+
+    /* Makes the array, all zeros, and what the swap needs. Collective over the exchange's
+       communicator. */
+    void (*create)(struct halo_exchange *exchange);
+    /* Sends the box's layers and receives the halo's, all six. When it returns the halo is complete
+       and the box may be written. Collective, without being a barrier. The timed kernel. */
+    void (*swap)(const struct halo_exchange *exchange);
+    /* Frees it. Collective. */
+    void (*destroy)(struct halo_exchange *exchange);
+    /* Whether the MPI library brings each face to its side of the halo; NULL where that doesn't
+       depend on it. Collective over the grid's communicator; the same answer on all ranks. */
+    bool (*is_right)(const struct halo_grid *grid, MPI_Comm comm);
+
     bool missing;     /* the MPI library lacks what it calls */
     bool in_window;   /* the array is in a window, maybe in /dev/shm */
     bool shares_node; /* only for neighbours that share a node */
     bool packs;       /* faces, or those of other nodes, go through buffers */
-
-    /* Makes the array, all zeros, and what the swap needs. Collective over the
-       exchange's communicator. */
-    void (*create)(struct halo_exchange *exchange);
-
-    /* Sends the box's layers and receives the halo's, all six. When it returns the halo is complete
-       and the box may be written. Collective, without being a barrier. The timed kernel. */
-    void (*swap)(const struct halo_exchange *exchange);
-
-    /* Frees it. Collective. */
-    void (*destroy)(struct halo_exchange *exchange);
-
-    /* Whether the MPI library brings each face to its side of the halo; NULL where that doesn't
-       depend on it. Collective over the grid's communicator; the same answer on all ranks. */
-    bool (*is_right)(const struct halo_grid *grid, MPI_Comm comm);
 };
 
 enum { HALO_METHODS = 9 };
 extern const struct halo_method halo_methods[HALO_METHODS];
+
+/* Faces, of all ranks, by where the neighbour is. */
+struct halo_neighbourhood {
+    int64_t faces;
+    int64_t on_node;  /* another rank of the same node */
+    int64_t off_node; /* on another node */
+};
+
+/* Collective over `comm`; the same on every rank. */
+struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
+                                                MPI_Comm node_comm);
 
 #endif

@@ -39,10 +39,8 @@ const struct bc_option halo_options[HALO_OPTIONS] = {
              "each other"},
 };
 
-/* ---- three numbers --------------------------------------------------------------------------- */
-
-/* Reads "AxBxC" of `length` characters; returns how many numbers there were, at
-   most 3, or 0 if it is anything else. */
+/* Reads "AxBxC" of `length` characters; returns how many numbers there were, at most 3, or 0 if it
+   is anything else. */
 static int read_extents(const char *text, size_t length, int64_t values[HALO_DIRECTIONS])
 {
     char element[ELEMENT_MAX + 1];
@@ -63,8 +61,6 @@ static int read_extents(const char *text, size_t length, int64_t values[HALO_DIR
     }
     return 0;
 }
-
-/* ---- the grid -------------------------------------------------------------------------------- */
 
 static bool complete_dims(struct halo_parameters *p, struct bc_error *error)
 {
@@ -97,8 +93,6 @@ bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
                         ELEMENT_MAX, parameters->dims_text, ranks, ranks);
 }
 
-/* ---- the boxes ------------------------------------------------------------------------------- */
-
 static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
 {
     p->box_count = 0;
@@ -111,19 +105,16 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
             box.extent[1] = box.extent[2] = box.extent[0];
         if (numbers != 1 && numbers != HALO_DIRECTIONS)
             return bc_error_set(error,
-                                "--local: '%.*s' is no box: use A or "
-                                "AxBxC, such as 100 or 100x20x30",
+                                "--local: '%.*s' is no box: use A or AxBxC, such as 100 or "
+                                "100x20x30",
                                 shown, element);
         if (!halo_is_possible(&box))
             return bc_error_set(error,
-                                "--local: %.*s can't be swapped: use "
-                                "extents of at least 1 and of at most "
-                                "%.0f values together with the halo",
+                                "--local: %.*s can't be swapped: use extents of at least 1 and of "
+                                "at most %.0f values together with the halo",
                                 shown, element, BC_ELEMENTS_MAX);
         if (p->box_count == HALO_BOXES_MAX)
-            return bc_error_set(error,
-                                "--local: more than %d boxes: use "
-                                "fewer at a time",
+            return bc_error_set(error, "--local: more than %d boxes: use fewer at a time",
                                 HALO_BOXES_MAX);
         p->boxes[p->box_count++] = box;
         element += length;
@@ -132,19 +123,11 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
     }
 }
 
-bool halo_packs(const struct halo_parameters *parameters)
-{
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (parameters->method_chosen[i] && halo_methods[i].packs)
-            return true;
-    return false;
-}
-
 void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
 {
     struct halo_parameters *const p = parameters;
     int count = p->box_count;
-    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1], halo_packs(p)) > bytes)
+    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1], p->packs) > bytes)
         count--;
     if (count == p->box_count)
         return;
@@ -158,19 +141,22 @@ void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
     p->box_count = count;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
-
 static void choose_methods(struct halo_parameters *p)
 {
+    p->packs = p->in_window = false;
     for (int i = 0; i < HALO_METHODS; i++) {
-        const enum halo_sync sync = halo_methods[i].sync;
-        const bool wanted = sync == HALO_SYNC_NONE || p->sync == SYNC_BOTH || p->sync == (int)sync;
-        p->method_chosen[i] = p->methods.chosen[i] && wanted;
+        const struct halo_method *const method = &halo_methods[i];
+        const bool chosen =
+            p->methods.chosen[i] && (method->sync == HALO_SYNC_NONE || p->sync == SYNC_BOTH ||
+                                     p->sync == (int)method->sync);
+        p->method_chosen[i] = chosen;
+        p->packs = p->packs || (chosen && method->packs);
+        p->in_window = p->in_window || (chosen && method->in_window);
     }
 }
 
-bool halo_parameters_complete(struct halo_parameters *parameters, struct bc_error *error)
+bool halo_parameters_complete(void *state, struct bc_error *error)
 {
-    choose_methods(parameters);
-    return complete_dims(parameters, error) && complete_boxes(parameters, error);
+    choose_methods(state);
+    return complete_dims(state, error) && complete_boxes(state, error);
 }

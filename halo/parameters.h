@@ -5,10 +5,7 @@
 #define COMMCOST_HALO_PARAMETERS_H
 
 #include "common/run/options.h"
-#include "halo/box.h"
 #include "halo/methods.h"
-
-#include <stdbool.h>
 
 #define HALO_BOXES_MAX 256
 
@@ -16,8 +13,7 @@
 #define HALO_DEFAULT_LOCAL "10,50,100,150"
 
 struct halo_parameters {
-    const char *dims_text;
-    const char *local_text;
+    const char *dims_text, *local_text;
     struct bc_names methods;
     int sync; /* enum halo_sync of puts and gets; HALO_SYNC_NONE: both */
 
@@ -26,6 +22,7 @@ struct halo_parameters {
     struct halo_box boxes[HALO_BOXES_MAX];
     int box_count;
     bool method_chosen[HALO_METHODS]; /* by name and synchronisation */
+    bool packs, in_window;            /* a chosen method does; see struct halo_method */
 
     char shortened_local[sizeof HALO_DEFAULT_LOCAL];
     const char *left_out; /* the boxes that halo_parameters_shorten left out, or NULL */
@@ -37,15 +34,12 @@ extern const struct halo_parameters halo_default_parameters;
 #define HALO_OPTIONS 4
 extern const struct bc_option halo_options[HALO_OPTIONS];
 
-/* Parses the texts. False with the error set. Local. */
-bool halo_parameters_complete(struct halo_parameters *parameters, struct bc_error *error);
+/* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
+bool halo_parameters_complete(void *state, struct bc_error *error);
 
 /* Whether `ranks` processes make the grid of --dims. False with the error set. Local. */
 bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
                          struct bc_error *error);
-
-/* Whether a method that was chosen packs faces into buffers. */
-bool halo_packs(const struct halo_parameters *parameters);
 
 /* Leaves boxes that need more than `bytes` out of the default list, but for the first one, and
    makes `local_text` what is left. Local, after halo_parameters_complete. */

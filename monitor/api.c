@@ -1,19 +1,44 @@
 #include "monitor/api.h"
 
-#include "monitor/communicators.h"
-#include "monitor/mpirtmon.h"
-#include "monitor/next.h"
-#include "monitor/ready.h"
+#include "monitor/calls.h"
 #include "monitor/report.h"
-#include "monitor/requests.h"
-#include "monitor/rows.h"
-#include "monitor/snapshot.h"
-#include "monitor/warnings.h"
 #include "monitor/windows.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+/* ---- the monitor's readiness ----------------------------------------------------------------- */
+
+static pthread_once_t made_ready = PTHREAD_ONCE_INIT;
+
+__attribute__((constructor)) static void note_time(void)
+{
+    ticks_start();
+}
+
+static void make_ready(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    monitor_lock_needed = level == MPI_THREAD_MULTIPLE;
+    communicators_start();
+    requests_start();
+    snapshots_set_own_ticks(ticks_cost(), posted_own_ticks());
+}
+
+bool mpi_is_there(void)
+{
+    int initialised = 0, finalised = 0;
+    PMPI_Initialized(&initialised);
+    PMPI_Finalized(&finalised);
+    if (!initialised || finalised)
+        return false;
+    (void)pthread_once(&made_ready, make_ready);
+    return true;
+}
+
+/* ---- places of snapshots --------------------------------------------------------------------- */
 
 /* Active snapshots, and the rows of the last ones that ended. */
 enum { KEPT_MAX = 64, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };

@@ -1,7 +1,6 @@
 #include "monitor/communicators.h"
 
 #include "common/machine/hosts.h"
-#include "monitor/lock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,18 +51,17 @@ static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
    them. NULL without memory. */
 static int *ranks_in_world(MPI_Group group, int size)
 {
-    int *const own = malloc(2 * (size_t)(size > 0 ? size : 1) * sizeof *own);
-    if (own == NULL)
+    int *const world = malloc(2 * (size_t)(size > 0 ? size : 1) * sizeof *world);
+    if (world == NULL)
         return NULL;
-    int *const world = own + size;
+    int *const own = world + size;
     for (int i = 0; i < size; i++)
         own[i] = i;
     MPI_Group world_group;
     PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
     PMPI_Group_translate_ranks(group, size, own, world_group, world);
     PMPI_Group_free(&world_group);
-    memmove(own, world, (size_t)size * sizeof *own);
-    return own;
+    return world;
 }
 
 static int ascending(const void *left, const void *right)
@@ -81,10 +79,9 @@ static void format_members(struct communicator *record, int *ranks, int size)
         ranks++;
         size--;
     }
-    const size_t length =
-        bc_format_ranks(ranks, (size_t)size, record->members, sizeof record->members);
-    if (length >= sizeof record->members)
-        (void)snprintf(record->members + sizeof record->members - 4, 4, "...");
+    const size_t room = sizeof record->members;
+    if (bc_format_ranks(ranks, (size_t)size, record->members, room) >= room)
+        (void)snprintf(record->members + room - 4, 4, "...");
 }
 
 /* The neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th on all
@@ -222,9 +219,9 @@ static int find_identity(struct communicator *record)
 
 /* Completes the record's identity, names it, and gives the handle a number, which is returned. A
    handle that MPI has just made is new, whatever it stood for before. */
-static int enter(MPI_Comm comm, struct communicator *record, const char *maker, bool is_new)
+static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
-    record->alike = hash(record->identity, maker, strlen(maker));
+    record.alike = hash(record.identity, maker, strlen(maker));
     monitor_lock();
     int number = communicator_find(comm);
     if (number != HANDLE_UNKNOWN && !is_new) {
@@ -233,14 +230,14 @@ static int enter(MPI_Comm comm, struct communicator *record, const char *maker, 
     }
     if (number != HANDLE_UNKNOWN)
         forget(comm, number);
-    number = find_identity(record);
-    (void)snprintf(record->name, sizeof record->name, "%.48s %d", maker, record->ordinal);
+    number = find_identity(&record);
+    (void)snprintf(record.name, sizeof record.name, "%.48s %d", maker, record.ordinal);
     if (number == HANDLE_UNKNOWN)
         number = free_number();
     if (number != OTHER_COMMUNICATORS) {
-        communicators[number] = *record;
+        communicators[number] = record;
         state[number] = LIVE;
-        (void)handle_set(&identities, record->identity, number);
+        (void)handle_set(&identities, record.identity, number);
     }
     const bool is_known = handle_set(&communicator_numbers, communicator_key(comm), number);
     monitor_unlock();
@@ -249,10 +246,8 @@ static int enter(MPI_Comm comm, struct communicator *record, const char *maker, 
 
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
 {
-    if (comm == MPI_COMM_NULL || !started)
-        return;
-    struct communicator record = describe(original);
-    (void)enter(comm, &record, maker, true);
+    if (comm != MPI_COMM_NULL && started)
+        (void)enter(comm, describe(original), maker, true);
 }
 
 void communicator_created(MPI_Comm comm, const char *maker)
@@ -269,8 +264,7 @@ int communicator_index(MPI_Comm comm)
         return number;
     if (comm == MPI_COMM_NULL || !started)
         return OTHER_COMMUNICATORS; /* an error of the program's, which MPI will report */
-    struct communicator record = describe(comm);
-    return enter(comm, &record, "communicator", false);
+    return enter(comm, describe(comm), "communicator", false);
 }
 
 const struct communicator *communicator_record(MPI_Comm comm, int number,

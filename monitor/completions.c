@@ -7,11 +7,8 @@
  * before this one has looked: there the operations are taken out before the call, and those that
  * were not completed are put back.
  */
-#include "monitor/completions.h"
-
 #include "common/stats/stats.h"
 #include "monitor/calls.h"
-#include "monitor/next.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,8 +20,13 @@ struct held {
     struct operation operation;
 };
 
-/* Room for more requests than fit on the stack. Each thread has its own, which grows to what its
-   largest call needs and is freed with the thread. */
+/* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
+static bool something_was_cancelled;
+
+/* ---- room for the requests of a call --------------------------------------------------------- */
+
+/* For more requests than fit on the stack. Each thread has its own, which grows to what its largest
+   call needs and is freed with the thread. */
 struct room {
     struct held *held;
     MPI_Status *statuses;
@@ -71,8 +73,37 @@ static struct room *take_thread_room(int count)
     return room;
 }
 
-/* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
-static bool something_was_cancelled;
+enum { HELD_ON_STACK = 64 };
+
+/* A call that is followed. */
+struct call {
+    int count;
+    const MPI_Request *requests; /* the program's */
+    struct held *held;
+    MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
+    struct room *room;    /* the thread's, or NULL */
+    struct held held_on_stack[HELD_ON_STACK];
+    MPI_Status statuses_on_stack[HELD_ON_STACK];
+};
+
+/* Finds room. False if there is none. call_end gives it back. */
+static bool call_begin(struct call *call, int count, const MPI_Request *requests)
+{
+    call->count = count;
+    call->requests = requests;
+    call->room = count > HELD_ON_STACK ? take_thread_room(count) : NULL;
+    call->held = call->room != NULL ? call->room->held : call->held_on_stack;
+    call->statuses = call->room != NULL ? call->room->statuses : call->statuses_on_stack;
+    return count <= HELD_ON_STACK || call->room != NULL;
+}
+
+static void call_end(const struct call *call)
+{
+    if (call->room != NULL)
+        call->room->busy = false;
+}
+
+/* ---- before and after a call ----------------------------------------------------------------- */
 
 /* Copies the handles before the call. */
 static void hold(struct held *held, int count, const MPI_Request *requests)
@@ -103,44 +134,31 @@ static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *st
         operation_end(operation, end_ticks, operation->receives ? bytes_received(status) : 0);
 }
 
-/* Whether the statuses are valid: a call on several requests that fails may yet have completed some
-   of them. */
-static bool has_statuses(int error)
-{
-    int class = MPI_SUCCESS;
-    if (error != MPI_SUCCESS)
-        PMPI_Error_class(error, &class);
-    return error == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
-}
-
-static bool has_completed(int error, const MPI_Status *status)
-{
-    return error == MPI_SUCCESS || status->MPI_ERROR == MPI_SUCCESS;
-}
-
 /* The call has failed: an operation whose request it has freed is over, without an end. */
-static void drop_failed(struct held *held, int count, const MPI_Request *requests)
+static void drop_failed(const struct call *call)
 {
     monitor_lock();
-    for (int i = 0; i < count; i++)
-        if (requests[i] == MPI_REQUEST_NULL && held[i].request != MPI_REQUEST_NULL) {
-            if (!held[i].taken)
-                (void)request_take(held[i].request, &held[i].operation);
-            held[i].taken = false;
+    for (int i = 0; i < call->count; i++) {
+        struct held *const held = &call->held[i];
+        if (call->requests[i] == MPI_REQUEST_NULL && held->request != MPI_REQUEST_NULL) {
+            if (!held->taken)
+                (void)request_take(held->request, &held->operation);
+            held->taken = false;
         }
+    }
     monitor_unlock();
 }
 
 /* Puts back what was taken and not completed. The last comes first, so that the operations of one
    request keep their order. */
-static void put_back(const struct held *held, int count)
+static void put_back(const struct call *call)
 {
     if (!monitor_lock_needed)
         return;
     monitor_lock();
-    for (int i = count - 1; i >= 0; i--)
-        if (held[i].taken)
-            request_put_back(held[i].request, &held[i].operation);
+    for (int i = call->count - 1; i >= 0; i--)
+        if (call->held[i].taken)
+            request_put_back(call->held[i].request, &call->held[i].operation);
     monitor_unlock();
 }
 
@@ -154,6 +172,45 @@ static void lose(int count, const MPI_Request *requests)
             operation_untracked(&operation);
     }
     monitor_unlock();
+}
+
+/* Before a call on `count` requests. False if it is not to be followed, or can't be. `statuses` are
+   the program's: one for each request that the call may complete. */
+static bool follow(struct call *call, int count, const MPI_Request *requests, MPI_Status *statuses)
+{
+    if (!is_anything_monitored())
+        return false;
+    if (!call_begin(call, count, requests)) {
+        lose(count, requests);
+        return false;
+    }
+    if (statuses != MPI_STATUSES_IGNORE && statuses != MPI_STATUS_IGNORE)
+        call->statuses = statuses;
+    hold(call->held, count, requests);
+    return true;
+}
+
+/* The call has returned `error`, which this returns, too. It has completed `completed` requests,
+   those of these indices (NULL: the first ones), and set as many statuses. */
+static int followed(const struct call *call, int error, int completed, const int *indices)
+{
+    const uint64_t end_ticks = ticks_now();
+    int class = MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        PMPI_Error_class(error, &class);
+    /* A call on several requests that fails may yet have completed some of them. */
+    if (completed == MPI_UNDEFINED || (error != MPI_SUCCESS && class != MPI_ERR_IN_STATUS))
+        completed = 0;
+    for (int i = 0; i < completed; i++) {
+        const MPI_Status *const status = &call->statuses[i];
+        if (error == MPI_SUCCESS || status->MPI_ERROR == MPI_SUCCESS)
+            end_held(&call->held[indices != NULL ? indices[i] : i], end_ticks, status);
+    }
+    if (error != MPI_SUCCESS)
+        drop_failed(call);
+    put_back(call);
+    call_end(call);
+    return error;
 }
 
 uint64_t posted_own_ticks(void)
@@ -176,207 +233,89 @@ uint64_t posted_own_ticks(void)
     return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
 }
 
-/* ---- calls on one request -------------------------------------------------------------------- */
-
-/* The call has returned `error`, which this returns, too. */
-static int end_one(struct held *held, const MPI_Request *request, int error, bool is_complete,
-                   const MPI_Status *status)
-{
-    const uint64_t end_ticks = ticks_now();
-    if (error != MPI_SUCCESS)
-        drop_failed(held, 1, request);
-    else if (is_complete)
-        end_held(held, end_ticks, status);
-    put_back(held, 1);
-    return error;
-}
+/* ---- calls that complete --------------------------------------------------------------------- */
 
 INTERPOSED int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    if (!is_anything_monitored())
+    struct call call;
+    if (!follow(&call, 1, request, status))
         return next.Wait(request, status);
-    struct held held;
-    MPI_Status own;
-    MPI_Status *const known = status_or(status, &own);
-    hold(&held, 1, request);
-    const int error = next.Wait(request, known);
-    return end_one(&held, request, error, true, known);
+    const int error = next.Wait(request, call.statuses);
+    return followed(&call, error, error == MPI_SUCCESS, NULL);
 }
 
 INTERPOSED int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    if (!is_anything_monitored())
+    struct call call;
+    if (!follow(&call, 1, request, status))
         return next.Test(request, flag, status);
-    struct held held;
-    MPI_Status own;
-    MPI_Status *const known = status_or(status, &own);
-    hold(&held, 1, request);
-    const int error = next.Test(request, flag, known);
-    return end_one(&held, request, error, error == MPI_SUCCESS && *flag, known);
+    const int error = next.Test(request, flag, call.statuses);
+    return followed(&call, error, error == MPI_SUCCESS && *flag, NULL);
 }
 
 INTERPOSED int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    if (!is_anything_monitored())
+    struct call call;
+    if (!follow(&call, 1, &request, status))
         return next.Request_get_status(request, flag, status);
-    struct held held;
-    MPI_Status own;
-    MPI_Status *const known = status_or(status, &own);
-    hold(&held, 1, &request);
-    const int error = next.Request_get_status(request, flag, known);
-    return end_one(&held, &request, error, error == MPI_SUCCESS && *flag, known);
-}
-
-/* ---- calls on several requests --------------------------------------------------------------- */
-
-enum { HELD_ON_STACK = 64 };
-
-struct many {
-    struct held on_stack[HELD_ON_STACK];
-    MPI_Status statuses_on_stack[HELD_ON_STACK];
-    int count;
-    const MPI_Request *requests; /* the program's */
-    struct held *held;
-    MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
-    struct room *room;
-};
-
-/* Finds room for a call on `count` requests. */
-static bool many_begin(struct many *many, int count)
-{
-    many->room = NULL;
-    many->held = many->on_stack;
-    many->statuses = many->statuses_on_stack;
-    if (count > HELD_ON_STACK) {
-        many->room = take_thread_room(count);
-        if (many->room == NULL)
-            return false;
-        many->held = many->room->held;
-        many->statuses = many->room->statuses;
-    }
-    return true;
-}
-
-static void many_end(const struct many *many)
-{
-    if (many->room != NULL)
-        many->room->busy = false;
-}
-
-/* Before the call. False if it is not to be followed, or can't be. `statuses` are the program's, or
-   the one status of MPI_Waitany and MPI_Testany. */
-static bool many_hold(struct many *many, int count, const MPI_Request *requests,
-                      MPI_Status *statuses)
-{
-    if (!is_anything_monitored())
-        return false;
-    if (!many_begin(many, count)) {
-        lose(count, requests);
-        return false;
-    }
-    if (statuses != MPI_STATUSES_IGNORE && statuses != MPI_STATUS_IGNORE)
-        many->statuses = statuses;
-    many->count = count;
-    many->requests = requests;
-    hold(many->held, count, requests);
-    return true;
-}
-
-static int many_release(struct many *many, int error)
-{
-    if (error != MPI_SUCCESS)
-        drop_failed(many->held, many->count, many->requests);
-    put_back(many->held, many->count);
-    many_end(many);
-    return error;
-}
-
-/* MPI_Waitall or MPI_Testall has returned `error`, which this returns, too. */
-static int end_all(struct many *many, int error, bool are_complete)
-{
-    const uint64_t end_ticks = ticks_now();
-    if (has_statuses(error) && are_complete)
-        for (int i = 0; i < many->count; i++)
-            if (has_completed(error, &many->statuses[i]))
-                end_held(&many->held[i], end_ticks, &many->statuses[i]);
-    return many_release(many, error);
+    const int error = next.Request_get_status(request, flag, call.statuses);
+    return followed(&call, error, error == MPI_SUCCESS && *flag, NULL);
 }
 
 INTERPOSED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    struct many many;
-    if (!many_hold(&many, count, requests, statuses))
+    struct call call;
+    if (!follow(&call, count, requests, statuses))
         return next.Waitall(count, requests, statuses);
-    const int error = next.Waitall(count, requests, many.statuses);
-    return end_all(&many, error, true);
+    return followed(&call, next.Waitall(count, requests, call.statuses), count, NULL);
 }
 
 INTERPOSED int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    struct many many;
-    if (!many_hold(&many, count, requests, statuses))
+    struct call call;
+    if (!follow(&call, count, requests, statuses))
         return next.Testall(count, requests, flag, statuses);
-    const int error = next.Testall(count, requests, flag, many.statuses);
-    return end_all(&many, error, error != MPI_SUCCESS || *flag);
-}
-
-/* The same for MPI_Waitany and MPI_Testany. */
-static int end_any(struct many *many, int error, bool is_complete, const int *index)
-{
-    const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS && is_complete && *index != MPI_UNDEFINED)
-        end_held(&many->held[*index], end_ticks, many->statuses);
-    return many_release(many, error);
+    const int error = next.Testall(count, requests, flag, call.statuses);
+    return followed(&call, error, error != MPI_SUCCESS || *flag ? count : 0, NULL);
 }
 
 INTERPOSED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    struct many many;
-    if (!many_hold(&many, count, requests, status))
+    struct call call;
+    if (!follow(&call, count, requests, status))
         return next.Waitany(count, requests, index, status);
-    const int error = next.Waitany(count, requests, index, many.statuses);
-    return end_any(&many, error, true, index);
+    const int error = next.Waitany(count, requests, index, call.statuses);
+    return followed(&call, error, error == MPI_SUCCESS && *index != MPI_UNDEFINED, index);
 }
 
 INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                            MPI_Status *status)
 {
-    struct many many;
-    if (!many_hold(&many, count, requests, status))
+    struct call call;
+    if (!follow(&call, count, requests, status))
         return next.Testany(count, requests, index, flag, status);
-    const int error = next.Testany(count, requests, index, flag, many.statuses);
-    return end_any(&many, error, error == MPI_SUCCESS && *flag, index);
-}
-
-/* The same for MPI_Waitsome and MPI_Testsome, whose statuses are in the order of the indices. */
-static int end_some(struct many *many, int error, int completed, const int indices[])
-{
-    const uint64_t end_ticks = ticks_now();
-    if (has_statuses(error) && completed != MPI_UNDEFINED)
-        for (int i = 0; i < completed; i++)
-            if (has_completed(error, &many->statuses[i]))
-                end_held(&many->held[indices[i]], end_ticks, &many->statuses[i]);
-    return many_release(many, error);
+    const int error = next.Testany(count, requests, index, flag, call.statuses);
+    return followed(&call, error, error == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED, index);
 }
 
 INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
                             MPI_Status statuses[])
 {
-    struct many many;
-    if (!many_hold(&many, count, requests, statuses))
+    struct call call;
+    if (!follow(&call, count, requests, statuses))
         return next.Waitsome(count, requests, completed, indices, statuses);
-    const int error = next.Waitsome(count, requests, completed, indices, many.statuses);
-    return end_some(&many, error, *completed, indices);
+    const int error = next.Waitsome(count, requests, completed, indices, call.statuses);
+    return followed(&call, error, *completed, indices);
 }
 
 INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
                             MPI_Status statuses[])
 {
-    struct many many;
-    if (!many_hold(&many, count, requests, statuses))
+    struct call call;
+    if (!follow(&call, count, requests, statuses))
         return next.Testsome(count, requests, completed, indices, statuses);
-    const int error = next.Testsome(count, requests, completed, indices, many.statuses);
-    return end_some(&many, error, *completed, indices);
+    const int error = next.Testsome(count, requests, completed, indices, call.statuses);
+    return followed(&call, error, *completed, indices);
 }
 
 /* ---- cancelling, freeing and starting -------------------------------------------------------- */
@@ -426,15 +365,15 @@ INTERPOSED int MPI_Start(MPI_Request *request)
 
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
-    struct many many;
-    if (!is_anything_monitored() || !many_begin(&many, count))
+    struct call call;
+    if (!is_anything_monitored() || !call_begin(&call, count, requests))
         return next.Startall(count, requests);
     for (int i = 0; i < count; i++)
-        many.held[i].taken = begin_start(requests[i], &many.held[i].operation);
+        call.held[i].taken = begin_start(requests[i], &call.held[i].operation);
     const int error = next.Startall(count, requests);
     for (int i = 0; i < count; i++)
-        if (many.held[i].taken)
-            (void)operation_posted(&many.held[i].operation, error, requests[i]);
-    many_end(&many);
+        if (call.held[i].taken)
+            (void)operation_posted(&call.held[i].operation, error, requests[i]);
+    call_end(&call);
     return error;
 }

@@ -15,51 +15,35 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* A word's value, if it has one. Not terminated by a 0. */
-struct value {
-    const char *start;
-    size_t length;
-};
-
 struct word {
     const char *name; /* ends in "=" if a value follows */
-    bool (*set)(struct environment *environment, const struct word *word, struct value value);
+    /* Takes the value, which it may change; "" for a word without one. False if it is wrong. */
+    bool (*set)(struct environment *environment, const struct word *word, char *value);
     size_t flag;      /* its offset in the handle */
     const char *hint; /* what is accepted */
 };
 
-static bool set_flag(struct environment *environment, const struct word *word, struct value value)
+enum { NUMBER_LENGTH_MAX = 63 }; /* of a value that has a number, with its unit */
+
+static bool set_flag(struct environment *environment, const struct word *word, char *value)
 {
     (void)value;
     *(int *)(void *)((char *)&environment->handle + word->flag) = 1;
     return true;
 }
 
-static bool set_all(struct environment *environment, const struct word *word, struct value value)
+static bool set_all(struct environment *environment, const struct word *word, char *value)
 {
     (void)word, (void)value;
-#define SET_FLAG(Flag) environment->handle.Flag = 1;
-    MONITOR_FLAGS(SET_FLAG)
-#undef SET_FLAG
+    flags_set(&environment->handle);
     return true;
 }
 
-/* Copies a value. False if it doesn't fit. */
-static bool copy_value(struct value value, char *text, size_t size)
-{
-    if (value.length >= size)
-        return false;
-    memcpy(text, value.start, value.length);
-    text[value.length] = '\0';
-    return true;
-}
-
-static bool set_large(struct environment *environment, const struct word *word, struct value value)
+static bool set_large(struct environment *environment, const struct word *word, char *value)
 {
     (void)word;
-    char text[64];
     int64_t bytes;
-    if (!copy_value(value, text, sizeof text) || !bc_parse_size(text, &bytes) || bytes < 1)
+    if (strlen(value) > NUMBER_LENGTH_MAX || !bc_parse_size(value, &bytes) || bytes < 1)
         return false;
     environment->handle.large_bytes = bytes;
     return true;
@@ -68,8 +52,7 @@ static bool set_large(struct environment *environment, const struct word *word, 
 /* The max timeout: some 30 years, which any clock can count. */
 #define TIMEOUT_MAX_US 1e15
 
-static bool set_timeout(struct environment *environment, const struct word *word,
-                        struct value value)
+static bool set_timeout(struct environment *environment, const struct word *word, char *value)
 {
     /* "s" comes last, since the others end in it, too. */
     static const struct {
@@ -77,16 +60,14 @@ static bool set_timeout(struct environment *environment, const struct word *word
         double us;
     } units[] = {{"ns", 1e-3}, {"us", 1.0}, {"ms", 1e3}, {"s", 1e6}};
     (void)word;
-    char text[64];
-    if (!copy_value(value, text, sizeof text))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        const size_t length = strlen(units[i].name);
-        if (value.length <= length || strcmp(text + value.length - length, units[i].name) != 0)
+    const size_t length = strlen(value);
+    for (size_t i = 0; length <= NUMBER_LENGTH_MAX && i < sizeof units / sizeof *units; i++) {
+        const size_t unit_length = strlen(units[i].name);
+        if (length <= unit_length || strcmp(value + length - unit_length, units[i].name) != 0)
             continue;
-        text[value.length - length] = '\0';
+        value[length - unit_length] = '\0';
         double number;
-        if (!bc_parse_real(text, &number) || number < 0.0 || number > TIMEOUT_MAX_US / units[i].us)
+        if (!bc_parse_real(value, &number) || number < 0.0 || number > TIMEOUT_MAX_US / units[i].us)
             return false;
         environment->handle.timeout_us = number * units[i].us;
         return true;
@@ -94,10 +75,11 @@ static bool set_timeout(struct environment *environment, const struct word *word
     return false;
 }
 
-static bool set_output(struct environment *environment, const struct word *word, struct value value)
+static bool set_output(struct environment *environment, const struct word *word, char *value)
 {
     (void)word;
-    return value.length > 0 && copy_value(value, environment->output, sizeof environment->output);
+    strcpy(environment->output, value);
+    return value[0] != '\0';
 }
 
 #define FLAG(Flag) {#Flag, set_flag, offsetof(MPIX_Monitor, Flag), NULL},
@@ -152,9 +134,11 @@ static bool parse_words(const char *text, struct environment *environment, struc
                 "other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, with commas "
                 "between them",
                 shown, text);
+        char value[sizeof environment->output];
         const size_t name_length = strlen(word->name);
-        const struct value value = {text + name_length, length - name_length};
-        if (!word->set(environment, word, value))
+        const int written =
+            snprintf(value, sizeof value, "%.*s", (int)(length - name_length), text + name_length);
+        if ((size_t)written >= sizeof value || !word->set(environment, word, value))
             return bc_error_set(error, "MPIRT_MONITOR: '%.*s': %s", shown, text, word->hint);
         text += length;
         if (*text == ',' && *++text == '\0')
@@ -177,7 +161,7 @@ bool environment_parse(const char *text, struct environment *environment, struct
     if (!good)
         return false;
     if (!flags_any(&environment->handle))
-        set_all(environment, NULL, (struct value){0});
+        flags_set(&environment->handle);
     environment->handle.profile = 1;
     return true;
 }
@@ -192,20 +176,6 @@ static struct {
     FILE *file;
 } run;
 
-static void complain(const struct bc_error *error)
-{
-    fprintf(stderr, "mpirtmon: %s\n", error->text);
-    fflush(stderr);
-}
-
-/* A spawned job has its parent's variable, but must not overwrite its parent's report. */
-static bool is_spawned(void)
-{
-    MPI_Comm parent;
-    BC_MPI(PMPI_Comm_get_parent(&parent));
-    return parent != MPI_COMM_NULL;
-}
-
 /* Opens the file of rank 0's report. */
 static bool open_output(struct bc_error *error)
 {
@@ -213,7 +183,10 @@ static bool open_output(struct bc_error *error)
     run.file = stderr;
     if (name[0] == '\0')
         return true;
-    if (is_spawned()) {
+    /* A spawned job has its parent's variable, but must not overwrite its parent's report. */
+    MPI_Comm parent;
+    BC_MPI(PMPI_Comm_get_parent(&parent));
+    if (parent != MPI_COMM_NULL) {
         const size_t length = strlen(name);
         const int added = snprintf(name + length, sizeof run.environment.output - length,
                                    ".spawned-%ld", (long)getpid());
@@ -224,16 +197,15 @@ static bool open_output(struct bc_error *error)
     }
     /* "e": closed in what the program executes. */
     run.file = fopen(name, "we");
-    if (run.file != NULL) {
-        fprintf(run.file,
-                "# note: no report: the program has not called MPI_Finalize, or not yet\n");
-        fflush(run.file);
-    }
-    return run.file != NULL ||
-           bc_error_set(error,
-                        "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that "
-                        "can be written",
-                        name, strerror(errno));
+    if (run.file == NULL)
+        return bc_error_set(
+            error,
+            "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that can "
+            "be written",
+            name, strerror(errno));
+    fprintf(run.file, "# note: no report: the program has not called MPI_Finalize, or not yet\n");
+    fflush(run.file);
+    return true;
 }
 
 enum wish { NOTHING, A_MONITOR, WHAT_IS_WRONG };
@@ -247,7 +219,8 @@ static enum wish read_variable(void)
     struct bc_error error = {""};
     if (environment_parse(text, &run.environment, &error) && open_output(&error))
         return A_MONITOR;
-    complain(&error);
+    fprintf(stderr, "mpirtmon: %s\n", error.text);
+    fflush(stderr);
     return WHAT_IS_WRONG;
 }
 
@@ -276,10 +249,9 @@ void environment_start(void)
     run.environment.handle = settings.handle;
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
     if (code != MPIX_MONITOR_SUCCESS) {
-        struct bc_error error;
-        bc_error_set(&error, "MPIRT_MONITOR: rank %d: the monitor could not start: %s", run.rank,
-                     MPIX_Monitor_error_string(code));
-        complain(&error);
+        fprintf(stderr, "mpirtmon: MPIRT_MONITOR: rank %d: the monitor could not start: %s\n",
+                run.rank, MPIX_Monitor_error_string(code));
+        fflush(stderr);
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     run.started = true;

@@ -1,18 +1,11 @@
 /*
  * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR, a list of
- * words separated by commas.
- *
- *   pttopt coll comm msgsize traffic other   the handle's flags; `all` is all of them
- *   per-rank       also a row for each rank
- *   large=SIZE     from which size on a message is large (K, M, G; at least 1); 64K
- *   timeout=TIME   an operation that takes longer counts as a timeout: a number with ns, us, ms or
- *                  s; 0s: none does
- *   output=FILE    where the report goes; stderr without it. The name may have commas, unless one
- *                  of these words follows the comma
+ * the words that monitor/README.md lists, separated by commas.
  *
  * Without any flag it monitors everything; where the variable is empty or not set, nothing. Rank
- * 0's variable counts for all ranks. Of a word that comes twice the last one counts. A wrong word
- * or a file that can't be written ends the job in MPI_Init: one line on stderr, exit status 2.
+ * 0's variable counts for all ranks. Of a word that comes twice the last one counts. The name of a
+ * file may have commas, unless a word follows the comma. A wrong word or a file that can't be
+ * written ends the job in MPI_Init: one line on stderr, exit status 2.
  *
  * Processes that a program spawns have their own MPI_COMM_WORLD and report: FILE.spawned-PID, with
  * the process number of their rank 0.

@@ -12,6 +12,13 @@
 #define MONITOR_FLAGS(FLAG)                                                                        \
     FLAG(pttopt) FLAG(coll) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
 
+static inline void flags_set(MPIX_Monitor *handle)
+{
+#define SET_FLAG(Flag) handle->Flag = 1;
+    MONITOR_FLAGS(SET_FLAG)
+#undef SET_FLAG
+}
+
 /* Whether any flag is on. */
 static inline bool flags_any(const MPIX_Monitor *handle)
 {

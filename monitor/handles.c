@@ -1,5 +1,8 @@
 #include "monitor/handles.h"
 
+bool monitor_lock_needed = true;
+bool monitor_lock_taken;
+
 bool handle_set(struct handle_map *map, uint64_t key, int value)
 {
     const uint32_t i = handle_slot_of(map, key);

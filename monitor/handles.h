@@ -1,14 +1,41 @@
 /*
- * Map from MPI handles to small numbers, of fixed size: open addressing, no allocation. The caller
- * holds the monitor's lock.
+ * What the wrappers of all threads share: the monitor's one lock, and maps from MPI handles to
+ * small numbers.
  */
 #ifndef COMMCOST_MONITOR_HANDLES_H
 #define COMMCOST_MONITOR_HANDLES_H
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+/* ---- the lock -------------------------------------------------------------------------------- */
+
+/* The lock is taken only at MPI_THREAD_MULTIPLE: below that level MPI is never called by two
+   threads at a time. It is held for some ten nanoseconds, longer where a call completes many
+   operations or a snapshot starts, and never during a call of MPI. */
+extern bool monitor_lock_needed; /* true until MPI has been initialised, then set once */
+extern bool monitor_lock_taken;
+
+static inline void monitor_lock(void)
+{
+    if (!monitor_lock_needed)
+        return;
+    enum { SPINS = 100 }; /* after these the holder has probably lost its processor */
+    for (int spins = 0; __atomic_exchange_n(&monitor_lock_taken, true, __ATOMIC_ACQUIRE); spins++)
+        if (spins >= SPINS)
+            (void)sched_yield();
+}
+
+static inline void monitor_unlock(void)
+{
+    if (monitor_lock_needed)
+        __atomic_store_n(&monitor_lock_taken, false, __ATOMIC_RELEASE);
+}
+
+/* ---- maps ------------------------------------------------------------------------------------ */
 
 /* The bits of a handle, which is a number in some MPI libraries and a pointer in others. */
 #define HANDLE_KEY(Type, name)                                                                     \
@@ -37,7 +64,8 @@ struct handle_slot {
     bool taken;
 };
 
-/* 2^bits slots, zeroed at first; at most three quarters of them are ever taken. */
+/* Open addressing in 2^bits slots, zeroed at first; at most three quarters of them are ever taken.
+   The caller has the lock. */
 struct handle_map {
     struct handle_slot *slots;
     int bits;

@@ -3,9 +3,8 @@
  */
 #include "common/machine/launcher.h"
 #include "monitor/api.h"
+#include "monitor/calls.h"
 #include "monitor/environment.h"
-#include "monitor/next.h"
-#include "monitor/ready.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "common/stats/batch_length.h"
+#include "common/stats/batch.h"
 #include "monitor/kernel.h"
 #include "monitor/mpirtmon.h"
 
@@ -26,6 +26,8 @@
 struct state {
     struct bc_run *run;
     struct overhead_bench bench;
+    const struct overhead_call *call; /* of the row that is being measured */
+    int64_t repetitions;
 };
 
 /* Of a row. */
@@ -80,23 +82,19 @@ static void close_bench(void *state)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-struct round {
-    struct overhead_bench *bench;
-    const struct overhead_call *call;
-    int64_t repetitions;
-};
-
 static void take_round(void *context, double *values)
 {
-    const struct round *const round = context;
-    overhead_take(round->bench, round->call, round->repetitions, values);
+    struct state *const overhead = context;
+    overhead_take(&overhead->bench, overhead->call, overhead->repetitions, values);
 }
 
 static double pair_ns(void *context, int64_t repetitions)
 {
-    const struct round *const round = context;
-    const int64_t monitored_ns = overhead_loop(round->bench, round->call->monitored, repetitions);
-    return (double)(monitored_ns + overhead_loop(round->bench, round->call->direct, repetitions));
+    struct state *const overhead = context;
+    const int64_t monitored_ns =
+        overhead_loop(&overhead->bench, overhead->call->monitored, repetitions);
+    return (double)(monitored_ns +
+                    overhead_loop(&overhead->bench, overhead->call->direct, repetitions));
 }
 
 static void check_monitor(int code)
@@ -118,15 +116,15 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     handle.timeout_us = TIMEOUT_US;
     if (key->on)
         check_monitor(MPIX_Start_monitor(&request, &handle, NULL));
-    struct round round = {.bench = &overhead->bench, .call = key->call};
-    round.repetitions = bc_batch_double(1, REPETITIONS_MAX, PAIR_NS, pair_ns, &round);
+    overhead->call = key->call;
+    overhead->repetitions = bc_batch_double(1, REPETITIONS_MAX, PAIR_NS, pair_ns, overhead);
     const struct bc_source source = {
         .quantities = 2,
         .take = take_round,
-        .context = &round,
-        .clock_ns = run->own_clock.read_ns / (double)round.repetitions,
+        .context = overhead,
+        .clock_ns = run->own_clock.read_ns / (double)overhead->repetitions,
     };
-    const bool in_time = bc_run_sample_difference(run, &source, seconds, &result->added);
+    const bool in_time = bc_run_sample(run, &source, 1, seconds, &result->added);
     if (key->on)
         check_monitor(MPIX_End_monitor(&request, &handle));
     if (run->job.rank != 0)
@@ -139,7 +137,7 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     result->mode = key->on ? "on" : "off";
     result->direct_ns = bc_run_summarize(run, samples, 1).value;
     result->monitored_ns = bc_run_summarize(run, samples, 0).value;
-    result->repetitions = round.repetitions;
+    result->repetitions = overhead->repetitions;
     result->outcome = bc_run_outcome(run, in_time);
     if (run->job.ranks == 1)
         result->outcome.slowest_rank = BC_NO_INT;

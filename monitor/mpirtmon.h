@@ -27,19 +27,17 @@
  *
  * The time of an operation (8.3.2.1: execution time = end time - start time) is:
  *
- *   start  the call that starts it. Of the proposal's three models this is the
- *          time model, whose rules take precedence; without a timehandle its
- *          bounds are those of the snapshot. MPI events that wake up and tasks
- *          with priorities (its event and priority models) need a real-time MPI.
- *   end    the return of the call that completes the communication: the
- *          blocking call itself; the wait or test of a request
- *          (MPI_Request_get_status, too, once it says that it is complete); the
- *          synchronisation of a one-sided operation: fence, flush (local ones,
- *          too), unlock, complete or the freeing of the window. Where MPI says by
- *          the request that a non-blocking operation is complete already (one
- *          request for all such, known from the start, or when MPI hands out again
- *          a request that nothing has waited for), the call that started it. Else
- *          one that nothing has waited for has no end, whatever the network did.
+ *   start  the call that starts it. Of the proposal's three models this is the time model, whose
+ *          rules take precedence; without a timehandle its bounds are those of the snapshot. MPI
+ *          events that wake up and tasks with priorities (its event and priority models) need a
+ *          real-time MPI.
+ *   end    the return of the call that completes the communication: the blocking call itself; the
+ *          wait or test of a request (MPI_Request_get_status, too, once it says that it is
+ *          complete); the synchronisation of a one-sided operation: fence, flush (local ones, too),
+ *          unlock, complete or the freeing of the window. Where MPI says by the request that a
+ *          non-blocking operation is complete already (one request for all such, known from the
+ *          start, or when MPI hands out again a request that nothing has waited for), the call that
+ *          started it. Else one that nothing has waited for has no end, whatever the network did.
  *
  * The proposal takes a collective to be a function of point-to-point messages, and its start and
  * end to be those of the first and the last of these. They can't be seen from outside of the MPI
@@ -84,8 +82,8 @@
  * without a report have them, too.
  *
  * The form of the report, which the proposal leaves to the implementor, is that of this collection:
- * tab-separated rows, see the README. Its numbers are of an implementation on an architecture and
- * need not compare with those of others.
+ * tab-separated rows, see monitor/README.md. Its numbers are of an implementation on an
+ * architecture and need not compare with those of others.
  *
  * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below, and changes
  * nothing when it fails, but that a snapshot that could not be reported (MPIX_MONITOR_ERR_MEMORY or
@@ -106,12 +104,11 @@ extern "C" {
 
 enum {
     MPIX_MONITOR_SUCCESS = 0,
-    MPIX_MONITOR_ERR_ARGUMENT, /* a NULL pointer; large_bytes or timeout_us negative
-                                  or not a number; a negative capacity */
-    MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize; not from
-                                  MPIX_Get_monitor and MPIX_Get_monitor_warnings */
-    MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows
-                                  are no longer kept */
+    MPIX_MONITOR_ERR_ARGUMENT, /* a NULL pointer; large_bytes or timeout_us negative or not a
+                                  number; a negative capacity */
+    MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize; not from MPIX_Get_monitor
+                                  and MPIX_Get_monitor_warnings */
+    MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows are no longer kept */
     MPIX_MONITOR_ERR_ENDED,    /* it has ended already */
     MPIX_MONITOR_ERR_ACTIVE,   /* it has not ended yet */
     MPIX_MONITOR_ERR_HANDLE,   /* it was started with another handle */
@@ -123,10 +120,8 @@ enum {
 /* Snapshots that can be active at a time in a process. */
 #define MPIX_MONITOR_ACTIVE_MAX 16
 
-/*
- * The monitorhandle: what a snapshot is to find out. All flags are off by
- * default, and again after MPIX_End_monitor.
- */
+/* The monitorhandle: what a snapshot is to find out. All flags are off by default, and again after
+   MPIX_End_monitor. */
 typedef struct MPIX_Monitor {
     int profile;         /* monitor at all: without it the rest means nothing, and it means
                             nothing without one of the six flags below: both warn */
@@ -137,10 +132,8 @@ typedef struct MPIX_Monitor {
     int msgsize;         /* counts and bytes of small and large messages */
     int traffic;         /* their frequencies over the snapshot */
     int per_rank;        /* also a row for each rank, after those of all */
-    int64_t large_bytes; /* from how many bytes on a message is large; 0 stands
-                            for the default, 64 KiB */
-    double timeout_us;   /* an operation that takes longer counts as a timeout;
-                            0: none does */
+    int64_t large_bytes; /* from how many bytes on a message is large; 0: the default, 64 KiB */
+    double timeout_us;   /* an operation that takes longer counts as a timeout; 0: none does */
 } MPIX_Monitor;
 
 #define MPIX_MONITOR_LARGE_BYTES 65536
@@ -162,11 +155,9 @@ typedef struct MPIX_Monitor_request {
  */
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f);
 
-/*
- * Ends the snapshot and puts the handle, the one that it was started with, back
- * to its defaults. With an f collective over MPI_COMM_WORLD: writes the report of
- * all ranks to rank 0's f and flushes it. Without one local.
- */
+/* Ends the snapshot and puts the handle, the one that it was started with, back to its defaults.
+   With an f collective over MPI_COMM_WORLD: writes the report of all ranks to rank 0's f and
+   flushes it. Without one local. */
 int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 
 /* What does not exist in a row. */
@@ -176,10 +167,9 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
    comm counts and its span as total_s, workload the messages, other a time or a count in calls. */
 typedef struct MPIX_Monitor_row {
     char kind[16];      /* pttopt, coll, comm, workload, other */
-    char comm[64];      /* the communicator's name: see the README */
+    char comm[64];      /* the communicator's name: see monitor/README.md */
     char operation[64]; /* MPI function; point-to-point, collective, ... */
-    int ranks;          /* processes of the communicator, both groups of an
-                           intercommunicator */
+    int ranks;          /* processes of the communicator, both groups of an intercommunicator */
     int64_t calls, completed, timeouts;
     double total_s, mean_us, max_us;
     int max_rank; /* in MPI_COMM_WORLD, the rank of max_us */
@@ -218,11 +208,9 @@ typedef struct MPIX_Monitor_warning {
     char text[256]; /* one line, as in the report */
 } MPIX_Monitor_warning;
 
-/*
- * Copies the warnings of a snapshot that has ended, at most one of each code: on
- * rank 0 those of the report if there was one, which are about all ranks, else
- * this rank's own. Like MPIX_Get_monitor in all else.
- */
+/* Copies the warnings of a snapshot that has ended, at most one of each code: on rank 0 those of
+   the report if there was one, which are about all ranks, else this rank's own. Like
+   MPIX_Get_monitor in all else. */
 int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request, MPIX_Monitor_warning *warnings,
                               int capacity, int *count);
 

@@ -5,9 +5,9 @@
 #include "common/result/metadata.h"
 #include "common/result/output.h"
 #include "monitor/flags.h"
-#include "monitor/warnings.h"
 
 #include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,55 +52,87 @@ static void write_rows(struct bc_output *output, const struct rows *rows)
     }
 }
 
-/* ---- metadata -------------------------------------------------------------------------------- */
+/* ---- warnings -------------------------------------------------------------------------------- */
 
-/* The command line of this process, each argument ended by a 0; freed by the caller. NULL if it
- * can't be read. */
-static char *read_command_line(size_t *length)
+__attribute__((format(printf, 3, 4))) static void warn(struct warnings *warnings, int code,
+                                                       const char *format, ...)
 {
-    char *text = NULL;
-    size_t capacity = 0;
-    *length = 0;
-    FILE *const file = fopen("/proc/self/cmdline", "re");
-    if (file == NULL)
-        return NULL;
-    for (;;) {
-        if (*length + 1 >= capacity) {
-            capacity = capacity > 0 ? 2 * capacity : 4096;
-            char *const larger = realloc(text, capacity);
-            if (larger == NULL)
-                break;
-            text = larger;
-        }
-        const size_t got = fread(text + *length, 1, capacity - *length - 1, file);
-        *length += got;
-        if (got == 0)
-            break;
-    }
-    fclose(file);
-    if (text != NULL)
-        text[*length] = '\0';
-    return text;
+    MPIX_Monitor_warning *const warning = &warnings->warning[warnings->count++];
+    *warning = (MPIX_Monitor_warning){.code = code};
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(warning->text, sizeof warning->text, format, arguments);
+    va_end(arguments);
 }
 
+void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
+{
+    const bool asks = flags_any(handle);
+    if (asks && !handle->profile)
+        warn(warnings, MPIX_MONITOR_WARNING_OFF,
+             "nothing is monitored: the handle's profile is 0, without which its other flags mean "
+             "nothing: set it to 1");
+    if (handle->profile && !asks)
+        warn(warnings, MPIX_MONITOR_WARNING_NOTHING,
+             "nothing is monitored: profile is the handle's only flag: set pttopt, coll, comm, "
+             "msgsize, traffic or other, too");
+}
+
+void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
+                          struct warnings *warnings)
+{
+    const MPIX_Monitor *const asked = &snapshot->asked;
+    warnings->count = 0;
+    warn_of_handle(asked, warnings);
+    if (rows->untracked > 0)
+        warn(warnings, MPIX_MONITOR_WARNING_UNTRACKED,
+             "the end of %lld operations could not be followed, for want of room or since a call "
+             "around the monitor (PMPI_) completed them: they count as calls, but not as completed",
+             (long long)rows->untracked);
+    if (rows->untold > 0)
+        warn(warnings, MPIX_MONITOR_WARNING_UNTOLD,
+             "whether %lld one-sided operations took longer than the timeout could not be told, "
+             "for want of room: they are not in the timeouts",
+             (long long)rows->untold);
+    if (rows->unknown > 0)
+        warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN,
+             "%lld windows or persistent requests found no room: their operations can't be "
+             "followed",
+             (long long)rows->unknown);
+    if (rows->unplaced > 0)
+        warn(warnings, MPIX_MONITOR_WARNING_UNPLACED,
+             "%lld operations are on communicators (of which %d fit), windows or messages that "
+             "found no room: they count for '%s'",
+             (long long)rows->unplaced, COMMUNICATORS_MAX - 1,
+             communicators[OTHER_COMMUNICATORS].name);
+    if (asked->profile && asked->other && snapshot->services.warning != NULL)
+        warn(warnings, MPIX_MONITOR_WARNING_SERVICES, "%s", snapshot->services.warning);
+}
+
+/* ---- metadata -------------------------------------------------------------------------------- */
+
+/* Writes the command line of this process: no arguments if it can't be read. */
 static void write_program(struct bc_output *output)
 {
-    size_t length;
-    char *const text = read_command_line(&length);
+    char **argv = NULL, *argument = NULL;
+    size_t size = 0;
     int arguments = 0;
-    for (size_t i = 0; i < length; i++)
-        arguments += text[i] == '\0';
-    char **const argv = calloc((size_t)arguments + 1, sizeof *argv);
-    if (argv == NULL)
-        arguments = 0;
-    char *argument = text;
-    for (int i = 0; i < arguments; i++) {
-        argv[i] = argument;
-        argument += strlen(argument) + 1;
+    FILE *const file = fopen("/proc/self/cmdline", "re");
+    while (file != NULL && getdelim(&argument, &size, '\0', file) > 0) {
+        char **const larger = realloc(argv, ((size_t)arguments + 1) * sizeof *argv);
+        if (larger == NULL)
+            break;
+        argv = larger;
+        argv[arguments++] = argument;
+        argument = NULL;
     }
+    free(argument);
+    if (file != NULL)
+        fclose(file);
     bc_metadata_write_program(output, "mpirtmon", arguments, argv);
+    for (int i = 0; i < arguments; i++)
+        free(argv[i]);
     free(argv);
-    free(text);
 }
 
 static void write_request(struct bc_output *output, const struct snapshot *snapshot,

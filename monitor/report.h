@@ -1,5 +1,6 @@
 /*
- * Writes the report of a snapshot, in the output format of all programs of commcost.
+ * The report of a snapshot, in the output format of all programs of commcost, and its warnings:
+ * that its handle asks for nothing, or what could not be collected.
  */
 #ifndef COMMCOST_MONITOR_REPORT_H
 #define COMMCOST_MONITOR_REPORT_H
@@ -7,7 +8,19 @@
 #include "monitor/rows.h"
 #include "monitor/snapshot.h"
 
-#include <stdbool.h>
+enum { WARNINGS_MAX = 7 };
+
+struct warnings {
+    int count;
+    MPIX_Monitor_warning warning[WARNINGS_MAX];
+};
+
+/* Sets the warnings of an ended snapshot and its rows, this rank's or those of all ranks. Local. */
+void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
+                          struct warnings *warnings);
+
+/* Adds a warning if nothing is monitored with this handle. Local. */
+void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);
 
 /*
  * Writes the report of an ended snapshot to the snapshot's file on rank 0 and flushes it: metadata

@@ -20,16 +20,6 @@ static int32_t places[1 << PLACE_BITS];
 static int32_t first_free = NONE;
 static int32_t nodes_used; /* later nodes were never taken */
 
-static int32_t node_take(void)
-{
-    const int32_t node = first_free;
-    if (node != NONE) {
-        first_free = nodes[node].next;
-        return node;
-    }
-    return nodes_used < REQUESTS_MAX ? ++nodes_used : NONE;
-}
-
 /* Where the number of the queue's first node is stored; NONE is stored there if it has none. */
 static int32_t *find_queue(uint64_t key)
 {
@@ -42,10 +32,23 @@ static int32_t *find_queue(uint64_t key)
 /* A new node, or NONE without room. */
 static int32_t node_of(uint64_t key, const struct operation *operation)
 {
-    const int32_t node = node_take();
+    int32_t node = first_free;
     if (node != NONE)
-        nodes[node] = (struct node){.key = key, .operation = *operation};
+        first_free = nodes[node].next;
+    else if (nodes_used < REQUESTS_MAX)
+        node = ++nodes_used;
+    else
+        return NONE;
+    nodes[node] = (struct node){.key = key, .operation = *operation};
     return node;
+}
+
+static bool is_among(uint64_t key, const uint64_t *keys, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (keys[i] == key)
+            return true;
+    return false;
 }
 
 /* ---- requests of complete operations --------------------------------------------------------- */
@@ -102,10 +105,7 @@ void requests_start(void)
 
 bool request_is_complete(MPI_Request request)
 {
-    for (int i = 0; i < complete_count; i++)
-        if (complete[i] == request_key(request))
-            return true;
-    return false;
+    return is_among(request_key(request), complete, complete_count);
 }
 
 /* ---- adding and taking ----------------------------------------------------------------------- */
@@ -116,18 +116,10 @@ enum { REPEATED_MAX = 16 };
 static uint64_t repeated[REPEATED_MAX];
 static int repeated_count;
 
-static bool was_repeated(uint64_t key)
-{
-    for (int i = 0; i < repeated_count; i++)
-        if (repeated[i] == key)
-            return true;
-    return false;
-}
-
 enum request_added request_add(MPI_Request request, const struct operation *operation)
 {
     const uint64_t key = request_key(request);
-    if (was_repeated(key))
+    if (is_among(key, repeated, repeated_count))
         return REQUEST_REPEATED;
     int32_t *const link = find_queue(key);
     if (*link != NONE) {
@@ -199,16 +191,24 @@ static struct persistent persistents[PERSISTENT_MAX];
 static int persistent_free[PERSISTENT_MAX]; /* numbers that were given back */
 static int persistent_free_count, persistent_used;
 
-bool persistent_add(MPI_Request request, const struct persistent *persistent)
+int persistent_made(int error, MPI_Request request, const struct persistent *persistent)
 {
+    if (error != MPI_SUCCESS)
+        return error;
+    monitor_lock();
     persistent_remove(request);
     const bool again = persistent_free_count > 0;
-    if (!again && persistent_used == PERSISTENT_MAX)
-        return false;
-    const int number = again ? persistent_free[--persistent_free_count] : persistent_used++;
-    persistents[number] = *persistent;
-    communicator_hold(persistent->communicator);
-    return handle_set(&persistent_map, request_key(request), number);
+    bool added = false;
+    if (again || persistent_used < PERSISTENT_MAX) {
+        const int number = again ? persistent_free[--persistent_free_count] : persistent_used++;
+        persistents[number] = *persistent;
+        communicator_hold(persistent->communicator);
+        added = handle_set(&persistent_map, request_key(request), number);
+    }
+    if (!added)
+        object_without_room();
+    monitor_unlock();
+    return error;
 }
 
 const struct persistent *persistent_find(MPI_Request request)

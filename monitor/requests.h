@@ -12,7 +12,7 @@
  * request is a queue.
  *
  * A fixed number of operations can be in flight. All functions are local; the caller has the
- * monitor's lock.
+ * monitor's lock, unless they say otherwise.
  */
 #ifndef COMMCOST_MONITOR_REQUESTS_H
 #define COMMCOST_MONITOR_REQUESTS_H
@@ -59,8 +59,9 @@ struct persistent {
     bool receives;
 };
 
-/* False if there is no room. */
-bool persistent_add(MPI_Request request, const struct persistent *persistent);
+/* The call that made a persistent request has returned `error`, which this returns, too. Takes the
+   lock. */
+int persistent_made(int error, MPI_Request request, const struct persistent *persistent);
 
 /* NULL if the request isn't a known persistent one. Valid until persistent_remove. */
 const struct persistent *persistent_find(MPI_Request request);

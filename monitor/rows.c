@@ -3,6 +3,7 @@
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,13 +43,9 @@ static int compare_in_report(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
     const int comparisons[] = {
-        COMPARE(a->kind, b->kind),
-        COMPARE(a->order, b->order),
-        strcmp(a->row.comm, b->row.comm),
-        strcmp(a->row.members, b->row.members),
-        COMPARE(a->identity, b->identity),
-        COMPARE(a->operation, b->operation),
-        strcmp(a->row.operation, b->row.operation),
+        COMPARE(a->kind, b->kind),        COMPARE(a->order, b->order),
+        strcmp(a->row.comm, b->row.comm), strcmp(a->row.members, b->row.members),
+        compare_identities(a, b),
     };
     return first_difference(comparisons, sizeof comparisons / sizeof *comparisons);
 }
@@ -65,18 +62,18 @@ static void sort_rows(struct rows *rows, int (*compare)(const void *, const void
 struct source {
     const struct snapshot *snapshot;
     double tick_s;
-    double seconds;
     int rank;
     struct rows *rows;
-    int capacity;
 };
 
-static void copy_text(char *target, const char *text, size_t size)
+/* Makes room for more rows. False without memory. */
+static bool make_room(struct rows *rows, int added)
 {
-    const size_t length = strlen(text);
-    const size_t copied = length < size ? length : size - 1;
-    memcpy(target, text, copied);
-    target[copied] = '\0';
+    const size_t count = (size_t)rows->count + (size_t)added;
+    struct keyed_row *const larger = realloc(rows->rows, count * sizeof *larger);
+    if (larger != NULL)
+        rows->rows = larger;
+    return larger != NULL;
 }
 
 /* Adds a row in which nothing exists yet but its keys. NULL without memory. */
@@ -85,15 +82,9 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
                                  const char *operation_name)
 {
     struct rows *const rows = source->rows;
-    if (rows->count == source->capacity) {
-        const int capacity = source->capacity > 0 ? 2 * source->capacity : 32;
-        struct keyed_row *const larger = realloc(rows->rows, (size_t)capacity * sizeof *larger);
-        if (larger == NULL) {
-            rows->incomplete = true;
-            return NULL;
-        }
-        rows->rows = larger;
-        source->capacity = capacity;
+    if (!make_room(rows, 1)) {
+        rows->incomplete = true;
+        return NULL;
     }
     struct keyed_row *const keyed = &rows->rows[rows->count++];
     /* Also the padding: rows are sent as bytes. */
@@ -103,10 +94,10 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
     keyed->order = communicator->order;
     keyed->identity = communicator->identity;
     MPIX_Monitor_row *const row = &keyed->row;
-    copy_text(row->kind, kind_names[kind], sizeof row->kind);
-    copy_text(row->comm, communicator->name, sizeof row->comm);
-    copy_text(row->members, communicator->members, sizeof row->members);
-    copy_text(row->operation, operation_name, sizeof row->operation);
+    (void)snprintf(row->kind, sizeof row->kind, "%s", kind_names[kind]);
+    (void)snprintf(row->comm, sizeof row->comm, "%s", communicator->name);
+    (void)snprintf(row->members, sizeof row->members, "%s", communicator->members);
+    (void)snprintf(row->operation, sizeof row->operation, "%s", operation_name);
     row->ranks = communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
     row->rank = source->rank;
     row->calls = row->completed = row->timeouts = MPIX_MONITOR_NA;
@@ -129,6 +120,14 @@ static void set_total(MPIX_Monitor_row *row, double total_s)
     row->slowest_rank = row->rank;
 }
 
+static void set_counts(MPIX_Monitor_row *row, const struct count *count)
+{
+    row->calls = count->calls;
+    row->completed = count->completed;
+    row->timeouts = count->timeouts;
+    row->bytes = count->bytes;
+}
+
 static void add_operations(struct source *source, enum kind kind, enum operation_class class,
                            const struct communicator *communicator,
                            const struct communicator_counts *counts)
@@ -141,10 +140,7 @@ static void add_operations(struct source *source, enum kind kind, enum operation
             add_row(source, kind, communicator, operation, operation_traits[operation].name);
         if (row == NULL)
             return;
-        row->calls = count->calls;
-        row->completed = count->completed;
-        row->timeouts = count->timeouts;
-        row->bytes = count->bytes;
+        set_counts(row, count);
         row->total_s = 0.0;
         if (count->completed == 0)
             continue;
@@ -155,33 +151,15 @@ static void add_operations(struct source *source, enum kind kind, enum operation
     }
 }
 
-static int64_t calls_of_class(const struct communicator_counts *counts, enum operation_class class)
-{
-    int64_t calls = 0;
-    for (int operation = 0; operation < OPERATIONS; operation++)
-        if (operation_traits[operation].class == class)
-            calls += counts->operation[operation].calls;
-    return calls;
-}
-
 static void add_class(struct source *source, enum operation_class class,
                       const struct communicator *communicator,
-                      const struct communicator_counts *counts)
+                      const struct communicator_counts *counts, const struct count *sum)
 {
     MPIX_Monitor_row *const row =
         add_row(source, KIND_COMM, communicator, (int)class, class_names[class]);
     if (row == NULL)
         return;
-    row->calls = row->completed = row->timeouts = row->bytes = 0;
-    for (int operation = 0; operation < OPERATIONS; operation++) {
-        if (operation_traits[operation].class != class)
-            continue;
-        const struct count *const count = &counts->operation[operation];
-        row->calls += count->calls;
-        row->completed += count->completed;
-        row->timeouts += count->timeouts;
-        row->bytes += count->bytes;
-    }
+    set_counts(row, sum);
     const struct span *const span = &counts->span[class];
     if (span->first != 0 && span->last >= span->first)
         set_total(row, (double)(span->last - span->first) * source->tick_s);
@@ -202,9 +180,10 @@ static void add_workload(struct source *source, const struct communicator *commu
         row->large_bytes = large->bytes;
         row->bytes = small->bytes + large->bytes;
     }
-    if (source->snapshot->asked.traffic && source->seconds > 0.0) {
-        row->small_per_s = (double)small->count / source->seconds;
-        row->large_per_s = (double)large->count / source->seconds;
+    const double seconds = source->rows->seconds;
+    if (source->snapshot->asked.traffic && seconds > 0.0) {
+        row->small_per_s = (double)small->count / seconds;
+        row->large_per_s = (double)large->count / seconds;
     }
 }
 
@@ -212,8 +191,17 @@ static void add_communicator(struct source *source, const struct communicator *c
                              const struct communicator_counts *counts)
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
-    const bool sends = calls_of_class(counts, CLASS_POINT_TO_POINT) > 0;
-    if (!sends && calls_of_class(counts, CLASS_COLLECTIVE) == 0)
+    struct count sums[OPERATION_CLASSES] = {{0}}; /* without times */
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+        const struct count *const count = &counts->operation[operation];
+        struct count *const sum = &sums[operation_traits[operation].class];
+        sum->calls += count->calls;
+        sum->completed += count->completed;
+        sum->timeouts += count->timeouts;
+        sum->bytes += count->bytes;
+    }
+    const bool sends = sums[CLASS_POINT_TO_POINT].calls > 0;
+    if (!sends && sums[CLASS_COLLECTIVE].calls == 0)
         return;
     if (asked->pttopt)
         add_operations(source, KIND_PTTOPT, CLASS_POINT_TO_POINT, communicator, counts);
@@ -221,7 +209,7 @@ static void add_communicator(struct source *source, const struct communicator *c
         add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
     if (asked->comm)
         for (int i = 0; i < OPERATION_CLASSES; i++)
-            add_class(source, (enum operation_class)i, communicator, counts);
+            add_class(source, (enum operation_class)i, communicator, counts, &sums[i]);
     if (sends && (asked->msgsize || asked->traffic))
         add_workload(source, communicator, counts);
 }
@@ -256,20 +244,18 @@ static void add_services(struct source *source)
 
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
 {
-    *rows = (struct rows){0};
     struct source source = {.snapshot = snapshot, .tick_s = ticks_ns() * 1e-9, .rows = rows};
-    source.seconds = (double)(snapshot->end_ticks - snapshot->start_ticks) * source.tick_s;
-    rows->seconds = source.seconds;
-    rows->untracked = snapshot->untracked;
-    rows->untold = snapshot->untold;
-    rows->unknown = snapshot->unknown;
+    *rows = (struct rows){
+        .seconds = (double)(snapshot->end_ticks - snapshot->start_ticks) * source.tick_s,
+        .untracked = snapshot->untracked,
+        .untold = snapshot->untold,
+        .unknown = snapshot->unknown,
+    };
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
-    const struct communicator_counts *const others = &snapshot->communicators[OTHER_COMMUNICATORS];
-    if (others->used)
-        for (int i = 0; i < OPERATION_CLASSES; i++)
-            rows->unplaced += calls_of_class(others, (enum operation_class)i);
+    for (int operation = 0; operation < OPERATIONS; operation++)
+        rows->unplaced += snapshot->communicators[OTHER_COMMUNICATORS].operation[operation].calls;
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
         if (snapshot->communicators[i].used)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
@@ -338,7 +324,7 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
             set_mean(a);
     }
     if (strcmp(a->members, b->members) != 0)
-        copy_text(a->members, "NA", sizeof a->members);
+        (void)snprintf(a->members, sizeof a->members, "NA");
 }
 
 /* Merges `more` into `rows`, both sorted by identity. False without memory. */
@@ -368,12 +354,9 @@ bool rows_append(struct rows *rows, const struct rows *more)
 {
     if (more->count == 0)
         return true;
-    struct keyed_row *const all =
-        realloc(rows->rows, ((size_t)rows->count + (size_t)more->count) * sizeof *all);
-    if (all == NULL)
+    if (!make_room(rows, more->count))
         return false;
-    memcpy(all + rows->count, more->rows, (size_t)more->count * sizeof *all);
-    rows->rows = all;
+    memcpy(rows->rows + rows->count, more->rows, (size_t)more->count * sizeof *more->rows);
     rows->count += more->count;
     return true;
 }
@@ -384,13 +367,21 @@ bool rows_append(struct rows *rows, const struct rows *more)
    answers whether it has room. If so, and if there are rows, they follow. */
 enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS };
 
-/* A datatype of a row, so that the count of a message is the number of rows, which fits an int. */
-static MPI_Datatype make_row_type(void)
+/* Sends the rows themselves, or receives them. */
+static void move_rows(const struct rows *rows, bool sends, int partner, MPI_Comm comm)
 {
+    if (rows->count == 0)
+        return;
+    /* The count of the message is the number of rows, which fits an int. */
     MPI_Datatype type;
-    BC_MPI(PMPI_Type_contiguous(sizeof(struct keyed_row), MPI_BYTE, &type));
+    BC_MPI(PMPI_Type_contiguous(sizeof *rows->rows, MPI_BYTE, &type));
     BC_MPI(PMPI_Type_commit(&type));
-    return type;
+    if (sends)
+        BC_MPI(PMPI_Send(rows->rows, rows->count, type, partner, TAG_ROWS, comm));
+    else
+        BC_MPI(
+            PMPI_Recv(rows->rows, rows->count, type, partner, TAG_ROWS, comm, MPI_STATUS_IGNORE));
+    BC_MPI(PMPI_Type_free(&type));
 }
 
 static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
@@ -398,11 +389,8 @@ static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
     BC_MPI(PMPI_Send(rows, sizeof *rows, MPI_BYTE, to, TAG_HEAD, comm));
     int has_room;
     BC_MPI(PMPI_Recv(&has_room, 1, MPI_INT, to, TAG_ROOM, comm, MPI_STATUS_IGNORE));
-    if (!has_room || rows->count == 0)
-        return;
-    MPI_Datatype type = make_row_type();
-    BC_MPI(PMPI_Send(rows->rows, rows->count, type, to, TAG_ROWS, comm));
-    BC_MPI(PMPI_Type_free(&type));
+    if (has_room)
+        move_rows(rows, true, to, comm);
 }
 
 /* Rows that could not be received are `incomplete`. */
@@ -416,11 +404,7 @@ static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
         rows->incomplete = true;
         rows->count = 0;
     }
-    if (rows->count == 0)
-        return;
-    MPI_Datatype type = make_row_type();
-    BC_MPI(PMPI_Recv(rows->rows, rows->count, type, from, TAG_ROWS, comm, MPI_STATUS_IGNORE));
-    BC_MPI(PMPI_Type_free(&type));
+    move_rows(rows, false, from, comm);
 }
 
 static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)

@@ -84,16 +84,12 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
     return snapshot->epoch <= operation->epoch;
 }
 
-/* What measuring added to the operation's time. */
-static uint64_t own_ticks_of(const struct operation *operation)
-{
-    return own_ticks[operation->posted] + (operation->posted_ticks != 0 ? own_ticks[false] : 0);
-}
-
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
                       uint64_t end_ticks)
 {
-    const uint64_t start = first->start_ticks + own_ticks_of(first);
+    /* What measuring added to the time is taken off at its start. */
+    const uint64_t start = first->start_ticks + own_ticks[first->posted] +
+                           (first->posted_ticks != 0 ? own_ticks[false] : 0);
     const uint64_t longest = end_ticks > start ? end_ticks - start : 0;
     for (int i = 0; i < active_count; i++) {
         struct snapshot *const snapshot = active[i];
@@ -165,24 +161,17 @@ bool snapshots_count_timeouts(void)
     return false;
 }
 
-static unsigned classes_asked(const MPIX_Monitor *asked)
-{
-    if (!asked->profile)
-        return 0;
-    unsigned classes = 0;
-    if (asked->pttopt || asked->comm || asked->msgsize || asked->traffic)
-        classes |= 1u << CLASS_POINT_TO_POINT;
-    if (asked->coll || asked->comm)
-        classes |= 1u << CLASS_COLLECTIVE;
-    return classes;
-}
-
 /* Wants the lock. */
 static void update_monitored_classes(void)
 {
     unsigned classes = 0;
-    for (int i = 0; i < active_count; i++)
-        classes |= classes_asked(&active[i]->asked);
+    for (int i = 0; i < active_count; i++) {
+        const MPIX_Monitor *const asked = &active[i]->asked;
+        if (asked->profile && (asked->pttopt || asked->comm || asked->msgsize || asked->traffic))
+            classes |= 1u << CLASS_POINT_TO_POINT;
+        if (asked->profile && (asked->coll || asked->comm))
+            classes |= 1u << CLASS_COLLECTIVE;
+    }
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
 }
 

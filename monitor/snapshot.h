@@ -7,13 +7,12 @@
  * began.
  *
  * Memory is allocated when a snapshot is created, and none later. All functions are local. "Wants
- * the lock": the caller has the monitor's lock, see lock.h.
+ * the lock": the caller has the monitor's lock, see handles.h.
  */
 #ifndef COMMCOST_MONITOR_SNAPSHOT_H
 #define COMMCOST_MONITOR_SNAPSHOT_H
 
 #include "monitor/communicators.h"
-#include "monitor/lock.h"
 #include "monitor/mpirtmon.h"
 #include "monitor/operations.h"
 #include "monitor/services.h"

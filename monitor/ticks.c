@@ -11,29 +11,22 @@ bool ticks_are_tsc;
 /* One moment on both clocks. */
 struct moment {
     uint64_t ticks;
-    int64_t monotonic_ns;
+    uint64_t monotonic_ns;
 };
 
 static struct moment origin;
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Reads both clocks several times and keeps the fastest reading, which no interrupt has disturbed.
- */
+/* Reads both clocks several times and keeps the fastest reading, which no interrupt has
+   disturbed. */
 static struct moment moment_now(void)
 {
     enum { TRIES = 20 };
     struct moment best = {0};
-    int64_t best_ns = INT64_MAX;
+    uint64_t best_ns = UINT64_MAX;
     for (int i = 0; i < TRIES; i++) {
-        const int64_t before_ns = monotonic_ns();
+        const uint64_t before_ns = monotonic_ns();
         const uint64_t ticks = ticks_now();
-        const int64_t took_ns = monotonic_ns() - before_ns;
+        const uint64_t took_ns = monotonic_ns() - before_ns;
         if (took_ns < best_ns) {
             best_ns = took_ns;
             best = (struct moment){ticks, before_ns + took_ns / 2};

@@ -22,15 +22,20 @@
 /* Whether ticks are those of the time stamp counter. Set by ticks_start. */
 extern bool ticks_are_tsc;
 
+static inline uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static inline uint64_t ticks_now(void)
 {
 #if HAVE_TSC
     if (__builtin_expect(ticks_are_tsc, 1))
         return __rdtsc();
 #endif
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    return monotonic_ns();
 }
 
 /* Chooses the counter and notes the time. Call it once, before all other functions here, and early:

@@ -3,21 +3,16 @@
 #include "monitor/communicators.h"
 #include "monitor/handles.h"
 
-/* Operations of one kind on one target that began in the same epoch. They are held together, or as
-   singles. */
+/* Operations of one kind on one target that began in the same epoch, held together; or one alone.
+ */
 struct group {
     int window, target;
-    struct operation first; /* has the kind and epoch; held together: the one that started first */
-    int64_t count;          /* held together: how many */
-    uint64_t offset_ticks;  /* held together: the sum of their starts, each less the first's */
-    int32_t singles;        /* list of operations with a start each */
+    bool alone;             /* no other operation may join it */
+    struct operation first; /* has the kind and epoch: the one that started first */
+    int64_t count;
+    uint64_t offset_ticks; /* the sum of their starts, each less the first's */
     int32_t next_in_place;
-    int32_t next, previous; /* in the list of the window, or of an ending */
-};
-
-struct single {
-    struct operation operation;
-    int32_t next;
+    int32_t next, previous; /* in the list of the window, or of an ending; or the next free group */
 };
 
 struct window {
@@ -27,12 +22,12 @@ struct window {
 };
 
 enum {
-    NONE = 0, /* no element of the pools has this number */
+    NONE = 0, /* no group has this number */
     WINDOW_BITS = 10,
     WINDOWS_MAX = 3 << (WINDOW_BITS - 2),
     PLACE_BITS = 14,
-    GROUPS_MAX = 1 << PLACE_BITS,
-    SINGLES_MAX = 1 << 16,
+    ALONE_MAX = 1 << 16,
+    GROUPS_MAX = (1 << PLACE_BITS) + ALONE_MAX,
 };
 
 static struct handle_slot window_slots[1 << WINDOW_BITS];
@@ -40,17 +35,17 @@ static struct handle_map window_numbers = {.slots = window_slots, .bits = WINDOW
 static struct window windows[WINDOWS_MAX];
 static bool window_taken[WINDOWS_MAX];
 
-/* Pools. Elements that were given back are in a list; those after `used` were never taken. */
+/* Groups that were given back are in a list; those after groups_used were never taken. */
 static struct group groups[GROUPS_MAX + 1];
-static int32_t free_groups, groups_used;
-static struct single singles[SINGLES_MAX + 1];
-static int32_t free_singles, singles_used;
+static int32_t free_groups, groups_used, alone_count;
 static int32_t places[1 << PLACE_BITS];
 static uint32_t generation; /* how often windows_clear was called */
 
-static int32_t *place_of(int window, int target)
+/* Groups that operations join have other places than those alone, of which there may be many. */
+static int32_t *place_of(int window, int target, bool alone)
 {
-    const uint64_t key = (uint64_t)(uint32_t)window << 32 | (uint32_t)target;
+    const uint64_t key =
+        (uint64_t)(uint32_t)window << 33 | (uint64_t)alone << 32 | (uint32_t)target;
     return &places[handle_place(key, PLACE_BITS)];
 }
 
@@ -112,7 +107,7 @@ int window_communicator(MPI_Win win)
 static bool joins(const struct group *group, int window, int target,
                   const struct operation *operation)
 {
-    return group->window == window && group->target == target &&
+    return !group->alone && group->window == window && group->target == target &&
            group->first.kind == operation->kind && group->first.epoch == operation->epoch;
 }
 
@@ -120,7 +115,7 @@ static bool joins(const struct group *group, int window, int target,
 static void link_group(int32_t number)
 {
     struct group *const group = &groups[number];
-    int32_t *const place = place_of(group->window, group->target);
+    int32_t *const place = place_of(group->window, group->target, group->alone);
     int32_t *const list = &windows[group->window].groups;
     group->next_in_place = *place;
     group->next = *list;
@@ -130,8 +125,8 @@ static void link_group(int32_t number)
     *place = *list = number;
 }
 
-/* A new group for this operation, or NONE without room. */
-static int32_t group_create(int window, int target, const struct operation *operation)
+/* A new group of this operation, or NONE without room. */
+static int32_t group_create(int window, int target, const struct operation *operation, bool alone)
 {
     int32_t number = free_groups;
     if (number != NONE)
@@ -140,44 +135,27 @@ static int32_t group_create(int window, int target, const struct operation *oper
         number = ++groups_used;
     else
         return NONE;
-    groups[number] = (struct group){.window = window, .target = target, .first = *operation};
+    groups[number] = (struct group){
+        .window = window, .target = target, .alone = alone, .first = *operation, .count = 1};
     link_group(number);
+    alone_count += alone;
     return number;
 }
 
+/* The group that the operation joins, or NONE. */
 static int32_t group_for(int window, int target, const struct operation *operation)
 {
     int32_t number = windows[window].latest;
     if (number == NONE || !joins(&groups[number], window, target, operation)) {
-        number = *place_of(window, target);
+        number = *place_of(window, target, false);
         while (number != NONE && !joins(&groups[number], window, target, operation))
             number = groups[number].next_in_place;
-        if (number == NONE)
-            number = group_create(window, target, operation);
-        windows[window].latest = number;
     }
     return number;
 }
 
-/* Keeps an operation as a single. False without room. */
-static bool add_single(struct group *group, const struct operation *operation)
+static void group_add(struct group *group, const struct operation *operation)
 {
-    int32_t number = free_singles;
-    if (number != NONE)
-        free_singles = singles[number].next;
-    else if (singles_used < SINGLES_MAX)
-        number = ++singles_used;
-    else
-        return false;
-    singles[number] = (struct single){.operation = *operation, .next = group->singles};
-    group->singles = number;
-    return true;
-}
-
-static void add_together(struct group *group, const struct operation *operation)
-{
-    if (group->count == 0)
-        group->first = *operation;
     /* Of two threads, the one that started first may come here second. */
     if (operation->start_ticks < group->first.start_ticks) {
         group->offset_ticks +=
@@ -192,11 +170,18 @@ void window_add(MPI_Win win, int target, const struct operation *operation)
 {
     monitor_lock();
     const int window = handle_find(&window_numbers, window_key(win));
-    const int32_t number = window == HANDLE_UNKNOWN ? NONE : group_for(window, target, operation);
+    const bool alone = snapshots_count_timeouts() && alone_count < ALONE_MAX;
+    int32_t number = NONE;
+    if (window != HANDLE_UNKNOWN && !alone)
+        number = group_for(window, target, operation);
+    if (number != NONE)
+        group_add(&groups[number], operation);
+    else if (window != HANDLE_UNKNOWN)
+        number = group_create(window, target, operation, alone);
     if (number == NONE)
         operation_untracked(operation);
-    else if (!snapshots_count_timeouts() || !add_single(&groups[number], operation))
-        add_together(&groups[number], operation);
+    else if (!alone)
+        windows[window].latest = number;
     monitor_unlock();
 }
 
@@ -204,7 +189,7 @@ void window_add(MPI_Win win, int target, const struct operation *operation)
 static void unlink_group(int32_t number)
 {
     struct group *const group = &groups[number];
-    int32_t *link = place_of(group->window, group->target);
+    int32_t *link = place_of(group->window, group->target, group->alone);
     while (*link != number)
         link = &groups[*link].next_in_place;
     *link = group->next_in_place;
@@ -221,36 +206,24 @@ struct ending window_take(MPI_Win win, int target)
     monitor_lock();
     struct ending ending = {.first = NONE, .generation = generation};
     const int window = handle_find(&window_numbers, window_key(win));
-    int32_t next = NONE;
-    if (window != HANDLE_UNKNOWN) {
+    if (window != HANDLE_UNKNOWN)
         windows[window].latest = NONE;
-        next = target == EVERY_TARGET ? windows[window].groups : *place_of(window, target);
-    }
-    while (next != NONE) {
-        const int32_t number = next;
-        struct group *const group = &groups[number];
-        next = target == EVERY_TARGET ? group->next : group->next_in_place;
-        if (group->window != window || (target != EVERY_TARGET && group->target != target))
-            continue; /* another group in the same place */
-        unlink_group(number);
-        group->next = ending.first;
-        ending.first = number;
+    for (int alone = 0; window != HANDLE_UNKNOWN && alone <= 1; alone++) {
+        int32_t next =
+            target == EVERY_TARGET ? windows[window].groups : *place_of(window, target, alone != 0);
+        while (next != NONE) {
+            const int32_t number = next;
+            struct group *const group = &groups[number];
+            next = target == EVERY_TARGET ? group->next : group->next_in_place;
+            if (group->window != window || (target != EVERY_TARGET && group->target != target))
+                continue; /* another group in the same place */
+            unlink_group(number);
+            group->next = ending.first;
+            ending.first = number;
+        }
     }
     monitor_unlock();
     return ending;
-}
-
-static void end_singles(struct group *group, uint64_t end_ticks)
-{
-    int32_t next = group->singles;
-    while (next != NONE) {
-        struct single *const single = &singles[next];
-        const int32_t number = next;
-        operation_ended(&single->operation, end_ticks, 0);
-        next = single->next;
-        single->next = free_singles;
-        free_singles = number;
-    }
 }
 
 /* The first group of an ending, or NONE if windows_clear has forgotten it meanwhile. */
@@ -266,9 +239,8 @@ void ending_end(struct ending ending, uint64_t end_ticks)
         struct group *const group = &groups[next];
         const int32_t number = next;
         next = group->next;
-        end_singles(group, end_ticks);
-        if (group->count > 0)
-            operations_ended(&group->first, group->count, group->offset_ticks, end_ticks);
+        operations_ended(&group->first, group->count, group->offset_ticks, end_ticks);
+        alone_count -= group->alone;
         group->next = free_groups;
         free_groups = number;
     }
@@ -289,10 +261,10 @@ void ending_cancel(struct ending ending)
 void windows_clear(void)
 {
     for (int32_t number = 1; number <= groups_used; number++)
-        *place_of(groups[number].window, groups[number].target) = NONE;
+        *place_of(groups[number].window, groups[number].target, groups[number].alone) = NONE;
     for (int number = 0; number < WINDOWS_MAX; number++)
         windows[number].groups = windows[number].latest = NONE;
-    free_groups = free_singles = NONE;
-    groups_used = singles_used = 0;
+    free_groups = NONE;
+    groups_used = alone_count = 0;
     generation++;
 }

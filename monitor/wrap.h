@@ -1,7 +1,7 @@
 /*
  * The wrappers of functions.def, with or without large counts. For functions.c, which defines
- * COUNT, DISPLACEMENT, FUNCTION, NEXT, BYTES_OF_BLOCKS, BYTES_OF_TYPES and LARGE_COUNTS. It is
- * included twice, so it has no include guard.
+ * COUNT, DISPLACEMENT, FUNCTION, NEXT and LARGE_COUNTS. It is included twice, so it has no include
+ * guard.
  *
  * Each wrapper first asks whether any snapshot counts the function; while the monitor is off that
  * is all it does. Communicators, windows and persistent requests are remembered when they are made,
@@ -22,7 +22,7 @@
             return NEXT(Name) arguments;                                                           \
         struct operation operation;                                                                \
         begin;                                                                                     \
-        return operation_returned(&operation, NEXT(Name) arguments);                               \
+        return operation_returned(&operation, NEXT(Name) arguments, NULL);                         \
     }
 
 /* The same of a non-blocking function. */
@@ -55,7 +55,7 @@
         MPI_Status *const known = status_or(status, &own);                                         \
         struct operation operation;                                                                \
         BEGIN_MESSAGE(Name, sent_bytes, destination, true);                                        \
-        return operation_received(&operation, NEXT(Name)(UNPACK arguments, known), known);         \
+        return operation_returned(&operation, NEXT(Name)(UNPACK arguments, known), known);         \
     }
 
 #define MESSAGE(Name, parameters, arguments, sent_bytes, destination, does_receive)                \
@@ -123,7 +123,7 @@
         BEGIN_ONE_SIDED(Name, moved_bytes);                                                        \
         const int error = NEXT(Name) arguments;                                                    \
         if (target == MPI_PROC_NULL)                                                               \
-            return operation_returned(&operation, error);                                          \
+            return operation_returned(&operation, error, NULL);                                    \
         operation.posted = true;                                                                   \
         if (error == MPI_SUCCESS)                                                                  \
             window_add(win, target, &operation);                                                   \
@@ -146,7 +146,7 @@
             operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
         const int error = NEXT(Name) arguments;                                                    \
         if (monitored)                                                                             \
-            (void)operation_returned(&operation, error);                                           \
+            (void)operation_returned(&operation, error, NULL);                                     \
         if (error == MPI_SUCCESS)                                                                  \
             remember;                                                                              \
         return error;                                                                              \
@@ -159,20 +159,9 @@
 
 #include "monitor/functions.def"
 
-#undef UNPACK
-#undef BLOCKING
-#undef NONBLOCKING
-#undef BEGIN_MESSAGE
-#undef KNOW_COMMUNICATOR
-#undef BEGIN_COLLECTIVE
-#undef PERSISTENT_COLLECTIVE
-#undef BEGIN_ONE_SIDED
-#undef MAKING
 #undef COUNT
 #undef DISPLACEMENT
 #undef FUNCTION
 #undef NEXT
-#undef BYTES_OF_BLOCKS
-#undef BYTES_OF_TYPES
 
 /* NOLINTEND(bugprone-macro-parentheses) */

@@ -10,24 +10,24 @@ enum { TAG = 1, TOKEN_TAG = 2 };
 
 /* What the loops differ in. */
 typedef void post_fn(const struct overhead_exchange *x, MPI_Request *request);
-typedef void wait_fn(MPI_Request *request);
 typedef void meet_fn(const struct overhead_exchange *x);
 
 /* The time of all iterations in ns, each of which posts, works, waits and meets the other rank.
-   Inlined into each of the functions below, which name the parts, so that a loop has nothing but
-   what these do. */
+   Without a message `post` is NULL. Inlined where the parts are named, so that a loop has nothing
+   but what these do, and no look at `post`. */
 __attribute__((always_inline)) static inline double time_loop(const struct overhead_exchange *x,
                                                               uint64_t units, int64_t iterations,
-                                                              post_fn *post, wait_fn *wait,
-                                                              meet_fn *meet)
+                                                              post_fn *post, meet_fn *meet)
 {
     MPI_Request request;
     BC_MPI(MPI_Barrier(x->pair));
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < iterations; i++) {
-        post(x, &request);
+        if (post != NULL)
+            post(x, &request);
         bc_work(units);
-        wait(&request);
+        if (post != NULL)
+            BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
         meet(x);
     }
     return (double)(bc_now_ns() - start_ns);
@@ -43,23 +43,7 @@ static inline void post_receive(const struct overhead_exchange *x, MPI_Request *
     BC_MPI(MPI_Irecv(x->buffer, x->message.count, x->message.type, x->peer, TAG, x->pair, request));
 }
 
-static inline void post_nothing(const struct overhead_exchange *x, MPI_Request *request)
-{
-    (void)x;
-    (void)request;
-}
-
-static inline void wait_message(MPI_Request *request)
-{
-    BC_MPI(MPI_Wait(request, MPI_STATUS_IGNORE));
-}
-
-static inline void wait_nothing(MPI_Request *request)
-{
-    (void)request;
-}
-
-static inline void meet(const struct overhead_exchange *x)
+static inline void meet_alone(const struct overhead_exchange *x)
 {
     BC_MPI(MPI_Barrier(x->pair));
 }
@@ -76,29 +60,25 @@ static inline void await_token_and_meet(const struct overhead_exchange *x)
     BC_MPI(MPI_Barrier(x->pair));
 }
 
-#define TIMED_LOOP(name, post, wait, meet)                                                         \
-    static double name(const struct overhead_exchange *x, uint64_t units, int64_t iterations)      \
-    {                                                                                              \
-        return time_loop(x, units, iterations, post, wait, meet);                                  \
-    }
+__attribute__((always_inline)) static inline double time_end(const struct overhead_exchange *x,
+                                                             bool message, uint64_t units,
+                                                             int64_t iterations, meet_fn *meet)
+{
+    if (!message)
+        return time_loop(x, units, iterations, NULL, meet);
+    if (overhead_receives(x))
+        return time_loop(x, units, iterations, post_receive, meet);
+    return time_loop(x, units, iterations, post_send, meet);
+}
 
-TIMED_LOOP(send, post_send, wait_message, meet)
-TIMED_LOOP(receive, post_receive, wait_message, meet)
-TIMED_LOOP(no_message, post_nothing, wait_nothing, meet)
-TIMED_LOOP(send_then_token, post_send, wait_message, meet_after_token)
-TIMED_LOOP(receive_then_token, post_receive, wait_message, meet_after_token)
-TIMED_LOOP(token_alone, post_nothing, wait_nothing, meet_after_token)
-TIMED_LOOP(send_await_token, post_send, wait_message, await_token_and_meet)
-TIMED_LOOP(receive_await_token, post_receive, wait_message, await_token_and_meet)
-TIMED_LOOP(await_token_alone, post_nothing, wait_nothing, await_token_and_meet)
-
-const struct overhead_loop overhead_empty_loop = {no_message, no_message, false};
-const struct overhead_loop overhead_token_loop = {token_alone, await_token_alone, false};
-const struct overhead_loop overhead_message_loops[OVERHEAD_DIRECTIONS] = {
-    [OVERHEAD_SEND] = {send, receive, true},
-    [OVERHEAD_RECEIVE] = {receive, send, true},
-};
-const struct overhead_loop overhead_token_message_loops[OVERHEAD_DIRECTIONS] = {
-    [OVERHEAD_SEND] = {send_then_token, receive_await_token, true},
-    [OVERHEAD_RECEIVE] = {receive_then_token, send_await_token, true},
-};
+double overhead_time_loop(const struct overhead_exchange *x, bool message, bool token,
+                          uint64_t units, int64_t iterations)
+{
+    if (!x->measures)
+        units = 0;
+    if (!token)
+        return time_end(x, message, units, iterations, meet_alone);
+    if (x->measures)
+        return time_end(x, message, units, iterations, meet_after_token);
+    return time_end(x, message, units, iterations, await_token_and_meet);
+}

@@ -1,18 +1,17 @@
 /*
  * The timed loops of the post-work-wait method.
  *
- * Ranks work in pairs: one measures, its partner does the other end of the message. In each loop
- * an iteration ends with a barrier of the two, so that no message starts before the last one has
- * arrived. Loops with and without a message have this barrier alike, and it cancels in their
- * difference.
+ * Ranks work in pairs: one measures, its partner does the other end of the message. An iteration
+ * ends with a barrier of the two, so that no message starts before the last one has arrived. Loops
+ * with and without a message have this barrier alike, and it cancels in their difference.
  *
- * The barrier cancels only where it costs the same in both loops. Beyond the knee the partner has
- * long reached the barrier, and in a shared queue its part of the barrier lies right behind the
- * message: the wait for the message takes that part in, too, and the barrier costs less than
- * without a message, by as much as the overhead of a small message. So the measuring rank sends
- * its partner a token, a message of no bytes, before it enters the barrier, and the partner waits
- * for the token first: nothing but the message can be there to be waited for. Loops with and
- * without a message have the token alike.
+ * It cancels only where it costs the same in both loops. Beyond the knee the partner has long
+ * reached the barrier, and in a shared queue its part of the barrier lies right behind the message:
+ * the wait for the message takes that part in, too, and the barrier costs less than without a
+ * message, by as much as the overhead of a small message. So the measuring rank sends its partner a
+ * token, a message of no bytes, before it enters the barrier, and the partner waits for the token
+ * first: nothing but the message can be there to be waited for. Loops with and without a message
+ * have the token alike.
  *
  * Only the loops that give the overhead have a token. Without work the token would travel together
  * with the message and hide a part of the transfer time, or let one end leave the barrier well
@@ -45,22 +44,16 @@ struct overhead_exchange {
     int64_t wrong;    /* messages that arrived wrong on this rank */
 };
 
-/* Runs one end of a loop with `units` of work in each iteration; returns its time in ns.
-   Collective over the pair: each rank runs its own end. */
-typedef double overhead_end_fn(const struct overhead_exchange *exchange, uint64_t units,
-                               int64_t iterations);
+/* Whether messages go to this rank. */
+static inline bool overhead_receives(const struct overhead_exchange *exchange)
+{
+    return exchange->measures == (exchange->direction == OVERHEAD_RECEIVE);
+}
 
-/* The two ends of a loop; the partner's is to be run without work. */
-struct overhead_loop {
-    overhead_end_fn *measurer, *partner;
-    bool message;
-};
-
-/* Loops without a message, without and with a token. */
-extern const struct overhead_loop overhead_empty_loop, overhead_token_loop;
-
-/* Loops with a message, without and with a token. */
-extern const struct overhead_loop overhead_message_loops[OVERHEAD_DIRECTIONS];
-extern const struct overhead_loop overhead_token_message_loops[OVERHEAD_DIRECTIONS];
+/* Runs this rank's end of a loop with or without a message and a token, on the measuring rank with
+   `units` of work in each iteration; returns the time of all iterations in ns. Collective over the
+   pair. */
+double overhead_time_loop(const struct overhead_exchange *exchange, bool message, bool token,
+                          uint64_t units, int64_t iterations);
 
 #endif

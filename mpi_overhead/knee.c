@@ -4,29 +4,13 @@
 
 #include <math.h>
 
-static double median_iter(const struct knee_point *points, size_t count)
+/* The median of iter, or of iter less work. */
+static double median(const struct knee_point *points, size_t count, bool less_work)
 {
     double values[KNEE_POINTS_MAX];
     for (size_t i = 0; i < count; i++)
-        values[i] = points[i].iter_ns;
+        values[i] = points[i].iter_ns - (less_work ? points[i].work_ns : 0.0);
     return bc_median(values, count);
-}
-
-static double median_overhead(const struct knee_point *points, size_t count)
-{
-    double values[KNEE_POINTS_MAX];
-    for (size_t i = 0; i < count; i++)
-        values[i] = points[i].iter_ns - points[i].work_ns;
-    return bc_median(values, count);
-}
-
-static double deviation(const struct knee_point *points, size_t count, double plateau_ns,
-                        double overhead_ns)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++)
-        sum += fabs(points[i].iter_ns - fmax(plateau_ns, points[i].work_ns + overhead_ns));
-    return sum;
 }
 
 struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns)
@@ -34,9 +18,11 @@ struct knee_fit knee_fit(const struct knee_point *points, size_t count, double n
     struct knee_fit best = {.found = false};
     double min_sum = INFINITY;
     for (size_t split = 1; split < count; split++) {
-        const double plateau_ns = median_iter(points, split);
-        const double overhead_ns = median_overhead(points + split, count - split);
-        const double sum = deviation(points, count, plateau_ns, overhead_ns);
+        const double plateau_ns = median(points, split, false);
+        const double overhead_ns = median(points + split, count - split, true);
+        double sum = 0.0;
+        for (size_t i = 0; i < count; i++)
+            sum += fabs(points[i].iter_ns - fmax(plateau_ns, points[i].work_ns + overhead_ns));
         if (sum < min_sum) {
             min_sum = sum;
             best = (struct knee_fit){true, split, split, plateau_ns, overhead_ns};
@@ -49,7 +35,7 @@ struct knee_fit knee_fit(const struct knee_point *points, size_t count, double n
         best.plateau--;
     while (best.line + 1 < count && points[best.line].work_ns < knee_ns + near_ns)
         best.line++;
-    best.plateau_ns = median_iter(points, best.plateau);
-    best.overhead_ns = median_overhead(points + best.line, count - best.line);
+    best.plateau_ns = median(points, best.plateau, false);
+    best.overhead_ns = median(points + best.line, count - best.line, true);
     return best;
 }

@@ -3,12 +3,12 @@
 #include "common/mpi/harness.h"
 #include "common/stats/precision.h"
 #include "mpi_overhead/knee.h"
-#include "mpi_overhead/round.h"
 
 #include <math.h>
+#include <string.h>
 
-/* An adaptive run times loops of about this length: long against the clock and against what
-   starts and ends a loop. */
+/* An adaptive run times loops of about this length: long against the clock and against what starts
+   and ends a loop. */
 #define LOOP_NS 20000.0
 #define LOOP_ITERATIONS_MAX 1000
 
@@ -17,8 +17,7 @@
 #define POINT_ROUNDS_MAX 7
 #define POINTS_EXPECTED 8
 
-/* The smallest work that is tried takes this share of the transfer; less would only show the
-   plateau again. */
+/* The smallest work that is tried, as a share of the transfer; less shows the plateau again. */
 #define FIRST_WORK_SHARE (1.0 / 32)
 
 /* How a row's time is shared between finding the knee and measuring there. */
@@ -32,18 +31,102 @@
 /* The overhead need not be known better than this: the clock can't tell. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
+/* ---- the data of --check --------------------------------------------------------------------- */
+
+/* A message repeats itself after PERIOD bytes: no power of two, so that a piece that went to the
+   wrong place shows. */
+enum { PERIOD = 251 };
+
+/* Byte i of the present message; never 0. Each message differs from the last one, so that old data
+   can't pass for new. */
+static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
+{
+    return (unsigned char)((x->messages + i) % PERIOD + 1);
+}
+
+/* Fills the buffer with the next message on the rank that sends, with zeros, which no message has,
+   on the other. Local; to be called on both ranks of a pair alike. */
+static void prepare_data(struct overhead_exchange *x)
+{
+    const size_t count = (size_t)x->bytes;
+    x->messages++;
+    if (overhead_receives(x)) {
+        memset(x->buffer, 0, count);
+        return;
+    }
+    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
+        x->buffer[i] = data_byte(x, i);
+    for (size_t done = PERIOD; done < count; done *= 2)
+        memcpy(x->buffer + done, x->buffer, done < count - done ? done : count - done);
+}
+
+static bool data_is_right(const struct overhead_exchange *x)
+{
+    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
+        if (x->buffer[i] != data_byte(x, i))
+            return false;
+    return x->bytes <= PERIOD ||
+           memcmp(x->buffer, x->buffer + PERIOD, (size_t)(x->bytes - PERIOD)) == 0;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* The quantities of a round of the sampler, in ns an iteration; a loop for each. */
+enum quantity {
+    BASE,  /* post and wait, no work */
+    EMPTY, /* neither message nor work: the barrier */
+    ITER,  /* post, work, wait; with the token, if any */
+    WORK,  /* the work, without a message; likewise */
+    QUANTITIES
+};
+
+struct round {
+    struct overhead_exchange *exchange;
+    uint64_t units;     /* of work */
+    int64_t iterations; /* in each loop */
+};
+
+/* The time of an iteration in ns, or -INFINITY on ranks whose times don't count. */
+static double iteration_ns(const struct round *round, bool message, bool token, uint64_t units)
+{
+    struct overhead_exchange *const x = round->exchange;
+    /* With --check each iteration is a loop of its own, and data is written and verified between
+       the loops. Loops without a message are cut up alike, so that the clock's cost cancels. */
+    const int64_t loops = x->check ? round->iterations : 1;
+    double ns = 0.0;
+    for (int64_t i = 0; i < loops; i++) {
+        if (x->check && message)
+            prepare_data(x);
+        ns += overhead_time_loop(x, message, token, units, round->iterations / loops);
+        if (x->check && message && overhead_receives(x) && !data_is_right(x))
+            x->wrong++;
+    }
+    return x->reports ? ns / (double)round->iterations : -INFINITY;
+}
+
+/* Takes ITER and WORK alone, as 0 and 1. The overhead is their difference. */
+static void take_work(void *context, double *values)
+{
+    const struct round *const round = context;
+    const bool token = round->exchange->token;
+    values[0] = iteration_ns(round, true, token, round->units);
+    values[1] = iteration_ns(round, false, token, round->units);
+}
+
+static void take_full(void *context, double *values)
+{
+    values[BASE] = iteration_ns(context, true, false, 0);
+    values[EMPTY] = iteration_ns(context, false, false, 0);
+    take_work(context, &values[ITER]);
+}
+
 /* ---- common to both ways --------------------------------------------------------------------- */
 
-static const struct overhead_value none = {NAN, NAN, NAN};
-
-static struct overhead_value as_value(const struct bc_summary *summary)
-{
-    return (struct overhead_value){summary->value, summary->interval.lo, summary->interval.hi};
-}
+static const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
 
 /* Tells all ranks what rank 0 wants of the next loops: units of work, and iterations a loop, 0 of
    which end the search. Returns whether there are next loops. Collective. */
-static bool agree_on_round(struct overhead_round *round)
+static bool agree_on_round(struct round *round)
 {
     uint64_t order[2] = {round->units, (uint64_t)round->iterations};
     bc_harness_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -52,58 +135,59 @@ static bool agree_on_round(struct overhead_round *round)
     return round->iterations > 0;
 }
 
+/* Measures one point, in `rounds` rounds after `warmup_rounds` that don't count. The numbers are
+   significant on rank 0, which gets the point. Collective. */
+static struct knee_point take_point(const struct overhead_bench *bench, struct round *round,
+                                    int rounds, int warmup_rounds, double deadline_s)
+{
+    const struct bc_source source = {.quantities = 2, .take = take_work, .context = round};
+    const struct bc_plan plan = {
+        .min_rounds = rounds,
+        .max_rounds = rounds,
+        .deadline_s = deadline_s,
+        .grace_rounds = 1,
+        .warmup_rounds = warmup_rounds,
+    };
+    bc_sampler_run(bench->run->sampler, &source, &plan);
+    const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
+    return (struct knee_point){
+        .work_ns = bc_run_summarize(bench->run, samples, 1).value,
+        .iter_ns = bc_run_summarize(bench->run, samples, 0).value,
+    };
+}
+
 /* With --verbose, writes a line of the table of times for each amount of work, which is the
    specification's figure 1. The same loops run with and without --verbose, and lines are written
    between loops only. */
 static void say_point(const struct overhead_bench *bench, uint64_t units,
                       const struct knee_point *point, double base_ns)
 {
-    if (bench->parameters.verbose)
-        bc_output_remark(bench->run->output, "verbose", "%-12llu %-12.3f %-12.3f %.3f",
-                         (unsigned long long)units, point->iter_ns * 1e-3, point->work_ns * 1e-3,
-                         base_ns * 1e-3);
+    bc_output_remark(bench->verbose, "verbose", "%-12llu %-12.3f %-12.3f %.3f",
+                     (unsigned long long)units, point->iter_ns * 1e-3, point->work_ns * 1e-3,
+                     base_ns * 1e-3);
 }
 
-/* With --verbose, writes the line before the table, and the table's head. `iterations` are those
-   of a loop; 0: as many as take LOOP_NS. */
-static void say_table_head(const struct overhead_bench *bench, int64_t iterations)
+/* With --verbose, writes the table's head. */
+static void say_table_head(const struct overhead_bench *bench)
 {
-    if (!bench->parameters.verbose)
-        return;
-    struct bc_output *const output = bench->run->output;
-    if (bench->parameters.base_threshold > 0.0)
-        bc_output_remark(output, "verbose", "Using %lld iterations per work value",
-                         (long long)iterations);
-    else if (iterations > 0)
-        bc_output_remark(output, "verbose",
-                         "Using %lld iterations per work value, in each of up to "
-                         "%d loops",
-                         (long long)iterations, POINT_ROUNDS_MAX);
-    else
-        bc_output_remark(output, "verbose",
-                         "Using as many iterations per work value as take %g uS, "
-                         "in each of up to %d loops",
-                         LOOP_NS * 1e-3, POINT_ROUNDS_MAX);
-    bc_output_remark(output, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t", "work_t",
+    bc_output_remark(bench->verbose, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t", "work_t",
                      "base_t");
 }
 
-static void set_availability(struct overhead_result *result,
-                             const struct overhead_value *transfer_ns)
+static void set_availability(struct overhead_result *result, const struct bc_summary *transfer_ns)
 {
-    const struct overhead_value *const o = &result->overhead_ns;
-    const struct overhead_value *const t = transfer_ns;
+    const struct bc_summary *const o = &result->overhead_ns, *const t = transfer_ns;
     result->available_base_pct =
         result->base_ns > 0.0 ? 100.0 * (1.0 - o->value / result->base_ns) : NAN;
-    result->available_pct = none;
+    result->available_pct = result->available_lo_pct = result->available_hi_pct = NAN;
     /* A share of a transfer whose time is 0, or may be, says nothing. */
     if (t->value <= 0.0)
         return;
-    result->available_pct.value = 100.0 * (1.0 - o->value / t->value);
-    if (t->lo <= 0.0)
+    result->available_pct = 100.0 * (1.0 - o->value / t->value);
+    if (t->interval.lo <= 0.0)
         return;
-    result->available_pct.lo = 100.0 * (1.0 - o->hi / t->lo);
-    result->available_pct.hi = 100.0 * (1.0 - o->lo / t->hi);
+    result->available_lo_pct = 100.0 * (1.0 - o->interval.hi / t->interval.lo);
+    result->available_hi_pct = 100.0 * (1.0 - o->interval.lo / t->interval.hi);
 }
 
 /* ---- iterations ------------------------------------------------------------------------------ */
@@ -130,14 +214,7 @@ static int64_t fixed_iterations(const struct overhead_bench *bench)
 /* ---- -b auto --------------------------------------------------------------------------------- */
 
 /* In --dump-samples. */
-static const char *const quantity_names[OVERHEAD_QUANTITIES] = {"base", "empty", "iter", "work"};
-
-/* The points on the way to the knee and beyond, on rank 0. */
-struct points {
-    struct knee_point points[KNEE_POINTS_MAX];
-    uint64_t units[KNEE_POINTS_MAX];
-    size_t count;
-};
+static const char *const quantity_names[QUANTITIES] = {"base", "empty", "iter", "work"};
 
 /* The iterations of a loop: as many as take about LOOP_NS, or a fixed number over LOOPS. */
 static int64_t iterations_for(const struct overhead_bench *bench, double iteration_ns)
@@ -147,42 +224,17 @@ static int64_t iterations_for(const struct overhead_bench *bench, double iterati
     if (fixed > 0)
         return fixed < LOOPS ? 1 : fixed / LOOPS;
     const double iterations = LOOP_NS / fmax(iteration_ns, 1.0);
-    if (iterations > LOOP_ITERATIONS_MAX)
-        return LOOP_ITERATIONS_MAX;
-    return iterations < 1.0 ? 1 : (int64_t)iterations;
-}
-
-/* Measures one point. `rounds` is significant on rank 0, which gets the point. Collective. */
-static struct knee_point take_point(const struct overhead_bench *bench,
-                                    struct overhead_round *round, int rounds, double deadline_s)
-{
-    const struct bc_source source = overhead_work_source(round);
-    const struct bc_plan plan = {
-        .min_rounds = rounds,
-        .max_rounds = rounds,
-        .deadline_s = deadline_s,
-        .grace_rounds = 1,
-        .warmup_rounds = 1,
-    };
-    bc_sampler_run(bench->run->sampler, &source, &plan);
-    const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
-    return (struct knee_point){
-        .work_ns = bc_run_summarize(bench->run, samples, 1).value,
-        .iter_ns = bc_run_summarize(bench->run, samples, 0).value,
-    };
+    return (int64_t)fmax(1.0, fmin(iterations, LOOP_ITERATIONS_MAX));
 }
 
 /* The rounds of a point whose loops take `loop_ns`, if all points may take `seconds`. */
 static int rounds_for(double loop_ns, double seconds)
 {
     const double rounds = seconds * 1e9 / (POINTS_EXPECTED * 2.0 * loop_ns);
-    if (rounds >= POINT_ROUNDS_MAX)
-        return POINT_ROUNDS_MAX;
-    return rounds < 1.0 ? 1 : (int)rounds;
+    return (int)fmax(1.0, fmin(rounds, POINT_ROUNDS_MAX));
 }
 
-/* The next amount of work: none at first, then a small share of `base_ns`, then twice the last
-   one. */
+/* The amount of work after `units`: a small share of `base_ns` after none, else twice that. */
 static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, double base_ns)
 {
     if (units > 0)
@@ -191,52 +243,57 @@ static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, d
     return first > 0 ? first : 1;
 }
 
-/* Raises the work until an iteration takes --thresh times as long as without work, and returns on
-   all ranks whether the work got that far. The points are on rank 0. Collective. */
-static bool find_points(const struct overhead_bench *bench, struct overhead_round *round,
-                        double seconds, struct points *points)
+/* Raises the work until an iteration takes --thresh times as long as without work, which sets
+   result->knee. Returns the number of points; round->units is the work of the last one. Points and
+   result are on rank 0. Collective. */
+static size_t find_points(const struct overhead_bench *bench, struct round *round, double seconds,
+                          struct knee_point *points, struct overhead_result *result)
 {
     const bool root = bench->run->job.rank == 0;
     const double deadline_s = bc_elapsed_s() + seconds;
-    *points = (struct points){.count = 0};
-    say_table_head(bench, fixed_iterations(bench) > 0 ? iterations_for(bench, 0.0) : 0);
-    round->units = 0;
+    size_t count = 0;
+    if (fixed_iterations(bench) > 0)
+        bc_output_remark(bench->verbose, "verbose",
+                         "Using %lld iterations per work value, in each of up to %d loops",
+                         (long long)iterations_for(bench, 0.0), POINT_ROUNDS_MAX);
+    else
+        bc_output_remark(bench->verbose, "verbose",
+                         "Using as many iterations per work value as take %g uS, in each of up to "
+                         "%d loops",
+                         LOOP_NS * 1e-3, POINT_ROUNDS_MAX);
+    say_table_head(bench);
     round->iterations = 1;
-    double iteration_ns = take_point(bench, round, 1, deadline_s).iter_ns;
+    double iteration_ns = take_point(bench, round, 1, 1, deadline_s).iter_ns;
     round->iterations = root ? iterations_for(bench, iteration_ns) : 1;
-    bool beyond = false;
     while (agree_on_round(round)) {
         /* Times are known on rank 0 only. */
         const int rounds = root ? rounds_for(iteration_ns * (double)round->iterations, seconds) : 1;
-        const struct knee_point point = take_point(bench, round, rounds, deadline_s);
+        const struct knee_point point = take_point(bench, round, rounds, 1, deadline_s);
         if (!root)
             continue;
-        points->points[points->count] = point;
-        points->units[points->count++] = round->units;
-        const double base_ns = points->points[0].iter_ns;
+        points[count++] = point;
+        const double base_ns = points[0].iter_ns;
         iteration_ns = point.iter_ns;
         say_point(bench, round->units, &point, base_ns);
-        beyond = iteration_ns > bench->parameters.threshold * base_ns && points->count > 1;
-        const bool ends =
-            beyond || points->count == KNEE_POINTS_MAX || bc_elapsed_s() >= deadline_s;
-        round->units = more_units(bench, round->units, base_ns);
-        round->iterations = ends ? 0 : iterations_for(bench, iteration_ns);
+        result->knee = iteration_ns > bench->parameters.threshold * base_ns && count > 1;
+        if (result->knee || count == KNEE_POINTS_MAX || bc_elapsed_s() >= deadline_s) {
+            round->iterations = 0;
+        } else {
+            round->units = more_units(bench, round->units, base_ns);
+            round->iterations = iterations_for(bench, iteration_ns);
+        }
     }
-    int found = beyond;
-    bc_harness_bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return found;
+    return count;
 }
 
 /* What has to be precise: overhead and transfer. */
 static const struct bc_precise_value precise_values[] = {
-    {.quantity = OVERHEAD_ITER,
-     .subtrahend = OVERHEAD_WORK,
-     .resolution_ns = OVERHEAD_RESOLUTION_NS},
-    {.quantity = OVERHEAD_BASE, .subtrahend = OVERHEAD_EMPTY},
+    {.quantity = ITER, .subtrahend = WORK, .resolution_ns = OVERHEAD_RESOLUTION_NS},
+    {.quantity = BASE, .subtrahend = EMPTY},
 };
 
 /* Measures without work and beyond the knee, in turn. Collective. */
-static enum bc_end measure_ends(const struct overhead_bench *bench, struct overhead_round *round,
+static enum bc_end measure_ends(const struct overhead_bench *bench, struct round *round,
                                 double seconds)
 {
     struct bc_precision rule;
@@ -245,56 +302,51 @@ static enum bc_end measure_ends(const struct overhead_bench *bench, struct overh
     if (fixed > 0)
         plan.min_rounds = plan.max_rounds = (fixed + round->iterations - 1) / round->iterations;
     bc_plan_until_precise(&plan, &rule, bench->run, precise_values, 2);
-    const struct bc_source source = overhead_full_source(round);
+    const struct bc_source source = {
+        .quantities = QUANTITIES, .take = take_full, .context = round, .slowest_of = BASE};
     return bc_sampler_run(bench->run->sampler, &source, &plan);
 }
 
 static void measure_by_fit(struct overhead_bench *bench, double seconds,
                            struct overhead_result *result)
 {
-    const bool root = bench->run->job.rank == 0;
-    struct overhead_round round = {.exchange = &bench->exchange};
-    struct points points;
-    const double start_s = bc_elapsed_s();
-    result->knee = find_points(bench, &round, seconds * POINTS_SHARE, &points);
+    const struct bc_run *const run = bench->run;
+    const double end_s = bc_elapsed_s() + seconds;
+    struct round round = {.exchange = &bench->exchange};
+    struct knee_point points[KNEE_POINTS_MAX];
     struct knee_fit fit = {.found = false};
-    if (root) {
-        const size_t last = points.count - 1;
-        fit = knee_fit(points.points, points.count, 0.02 * points.points[0].iter_ns);
-        round.units = points.units[last];
-        round.iterations = iterations_for(bench, points.points[last].iter_ns);
+    const size_t count = find_points(bench, &round, seconds * POINTS_SHARE, points, result);
+    if (run->job.rank == 0) {
+        fit = knee_fit(points, count, 0.02 * points[0].iter_ns);
+        round.iterations = iterations_for(bench, points[count - 1].iter_ns);
     }
     agree_on_round(&round);
-    const double left_s = seconds - (bc_elapsed_s() - start_s);
-    result->in_time = measure_ends(bench, &round, fmax(left_s, 0.0)) == BC_END_SETTLED;
-    if (!root)
+    const double left_s = fmax(end_s - bc_elapsed_s(), 0.0);
+    result->in_time = measure_ends(bench, &round, left_s) == BC_END_SETTLED;
+    if (run->job.rank != 0)
         return;
 
-    const struct bc_run *const run = bench->run;
-    const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
+    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
     result->samples = (int64_t)samples->count;
     result->iterations = result->samples * round.iterations;
-    for (int i = 0; i < OVERHEAD_QUANTITIES; i++)
+    for (int i = 0; i < QUANTITIES; i++)
         bc_run_dump(run, quantity_names[i], samples->values[i], samples->count);
-    result->base_ns = bc_run_summarize(run, samples, OVERHEAD_BASE).value;
-    result->iter_ns = bc_run_summarize(run, samples, OVERHEAD_ITER).value;
-    result->work_ns = bc_run_summarize(run, samples, OVERHEAD_WORK).value;
-    const struct bc_summary transfer =
-        bc_run_summarize_difference(run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
-    const struct bc_summary overhead =
-        bc_run_summarize_difference(run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
-    result->transfer_ns = as_value(&transfer);
+    result->base_ns = bc_run_summarize(run, samples, BASE).value;
+    result->iter_ns = bc_run_summarize(run, samples, ITER).value;
+    result->work_ns = bc_run_summarize(run, samples, WORK).value;
+    result->transfer_ns = bc_run_summarize_difference(run, samples, BASE, EMPTY);
     /* A disturbance may have passed for the knee. */
     if (result->iter_ns < sqrt(bench->parameters.threshold) * result->base_ns)
         result->knee = false;
-    result->overhead_ns = result->knee ? as_value(&overhead) : none;
+    result->overhead_ns = none;
+    if (result->knee)
+        result->overhead_ns = bc_run_summarize_difference(run, samples, ITER, WORK);
     set_availability(result, &result->transfer_ns);
-    if (bench->parameters.verbose && fit.found)
-        bc_output_remark(run->output, "verbose",
-                         "fit: plateau %.3f us over %zu points, overhead %.3f "
-                         "us over %zu points",
+    if (fit.found)
+        bc_output_remark(bench->verbose, "verbose",
+                         "fit: plateau %.3f us over %zu points, overhead %.3f us over %zu points",
                          fit.plateau_ns * 1e-3, fit.plateau, fit.overhead_ns * 1e-3,
-                         points.count - fit.line);
+                         count - fit.line);
 }
 
 /* ---- -b RATIO: the specification to the letter ----------------------------------------------- */
@@ -304,42 +356,30 @@ static void measure_by_fit(struct overhead_bench *bench, double seconds,
 static void measure_by_threshold(struct overhead_bench *bench, double seconds,
                                  struct overhead_result *result)
 {
-    const bool root = bench->run->job.rank == 0;
+    const double threshold = bench->parameters.threshold;
     const double deadline_s = bc_elapsed_s() + seconds;
-    struct overhead_round round = {
-        .exchange = &bench->exchange,
-        .units = 1,
-        .iterations = specified_iterations(bench),
-    };
-    const struct bc_source source = overhead_work_source(&round);
-    const struct bc_plan plan = {
-        .min_rounds = 1,
-        .max_rounds = 1,
-        .deadline_s = INFINITY,
-        .grace_rounds = 1,
-    };
+    struct round round = {&bench->exchange, 1, specified_iterations(bench)};
     double base_sum_ns = 0.0, shortest_ns = INFINITY;
     int base_count = 0;
     bool on_plateau = true;
     result->in_time = true;
     result->iterations = round.iterations;
-    say_table_head(bench, round.iterations);
+    bc_output_remark(bench->verbose, "verbose", "Using %lld iterations per work value",
+                     (long long)round.iterations);
+    say_table_head(bench);
     while (agree_on_round(&round)) {
-        bc_sampler_run(bench->run->sampler, &source, &plan);
-        if (!root)
+        const struct knee_point point = take_point(bench, &round, 1, 0, INFINITY);
+        if (bench->run->job.rank != 0)
             continue;
-        const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
-        result->iter_ns = samples->values[0][0];
-        result->work_ns = samples->values[1][0];
+        result->iter_ns = point.iter_ns;
+        result->work_ns = point.work_ns;
         if (base_count > 0 && result->iter_ns > bench->parameters.base_threshold * result->base_ns)
             on_plateau = false;
         if (on_plateau) {
             base_sum_ns += result->iter_ns;
             result->base_ns = base_sum_ns / ++base_count;
         }
-        const struct knee_point point = {.work_ns = result->work_ns, .iter_ns = result->iter_ns};
         say_point(bench, round.units, &point, result->base_ns);
-        const double threshold = bench->parameters.threshold;
         shortest_ns = fmin(shortest_ns, result->iter_ns);
         result->knee = result->iter_ns > threshold * result->base_ns;
         result->in_time = result->knee || bc_elapsed_s() < deadline_s;
@@ -354,15 +394,14 @@ static void measure_by_threshold(struct overhead_bench *bench, double seconds,
     result->transfer_ns = result->overhead_ns = none;
     if (result->knee)
         result->overhead_ns.value = result->iter_ns - result->work_ns;
-    const struct overhead_value base = {result->base_ns, NAN, NAN};
+    const struct bc_summary base = {.value = result->base_ns, .interval = {NAN, NAN}};
     set_availability(result, &base);
 }
 
 void overhead_measure(struct overhead_bench *bench, double seconds, struct overhead_result *result)
 {
-    const bool specified = bench->parameters.base_threshold > 0.0;
-    bench->exchange.token = !specified;
-    if (specified)
+    prepare_data(&bench->exchange);
+    if (bench->parameters.base_threshold > 0.0)
         measure_by_threshold(bench, seconds, result);
     else
         measure_by_fit(bench, seconds, result);

@@ -16,14 +16,10 @@
 struct overhead_bench {
     struct overhead_parameters parameters;
     struct bc_run *run;
+    struct bc_output *verbose;    /* the run's with --verbose, else NULL */
     struct bc_node_order by_node; /* in which ranks are paired */
     struct bc_work_rate rate;     /* of rank 0 */
     struct overhead_exchange exchange;
-};
-
-/* A value and its interval; NAN where there is none. */
-struct overhead_value {
-    double value, lo, hi;
 };
 
 /* Times in ns an iteration. All but overhead and transfer have the barrier between two iterations
@@ -31,7 +27,8 @@ struct overhead_value {
 struct overhead_result {
     int64_t iterations; /* at the amount of work that gave the overhead */
     double iter_ns, work_ns, base_ns;
-    struct overhead_value overhead_ns, transfer_ns, available_pct;
+    struct bc_summary overhead_ns, transfer_ns; /* values and intervals; NAN where there are none */
+    double available_pct, available_lo_pct, available_hi_pct;
     double available_base_pct; /* over base_ns, as specified; NAN without an overhead */
     int64_t samples;
     bool knee;    /* the knee was found */

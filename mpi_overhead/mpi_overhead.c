@@ -11,16 +11,13 @@
  *
  *   parameters.h  options
  *   kernel.h      the timed loops
- *   check.h       the data of --check
- *   round.h       the loops of a sample
  *   knee.h        where work stops fitting under a message
- *   measure.h     one row
+ *   measure.h     one row, and the data of --check
  */
 #include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "mpi_overhead/check.h"
 #include "mpi_overhead/measure.h"
 
 #include <stdlib.h>
@@ -39,7 +36,7 @@ struct result {
     const char *direction;
     int pair; /* the measuring rank */
     int64_t msgsize;
-    struct overhead_result measured;
+    struct overhead_result times;
     enum bc_status status;
 };
 
@@ -47,21 +44,21 @@ static const struct bc_column columns[] = {
     BC_COLUMN("direction", BC_KEY, 0, result, direction),
     BC_COLUMN("pair", BC_KEY, 0, result, pair),
     BC_COLUMN("msgsize", BC_KEY, 0, result, msgsize),
-    BC_COLUMN("iterations", BC_INFO, 0, result, measured.iterations),
-    BC_COLUMN_AS(BC_CELL_US, "iter_t", BC_INFO, 3, result, measured.iter_ns),
-    BC_COLUMN_AS(BC_CELL_US, "work_t", BC_INFO, 3, result, measured.work_ns),
-    BC_COLUMN_AS(BC_CELL_US, "overhead", BC_LESS, 3, result, measured.overhead_ns.value),
-    BC_COLUMN_AS(BC_CELL_US, "base_t", BC_INFO, 3, result, measured.base_ns),
-    BC_COLUMN("avail(%)", BC_INFO, 1, result, measured.available_pct.value),
-    BC_COLUMN_AS(BC_CELL_US, "overhead_lo_us", BC_INFO, 3, result, measured.overhead_ns.lo),
-    BC_COLUMN_AS(BC_CELL_US, "overhead_hi_us", BC_INFO, 3, result, measured.overhead_ns.hi),
-    BC_COLUMN_AS(BC_CELL_US, "transfer_us", BC_LESS, 3, result, measured.transfer_ns.value),
-    BC_COLUMN("avail_base_pct", BC_INFO, 1, result, measured.available_base_pct),
-    BC_COLUMN_AS(BC_CELL_US, "transfer_lo_us", BC_INFO, 3, result, measured.transfer_ns.lo),
-    BC_COLUMN_AS(BC_CELL_US, "transfer_hi_us", BC_INFO, 3, result, measured.transfer_ns.hi),
-    BC_COLUMN("avail_lo_pct", BC_INFO, 1, result, measured.available_pct.lo),
-    BC_COLUMN("avail_hi_pct", BC_INFO, 1, result, measured.available_pct.hi),
-    BC_COLUMN("samples", BC_INFO, 0, result, measured.samples),
+    BC_COLUMN("iterations", BC_INFO, 0, result, times.iterations),
+    BC_COLUMN_AS(BC_CELL_US, "iter_t", BC_INFO, 3, result, times.iter_ns),
+    BC_COLUMN_AS(BC_CELL_US, "work_t", BC_INFO, 3, result, times.work_ns),
+    BC_COLUMN_AS(BC_CELL_US, "overhead", BC_LESS, 3, result, times.overhead_ns.value),
+    BC_COLUMN_AS(BC_CELL_US, "base_t", BC_INFO, 3, result, times.base_ns),
+    BC_COLUMN("avail(%)", BC_INFO, 1, result, times.available_pct),
+    BC_COLUMN_AS(BC_CELL_US, "overhead_lo_us", BC_INFO, 3, result, times.overhead_ns.interval.lo),
+    BC_COLUMN_AS(BC_CELL_US, "overhead_hi_us", BC_INFO, 3, result, times.overhead_ns.interval.hi),
+    BC_COLUMN_AS(BC_CELL_US, "transfer_us", BC_LESS, 3, result, times.transfer_ns.value),
+    BC_COLUMN("avail_base_pct", BC_INFO, 1, result, times.available_base_pct),
+    BC_COLUMN_AS(BC_CELL_US, "transfer_lo_us", BC_INFO, 3, result, times.transfer_ns.interval.lo),
+    BC_COLUMN_AS(BC_CELL_US, "transfer_hi_us", BC_INFO, 3, result, times.transfer_ns.interval.hi),
+    BC_COLUMN("avail_lo_pct", BC_INFO, 1, result, times.available_lo_pct),
+    BC_COLUMN("avail_hi_pct", BC_INFO, 1, result, times.available_hi_pct),
+    BC_COLUMN("samples", BC_INFO, 0, result, times.samples),
     BC_COLUMN("status", BC_INFO, 0, result, status),
 };
 
@@ -97,34 +94,31 @@ static void note_pairs(const struct overhead_bench *bench, int partner)
     bc_crossing_note(job, bench->run->output, "", partner);
     if (job->nodes > 1 && !bench->parameters.all_pairs && !bc_crosses_nodes(job, partner))
         bc_output_remark(bench->run->output, "note",
-                         "the reported pair, ranks 0 and %d, is on one node: "
-                         "--all-pairs reports all of them",
+                         "the reported pair, ranks 0 and %d, is on one node: --all-pairs reports "
+                         "all of them",
                          partner);
-}
-
-static void create_exchange(struct overhead_bench *bench)
-{
-    const int half = bench->run->job.ranks / 2;
-    const int place = bench->by_node.place;
-    const size_t bytes = (size_t)bc_size_list_max(&bench->parameters.sizes);
-    struct overhead_exchange *const x = &bench->exchange;
-    *x = (struct overhead_exchange){
-        .measures = place < half,
-        .peer = place < half ? 1 : 0,
-        .check = bench->run->settings.check,
-        .buffer = bc_allocate(bytes, 1, "no memory for a message of %zu bytes", bytes),
-    };
-    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, place % half, place, &x->pair));
-    note_pairs(bench,
-               bc_node_order_rank(&bench->by_node, place < half ? place + half : place - half));
 }
 
 static void open_overhead(void *state, struct bc_run *run)
 {
     struct overhead_bench *const bench = state;
+    const struct overhead_parameters *const p = &bench->parameters;
     bench->run = run;
+    bench->verbose = p->verbose ? run->output : NULL;
     bc_node_order_create(&bench->by_node, &run->job);
-    create_exchange(bench);
+    const int half = run->job.ranks / 2;
+    const int place = bench->by_node.place;
+    const size_t bytes = (size_t)bc_size_list_max(&p->sizes);
+    bench->exchange = (struct overhead_exchange){
+        .measures = place < half,
+        .peer = place < half ? 1 : 0,
+        .token = p->base_threshold <= 0.0,
+        .check = run->settings.check,
+        .buffer = bc_allocate(bytes, 1, "no memory for a message of %zu bytes", bytes),
+    };
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, place % half, place, &bench->exchange.pair));
+    note_pairs(bench,
+               bc_node_order_rank(&bench->by_node, place < half ? place + half : place - half));
     bench->rate = bc_work_calibrate();
 }
 
@@ -133,25 +127,19 @@ static void list_rows(void *state, struct bc_rows *rows)
     const struct overhead_bench *const bench = state;
     const struct overhead_parameters *const p = &bench->parameters;
     const int pairs = p->all_pairs ? bench->run->job.ranks / 2 : 1;
-    const bool wanted[OVERHEAD_DIRECTIONS] = {
-        [OVERHEAD_SEND] = p->both || !p->receive,
-        [OVERHEAD_RECEIVE] = p->both || p->receive,
-    };
     for (size_t i = 0; i < p->sizes.count; i++)
         for (int d = 0; d < OVERHEAD_DIRECTIONS; d++)
-            for (int pair = 0; pair < pairs && wanted[d]; pair++)
-                bc_rows_add(rows, &(struct key){
-                                      .bytes = p->sizes.values[i],
-                                      .direction = (enum overhead_direction)d,
-                                      .pair = pair,
-                                  });
+            for (int pair = 0; pair < pairs; pair++) {
+                const struct key key = {p->sizes.values[i], (enum overhead_direction)d, pair};
+                if (p->both || p->receive == (key.direction == OVERHEAD_RECEIVE))
+                    bc_rows_add(rows, &key);
+            }
 }
 
 static void close_overhead(void *state)
 {
     struct overhead_bench *const bench = state;
-    if (bench->parameters.verbose)
-        bc_output_remark(bench->run->output, "verbose", "mpi_overhead: done");
+    bc_output_remark(bench->verbose, "verbose", "mpi_overhead: done");
     BC_MPI(MPI_Comm_free(&bench->exchange.pair));
     bc_node_order_destroy(&bench->by_node);
     free(bench->exchange.buffer);
@@ -163,9 +151,7 @@ static void close_overhead(void *state)
 static void tell_start(const struct overhead_bench *bench, int pair)
 {
     const struct overhead_parameters *const p = &bench->parameters;
-    if (!p->verbose)
-        return;
-    struct bc_output *const output = bench->run->output;
+    struct bc_output *const output = bench->verbose;
     bc_output_remark(output, "verbose", "Calculating %s overhead",
                      bench->exchange.direction == OVERHEAD_SEND ? "send" : "receive");
     if (p->all_pairs)
@@ -184,8 +170,8 @@ static void tell_start(const struct overhead_bench *bench, int pair)
                          p->base_threshold, 100.0 * (p->base_threshold - 1));
     else
         bc_output_remark(output, "verbose",
-                         "Base time comparison threshold is found by a fit to "
-                         "all points; base_t is the first iter_t");
+                         "Base time comparison threshold is found by a fit to all points; base_t "
+                         "is the first iter_t");
     bc_output_remark(output, "verbose", "Timing resolution is %.3f uS",
                      bench->run->max_clock.resolution_ns * 1e-3);
 }
@@ -193,26 +179,13 @@ static void tell_start(const struct overhead_bench *bench, int pair)
 /* Says what would find the knee that was not found in the row that comes next. */
 static void tell_no_knee(const struct overhead_bench *bench, const struct overhead_result *result)
 {
-    const long long row = (long long)bench->run->rows + 1;
+    const char *advice = "no amount of work got beyond the transfer in its time: --max-time gives "
+                         "it more";
     if (bench->parameters.base_threshold > 0.0 && result->in_time)
-        bc_output_remark(bench->run->output, "note",
-                         "row %lld: base_t rose with the work, so that no iteration "
-                         "took --thresh times as long: lower --bthresh or --thresh",
-                         row);
-    else
-        bc_output_remark(bench->run->output, "note",
-                         "row %lld: no amount of work got beyond the transfer in "
-                         "its time: --max-time gives it more",
-                         row);
-}
-
-static enum bc_status status_of(const struct overhead_result *result, int64_t wrong)
-{
-    if (wrong > 0)
-        return BC_FAIL;
-    if (!result->knee)
-        return BC_NO_KNEE;
-    return result->in_time ? BC_OK : BC_BUDGET;
+        advice = "base_t rose with the work, so that no iteration took --thresh times as long: "
+                 "lower --bthresh or --thresh";
+    bc_output_remark(bench->run->output, "note", "row %lld: %s", (long long)bench->run->rows + 1,
+                     advice);
 }
 
 /* All pairs exchange messages; the times of one are the row's. */
@@ -227,18 +200,21 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     x->bytes = key->bytes;
     x->wrong = 0;
     bc_amount_create(&x->message, key->bytes, MPI_BYTE);
-    overhead_prepare_data(x);
     result->direction = key->direction == OVERHEAD_SEND ? "send" : "recv";
     result->pair = bc_node_order_rank(&bench->by_node, key->pair);
     result->msgsize = key->bytes;
     tell_start(bench, result->pair);
-    overhead_measure(bench, seconds, &result->measured);
+    overhead_measure(bench, seconds, &result->times);
     bc_amount_destroy(&x->message);
     int64_t wrong = 0;
     bc_harness_reduce(&x->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    result->status = status_of(&result->measured, wrong);
+    result->status = result->times.in_time ? BC_OK : BC_BUDGET;
+    if (!result->times.knee)
+        result->status = BC_NO_KNEE;
+    if (wrong > 0)
+        result->status = BC_FAIL;
     if (result->status == BC_NO_KNEE)
-        tell_no_knee(bench, &result->measured);
+        tell_no_knee(bench, &result->times);
 }
 
 const struct bc_benchmark mpi_overhead_benchmark = {

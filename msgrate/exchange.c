@@ -1,27 +1,151 @@
 #include "msgrate/exchange.h"
 
 #include "common/machine/memory.h"
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "common/stats/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- iterations of both kinds ---------------------------------------------------------------- */
+
+void msgrate_choose(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern)
+{
+    const struct msgrate_bench *const bench = exchange->bench;
+    exchange->pattern = pattern;
+    exchange->npeers = pattern->one_partner ? bench->partner >= 0 : bench->npeers;
+    exchange->sends = pattern->one_partner ? &bench->partner : bench->sends;
+    exchange->receives = pattern->one_partner ? &bench->partner : bench->receives;
+}
+
+double msgrate_time(const struct msgrate_exchange *exchange)
+{
+    const struct msgrate_pattern *const pattern = exchange->pattern;
+    msgrate_time_fn *time = exchange->bench->lower ? pattern->time_lower : pattern->time_upper;
+    if (exchange->npeers == 0)
+        time = pattern->time_resting;
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    return time != NULL ? (double)time(exchange) : -INFINITY;
+}
+
+void msgrate_write(const struct msgrate_exchange *exchange, unsigned char *buffer,
+                   int64_t iteration)
+{
+    const struct msgrate_exchange *const x = exchange;
+    const struct bc_run *const run = x->bench->run;
+    if (!run->settings.check) {
+        memset(buffer, (int)(iteration & 0x7f),
+               msgrate_block_bytes(&x->messages) * (size_t)x->npeers);
+        return;
+    }
+    for (int i = 0; i < x->npeers; i++)
+        msgrate_write_block(&x->messages, msgrate_block(&x->messages, buffer, i), iteration,
+                            run->job.rank, x->sends[i]);
+}
+
+void msgrate_verify(struct msgrate_exchange *exchange, unsigned char *buffer)
+{
+    struct msgrate_exchange *const x = exchange;
+    for (int i = 0; i < x->npeers; i++)
+        x->wrong += msgrate_count_wrong(&x->messages, msgrate_block(&x->messages, buffer, i),
+                                        x->iteration, x->receives[i], x->bench->run->job.rank);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* NAN without samples. */
+static double rate_per_s(double messages, double iteration_ns)
+{
+    return iteration_ns > 0.0 ? messages / iteration_ns * 1e9 : NAN;
+}
+
+/* Fills in what follows from the samples, and warns of wrong data. Collective. */
+static void conclude(const struct msgrate_exchange *x, struct msgrate_result *r)
+{
+    const struct msgrate_bench *const bench = x->bench;
+    const bool one_partner = x->pattern->one_partner;
+    const int ranks = bench->run->job.ranks;
+    /* Messages that a rank sends and receives in an iteration. */
+    const double count = one_partner ? x->messages.count : 2.0 * bench->npeers * x->messages.count;
+    int64_t all_wrong = 0;
+    bc_harness_reduce(&x->wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    r->pattern = x->pattern->name;
+    r->job_size = ranks;
+    r->npeers = bench->npeers;
+    r->nmsgs = x->messages.count;
+    r->nbytes = x->messages.bytes;
+    r->cache_size = bench->cache_bytes;
+    r->ppn = bench->stride;
+    r->iterations = (int64_t)r->iteration.count;
+    r->rate_per_s = rate_per_s(count, r->iteration.value);
+    r->rate_lo_per_s = rate_per_s(count, r->iteration.interval.hi);
+    r->rate_hi_per_s = rate_per_s(count, r->iteration.interval.lo);
+    r->total_rate_per_s = r->rate_per_s * (one_partner ? ranks / 2 * 2 : ranks);
+    if (all_wrong == 0)
+        return;
+    r->outcome.status = BC_FAIL;
+    bc_output_remark(bench->run->output, "warning",
+                     "wrong data in %lld messages, counted over ranks", (long long)all_wrong);
+}
+
+void msgrate_measure(struct msgrate_exchange *exchange, double seconds,
+                     struct msgrate_result *result)
+{
+    const struct bc_run *const run = exchange->bench->run;
+    const struct msgrate_pattern *const pattern = exchange->pattern;
+    const struct bc_source source = {.quantities = 1,
+                                     .take = exchange->iterate,
+                                     .context = exchange,
+                                     .clock_ns = run->own_clock.read_ns};
+    exchange->iteration = exchange->wrong = 0;
+    if (pattern->begin != NULL)
+        pattern->begin(exchange);
+    const bool in_time = bc_run_sample(run, &source, -1, seconds, &result->iteration);
+    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
+    bc_run_dump(run, pattern->name, samples->values[0], samples->count);
+    result->outcome = bc_run_outcome(run, in_time);
+    if (pattern->end != NULL)
+        pattern->end(exchange);
+    conclude(exchange, result);
+}
+
+/* ---- iterations with two-sided communication ------------------------------------------------- */
+
+static void iterate(void *context, double *time_ns)
+{
+    struct msgrate_exchange *const x = context;
+    const bool receives = x->npeers > 0 && !(x->pattern->one_partner && x->bench->lower);
+    if (x->npeers > 0) {
+        bc_cache_flush_run(&x->bench->flush);
+        msgrate_write(x, x->send_buffer, x->iteration);
+    }
+    *time_ns = msgrate_time(x);
+    if (x->bench->run->settings.check && receives)
+        msgrate_verify(x, msgrate_arriving(x));
+    x->iteration++;
+}
 
 void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
-                             int64_t size_bytes)
+                             const struct msgrate_key *key)
 {
-    const struct msgrate_parameters *const p = &bench->parameters;
+    const int count = (int)bench->parameters.messages;
     struct msgrate_exchange *const x = exchange;
     *x = (struct msgrate_exchange){
         .bench = bench,
-        .messages = msgrate_messages_create((int)p->messages, size_bytes),
+        .messages = {.count = count, .bytes = key->size_bytes},
+        .iterate = iterate,
         .statuses = MPI_STATUSES_IGNORE,
     };
+    msgrate_choose(x, key->pattern);
+    bc_amount_create(&x->messages.amount, key->size_bytes, MPI_BYTE);
     x->send_buffer = msgrate_allocate(&x->messages, bench->npeers);
     x->receive_buffers[0] = msgrate_allocate(&x->messages, bench->npeers);
     x->receive_buffers[1] = x->receive_buffers[0];
     if (bench->run->settings.check)
         x->receive_buffers[1] = msgrate_allocate(&x->messages, bench->npeers);
-    const int64_t requests = (int64_t)2 * bench->npeers * p->messages;
+    const int64_t requests = (int64_t)2 * bench->npeers * count;
     x->requests = bc_allocate((size_t)requests, sizeof(MPI_Request),
                               "no memory for the requests of %lld messages", (long long)requests);
 }
@@ -33,68 +157,5 @@ void msgrate_exchange_destroy(struct msgrate_exchange *exchange)
     free(exchange->receive_buffers[0]);
     free(exchange->send_buffer);
     free(exchange->requests);
-    msgrate_messages_destroy(&exchange->messages);
-}
-
-/* ---- iterations ------------------------------------------------------------------------------ */
-
-static bool takes_part(const struct msgrate_exchange *x, const struct msgrate_pattern *pattern)
-{
-    return !pattern->one_partner || x->bench->partner >= 0;
-}
-
-static bool receives(const struct msgrate_exchange *x, const struct msgrate_pattern *pattern)
-{
-    return takes_part(x, pattern) && !(pattern->one_partner && x->bench->lower);
-}
-
-double msgrate_iterate(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern)
-{
-    struct msgrate_exchange *const x = exchange;
-    struct msgrate_bench *const bench = x->bench;
-    const bool part = takes_part(x, pattern);
-    msgrate_time_fn *const time = bench->lower ? pattern->time_lower : pattern->time_upper;
-    if (part) {
-        bc_cache_flush_run(&bench->flush);
-        msgrate_write_buffer(bench, &x->messages, pattern->one_partner, x->send_buffer,
-                             x->iteration);
-    }
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    double time_ns = -INFINITY;
-    if (part)
-        time_ns = (double)time(x);
-    if (bench->run->settings.check && receives(x, pattern))
-        x->wrong += msgrate_verify_buffer(bench, &x->messages, pattern->one_partner,
-                                          msgrate_arriving(x), x->iteration);
-    x->iteration++;
-    return time_ns;
-}
-
-/* ---- samples --------------------------------------------------------------------------------- */
-
-struct iterations {
-    struct msgrate_exchange *exchange;
-    const struct msgrate_pattern *pattern;
-};
-
-static void take(void *context, double *values)
-{
-    const struct iterations *const iterations = context;
-    values[0] = msgrate_iterate(iterations->exchange, iterations->pattern);
-}
-
-void msgrate_measure(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern,
-                     double seconds, struct msgrate_result *result)
-{
-    struct msgrate_exchange *const x = exchange;
-    const bool part = takes_part(x, pattern);
-    struct iterations iterations = {x, pattern};
-    const struct bc_source source = {.quantities = 1, .take = take, .context = &iterations};
-    x->iteration = x->wrong = 0;
-    if (part && pattern->begin != NULL)
-        pattern->begin(x);
-    msgrate_sample(x->bench, &source, pattern->name, seconds, result);
-    if (part && pattern->end != NULL)
-        pattern->end(x);
-    msgrate_conclude(x->bench, &x->messages, pattern->one_partner, x->wrong, result);
+    bc_amount_destroy(&exchange->messages.amount);
 }

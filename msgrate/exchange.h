@@ -1,28 +1,168 @@
 /*
- * Iterations of a two-sided pattern, and their samples.
+ * Iterations of a message pattern, and how they become a row.
  *
- * Before each iteration, and outside its time, the caches are flushed, the send buffers written,
- * and all ranks meet in a barrier, so that no rank times the flush of another one.
+ * Before each iteration, and outside its time, the caches are flushed, what is transferred is
+ * written, and all ranks meet in a barrier, so that no rank times the flush of another one.
  */
 #ifndef COMMCOST_MSGRATE_EXCHANGE_H
 #define COMMCOST_MSGRATE_EXCHANGE_H
 
+#include "common/result/output.h"
 #include "msgrate/bench.h"
-#include "msgrate/kernel.h"
+#include "msgrate/messages.h"
+#include "msgrate/team.h"
 
+#include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Allocates for messages of `size_bytes`. Local. */
+struct msgrate_exchange;
+
+/* Runs the timed part of an iteration; returns its time in ns. */
+typedef int64_t msgrate_time_fn(const struct msgrate_exchange *exchange);
+
+/* A pattern; of msgrate_rma, with a synchronisation. */
+struct msgrate_pattern {
+    const char *name;
+    enum msgrate_sync sync; /* msgrate_rma only, as the next two */
+    bool opens_ahead;       /* targets are exposed before the iteration begins */
+    bool locks_all;         /* one lock_all lasts from begin to end */
+    bool one_partner;       /* lower half to upper half; else all peers, both ways */
+    /* On the lower and on the upper half of the ranks, and on a rank without a partner. NULL:
+       nothing, and nothing is timed. */
+    msgrate_time_fn *time_lower, *time_upper, *time_resting;
+    /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
+    void (*begin)(const struct msgrate_exchange *exchange);
+    void (*end)(const struct msgrate_exchange *exchange);
+};
+
+enum { MSGRATE_PATTERNS = 4, MSGRATE_RMA_PATTERNS = 8 };
+extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
+extern const struct msgrate_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS];
+
+/* The messages of each block that a thread transfers: first to end - 1. */
+struct msgrate_share {
+    int first, end;
+};
+
+/* This rank's part in a pattern. */
+struct msgrate_exchange {
+    struct msgrate_bench *bench;
+    struct msgrate_messages messages;
+    const struct msgrate_pattern *pattern; /* this and the next two: see msgrate_choose */
+    int npeers;                            /* length of both lists: 0 on a rank that rests */
+    const int *sends, *receives;           /* the ranks that this one sends to, receives from */
+    int64_t iteration;                     /* since the pattern began */
+    int64_t wrong;                         /* messages with wrong data on this rank so far */
+    /* Runs one iteration with what comes before and after it; sets its time in ns, or -INFINITY on
+       a rank that times nothing. Collective over MPI_COMM_WORLD. */
+    void (*iterate)(void *exchange, double *time_ns);
+
+    /* msgrate only. */
+    unsigned char *send_buffer;
+    /* For even and odd iterations: two buffers with --check, since what is posted ahead must not
+       touch what is still to be verified; else one. */
+    unsigned char *receive_buffers[2];
+    MPI_Request *requests; /* 2 x peers x messages */
+    MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
+
+    /* msgrate_rma only. */
+    bool puts; /* else it gets */
+    struct msgrate_team *team;
+    struct msgrate_share *shares; /* one a thread */
+    MPI_Win window;
+    unsigned char *window_memory;
+    unsigned char *local_buffer; /* what is put, or where gets go */
+    int halves;                  /* of the window: 2 with --check, as with receive_buffers */
+    MPI_Aint offset;             /* in bytes, of this iteration's messages in every window */
+    const int *targets; /* the ranks that this one accesses: `sends`, or, with gets, `receives` */
+    MPI_Group target_group, origin_group; /* those, and the ranks that access this one */
+};
+
+/* The buffer into which the messages of the present iteration go (msgrate only). */
+static inline unsigned char *msgrate_arriving(const struct msgrate_exchange *exchange)
+{
+    return exchange->receive_buffers[exchange->iteration % 2];
+}
+
+/* What a row says. Filled on rank 0. */
+struct msgrate_result {
+    const char *pattern;
+    int job_size, npeers;
+    int64_t nmsgs, nbytes, cache_size;
+    int ppn;
+    struct bc_summary iteration; /* the slowest rank's time, ns */
+    int64_t iterations;
+    double rate_per_s, rate_lo_per_s, rate_hi_per_s; /* of a rank */
+    double total_rate_per_s;                         /* of all ranks that take part */
+    struct bc_outcome outcome;
+    double rates_per_s[MSGRATE_PATTERNS];   /* msgrate -o only */
+    const char *synchronisation, *transfer; /* msgrate_rma only */
+    int64_t threads;                        /* msgrate_rma only */
+};
+
+/* Columns that tables of both programs have. */
+#define MSGRATE_JOB_COLUMNS                                                                        \
+    BC_COLUMN("job_size", BC_KEY, 0, msgrate_result, job_size),                                    \
+        BC_COLUMN("npeers", BC_KEY, 0, msgrate_result, npeers),                                    \
+        BC_COLUMN("niters", BC_INFO, 0, msgrate_result, iterations),                               \
+        BC_COLUMN("nmsgs", BC_KEY, 0, msgrate_result, nmsgs),                                      \
+        BC_COLUMN("nbytes", BC_KEY, 0, msgrate_result, nbytes),                                    \
+        BC_COLUMN("cache_size", BC_KEY, 0, msgrate_result, cache_size),                            \
+        BC_COLUMN("ppn", BC_KEY, 0, msgrate_result, ppn)
+#define MSGRATE_COLUMNS                                                                            \
+    MSGRATE_JOB_COLUMNS, BC_COLUMN("rate_per_s", BC_MORE, 1, msgrate_result, rate_per_s),          \
+        BC_COLUMN("rate_lo_per_s", BC_INFO, 1, msgrate_result, rate_lo_per_s),                     \
+        BC_COLUMN("rate_hi_per_s", BC_INFO, 1, msgrate_result, rate_hi_per_s),                     \
+        BC_COLUMN("total_rate_per_s", BC_INFO, 1, msgrate_result, total_rate_per_s),               \
+        BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iteration),                            \
+        BC_OUTCOME_COLUMNS(msgrate_result, outcome)
+
+/* Of a row. */
+struct msgrate_key {
+    int64_t size_bytes; /* of a message */
+    const struct msgrate_pattern *pattern;
+};
+
+/* The members of struct bc_benchmark that both programs have. A run with defaults ends within the
+   budget. */
+#define MSGRATE_BENCHMARK                                                                          \
+    .budget_s = 20.0, .defaults = &msgrate_default_parameters,                                     \
+    .defaults_bytes = sizeof msgrate_default_parameters,                                           \
+    .state_bytes = sizeof(struct msgrate_bench), .key_bytes = sizeof(struct msgrate_key),          \
+    .result_bytes = sizeof(struct msgrate_result), .complete = msgrate_complete,                   \
+    .close = msgrate_close
+
+/* Allocates for the iterations of a row with two-sided communication. Local. */
 void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
-                             int64_t size_bytes);
+                             const struct msgrate_key *key);
 void msgrate_exchange_destroy(struct msgrate_exchange *exchange);
 
-/* Runs one iteration with what comes before and after it; returns its time in ns, or -INFINITY on
-   a rank that rests. Collective over MPI_COMM_WORLD. */
-double msgrate_iterate(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern);
+/* Makes buffers, window and threads for the iterations of a row with one-sided communication.
+   Collective over MPI_COMM_WORLD. */
+void msgrate_access_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
+                           const struct msgrate_key *key);
+void msgrate_access_destroy(struct msgrate_exchange *exchange);
 
-/* Measures a pattern within `seconds` (significant on rank 0). Collective. */
-void msgrate_measure(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern,
-                     double seconds, struct msgrate_result *result);
+/* Makes the next iterations those of a pattern, between this rank and its partner or all its
+   peers. Both functions above do that, too. Local. */
+void msgrate_choose(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern);
+
+/* Measures the pattern within `seconds` (significant on rank 0). Collective. */
+void msgrate_measure(struct msgrate_exchange *exchange, double seconds,
+                     struct msgrate_result *result);
+
+/* For the iterations of both kinds: meets all ranks in a barrier, then runs this rank's timed part.
+   Returns its time in ns, or -INFINITY on a rank that times nothing. Collective. */
+double msgrate_time(const struct msgrate_exchange *exchange);
+
+/* Writes into a buffer what this rank sends in an iteration: with --check so that msgrate_verify
+   can verify it on the receiver. Local. */
+void msgrate_write(const struct msgrate_exchange *exchange, unsigned char *buffer,
+                   int64_t iteration);
+
+/* Counts the wrong messages among those that were sent to this rank in this iteration, with
+   --check. Local. */
+void msgrate_verify(struct msgrate_exchange *exchange, unsigned char *buffer);
 
 #endif

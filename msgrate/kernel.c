@@ -1,30 +1,45 @@
-#include "msgrate/kernel.h"
-
+/*
+ * The timed regions of msgrate: four message patterns with two-sided communication.
+ *
+ * Specification: the Sandia message rate benchmark (SMB).
+ */
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
+#include "msgrate/exchange.h"
 
 enum { TAG = 1 };
 
 /* ---- posts ----------------------------------------------------------------------------------- */
 
-/* Posts all sends of a block to a peer; returns the place after the last request. */
-static MPI_Request *post_sends(const struct msgrate_exchange *x, const unsigned char *block,
-                               int peer, MPI_Request *request)
+/* Posts all sends to peer i; returns the place after the last request. */
+static MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Request *request)
 {
+    const int peer = x->sends[i];
+    const unsigned char *block = msgrate_block(&x->messages, x->send_buffer, i);
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
         BC_MPI(MPI_Isend(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
                          MPI_COMM_WORLD, request++));
     return request;
 }
 
-/* The same for receives. */
-static MPI_Request *post_receives(const struct msgrate_exchange *x, unsigned char *block, int peer,
+/* The same for receives, in one of the receive buffers. */
+static MPI_Request *post_receives(const struct msgrate_exchange *x, unsigned char *buffer, int i,
                                   MPI_Request *request)
 {
+    const int peer = x->receives[i];
+    unsigned char *block = msgrate_block(&x->messages, buffer, i);
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
         BC_MPI(MPI_Irecv(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
                          MPI_COMM_WORLD, request++));
     return request;
+}
+
+/* Posts the receives from one peer and the sends to another one, by their numbers in the lists. */
+static MPI_Request *post_both(const struct msgrate_exchange *x, int from, int to,
+                              MPI_Request *request)
+{
+    request = post_receives(x, msgrate_arriving(x), from, request);
+    return post_sends(x, to, request);
 }
 
 static void wait_all(const struct msgrate_exchange *x, const MPI_Request *end)
@@ -37,14 +52,14 @@ static void wait_all(const struct msgrate_exchange *x, const MPI_Request *end)
 static int64_t time_single_sends(const struct msgrate_exchange *x)
 {
     const int64_t start_ns = bc_now_ns();
-    wait_all(x, post_sends(x, x->send_buffer, x->bench->partner, x->requests));
+    wait_all(x, post_sends(x, 0, x->requests));
     return bc_now_ns() - start_ns;
 }
 
 static int64_t time_single_receives(const struct msgrate_exchange *x)
 {
     const int64_t start_ns = bc_now_ns();
-    wait_all(x, post_receives(x, msgrate_arriving(x), x->bench->partner, x->requests));
+    wait_all(x, post_receives(x, msgrate_arriving(x), 0, x->requests));
     return bc_now_ns() - start_ns;
 }
 
@@ -53,88 +68,58 @@ static int64_t time_single_receives(const struct msgrate_exchange *x)
    for messages that its peer sends only after the messages that the peer itself waits for. */
 static int64_t time_pair_based(const struct msgrate_exchange *x)
 {
-    const struct msgrate_bench *const bench = x->bench;
-    const int n = bench->npeers;
+    const int n = x->npeers;
     const int64_t start_ns = bc_now_ns();
-    for (int i = 0; i < n; i++) {
-        const int j = n - 1 - i;
-        MPI_Request *request = x->requests;
-        request = post_receives(x, msgrate_block(&x->messages, msgrate_arriving(x), i),
-                                bench->receives[i], request);
-        request =
-            post_sends(x, msgrate_block(&x->messages, x->send_buffer, j), bench->sends[j], request);
-        wait_all(x, request);
-    }
+    for (int i = 0; i < n; i++)
+        wait_all(x, post_both(x, i, n - 1 - i, x->requests));
     return bc_now_ns() - start_ns;
 }
 
-static MPI_Request *post_all_sends(const struct msgrate_exchange *x, MPI_Request *request)
+static void post_all_receives(const struct msgrate_exchange *x, unsigned char *buffer)
 {
-    for (int i = 0; i < x->bench->npeers; i++)
-        request = post_sends(x, msgrate_block(&x->messages, x->send_buffer, i), x->bench->sends[i],
-                             request);
-    return request;
+    MPI_Request *request = x->requests;
+    for (int i = 0; i < x->npeers; i++)
+        request = post_receives(x, buffer, i, request);
 }
 
-static MPI_Request *post_all_receives(const struct msgrate_exchange *x, unsigned char *buffer,
-                                      MPI_Request *request)
+/* Sends to all peers, then waits for that and for what post_all_receives posted. */
+static void finish_pre_post(const struct msgrate_exchange *x)
 {
-    for (int i = 0; i < x->bench->npeers; i++)
-        request = post_receives(x, msgrate_block(&x->messages, buffer, i), x->bench->receives[i],
-                                request);
-    return request;
-}
-
-/* The first half of the requests is for receives. */
-static MPI_Request *after_receives(const struct msgrate_exchange *x)
-{
-    return x->requests + (size_t)x->bench->npeers * (size_t)x->messages.count;
+    MPI_Request *request = x->requests + (size_t)x->npeers * (size_t)x->messages.count;
+    for (int i = 0; i < x->npeers; i++)
+        request = post_sends(x, i, request);
+    wait_all(x, request);
 }
 
 static int64_t time_pre_post(const struct msgrate_exchange *x)
 {
     unsigned char *const ahead = x->receive_buffers[(x->iteration + 1) % 2];
     const int64_t start_ns = bc_now_ns();
-    wait_all(x, post_all_sends(x, after_receives(x)));
-    post_all_receives(x, ahead, x->requests);
+    finish_pre_post(x);
+    post_all_receives(x, ahead);
     return bc_now_ns() - start_ns;
 }
 
 static void begin_pre_post(const struct msgrate_exchange *x)
 {
-    post_all_receives(x, msgrate_arriving(x), x->requests);
-}
-
-static void end_pre_post(const struct msgrate_exchange *x)
-{
-    wait_all(x, post_all_sends(x, after_receives(x)));
+    post_all_receives(x, msgrate_arriving(x));
 }
 
 static int64_t time_all_start(const struct msgrate_exchange *x)
 {
-    const struct msgrate_bench *const bench = x->bench;
     const int64_t start_ns = bc_now_ns();
     MPI_Request *request = x->requests;
-    for (int i = 0; i < bench->npeers; i++) {
-        request = post_receives(x, msgrate_block(&x->messages, msgrate_arriving(x), i),
-                                bench->receives[i], request);
-        request =
-            post_sends(x, msgrate_block(&x->messages, x->send_buffer, i), bench->sends[i], request);
-    }
+    for (int i = 0; i < x->npeers; i++)
+        request = post_both(x, i, i, request);
     wait_all(x, request);
     return bc_now_ns() - start_ns;
 }
 
 const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS] = {
-    {.name = "single direction",
-     .one_partner = true,
-     .time_lower = time_single_sends,
+    {"single direction", .one_partner = true, .time_lower = time_single_sends,
      .time_upper = time_single_receives},
-    {.name = "pair-based", .time_lower = time_pair_based, .time_upper = time_pair_based},
-    {.name = "pre-post",
-     .time_lower = time_pre_post,
-     .time_upper = time_pre_post,
-     .begin = begin_pre_post,
-     .end = end_pre_post},
-    {.name = "all-start", .time_lower = time_all_start, .time_upper = time_all_start},
+    {"pair-based", .time_lower = time_pair_based, .time_upper = time_pair_based},
+    {"pre-post", .time_lower = time_pre_post, .time_upper = time_pre_post, .begin = begin_pre_post,
+     .end = finish_pre_post},
+    {"all-start", .time_lower = time_all_start, .time_upper = time_all_start},
 };

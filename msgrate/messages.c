@@ -4,18 +4,6 @@
 
 #include <stdbool.h>
 
-struct msgrate_messages msgrate_messages_create(int count, int64_t bytes)
-{
-    struct msgrate_messages messages = {.count = count, .bytes = bytes};
-    bc_amount_create(&messages.amount, bytes, MPI_BYTE);
-    return messages;
-}
-
-void msgrate_messages_destroy(struct msgrate_messages *messages)
-{
-    bc_amount_destroy(&messages->amount);
-}
-
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages, int blocks)
 {
     return bc_allocate_pages(msgrate_block_bytes(messages) * (size_t)blocks,

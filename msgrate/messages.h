@@ -20,10 +20,6 @@ struct msgrate_messages {
     struct bc_amount amount; /* these bytes, as MPI takes them */
 };
 
-/* `count` messages to a peer, of `bytes` each. Destroy them when none is on its way any more. */
-struct msgrate_messages msgrate_messages_create(int count, int64_t bytes);
-void msgrate_messages_destroy(struct msgrate_messages *messages);
-
 /* The bytes from one block to the next. */
 static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages)
 {

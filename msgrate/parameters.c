@@ -27,57 +27,26 @@ const struct msgrate_parameters msgrate_default_parameters = {
 #define AT(member) offsetof(struct msgrate_parameters, member)
 
 /* The rows that both programs have. */
+/* clang-format off */
 #define SHARED_OPTIONS                                                                             \
-    {.long_name = "peers",                                                                         \
-     .short_name = 'p',                                                                            \
-     .kind = BC_INTEGER,                                                                           \
-     .at = AT(peers),                                                                              \
-     .argument = "N",                                                                              \
-     .min = 1,                                                                                     \
-     .max = INT_MAX,                                                                               \
+    {"peers", BC_INTEGER, AT(peers), .short_name = 'p', .argument = "N", .min = 1, .max = INT_MAX, \
      .help = "processes that a process sends to, and receives from"},                              \
-        {.long_name = "iterations",                                                                \
-         .short_name = 'i',                                                                        \
-         .kind = BC_SIZE,                                                                          \
-         .at = AT(iterations),                                                                     \
-         .argument = "N",                                                                          \
-         .min = 1,                                                                                 \
-         .max = 1e9,                                                                               \
-         .zero = "adaptive",                                                                       \
-         .help = "iterations of each pattern; the same as --samples"},                             \
-        {.long_name = "messages",                                                                  \
-         .short_name = 'm',                                                                        \
-         .kind = BC_SIZE,                                                                          \
-         .at = AT(messages),                                                                       \
-         .argument = "N",                                                                          \
-         .min = 1,                                                                                 \
-         .max = INT_MAX,                                                                           \
-         .help = "messages to each peer in an iteration"},                                         \
-        {.long_name = "size",                                                                      \
-         .short_name = 's',                                                                        \
-         .kind = BC_SIZE_LIST,                                                                     \
-         .at = AT(sizes),                                                                          \
-         .argument = "SIZES",                                                                      \
-         .min = 0,                                                                                 \
-         .max = BC_ELEMENTS_MAX,                                                                   \
-         .help =                                                                                   \
-             "bytes of a message: one size, a list (0,8,1K), a range (1:4M, doubling) or both"},   \
-        {.long_name = "cache",                                                                     \
-         .short_name = 'c',                                                                        \
-         .kind = BC_TEXT,                                                                          \
-         .at = AT(cache_text),                                                                     \
-         .argument = "SIZE|llc",                                                                   \
-         .help =                                                                                   \
-             "flush the caches with so many bytes before each iteration; llc: with half as many "  \
-             "again as the last-level cache has; 0: don't"},                                       \
-    {                                                                                              \
-        .long_name = "ppn", .short_name = 'n', .kind = BC_INTEGER, .at = AT(stride),               \
-        .argument = "N", .min = 1, .max = INT_MAX,                                                 \
-        .zero = "the smallest with the most peers on other nodes",                                 \
-        .help =                                                                                    \
-            "processes per node: the distance between peers, in ranks ordered by node; refused "   \
-            "where peers would not all be different ranks"                                         \
-    }
+    {"iterations", BC_SIZE, AT(iterations), .short_name = 'i', .argument = "N", .min = 1,          \
+     .max = 1e9, .zero = "adaptive",                                                               \
+     .help = "iterations of each pattern; the same as --samples"},                                 \
+    {"messages", BC_SIZE, AT(messages), .short_name = 'm', .argument = "N", .min = 1,              \
+     .max = INT_MAX, .help = "messages to each peer in an iteration"},                             \
+    {"size", BC_SIZE_LIST, AT(sizes), .short_name = 's', .argument = "SIZES", .min = 0,            \
+     .max = BC_ELEMENTS_MAX,                                                                       \
+     .help = "bytes of a message: one size, a list (0,8,1K), a range (1:4M, doubling) or both"},   \
+    {"cache", BC_TEXT, AT(cache_text), .short_name = 'c', .argument = "SIZE|llc",                  \
+     .help = "flush the caches with so many bytes before each iteration; llc: with half as "       \
+             "many again as the last-level cache has; 0: don't"},                                  \
+    {"ppn", BC_INTEGER, AT(stride), .short_name = 'n', .argument = "N", .min = 1,                  \
+     .max = INT_MAX, .zero = "the smallest with the most peers on other nodes",                    \
+     .help = "processes per node: the distance between peers, in ranks ordered by node; "          \
+             "refused where peers would not all be different ranks"}
+/* clang-format on */
 
 const struct bc_option msgrate_options[MSGRATE_OPTIONS] = {
     SHARED_OPTIONS,
@@ -99,21 +68,23 @@ const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS] = {
              "MPI_THREAD_MULTIPLE)"},
 };
 
-/* ---- the flush ------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static bool flushes_llc(const struct msgrate_parameters *p)
+{
+    return strcmp(p->cache_text, "llc") == 0;
+}
 
 bool msgrate_complete(void *state, struct bc_error *error)
 {
     struct msgrate_parameters *const p = state;
-    p->cache_bytes = MSGRATE_LLC;
-    return strcmp(p->cache_text, "llc") == 0 || bc_parse_size(p->cache_text, &p->cache_bytes) ||
+    if (flushes_llc(p)) {
+        p->cache_bytes = (int64_t)bc_cache_llc_flush_bytes();
+        return true;
+    }
+    return bc_parse_size(p->cache_text, &p->cache_bytes) ||
            bc_error_set(error, "--cache: '%.80s' is neither a size nor llc: use 0, 16M, ... or llc",
                         p->cache_text);
-}
-
-int64_t msgrate_flush_bytes(const struct msgrate_parameters *parameters)
-{
-    return parameters->cache_bytes == MSGRATE_LLC ? (int64_t)bc_cache_llc_flush_bytes()
-                                                  : parameters->cache_bytes;
 }
 
 /* ---- against the job ------------------------------------------------------------------------- */
@@ -121,39 +92,18 @@ int64_t msgrate_flush_bytes(const struct msgrate_parameters *parameters)
 static bool fit_peers(const struct msgrate_parameters *p, int ranks, struct bc_error *error)
 {
     if (ranks < 2)
-        return bc_error_set(error, "messages need at least 2 processes, got 1: "
-                                   "use mpirun -np 7, or 2 with -p 1" BC_LAUNCHER_HINT);
+        return bc_error_set(error, "messages need at least 2 processes, got 1: use mpirun -np 7, "
+                                   "or 2 with -p 1" BC_LAUNCHER_HINT);
     if (p->peers >= ranks)
         return bc_error_set(error,
-                            "%lld peers need at least %lld processes, "
-                            "got %d: use -p %d or more processes",
+                            "%lld peers need at least %lld processes, got %d: use -p %d or more "
+                            "processes",
                             (long long)p->peers, (long long)p->peers + 1, ranks, ranks - 1);
-    if (p->stride > 0 && !msgrate_peers_distinct(ranks, (int)p->peers, (int)p->stride))
-        return bc_error_set(error,
-                            "--ppn: among %d processes, %lld peers that "
-                            "are %lld ranks apart are not all "
-                            "different: use -n 1 or fewer peers",
-                            ranks, (long long)p->peers, (long long)p->stride);
-    return true;
-}
-
-static bool fit_cache(const struct msgrate_parameters *p, struct bc_error *error)
-{
-    return p->cache_bytes != MSGRATE_LLC || msgrate_flush_bytes(p) > 0 ||
-           bc_error_set(error, "--cache: llc: this system doesn't say how "
-                               "large the last-level cache is: use a size");
-}
-
-/* What would do where messages need more than `max_bytes`. */
-static struct bc_error advice_of(double messages, int buffers, double max_bytes)
-{
-    const double size = floor((max_bytes / messages - 2 * REQUEST_BYTES) / buffers);
-    struct bc_error advice;
-    if (size >= 1.0)
-        bc_error_set(&advice, "use -s %.0f or less", size);
-    else
-        bc_error_set(&advice, "use fewer messages");
-    return advice;
+    return p->stride == 0 || msgrate_peers_distinct(ranks, (int)p->peers, (int)p->stride) ||
+           bc_error_set(error,
+                        "--ppn: among %d processes, %lld peers that are %lld ranks apart are not "
+                        "all different: use -n 1 or fewer peers",
+                        ranks, (long long)p->peers, (long long)p->stride);
 }
 
 static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *run,
@@ -162,30 +112,34 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
     const double messages = (double)p->peers * (double)p->messages;
     if (2.0 * messages > INT_MAX)
         return bc_error_set(error,
-                            "--messages: %lld messages to each of %lld "
-                            "peers are more than MPI can wait for: use "
-                            "at most %lld",
+                            "--messages: %lld messages to each of %lld peers are more than MPI can "
+                            "wait for: use at most %lld",
                             (long long)p->messages, (long long)p->peers,
                             INT_MAX / 2 / (long long)p->peers);
     const int64_t largest = bc_size_list_max(&p->sizes);
     /* One to send from and one to receive into, or two of these with --check, each with the
        messages of all peers. */
     const int buffers = run->settings.check ? 3 : 2;
-    const int64_t cache_bytes = msgrate_flush_bytes(p);
+    const double flush = (double)p->cache_bytes;
     const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
-    const double bytes =
-        messages * ((double)largest * buffers + 2 * REQUEST_BYTES) + (double)cache_bytes;
-    return bytes <= max_bytes ||
-           bc_error_set(error,
-                        "--size, --messages, --peers, --cache: %lld "
-                        "messages of %lld bytes to each of %lld "
-                        "peers and a flush of %lld bytes need %.0f "
-                        "MiB of memory, and %.0f fit: %s",
+    const double bytes = messages * ((double)largest * buffers + 2 * REQUEST_BYTES) + flush;
+    if (bytes <= max_bytes)
+        return true;
+    const double size = floor(((max_bytes - flush) / messages - 2 * REQUEST_BYTES) / buffers);
+    struct bc_error advice;
+    if (flush >= max_bytes)
+        bc_error_set(&advice, "use a smaller flush");
+    else if (size >= 1.0)
+        bc_error_set(&advice, "use -s %.0f or less", size);
+    else
+        bc_error_set(&advice, "use fewer messages");
+    return bc_error_set(error,
+                        "--size, --messages, --peers, --cache: %lld messages of %lld bytes to each "
+                        "of %lld peers and a flush of %lld bytes need %.0f MiB of memory, and %.0f "
+                        "fit: %s",
                         (long long)p->messages, (long long)largest, (long long)p->peers,
-                        (long long)cache_bytes, bytes / 1048576, max_bytes / 1048576,
-                        (double)cache_bytes >= max_bytes
-                            ? "use a smaller flush"
-                            : advice_of(messages, buffers, max_bytes - (double)cache_bytes).text);
+                        (long long)p->cache_bytes, bytes / 1048576, max_bytes / 1048576,
+                        advice.text);
 }
 
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error)
@@ -193,5 +147,10 @@ bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error)
     const struct msgrate_parameters *const p = state;
     if (p->iterations > 0 && !bc_option_given(&run->options, "samples"))
         run->settings.samples = p->iterations;
-    return fit_peers(p, run->job.ranks, error) && fit_cache(p, error) && fit_memory(p, run, error);
+    if (!fit_peers(p, run->job.ranks, error))
+        return false;
+    if (flushes_llc(p) && p->cache_bytes == 0)
+        return bc_error_set(error, "--cache: llc: this system doesn't say how large the last-level "
+                                   "cache is: use a size");
+    return fit_memory(p, run, error);
 }

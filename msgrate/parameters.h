@@ -38,10 +38,9 @@ struct msgrate_parameters {
     int sync;     /* enum msgrate_sync */
     int64_t threads;
 
-    int64_t cache_bytes; /* from the text; MSGRATE_LLC: by the last-level cache */
+    int64_t cache_bytes; /* from the text; llc: by this rank's last-level cache, 0 if its size
+                            isn't known */
 };
-
-#define MSGRATE_LLC (-1)
 
 extern const struct msgrate_parameters msgrate_default_parameters;
 
@@ -54,9 +53,5 @@ extern const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS];
 /* What both programs do with the options (struct bc_benchmark). `state` begins with the struct. */
 bool msgrate_complete(void *state, struct bc_error *error);
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
-
-/* The bytes to flush the caches with. Local: MSGRATE_LLC is about this processor's last-level
-   cache; 0 if its size isn't known. */
-int64_t msgrate_flush_bytes(const struct msgrate_parameters *parameters);
 
 #endif

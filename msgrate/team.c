@@ -24,7 +24,7 @@ struct msgrate_team {
     atomic_int at_work;    /* members that have not finished the last call yet */
     msgrate_team_fn *work; /* NULL: members end */
     const void *context;
-    struct member *members; /* all threads but the caller */
+    struct member members[]; /* all threads but the caller */
 };
 
 static void pause_a_little(int *looks)
@@ -52,14 +52,12 @@ static void *serve(void *argument)
 
 struct msgrate_team *msgrate_team_create(int threads)
 {
-    static const char problem[] = "no memory for %d threads";
-    struct msgrate_team *const team = bc_allocate(1, sizeof *team, problem, threads);
-    struct member *const members = bc_allocate((size_t)threads, sizeof *members, problem, threads);
+    const size_t bytes = sizeof(struct msgrate_team) + (size_t)threads * sizeof(struct member);
+    struct msgrate_team *const team = bc_allocate(1, bytes, "no memory for %d threads", threads);
+    struct member *const members = team->members;
     team->threads = threads;
-    team->members = members;
     for (int i = 0; i < threads - 1; i++) {
-        members[i].team = team;
-        members[i].number = i + 1;
+        members[i] = (struct member){.team = team, .number = i + 1};
         if (pthread_create(&members[i].thread, NULL, serve, &members[i]) != 0)
             bc_abort("could not start thread %d of %d: use fewer", i + 2, threads);
     }
@@ -88,6 +86,5 @@ void msgrate_team_destroy(struct msgrate_team *team)
     atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
     for (int i = 0; i < team->threads - 1; i++)
         pthread_join(team->members[i].thread, NULL);
-    free(team->members);
     free(team);
 }

@@ -1,36 +1,29 @@
 /* MPI_Ibarrier: no rank leaves before the last one enters. */
 #include "common/clock/clock.h"
-#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
 #include <stdlib.h>
 
-static void post(const struct overlap_operation *operation, MPI_Request *request)
-{
-    BC_MPI(MPI_Ibarrier(operation->comm, request));
-}
-
 /* How long the late rank waits before it enters. */
 #define LATE_NS 200000
 
-/* What the check keeps: a mark on each rank that all ranks can write. */
+/* What the check keeps: a mark on each rank that all ranks can write. It lies on a boundary of 64
+   bytes because MPICH 4.0.2 (ch4:ucx) writes to the wrong place both in a window of
+   MPI_Win_allocate of less than a page, and in one of MPI_Win_create that doesn't start on a
+   boundary of 16 bytes. */
 struct marks {
-    int64_t round;  /* counted from 1 */
-    int64_t *mark;  /* the last round whose late rank has written here */
-    MPI_Win window; /* of the mark, locked by all */
+    _Alignas(64) int64_t mark; /* the last round whose late rank has written here */
+    int64_t round;             /* counted from 1 */
+    MPI_Win window;            /* of the mark, locked by all */
 };
 
-/* Allocates the mark itself, on a boundary of its own, because MPICH 4.0.2 (ch4:ucx) writes to the
-   wrong place both in a window of MPI_Win_allocate of less than a page, and in one of
-   MPI_Win_create that doesn't start on a boundary of 16 bytes. */
 static struct marks *create_marks(const struct overlap_operation *operation)
 {
-    enum { BOUNDARY = 64 };
-    struct marks *const marks = calloc(1, sizeof *marks);
-    if (marks == NULL || (marks->mark = aligned_alloc(BOUNDARY, BOUNDARY)) == NULL)
+    struct marks *const marks = aligned_alloc(_Alignof(struct marks), sizeof *marks);
+    if (marks == NULL)
         bc_abort("no memory for a mark");
-    *marks->mark = 0;
-    BC_MPI(MPI_Win_create(marks->mark, (MPI_Aint)sizeof *marks->mark, (int)sizeof *marks->mark,
+    *marks = (struct marks){.mark = 0};
+    BC_MPI(MPI_Win_create(&marks->mark, (MPI_Aint)sizeof marks->mark, (int)sizeof marks->mark,
                           MPI_INFO_NULL, operation->comm, &marks->window));
     BC_MPI(MPI_Win_lock_all(0, marks->window));
     BC_MPI(MPI_Barrier(operation->comm));
@@ -42,7 +35,6 @@ static void end_check(struct overlap_operation *operation)
     struct marks *const marks = operation->check_state;
     BC_MPI(MPI_Win_unlock_all(marks->window));
     BC_MPI(MPI_Win_free(&marks->window));
-    free(marks->mark);
     free(marks);
     operation->check_state = NULL;
 }
@@ -71,21 +63,14 @@ static bool check(struct overlap_operation *operation)
     if (late)
         come_late(operation, marks);
     MPI_Request request;
-    post(operation, &request);
+    operation->post(operation, &request);
     BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     BC_MPI(MPI_Win_sync(marks->window));
-    const int64_t found = *(volatile const int64_t *)marks->mark;
+    const int64_t found = *(volatile const int64_t *)&marks->mark;
     /* No rank starts the next round before all have read their marks. */
     BC_MPI(MPI_Barrier(operation->comm));
     return late || found == marks->round;
 }
 
-static const struct overlap_collective ibarrier = {
-    .name = "ibarrier",
-    .no_elements = true,
-    .post = post,
-    .check = check,
-    .end_check = end_check,
-};
-
-const struct bc_benchmark overlap_ibarrier = OVERLAP_BENCHMARK(ibarrier, "MPI_Ibarrier");
+OVERLAP_COLLECTIVE(ibarrier, MPI_Ibarrier, (operation->comm, request), .no_elements = true,
+                   .check = check, .end_check = end_check);

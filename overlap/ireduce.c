@@ -1,30 +1,8 @@
 /* MPI_Ireduce: the sum over all ranks, on the root. */
-#include "common/mpi/mpi_check.h"
 #include "overlap/engine/overlap.h"
 
-static void post(const struct overlap_operation *operation, MPI_Request *request)
-{
-    BC_MPI(MPI_Ireduce(operation->send, operation->receive, operation->block.count, MPI_DOUBLE,
-                       MPI_SUM, operation->shape.root, operation->comm, request));
-}
-
-#if OVERLAP_HAS_LARGE
-static void post_large(const struct overlap_operation *operation, MPI_Request *request)
-{
-    BC_MPI(MPI_Ireduce_c(operation->send, operation->receive, (MPI_Count)operation->shape.elements,
-                         MPI_DOUBLE, MPI_SUM, operation->shape.root, operation->comm, request));
-}
-#endif
-
-static const struct overlap_collective ireduce = {
-    .name = "ireduce",
-    .layout = OVERLAP_REDUCED,
-    .send_elements = overlap_one_block,
-    .receive_elements = overlap_one_block_at_root,
-    .post = post,
-    .post_large = OVERLAP_LARGE(post_large),
-    .sent = overlap_sent_to_all,
-    .expected = overlap_sum,
-};
-
-const struct bc_benchmark overlap_ireduce = OVERLAP_BENCHMARK(ireduce, "MPI_Ireduce");
+OVERLAP_COLLECTIVE_C(ireduce, MPI_Ireduce,
+                     (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,
+                      operation->shape.root, operation->comm, request),
+                     .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
+                     .receive = {overlap_one_block_at_root, overlap_sum});

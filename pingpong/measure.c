@@ -1,63 +1,90 @@
 #include "pingpong/measure.h"
 
 #include "common/mpi/harness.h"
-#include "pingpong/check.h"
 #include "pingpong/kernel.h"
 
 struct round {
     const struct pingpong_game *game;
-    const struct pingpong_pattern *pattern;
-    enum pingpong_sync sync;
-    int64_t halves; /* that were checked so far */
+    bool check;
+    int64_t halves; /* of repetitions that were checked so far */
     int64_t wrong;  /* of these, on this rank */
 };
 
-static double repeat(void *context, int64_t repetitions)
+/* ---- the data of --check --------------------------------------------------------------------- */
+
+/* The value of gaps, of what lies behind the data, and of the target before the transfer. Source
+   and target differ, so that moving a gap is noticed, too. */
+#define UNTOUCHED_SOURCE (-1.0)
+#define UNTOUCHED_TARGET (-2.0)
+
+/* The number of values that are checked on this rank. */
+static int64_t checked_values(const struct pingpong_game *g)
 {
-    const struct round *const round = context;
-    const int64_t ns = pingpong_play(round->game, round->pattern, round->sync, repetitions);
-    return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
+    const int64_t guarded = pingpong_nextent(&g->shape) + PINGPONG_GUARD_VALUES;
+    if (g->partner < 0)
+        return 0;
+    return guarded < g->coarray->count ? guarded : g->coarray->count;
+}
+
+/* Value i of this rank's part of the coarray before the present half, or after it: by that time the
+   target has the source's data, and nothing else has changed. Data tells where in a block it
+   belongs, and in which half. */
+static double expected_at(const struct round *round, bool source, bool after, int64_t i)
+{
+    const struct pingpong_shape *const shape = &round->game->shape;
+    if ((source || after) && i < pingpong_nextent(shape) && pingpong_moves(shape, i))
+        return (double)(round->halves % 1000 * 8192 + i % 8191 + 1);
+    return source ? UNTOUCHED_SOURCE : UNTOUCHED_TARGET;
 }
 
 /* The time of one half, whose data is verified at both ends. Collective. */
 static int64_t play_checked_half(struct round *round, bool there)
 {
     const struct pingpong_game *const game = round->game;
-    const struct pingpong_half half = {game, round->pattern, there, round->halves++};
-    if (game->partner >= 0)
-        pingpong_prepare(&half);
+    double *const values = game->coarray->values;
+    const int64_t count = checked_values(game);
+    const bool moves = game->starts == there;
+    const bool source = moves != game->pattern->gets;
+    for (int64_t i = 0; i < count; i++)
+        values[i] = expected_at(round, source, false, i);
     bc_sync_all(game->coarray);
-    const int64_t ns = pingpong_play_half(game, round->pattern, round->sync, there);
+    const int64_t ns = pingpong_play_half(game, there);
     bc_sync_all(game->coarray);
-    if (game->partner >= 0 && !pingpong_is_right(&half))
-        round->wrong++;
+    bool right = true;
+    for (int64_t i = 0; i < count && right; i++)
+        right = values[i] == expected_at(round, source, true, i);
+    round->wrong += !right;
+    round->halves++;
     return ns;
 }
 
-static double repeat_checked(void *context, int64_t repetitions)
+/* ---- a row ----------------------------------------------------------------------------------- */
+
+static double repeat(void *context, int64_t repetitions)
 {
     struct round *const round = context;
     int64_t ns = 0;
-    for (int64_t i = 0; i < repetitions; i++) {
+    if (!round->check)
+        ns = pingpong_play(round->game, repetitions);
+    for (int64_t i = 0; i < repetitions && round->check; i++) {
         ns += play_checked_half(round, true);
         ns += play_checked_half(round, false);
     }
     return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
 }
 
-void pingpong_measure(const struct bc_run *run, const struct pingpong_game *game,
-                      const struct pingpong_pattern *pattern, enum pingpong_sync sync,
-                      double seconds, struct bc_batch_result *result)
+void pingpong_measure(const struct bc_run *run, const struct pingpong_game *game, double seconds,
+                      struct bc_batch_result *result)
 {
     const bool check = run->settings.check;
-    struct round round = {.game = game, .pattern = pattern, .sync = sync};
+    struct round round = {.game = game, .check = check};
     const struct bc_batch batch = {
-        .repeat = check ? repeat_checked : repeat,
+        .repeat = repeat,
         .context = &round,
         .repetitions = check ? 1 : 0,
         .clock_readings = check ? 2.0 : 1.0,
         .quantity = "repetition",
-        .participants = check || sync == PINGPONG_SYNC_ALL ? NULL : game->participants,
+        .participants = check || game->sync == PINGPONG_SYNC_ALL ? NULL : game->participants,
     };
     bc_batch_measure(run, &batch, seconds, result);
     int64_t wrong = 0;

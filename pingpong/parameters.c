@@ -2,27 +2,22 @@
 
 #include "common/mpi/large_count.h"
 
-/* The largest number of values; the specification's, and a thinned sweep's. */
-#define FULL_NDATA ((int64_t)4 << 20)
-#define THINNED_NDATA ((int64_t)256 << 10)
-
-enum { SYNC_BOTH = PINGPONG_SYNC_NONE };
-
 const struct pingpong_parameters pingpong_default_parameters = {
     .patterns = {.text = "all"},
     .arrangements = {.text = "all"},
-    .sync = SYNC_BOTH,
+    .sync = PINGPONG_SYNC_NONE,
     .limits = {.max_stride = 128},
 };
+
+const char *pingpong_arrangement_name(int arrangement)
+{
+    static const char *const names[] = {"single", "multiple", "crossing"};
+    return names[arrangement];
+}
 
 static const char *pattern_name(int i)
 {
     return pingpong_patterns[i].name;
-}
-
-static const char *arrangement_name(int i)
-{
-    return pingpong_arrangement_names[i];
 }
 
 #define AT(member) offsetof(struct pingpong_parameters, member)
@@ -33,8 +28,9 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     {"coarray-sync", BC_CHOICE, AT(sync), .choices = "all|images|both",
      .help = "synchronisation of puts and gets: of all processes, of the two, or both after each "
              "other"},
-    {"arrangements", BC_NAMES, AT(arrangements), .argument = "NAMES", .name_at = arrangement_name,
-     .name_count = PINGPONG_ARRANGEMENTS, .help = "arrangements"},
+    {"arrangements", BC_NAMES, AT(arrangements), .argument = "NAMES",
+     .name_at = pingpong_arrangement_name, .name_count = PINGPONG_ARRANGEMENTS,
+     .help = "arrangements"},
     {"max-ndata", BC_SIZE, AT(limits.max_ndata), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
      .zero = "256K, or 4M with --full",
      .help = "the largest number of values (doubles); a power of two"},
@@ -50,7 +46,7 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
 
 int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters)
 {
-    return parameters->full ? FULL_NDATA : THINNED_NDATA;
+    return parameters->full ? INT64_C(4) << 20 : INT64_C(256) << 10;
 }
 
 static bool is_power_of_two(const char *option, int64_t value, struct bc_error *error)
@@ -60,15 +56,35 @@ static bool is_power_of_two(const char *option, int64_t value, struct bc_error *
                         (long long)value);
 }
 
-bool pingpong_parameters_complete(struct pingpong_parameters *parameters, struct bc_error *error)
+bool pingpong_parameters_complete(void *parameters, struct bc_error *error)
 {
-    struct pingpong_limits *const limits = &parameters->limits;
+    struct pingpong_parameters *const p = parameters;
+    struct pingpong_limits *const limits = &p->limits;
     if (!is_power_of_two("max-ndata", limits->max_ndata, error) ||
         !is_power_of_two("max-stride", limits->max_stride, error) ||
         !is_power_of_two("max-blocks", limits->max_blocks, error))
         return false;
     if (limits->max_ndata == 0)
-        limits->max_ndata = pingpong_default_ndata(parameters);
-    limits->step = parameters->full ? 2 : 8;
+        limits->max_ndata = pingpong_default_ndata(p);
+    limits->step = p->full ? 2 : 8;
     return true;
+}
+
+bool pingpong_can_arrange(enum pingpong_arrangement arrangement, int ranks)
+{
+    if (arrangement == PINGPONG_SINGLE)
+        return ranks >= 2;
+    return ranks >= 4 && ranks % 2 == 0;
+}
+
+struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement, int rank, int ranks)
+{
+    const int half = ranks / 2;
+    if (arrangement == PINGPONG_SINGLE) {
+        const bool plays = rank == 0 || rank == ranks - 1;
+        return (struct pingpong_part){plays ? ranks - 1 - rank : -1, rank == 0};
+    }
+    const bool lower = rank < half;
+    const bool swapped = arrangement == PINGPONG_CROSSING && rank % half % 2 != 0;
+    return (struct pingpong_part){lower ? rank + half : rank - half, lower != swapped};
 }

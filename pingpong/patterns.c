@@ -1,7 +1,5 @@
 #include "pingpong/patterns.h"
 
-const char *const pingpong_sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
-
 /* ---- moving the data ------------------------------------------------------------------------- */
 
 /* Where this rank's part of the coarray has its value number `displacement`. */
@@ -96,12 +94,11 @@ static inline void return_here(void)
                                                                                                    \
     static void kind##_strided(const struct pingpong_game *g)                                      \
     {                                                                                              \
-        bc_coarray_##kind##_section(g->coarray, g->partner, 0, at(g, 0), &g->section);             \
+        bc_coarray_##kind##_section(g->coarray, g->partner, 0, at(g, 0), g->section);              \
     }                                                                                              \
                                                                                                    \
     CALLED static void kind##_section(const struct bc_coarray *target, double *source,             \
-                                      int partner, int64_t displacement,                           \
-                                      const struct bc_section *section)                            \
+                                      int partner, int64_t displacement, MPI_Datatype section)     \
     {                                                                                              \
         bc_coarray_##kind##_section(target, partner, displacement, source + displacement,          \
                                     section);                                                      \
@@ -109,7 +106,7 @@ static inline void return_here(void)
                                                                                                    \
     static void kind##_strided_sub(const struct pingpong_game *g)                                  \
     {                                                                                              \
-        kind##_section(g->coarray, at(g, 0), g->partner, 0, &g->section);                          \
+        kind##_section(g->coarray, at(g, 0), g->partner, 0, g->section);                           \
         return_here();                                                                             \
     }
 
@@ -126,9 +123,8 @@ MOVES(get)
         {"many " #kind, PINGPONG_MANY, kind##_many, .gets = (reads)},                              \
         {"sub many" #kind, PINGPONG_MANY, kind##_sub_many, .gets = (reads)},                       \
         {"many sub" #kind, PINGPONG_MANY, kind##_many_sub, .gets = (reads)},                       \
-        {"strided " #kind, PINGPONG_STRIDED, kind##_strided, .gets = (reads), .section = true},    \
-        {"strided sub" #kind, PINGPONG_STRIDED, kind##_strided_sub, .gets = (reads),               \
-         .section = true},                                                                         \
+        {"strided " #kind, PINGPONG_STRIDED, kind##_strided, .gets = (reads)},                     \
+        {"strided sub" #kind, PINGPONG_STRIDED, kind##_strided_sub, .gets = (reads)},              \
     {                                                                                              \
         "strided many " #kind, PINGPONG_STRIDED_MANY, kind##_many, .gets = (reads)                 \
     }

@@ -1,13 +1,13 @@
 /*
- * The ways to move the data of a ping-pong: ten by put, the same ten by get, and
- * MPI_Send; one function for each and a row in a table.
+ * The ways to move the data of a ping-pong: ten by put, the same ten by get, and MPI_Send; one
+ * function for each and a row in a table.
  *
- * "sub": through a function that can't be inlined; "simple": one that takes the count
- * alone; "all": a coarray of exactly the data's size; "many": a transfer for each block.
+ * "sub": through a function that can't be inlined; "simple": one that takes the count alone; "all":
+ * a coarray of exactly the data's size; "many": a transfer for each block.
  *
- * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
- * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
- * Techniques on the Road to Exascale Computing, IOS Press, 2012).
+ * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark
+ * Suite for Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale
+ * Computing, IOS Press, 2012).
  */
 #ifndef COMMCOST_PINGPONG_PATTERNS_H
 #define COMMCOST_PINGPONG_PATTERNS_H
@@ -27,14 +27,13 @@ enum pingpong_sync {
     PINGPONG_SYNCS
 };
 
-/* "all", "images", "none". */
-extern const char *const pingpong_sync_names[PINGPONG_SYNCS];
-
 /* One rank's end of a ping-pong. */
 struct pingpong_game {
+    const struct pingpong_pattern *pattern;
+    enum pingpong_sync sync;
     struct bc_coarray *coarray; /* of at least nextent values */
     struct pingpong_shape shape;
-    struct bc_section section;    /* of strided shapes */
+    MPI_Datatype section;         /* of PINGPONG_STRIDED, whose patterns move it at once */
     struct bc_amount message;     /* of MPI_Send: the shape's values */
     struct bc_images partners;    /* the partner alone */
     int partner;                  /* -1: idle */
@@ -53,7 +52,6 @@ struct pingpong_pattern {
     pingpong_move_fn *move; /* NULL: MPI_Send */
     bool gets;              /* the rank that moves the data reads it from its partner */
     bool exact;             /* the coarray has exactly the data's size */
-    bool section;           /* moves a strided section at once */
 };
 
 enum { PINGPONG_PATTERNS = 21 };

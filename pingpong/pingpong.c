@@ -1,27 +1,22 @@
 /*
- * What moving data to another process and back costs: latency and bandwidth of
- * puts and gets in many patterns, and of MPI_Send, synchronisation included.
+ * What moving data to another process and back costs: latency and bandwidth of puts and gets in
+ * many patterns, and of MPI_Send, synchronisation included.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point
- * part; see patterns.h. Coarrays are MPI-3 windows here: see common/mpi/coarray.h.
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see patterns.h.
+ * Coarrays are MPI-3 windows here: see common/mpi/coarray.h.
  *
- *   parameters.h   options
+ *   parameters.h   options, and which ranks are partners
  *   shape.h        blocks and strides, and how they are swept
- *   arrangement.h  which ranks are partners
  *   patterns.h     the ways to move the data
  *   kernel.h       the timed loops
- *   measure.h      one row
- *   check.h        the data of --check
+ *   measure.h      one row, and the data of --check
  */
 #include "common/machine/node_order.h"
 #include "common/mpi/coarray.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "pingpong/arrangement.h"
-#include "pingpong/check.h"
 #include "pingpong/measure.h"
 #include "pingpong/parameters.h"
-#include "pingpong/patterns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,11 +85,6 @@ static const struct bc_column columns[] = {
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-static bool complete(void *state, struct bc_error *error)
-{
-    return pingpong_parameters_complete(&((struct pingpong_state *)state)->parameters, error);
-}
-
 /* The largest extent, in values: strided many has gaps as large as its data. */
 static int64_t largest_extent(const struct pingpong_parameters *p,
                               const struct pingpong_limits *limits)
@@ -142,33 +132,24 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
                         max_bytes / 1048576, advice);
 }
 
-/* Sets max_blocks unless --max-blocks was given. */
-static void choose_blocks(struct pingpong_parameters *p, const struct bc_run *run)
+/* Whether an arrangement was chosen and can be made of these ranks. */
+static bool is_arranged(const struct pingpong_parameters *p, enum pingpong_arrangement arrangement,
+                        int ranks)
 {
-    struct pingpong_limits *const limits = &p->limits;
-    if (limits->max_blocks > 0)
-        return;
-    limits->max_blocks = limits->max_ndata;
-    if (run->job.shares_processors && !p->full && limits->max_blocks > SHARED_MAX_BLOCKS)
-        limits->max_blocks = SHARED_MAX_BLOCKS;
-}
-
-static bool can_be_arranged(const struct pingpong_parameters *p, int ranks)
-{
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        if (p->arrangements.chosen[a] && pingpong_can_arrange((enum pingpong_arrangement)a, ranks))
-            return true;
-    return false;
+    return p->arrangements.chosen[arrangement] && pingpong_can_arrange(arrangement, ranks);
 }
 
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct pingpong_parameters *const p = &((struct pingpong_state *)state)->parameters;
     const int ranks = run->job.ranks;
+    bool arranged = false;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
+        arranged = arranged || is_arranged(p, (enum pingpong_arrangement)a, ranks);
     if (ranks < 2)
         return bc_error_set(error, "a ping-pong needs at least 2 processes, got 1: use mpirun -np "
                                    "2 or more" BC_LAUNCHER_HINT);
-    if (!can_be_arranged(p, ranks))
+    if (!arranged)
         return bc_error_set(error,
                             "--arrangements: %.80s can't be arranged with %d processes: use "
                             "single, or an even number of at least 4 processes",
@@ -178,7 +159,10 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
         run->budget_s = INFINITY;
     if (!fit_memory(p, run, error))
         return false;
-    choose_blocks(p, run);
+    const bool thinned = run->job.shares_processors && !p->full;
+    const bool limited = thinned && p->limits.max_ndata > SHARED_MAX_BLOCKS;
+    if (p->limits.max_blocks == 0)
+        p->limits.max_blocks = limited ? SHARED_MAX_BLOCKS : p->limits.max_ndata;
     return true;
 }
 
@@ -217,18 +201,16 @@ static void note_arrangements(const struct pingpong_state *pingpong)
     const struct bc_run *const run = pingpong->run;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
         const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
-        const char *const name = pingpong_arrangement_names[a];
-        if (!pingpong->parameters.arrangements.chosen[a])
-            continue;
-        if (!pingpong_can_arrange(arrangement, run->job.ranks)) {
+        const char *const name = pingpong_arrangement_name(a);
+        char which[BC_CELL_LENGTH];
+        snprintf(which, sizeof which, "%s: ", name);
+        if (is_arranged(&pingpong->parameters, arrangement, run->job.ranks))
+            bc_crossing_note(&run->job, run->output, which,
+                             find_part(pingpong, arrangement).partner);
+        else if (pingpong->parameters.arrangements.chosen[a])
             bc_output_remark(run->output, "note",
                              "no %s: it needs an even number of at least 4 processes, got %d", name,
                              run->job.ranks);
-            continue;
-        }
-        char which[BC_CELL_LENGTH];
-        snprintf(which, sizeof which, "%s: ", name);
-        bc_crossing_note(&run->job, run->output, which, find_part(pingpong, arrangement).partner);
     }
 }
 
@@ -255,31 +237,22 @@ static bool is_wanted(const struct pingpong_parameters *p, const struct pingpong
     return sync != PINGPONG_SYNC_NONE && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)sync);
 }
 
-static void list_shapes(const struct pingpong_parameters *p, struct key key, struct bc_rows *rows)
-{
-    for (int i = 0; pingpong_shape_at(key.pattern->sweep, &p->limits, i, &key.shape); i++)
-        bc_rows_add(rows, &key);
-}
-
-static void list_patterns(const struct pingpong_parameters *p,
-                          enum pingpong_arrangement arrangement, struct bc_rows *rows)
-{
-    for (int i = 0; i < PINGPONG_PATTERNS; i++)
-        for (int s = 0; s < PINGPONG_SYNCS && p->patterns.chosen[i]; s++) {
-            const struct key key = {arrangement, &pingpong_patterns[i], (enum pingpong_sync)s, {0}};
-            if (is_wanted(p, key.pattern, key.sync))
-                list_shapes(p, key, rows);
-        }
-}
-
 static void list_rows(void *state, struct bc_rows *rows)
 {
     const struct pingpong_state *const pingpong = state;
     const struct pingpong_parameters *const p = &pingpong->parameters;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        if (p->arrangements.chosen[a] &&
-            pingpong_can_arrange((enum pingpong_arrangement)a, pingpong->run->job.ranks))
-            list_patterns(p, (enum pingpong_arrangement)a, rows);
+        for (int i = 0; i < PINGPONG_PATTERNS; i++)
+            for (int s = 0; s < PINGPONG_SYNCS; s++) {
+                const struct pingpong_pattern *const pattern = &pingpong_patterns[i];
+                struct key key = {
+                    (enum pingpong_arrangement)a, pattern, (enum pingpong_sync)s, {0}};
+                if (!is_arranged(p, key.arrangement, pingpong->run->job.ranks) ||
+                    !p->patterns.chosen[i] || !is_wanted(p, pattern, key.sync))
+                    continue;
+                for (int n = 0; pingpong_shape_at(pattern->sweep, &p->limits, n, &key.shape); n++)
+                    bc_rows_add(rows, &key);
+            }
 }
 
 static void close_pingpong(void *state)
@@ -316,6 +289,8 @@ static void create_game(struct pingpong_state *pingpong, const struct key *key,
     const bool pair_alone =
         pingpong->run->job.oversubscribed && key->arrangement == PINGPONG_SINGLE;
     *game = (struct pingpong_game){
+        .pattern = pattern,
+        .sync = key->sync,
         .coarray =
             pattern->exact ? exact_coarray(pingpong, pingpong_ndata(shape)) : &pingpong->coarray,
         .shape = *shape,
@@ -324,19 +299,19 @@ static void create_game(struct pingpong_state *pingpong, const struct key *key,
         /* Idle ranks leave their processors to the pair. */
         .participants = pair_alone ? &pingpong->pair : NULL,
     };
-    if (pattern->section)
-        bc_section_create(&game->section, shape->count, shape->blksize, shape->stride);
+    if (pattern->sweep == PINGPONG_STRIDED)
+        game->section = bc_section_create(shape->count, shape->blksize, shape->stride);
     if (pattern->move == NULL)
         bc_amount_create(&game->message, shape->blksize, MPI_DOUBLE);
     bc_images_create(&game->partners, game->coarray, &game->partner, game->partner >= 0);
 }
 
-static void destroy_game(const struct pingpong_pattern *pattern, struct pingpong_game *game)
+static void destroy_game(struct pingpong_game *game)
 {
     bc_images_destroy(&game->partners);
-    if (pattern->section)
-        bc_section_destroy(&game->section);
-    if (pattern->move == NULL)
+    if (game->pattern->sweep == PINGPONG_STRIDED)
+        BC_MPI(MPI_Type_free(&game->section));
+    if (game->pattern->move == NULL)
         bc_amount_destroy(&game->message);
 }
 
@@ -346,15 +321,16 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     const struct bc_run *const run = pingpong->run;
     const struct key *const key = row;
     struct result *const result = filled;
+    static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
     struct pingpong_game game;
     create_game(pingpong, key, &game);
-    pingpong_measure(run, &game, key->pattern, key->sync, seconds, &result->times);
-    destroy_game(key->pattern, &game);
+    pingpong_measure(run, &game, seconds, &result->times);
+    destroy_game(&game);
 
     const bool wrong = result->times.outcome.status == BC_FAIL;
-    result->arrangement = pingpong_arrangement_names[key->arrangement];
+    result->arrangement = pingpong_arrangement_name((int)key->arrangement);
     result->pattern = key->pattern->name;
-    result->sync = pingpong_sync_names[key->sync];
+    result->sync = sync_names[key->sync];
     result->shape = key->shape;
     result->ndata = pingpong_ndata(&key->shape);
     result->nextent = pingpong_nextent(&key->shape);
@@ -380,7 +356,7 @@ const struct bc_benchmark pingpong_benchmark = {
     .state_bytes = sizeof(struct pingpong_state),
     .key_bytes = sizeof(struct key),
     .result_bytes = sizeof(struct result),
-    .complete = complete,
+    .complete = pingpong_parameters_complete,
     .fit = fit,
     .open = open_pingpong,
     .rows = list_rows,

@@ -34,8 +34,7 @@ static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
 enum pingpong_sweep {
     PINGPONG_CONTIGUOUS,  /* one block of 1 value, of more, up to max_ndata */
     PINGPONG_MANY,        /* max_ndata values in 1 block, in more, up to max_blocks, without gaps */
-    PINGPONG_STRIDED,     /* single values with stride 1, 2, 4 ... max_stride; the number of values
-                             is the same for each */
+    PINGPONG_STRIDED,     /* an equal number of single values with stride 1, 2, 4 ... max_stride */
     PINGPONG_STRIDED_MANY /* as PINGPONG_MANY, but a gap of its size follows each block, so the
                              extent is twice as large */
 };
@@ -45,8 +44,7 @@ struct pingpong_limits {
     int64_t max_ndata;  /* values; a power of two */
     int64_t max_stride; /* a power of two */
     int64_t step;       /* from a size to the next: 2, or 8 in a thinned sweep */
-    int64_t max_blocks; /* of the sweeps in many blocks, a power of two; 0: max_ndata, that is down
-                           to blocks of 1 value */
+    int64_t max_blocks; /* in the many patterns; a power of two; 0: max_ndata (blocks of 1 value) */
 };
 
 /* Shape number `index` of a sweep, from 0 on; false after the last one. The largest size, or number

@@ -4,8 +4,6 @@
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 
-#include <stdbool.h>
-
 /* The number of synchronisations that are checked. */
 enum { ROUNDS = 20 };
 
@@ -27,12 +25,6 @@ static void come_late(void)
     while (bc_elapsed_s() < end_s);
 }
 
-static void synchronise(const struct syncbench_kind *kind, struct syncbench_team *team)
-{
-    kind->enter(team);
-    kind->leave(team);
-}
-
 /* Whether a rank comes late in a round. In every second round one rank does: a rank that waits only
    for some of the others, such as those of its node, is let out before it comes. In the other
    rounds about half of the ranks do, different ones each time, by a multiplicative hash (Knuth, The
@@ -44,58 +36,40 @@ static bool is_late(int rank, int ranks, int round)
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
-/* The `count` ranks that this rank notifies, and the `count` ranks whose notifications it looks
-   for. */
-struct witnesses {
-    int count;
-    const int *told, *awaited;
-};
-
-/* The witnesses where all wait for all: the ranks 1, 2, 4 ... above this one, and as far below it,
-   since the check would take P * P messages with all ranks. Returns their number. */
-static int spread(int rank, int ranks, int *told, int *awaited)
-{
-    int count = 0;
-    for (int64_t distance = 1; distance < ranks; distance *= 2) {
-        told[count] = (int)((rank + distance) % ranks);
-        awaited[count++] = (int)((rank - distance + ranks) % ranks);
-    }
-    return count;
-}
-
-/* Before a rank goes in, it puts the number of the round to its place at each rank that it
-   notifies; a rank that comes out must find the numbers of those that it awaits. Returns how many
-   it doesn't find. */
-static int64_t count_early(const struct syncbench_kind *kind, struct syncbench_team *team, int rank,
-                           int ranks, const struct witnesses *witnesses)
+/* Before a rank goes in, it puts the number of the round to its place at each rank that it tells;
+   when it comes out it must find the numbers of the ranks that it awaits. Returns how many it
+   doesn't find. Where all wait for all it tells the ranks 1, 2, 4 ... above it and awaits those as
+   far below it, since with all ranks the check would take P * P messages. */
+static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench_team *team,
+                             int rank, int ranks)
 {
     struct bc_coarray entered; /* the last round that each rank went in */
+    int above[STEPS_MAX], below[STEPS_MAX];
+    const bool all = kind->set == SYNCBENCH_EVERYONE;
+    const int *const told = all ? above : team->images.ranks;
+    const int *const awaited = all ? below : team->images.ranks;
+    int count = all ? 0 : team->images.count;
+    for (int64_t distance = 1; all && distance < ranks; distance *= 2) {
+        above[count] = (int)((rank + distance) % ranks);
+        below[count++] = (int)((rank - distance + ranks) % ranks);
+    }
     int64_t wrong = 0;
     bc_coarray_create(&entered, MPI_COMM_WORLD, ranks);
     for (int round = 1; round <= ROUNDS; round++) {
         const double number = round;
         if (is_late(rank, ranks, round))
             come_late();
-        for (int i = 0; i < witnesses->count; i++)
-            bc_coarray_put(&entered, witnesses->told[i], rank, &number, 1);
+        for (int i = 0; i < count; i++)
+            bc_coarray_put(&entered, told[i], rank, &number, 1);
         bc_sync_memory(&entered);
-        synchronise(kind, team);
+        kind->enter(team);
+        kind->leave(team);
         bc_sync_memory(&entered);
-        for (int i = 0; i < witnesses->count; i++)
-            wrong += entered.values[witnesses->awaited[i]] < number;
+        for (int i = 0; i < count; i++)
+            wrong += entered.values[awaited[i]] < number;
     }
     bc_coarray_destroy(&entered);
     return wrong;
-}
-
-static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench_team *team,
-                             int rank, int ranks)
-{
-    int told[STEPS_MAX], awaited[STEPS_MAX];
-    struct witnesses witnesses = {team->images.count, team->images.ranks, team->images.ranks};
-    if (kind->set == SYNCBENCH_EVERYONE)
-        witnesses = (struct witnesses){spread(rank, ranks, told, awaited), told, awaited};
-    return count_early(kind, team, rank, ranks, &witnesses);
 }
 
 /* Every rank reads a count on rank 0 and writes it back with 1 more: the count is right only if no
@@ -126,13 +100,11 @@ static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_t
 int64_t syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team)
 {
     int rank, ranks;
-    int64_t wrong = 0, sum = 0;
+    int64_t sum = 0;
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
-    if (kind->set == SYNCBENCH_TURNS)
-        wrong = check_turns(kind, team, rank, ranks);
-    else
-        wrong = check_waiting(kind, team, rank, ranks);
+    const int64_t wrong = kind->set == SYNCBENCH_TURNS ? check_turns(kind, team, rank, ranks)
+                                                       : check_waiting(kind, team, rank, ranks);
     bc_harness_reduce(&wrong, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     return sum;
 }

@@ -2,8 +2,6 @@
 
 #include "common/mpi/mpi_check.h"
 
-#include <stddef.h>
-
 void syncbench_nothing(struct syncbench_team *team)
 {
     (void)team;
@@ -135,24 +133,23 @@ static void lock_all_flush(struct syncbench_team *team)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define NO_NEED .open = syncbench_nothing, .close = syncbench_nothing
-#define AT_ONCE(function) .enter = (function), .leave = syncbench_nothing
-
 const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS] = {
-    {"sync all", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(sync_all)},
-    {"MPI barrier", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(barrier)},
-    {"pairwise", SYNCBENCH_PAIR, NO_NEED, AT_ONCE(sync_images)},
-    {"random", SYNCBENCH_RANDOM, NO_NEED, AT_ONCE(sync_images)},
-    {"ring", SYNCBENCH_RING, NO_NEED, AT_ONCE(sync_images)},
-    {"3D grid", SYNCBENCH_GRID, NO_NEED, AT_ONCE(sync_images)},
-    {"lock", SYNCBENCH_TURNS, NO_NEED, .enter = lock, .leave = unlock},
-    {"critical", SYNCBENCH_TURNS, NO_NEED, .enter = enter_critical, .leave = leave_critical},
-    {"ibarrier", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(ibarrier)},
-    {"allreduce 0 bytes", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(allreduce_nothing),
+    {"sync all", SYNCBENCH_EVERYONE, sync_all, .leave = syncbench_nothing},
+    {"MPI barrier", SYNCBENCH_EVERYONE, barrier, .leave = syncbench_nothing},
+    {"pairwise", SYNCBENCH_PAIR, sync_images, .leave = syncbench_nothing},
+    {"random", SYNCBENCH_RANDOM, sync_images, .leave = syncbench_nothing},
+    {"ring", SYNCBENCH_RING, sync_images, .leave = syncbench_nothing},
+    {"3D grid", SYNCBENCH_GRID, sync_images, .leave = syncbench_nothing},
+    {"lock", SYNCBENCH_TURNS, lock, .leave = unlock},
+    {"critical", SYNCBENCH_TURNS, enter_critical, .leave = leave_critical},
+    {"ibarrier", SYNCBENCH_EVERYONE, ibarrier, .leave = syncbench_nothing},
+    {"allreduce 0 bytes", SYNCBENCH_EVERYONE, allreduce_nothing, .leave = syncbench_nothing,
      .may_not_wait = true},
-    {"allreduce 1 byte", SYNCBENCH_EVERYONE, NO_NEED, AT_ONCE(allreduce_byte)},
-    {"fence", SYNCBENCH_EVERYONE, .open = open_fence, .close = close_fence, AT_ONCE(fence)},
-    {"PSCW", SYNCBENCH_PAIR, .open = open_pscw, .close = close_pscw, AT_ONCE(pscw)},
-    {"lock_all+flush", SYNCBENCH_NOBODY, .open = open_window, .close = close_window,
-     AT_ONCE(lock_all_flush)},
+    {"allreduce 1 byte", SYNCBENCH_EVERYONE, allreduce_byte, .leave = syncbench_nothing},
+    {"fence", SYNCBENCH_EVERYONE, fence, .leave = syncbench_nothing, .open = open_fence,
+     .close = close_fence},
+    {"PSCW", SYNCBENCH_PAIR, pscw, .leave = syncbench_nothing, .open = open_pscw,
+     .close = close_pscw},
+    {"lock_all+flush", SYNCBENCH_NOBODY, lock_all_flush, .leave = syncbench_nothing,
+     .open = open_window, .close = close_window},
 };

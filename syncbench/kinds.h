@@ -1,10 +1,10 @@
 /*
  * The ways to synchronise: one function for each and a row in a table.
  *
- * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A
- * Parallel Benchmark Suite for Fortran Coarrays", Applications, Tools and
- * Techniques on the Road to Exascale Computing, IOS Press, 2012). The coarrays are those of
- * common/mpi/coarray.h. MPI's own synchronisations stand beside them.
+ * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark
+ * Suite for Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale
+ * Computing, IOS Press, 2012). The coarrays are those of common/mpi/coarray.h. MPI's own
+ * synchronisations stand beside them.
  */
 #ifndef COMMCOST_SYNCBENCH_KINDS_H
 #define COMMCOST_SYNCBENCH_KINDS_H
@@ -12,7 +12,6 @@
 #include "common/mpi/coarray.h"
 #include "syncbench/neighbours.h"
 
-#include <mpi.h>
 #include <stdbool.h>
 
 /* What synchronisations use. */
@@ -30,11 +29,11 @@ typedef void syncbench_fn(struct syncbench_team *team);
 struct syncbench_kind {
     const char *name;
     enum syncbench_set set;
-    /* Make and free what `enter` and `leave` need beside the team's. Collective. */
-    syncbench_fn *open, *close;
-    /* One synchronisation is enter, then leave; the delay comes before both, or,
-       where ranks take turns, between them. Either may be syncbench_nothing. */
+    /* One synchronisation is enter, then leave; the delay comes before both, or, where ranks take
+       turns, between them. Either may be syncbench_nothing. */
     syncbench_fn *enter, *leave;
+    /* Make and free what `enter` and `leave` need beside the team's; NULL: nothing. Collective. */
+    syncbench_fn *open, *close;
     bool may_not_wait; /* MPI allows that a rank comes out before the others have come in, and some
                           libraries do that: tests/mpi_defects/allreduce_nothing.c */
 };

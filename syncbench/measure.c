@@ -1,8 +1,7 @@
 #include "syncbench/measure.h"
 
 #include "common/mpi/harness.h"
-#include "common/stats/batch_length.h"
-#include "common/stats/singles.h"
+#include "common/stats/batch.h"
 
 #include <math.h>
 
@@ -31,11 +30,9 @@ static void take_in_turn(void *context, double *values)
 {
     const struct syncbench_loop *const loop = context;
     release(loop);
-    const double reference_ns = syncbench_time_reference(loop);
+    values[SYNCBENCH_REFERENCE] = syncbench_time_reference(loop) / (double)loop->inner;
     release(loop);
-    const double loop_ns = syncbench_time_loop(loop);
-    values[SYNCBENCH_LOOP] = loop_ns / (double)loop->inner;
-    values[SYNCBENCH_REFERENCE] = reference_ns / (double)loop->inner;
+    values[SYNCBENCH_LOOP] = syncbench_time_loop(loop) / (double)loop->inner;
 }
 
 /* `repetitions`, where ranks take turns lowered to a multiple of the ranks; at least one turn. */
@@ -69,15 +66,6 @@ static int64_t enough_repetitions(const struct bc_run *run, const struct syncben
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int64_t count_outliers(const struct bc_samples *samples, const struct bc_summary *summary)
-{
-    int64_t outliers = 0;
-    for (size_t i = 0; i < samples->count; i++)
-        outliers +=
-            fabs(samples->values[SYNCBENCH_LOOP][i] - summary->value) > OUTLIER_SD * summary->sd;
-    return outliers;
-}
-
 static struct bc_source source_of(const struct bc_run *run, struct syncbench_loop *loop)
 {
     return (struct bc_source){
@@ -98,7 +86,9 @@ static void summarize(const struct bc_run *run, struct syncbench_result *result)
     bc_run_dump(run, "reference", samples->values[SYNCBENCH_REFERENCE], samples->count);
     result->loop = bc_run_summarize(run, samples, SYNCBENCH_LOOP);
     result->reference = bc_run_summarize(run, samples, SYNCBENCH_REFERENCE);
-    result->outliers = count_outliers(samples, &result->loop);
+    for (size_t i = 0; i < samples->count; i++)
+        result->outliers += fabs(samples->values[SYNCBENCH_LOOP][i] - result->loop.value) >
+                            OUTLIER_SD * result->loop.sd;
     if (run->settings.estimator == BC_MEAN) {
         const double error_ns = INTERVAL_SD * (result->loop.sd + result->reference.sd);
         result->sync.interval.lo = result->sync.value - error_ns;
@@ -118,9 +108,8 @@ void syncbench_measure(const struct bc_run *run, const struct syncbench_loop *lo
     const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     *result = (struct syncbench_result){.inner = sampled.inner};
     const bool in_time =
-        sampled.inner > single.inner
-            ? bc_sample_with_singles(run, &loops, &singles, true, left_s, &result->sync)
-            : bc_run_sample_difference(run, &loops, left_s, &result->sync);
+        bc_sample_with_singles(run, &loops, sampled.inner > single.inner ? &singles : NULL,
+                               SYNCBENCH_REFERENCE, left_s, &result->sync);
     result->outcome = bc_run_outcome(run, in_time);
     if (run->job.rank == 0)
         summarize(run, result);

@@ -3,37 +3,20 @@
 #include "common/mpi/grid.h"
 
 #include <stddef.h>
+#include <string.h>
 
-/* The minimum number of ranks in a 3D grid. */
-#define GRID_RANKS_MIN 8
-
-bool syncbench_can_arrange(enum syncbench_set set, int ranks, int n)
+const char *syncbench_lacks(enum syncbench_set set, int ranks, int n)
 {
     switch (set) {
     case SYNCBENCH_PAIR:
-        return ranks % 2 == 0;
+        return ranks % 2 == 0 ? NULL : "an even number of processes";
     case SYNCBENCH_RANDOM:
     case SYNCBENCH_RING:
-        return n >= 2 && n % 2 == 0 && n <= ranks - 2;
+        return n <= ranks - 2 ? NULL : "at least 4 processes";
     case SYNCBENCH_GRID:
-        return ranks >= GRID_RANKS_MIN;
+        return ranks >= 8 ? NULL : "at least 8 processes";
     default:
-        return true;
-    }
-}
-
-const char *syncbench_needs(enum syncbench_set set)
-{
-    switch (set) {
-    case SYNCBENCH_PAIR:
-        return "an even number of processes";
-    case SYNCBENCH_RANDOM:
-    case SYNCBENCH_RING:
-        return "at least 4 processes";
-    case SYNCBENCH_GRID:
-        return "at least 8 processes";
-    default:
-        return "nothing";
+        return NULL;
     }
 }
 
@@ -87,29 +70,20 @@ static int insert(int *list, int count, int rank, int self)
         place--;
     if (rank == self || (place > 0 && list[place - 1] == rank))
         return count;
-    for (int i = count; i > place; i--)
-        list[i] = list[i - 1];
+    memmove(list + place + 1, list + place, (size_t)(count - place) * sizeof *list);
     list[place] = rank;
     return count + 1;
 }
 
-static int place_in(const int *order, int rank)
-{
-    int place = 0;
-    while (order[place] != rank)
-        place++;
-    return place;
-}
-
+/* The ring is that of `order`, or, if that is NULL, of the ranks themselves. */
 static int ring_neighbours(int rank, int ranks, int n, const int *order, int *neighbours)
 {
-    const int here = order != NULL ? place_in(order, rank) : rank;
-    int count = 0;
-    for (int distance = 1; distance <= n / 2; distance++) {
-        const int up = (here + distance) % ranks;
-        const int down = (here - distance + ranks) % ranks;
-        count = insert(neighbours, count, order != NULL ? order[up] : up, rank);
-        count = insert(neighbours, count, order != NULL ? order[down] : down, rank);
+    int here = order == NULL ? rank : 0, count = 0;
+    while (order != NULL && order[here] != rank)
+        here++;
+    for (int distance = -n / 2; distance <= n / 2; distance++) {
+        const int place = (here + distance + ranks) % ranks;
+        count = insert(neighbours, count, order == NULL ? place : order[place], rank);
     }
     return count;
 }

@@ -18,12 +18,9 @@ enum syncbench_set {
     SYNCBENCH_GRID      /* the neighbours in a periodic 3D grid */
 };
 
-/* Whether `ranks` ranks can be arranged like this, with n neighbours in a ring: pairs need an even
-   number of ranks, rings n + 2 ranks and an even n, a grid 8 ranks. */
-bool syncbench_can_arrange(enum syncbench_set set, int ranks, int n);
-
-/* What a set needs with 2 neighbours, for notes: "an even number of processes". */
-const char *syncbench_needs(enum syncbench_set set);
+/* What `ranks` ranks lack to be arranged like this, with n neighbours in a ring (an even number, at
+   least 2): "an even number of processes", in a ring what n = 2 needs; NULL: nothing. */
+const char *syncbench_lacks(enum syncbench_set set, int ranks, int n);
 
 /* The maximum number of neighbours of a rank in any set but everyone, where rings have up to n. */
 int syncbench_max_neighbours(int n);

@@ -14,6 +14,9 @@ static const char *kind_name(int i)
     return syncbench_kinds[i].name;
 }
 
+/* 2^40 steps: a thousand seconds of the quickest work. */
+#define DELAY_MAX 1099511627776.0
+
 #define AT(member) offsetof(struct syncbench_parameters, member)
 
 const struct bc_option syncbench_options[SYNCBENCH_OPTIONS] = {
@@ -24,13 +27,7 @@ const struct bc_option syncbench_options[SYNCBENCH_OPTIONS] = {
     {"inner", BC_SIZE, AT(inner), .argument = "N", .min = 1, .max = 1e9, .zero = "up to 200",
      .help = "synchronisations in a loop; 200 with --estimator=mean; a multiple of the processes "
              "for lock and critical"},
-    {.long_name = "delay",
-     .kind = BC_SIZE,
-     .at = AT(delay_units),
-     .argument = "N",
-     .min = 0,
-     .max = 1099511627776.0, /* 2^40: a thousand seconds of the quickest work */
-     .word = "auto",
+    {"delay", BC_SIZE, AT(delay_units), .argument = "N", .max = DELAY_MAX, .word = "auto",
      .word_value = -1,
      .help = "work in every repetition, with the synchronisation and without: N steps of a loop, "
              "or auto, about 0.1 microseconds"},
@@ -39,20 +36,3 @@ const struct bc_option syncbench_options[SYNCBENCH_OPTIONS] = {
     {"seed", BC_INTEGER, AT(seed), .argument = "N", .min = 0, .max = 9007199254740992.0,
      .help = "chooses the neighbours of random"},
 };
-
-void syncbench_parameters_settle(struct syncbench_parameters *parameters, struct bc_run *run)
-{
-    struct syncbench_parameters *const p = parameters;
-    struct bc_settings *const s = &run->settings;
-    const bool specified = s->estimator == BC_MEAN;
-    const bool samples_given = bc_option_given(&run->options, "samples");
-    if (specified && p->outer == 0 && !samples_given)
-        p->outer = SYNCBENCH_OUTER;
-    if (specified && p->inner == 0)
-        p->inner = SYNCBENCH_INNER;
-    if (p->outer > 0)
-        s->samples = p->outer;
-    /* The first outer repetition is discarded. */
-    if (specified && !bc_option_given(&run->options, "warmup"))
-        s->warmup = 1;
-}

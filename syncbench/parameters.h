@@ -5,7 +5,6 @@
 #define COMMCOST_SYNCBENCH_PARAMETERS_H
 
 #include "common/run/options.h"
-#include "common/run/run.h"
 
 #include <stdint.h>
 
@@ -26,9 +25,5 @@ extern const struct bc_option syncbench_options[SYNCBENCH_OPTIONS];
 
 /* The specification's repetitions of a loop, and loops. */
 enum { SYNCBENCH_INNER = 200, SYNCBENCH_OUTER = 100 };
-
-/* Sets what --outer asks of the run's settings and, under the mean, the specification's numbers for
-   options that weren't given. Local; rank 0. */
-void syncbench_parameters_settle(struct syncbench_parameters *parameters, struct bc_run *run);
 
 #endif

@@ -16,21 +16,14 @@
 #include "common/clock/work.h"
 #include "common/machine/memory.h"
 #include "common/machine/node_order.h"
-#include "common/mpi/coarray.h"
 #include "common/mpi/grid.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "syncbench/check.h"
-#include "syncbench/kinds.h"
 #include "syncbench/measure.h"
-#include "syncbench/neighbours.h"
 #include "syncbench/parameters.h"
 
 #include <stdlib.h>
-
-/* A run with defaults ends within this, start-up included, unless the minimum that all rows need
-   takes longer. */
-#define RUN_BUDGET_S 50.0
 
 #define AUTO_DELAY_NS 100.0
 
@@ -83,6 +76,22 @@ static const struct bc_column columns[] = {
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
+/* Sets what --outer asks of the run's settings and, under the mean, the specification's numbers for
+   options that weren't given. Local; rank 0. */
+static void settle(struct syncbench_parameters *p, struct bc_run *run)
+{
+    const bool specified = run->settings.estimator == BC_MEAN;
+    if (specified && p->outer == 0 && !bc_option_given(&run->options, "samples"))
+        p->outer = SYNCBENCH_OUTER;
+    if (specified && p->inner == 0)
+        p->inner = SYNCBENCH_INNER;
+    if (p->outer > 0)
+        run->settings.samples = p->outer;
+    /* The first outer repetition is discarded. */
+    if (specified && !bc_option_given(&run->options, "warmup"))
+        run->settings.warmup = 1;
+}
+
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct syncbench_parameters *const p = &((struct syncbench_state *)state)->parameters;
@@ -95,18 +104,19 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                             "--outer: %lld and --samples: %lld are two numbers of the same thing: "
                             "use one of them",
                             (long long)p->outer, (long long)run->settings.samples);
-    const struct syncbench_kind *last = NULL;
+    const char *name = "", *lacks = ""; /* of the last chosen type */
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         if (!p->types.chosen[k])
             continue;
-        last = &syncbench_kinds[k];
-        if (syncbench_can_arrange(last->set, ranks, 2)) {
-            syncbench_parameters_settle(p, run);
+        name = syncbench_kinds[k].name;
+        lacks = syncbench_lacks(syncbench_kinds[k].set, ranks, 2);
+        if (lacks == NULL) {
+            settle(p, run);
             return true;
         }
     }
     return bc_error_set(error, "--types: %s needs %s, got %d: use another type or more processes",
-                        last->name, syncbench_needs(last->set), ranks);
+                        name, lacks, ranks);
 }
 
 /* ---- what all rows share --------------------------------------------------------------------- */
@@ -142,28 +152,21 @@ static int find_neighbours(const struct syncbench_state *bench, enum syncbench_s
     return count;
 }
 
-/* Says which of the chosen types are left out. */
-static void note_left_out(const struct syncbench_parameters *p, const struct bc_run *run)
+/* Says which of the chosen types are left out. Returns whether one of the others has pairs. */
+static bool note_left_out(const struct syncbench_parameters *p, const struct bc_run *run)
 {
+    bool pairs = false;
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        if (p->types.chosen[k] && !syncbench_can_arrange(kind->set, run->job.ranks, 2))
-            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d", kind->name,
-                             syncbench_needs(kind->set), run->job.ranks);
+        const char *const lacks = syncbench_lacks(kind->set, run->job.ranks, 2);
+        if (!p->types.chosen[k])
+            continue;
+        if (lacks != NULL)
+            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d", kind->name, lacks,
+                             run->job.ranks);
+        pairs = pairs || (kind->set == SYNCBENCH_PAIR && lacks == NULL);
     }
-}
-
-/* Says how many of the pairs cross nodes, if any type has pairs. Collective. */
-static void note_pairs(const struct syncbench_state *bench)
-{
-    const struct bc_job *const job = &bench->run->job;
-    for (int k = 0; k < SYNCBENCH_KINDS; k++)
-        if (bench->parameters.types.chosen[k] && syncbench_kinds[k].set == SYNCBENCH_PAIR &&
-            syncbench_can_arrange(SYNCBENCH_PAIR, job->ranks, 2)) {
-            find_neighbours(bench, SYNCBENCH_PAIR, 2);
-            bc_crossing_note(job, bench->run->output, "", bench->neighbours[0]);
-            return;
-        }
+    return pairs;
 }
 
 static void open_syncbench(void *state, struct bc_run *run)
@@ -172,7 +175,7 @@ static void open_syncbench(void *state, struct bc_run *run)
     const struct syncbench_parameters *const p = &bench->parameters;
     const int ranks = run->job.ranks;
     bench->run = run;
-    note_left_out(p, run);
+    const bool pairs = note_left_out(p, run);
     bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
     bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
     bc_queue_lock_create(&bench->critical, MPI_COMM_WORLD);
@@ -184,12 +187,10 @@ static void open_syncbench(void *state, struct bc_run *run)
     bench->delay_units = find_delay(p);
     bc_output_remark(run->output, "note", "delay of %llu steps; random neighbours from seed %lld",
                      (unsigned long long)bench->delay_units, (long long)p->seed);
-    note_pairs(bench);
-}
-
-static bool has_rings(const struct syncbench_kind *kind)
-{
-    return kind->set == SYNCBENCH_RANDOM || kind->set == SYNCBENCH_RING;
+    if (pairs) {
+        find_neighbours(bench, SYNCBENCH_PAIR, 2);
+        bc_crossing_note(&run->job, run->output, "", bench->neighbours[0]);
+    }
 }
 
 static void list_rows(void *state, struct bc_rows *rows)
@@ -198,9 +199,10 @@ static void list_rows(void *state, struct bc_rows *rows)
     const struct syncbench_parameters *const p = &bench->parameters;
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        const int max = has_rings(kind) ? (int)p->max_neighbours : 2;
+        const bool rings = kind->set == SYNCBENCH_RANDOM || kind->set == SYNCBENCH_RING;
+        const int max = rings ? (int)p->max_neighbours : 2;
         for (int n = 2; p->types.chosen[k] && n <= max; n += 2)
-            if (syncbench_can_arrange(kind->set, bench->run->job.ranks, n))
+            if (syncbench_lacks(kind->set, bench->run->job.ranks, n) == NULL)
                 bc_rows_add(rows, &(struct key){kind, n});
     }
 }
@@ -218,40 +220,22 @@ static void close_syncbench(void *state)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* What --check found. */
-enum verdict { NOT_CHECKED, NOTHING_TO_CHECK, RIGHT, WRONG };
-
-/* Checks if --check asks for it. A kind that need not wait is always checked, and a note says if it
-   doesn't wait. Collective; significant on rank 0. */
-static enum verdict check(const struct bc_run *run, const struct syncbench_kind *kind,
-                          struct syncbench_team *team)
+/* Whether the kind doesn't synchronise. If it need not, a note says so. Collective; significant on
+   rank 0. */
+static bool is_wrong(const struct bc_run *run, const struct syncbench_kind *kind,
+                     struct syncbench_team *team)
 {
-    if (!run->settings.check && !kind->may_not_wait)
-        return NOT_CHECKED;
-    if (kind->set == SYNCBENCH_NOBODY)
-        return NOTHING_TO_CHECK;
     const bool wrong = syncbench_check(kind, team) > 0;
-    if (!kind->may_not_wait)
-        return wrong ? WRONG : RIGHT;
-    if (wrong)
+    if (wrong && kind->may_not_wait)
         bc_output_remark(run->output, "note",
                          "%s: no synchronisation in this MPI library: processes came out before "
                          "others had gone in, as MPI allows",
                          kind->name);
-    return run->settings.check ? NOTHING_TO_CHECK : NOT_CHECKED;
-}
-
-/* The cell of `neighbours` in the row of a kind whose sync images names `count` ranks. */
-static int neighbours_cell(const struct syncbench_kind *kind, int ranks, int count)
-{
-    if (kind->set == SYNCBENCH_TURNS)
-        return BC_NO_INT;
-    return kind->set == SYNCBENCH_EVERYONE ? ranks - 1 : count;
+    return wrong;
 }
 
 static void measure(void *state, const void *row, double seconds, void *filled)
 {
-    static const char *const verdicts[] = {"off", "NA", "ok", "FAIL"};
     struct syncbench_state *const bench = state;
     const struct bc_run *const run = bench->run;
     const struct key *const key = row;
@@ -260,12 +244,10 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     struct result *const result = filled;
     const int count = find_neighbours(bench, kind->set, key->n);
     struct syncbench_team team = {
-        .coarray = &bench->coarray,
-        .lock = &bench->lock,
-        .critical = &bench->critical,
-    };
+        .coarray = &bench->coarray, .lock = &bench->lock, .critical = &bench->critical};
     bc_images_create(&team.images, &bench->coarray, bench->neighbours, count);
-    kind->open(&team);
+    if (kind->open != NULL)
+        kind->open(&team);
     const struct syncbench_loop loop = {
         .kind = kind,
         .team = &team,
@@ -275,16 +257,24 @@ static void measure(void *state, const void *row, double seconds, void *filled)
         .ranks = run->job.ranks,
         .window = run->window,
     };
-    const enum verdict verdict = check(run, kind, &team);
+    /* A kind that need not wait is checked without --check, too. */
+    const bool must_wait = kind->set != SYNCBENCH_NOBODY && !kind->may_not_wait;
+    const bool checked = run->settings.check && must_wait;
+    const bool wrong = (checked || kind->may_not_wait) && is_wrong(run, kind, &team);
     syncbench_measure(run, &loop, inner == 0, seconds, &result->times);
-    kind->close(&team);
+    if (kind->close != NULL)
+        kind->close(&team);
     bc_images_destroy(&team.images);
 
     result->sync = kind->name;
-    result->neighbours = neighbours_cell(kind, run->job.ranks, count);
+    result->neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : count;
+    if (kind->set == SYNCBENCH_TURNS)
+        result->neighbours = BC_NO_INT;
     result->ranks = run->job.ranks;
-    result->check = verdicts[verdict];
-    if (verdict == WRONG)
+    result->check = run->settings.check ? "NA" : "off";
+    if (checked)
+        result->check = wrong ? "FAIL" : "ok";
+    if (checked && wrong)
         result->times.outcome.status = BC_FAIL;
 }
 
@@ -295,7 +285,7 @@ const struct bc_benchmark syncbench_benchmark = {
     .options = syncbench_options,
     .option_count = SYNCBENCH_OPTIONS,
     .table = {columns, sizeof columns / sizeof *columns},
-    .budget_s = RUN_BUDGET_S,
+    .budget_s = 50.0,
     .may_start_together = true,
     .defaults = &syncbench_default_parameters,
     .defaults_bytes = sizeof syncbench_default_parameters,

@@ -1,7 +1,8 @@
-"""What all Python tests get from pytest: the build, the launcher, the model MPI; and exit status 77
-where everything was skipped.
+"""What all tests in Python get from pytest: the build, the launcher, the model MPI, the bounds.
 
-    python3 -m pytest tests/FOLDER --build=FOLDER --mpirun="mpirun.mpich"
+    python3 -m pytest -c tests/pytest.ini --build=FOLDER --mpirun="mpirun.mpich" tests/FOLDER/FILE.py
+
+Exit status 77 (CTest's word for skipped) where everything was skipped.
 """
 
 import os
@@ -10,22 +11,51 @@ import sys
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+TESTS = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(TESTS, "lib"))
+pytest.register_assert_rewrite("accuracy", "mpi_run")
+from bounds import Bounds  # noqa: E402
 from mpi_run import Launcher  # noqa: E402
 
-SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+SKIPPED = 77
 
 
 def pytest_addoption(parser):
     parser.addoption("--build", required=True, help="the build's folder")
     parser.addoption("--mpirun", required=True, help="mpirun and its flags")
-    parser.addoption("--model", help="libmodelmpi.so")
+    parser.addoption("--full", action="store_true", help="every case, those that take long, too")
+    parser.addoption("--many", action="store_true", help="the tests with more ranks than processors, only")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what --full and --many have not chosen."""
+    def chosen(item):
+        return ((config.getoption("--full") or not item.get_closest_marker("full")) and
+                config.getoption("--many") == bool(item.get_closest_marker("many")))
+    config.hook.pytest_deselected(items=[item for item in items if not chosen(item)])
+    items[:] = [item for item in items if chosen(item)]
+
+
+@pytest.fixture(scope="session")
+def source():
+    """The folder of the sources."""
+    return os.path.dirname(TESTS)
 
 
 @pytest.fixture(scope="session")
 def build(request):
     """The build's folder."""
-    return request.config.getoption("--build")
+    return os.path.abspath(request.config.getoption("--build"))
+
+
+@pytest.fixture(scope="session")
+def built(build):
+    """The path of a program or library of the build: built("halo/halo")."""
+    def path(name):
+        there = os.path.join(build, name)
+        assert os.path.exists(there), f"{there} was not built"
+        return there
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -35,12 +65,32 @@ def launcher(request):
 
 
 @pytest.fixture(scope="session")
-def model(request):
+def model(built):
     """The model MPI's library."""
-    path = request.config.getoption("--model")
-    if not path:
-        pytest.skip("no --model")
-    return path
+    return built("tests/model/libmodelmpi.so")
+
+
+@pytest.fixture(scope="session")
+def full(request):
+    """True where every case is to be tested."""
+    return request.config.getoption("--full")
+
+
+@pytest.fixture(scope="session")
+def bounds():
+    """How much wider than their targets bounds are on this machine now."""
+    return Bounds()
+
+
+@pytest.fixture
+def say(request):
+    """Prints a line of figures, in a test that passes, too."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+
+    def line(text):
+        with capture.global_and_fixture_disabled():
+            print(text, flush=True)
+    return line
 
 
 def pytest_sessionfinish(session, exitstatus):

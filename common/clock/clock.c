@@ -6,11 +6,9 @@
 #include <time.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_TSC 1
+#define HAVE_TSC
 #include <cpuid.h>
 #include <x86intrin.h>
-#else
-#define HAVE_TSC 0
 #endif
 
 static int64_t read_monotonic(void)
@@ -27,7 +25,7 @@ static int64_t read_wtime(void)
 
 int64_t (*bc_clock_read)(void) = read_monotonic;
 
-#if HAVE_TSC
+#ifdef HAVE_TSC
 
 /* Nanoseconds a tick, as a fixed-point number with 32 fractional bits. */
 static uint64_t tsc_ns_per_tick;
@@ -45,9 +43,7 @@ static inline uint64_t tsc_ticks(void)
 
 static int64_t read_tsc(void)
 {
-    const unsigned __int128 product =
-        (unsigned __int128)(tsc_ticks() - tsc_origin) * tsc_ns_per_tick;
-    return (int64_t)(product >> 32);
+    return (int64_t)((unsigned __int128)(tsc_ticks() - tsc_origin) * tsc_ns_per_tick >> 32);
 }
 
 /* CPUID leaf 0x80000007, EDX bit 8: invariant time stamp counter; leaf 0x80000001, EDX bit 27:
@@ -87,43 +83,30 @@ static bool select_tsc(void)
     do
         tsc_stamp(&last_ticks, &last_ns);
     while (last_ns - first_ns < 20000000);
-    tsc_ns_per_tick = (uint64_t)((double)(last_ns - first_ns) / (double)(last_ticks - first_ticks) *
-                                     4294967296.0 +
-                                 0.5);
+    const double rate = (double)(last_ns - first_ns) / (double)(last_ticks - first_ticks);
+    tsc_ns_per_tick = (uint64_t)(rate * 4294967296.0 + 0.5);
     tsc_origin = first_ticks;
     bc_clock_read = read_tsc;
     return true;
-}
-
-#else
-
-static bool select_tsc(void)
-{
-    return false;
 }
 
 #endif
 
 bool bc_clock_select(enum bc_clock_kind kind)
 {
-    switch (kind) {
-    case BC_CLOCK_TSC:
+#ifdef HAVE_TSC
+    if (kind == BC_CLOCK_TSC)
         return select_tsc();
-    case BC_CLOCK_WTIME:
-        bc_clock_read = read_wtime;
-        return true;
-    case BC_CLOCK_MONOTONIC:
-        bc_clock_read = read_monotonic;
-        return true;
-    }
-    return false;
+#endif
+    if (kind != BC_CLOCK_MONOTONIC && kind != BC_CLOCK_WTIME)
+        return false;
+    bc_clock_read = kind == BC_CLOCK_WTIME ? read_wtime : read_monotonic;
+    return true;
 }
 
 double bc_elapsed_s(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)read_monotonic() * 1e-9;
 }
 
 void bc_sleep_ns(int64_t ns)
@@ -158,9 +141,8 @@ struct bc_clock_cost bc_clock_measure(void)
         if (batch + 1 == STILL_BATCHES && step_ns == INT64_MAX)
             return (struct bc_clock_cost){0.0, 0.0};
     }
-    bc_sort(read_ns, BATCHES);
     return (struct bc_clock_cost){
-        .read_ns = bc_quantile(read_ns, BATCHES, 0.5),
+        .read_ns = bc_median(read_ns, BATCHES),
         .resolution_ns = step_ns == INT64_MAX ? 0.0 : (double)step_ns,
     };
 }

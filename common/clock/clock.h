@@ -3,7 +3,7 @@
  *
  * One clock is in force at a time: call bc_clock_select() once, before anything is timed. Times are
  * nanoseconds since an arbitrary origin that differs from rank to rank, so only differences on one
- * rank mean anything.
+ * rank mean anything. All functions are local.
  */
 #ifndef COMMCOST_COMMON_CLOCK_CLOCK_H
 #define COMMCOST_COMMON_CLOCK_CLOCK_H
@@ -17,10 +17,9 @@ enum bc_clock_kind {
     BC_CLOCK_WTIME      /* MPI_Wtime; needs MPI_Init */
 };
 
-/* The cost of reading the clock, and its resolution. */
 struct bc_clock_cost {
-    double read_ns;       /* from one reading to the next, back to back: what a pair of
-                             readings adds to the time between them */
+    double read_ns;       /* from one reading to the next: what a pair of readings adds to the time
+                             between them */
     double resolution_ns; /* the smallest step above 0 that was seen */
 };
 
@@ -35,22 +34,22 @@ static inline int64_t bc_now_ns(void)
 
 /* Puts a clock in force. False, with nothing changed, if this machine lacks it: the time stamp
    counter is accepted only where the processor says that it runs at a constant rate in every power
-   state. Selecting it takes about 20 ms, to measure its rate against CLOCK_MONOTONIC. Local. */
+   state. Selecting it takes about 20 ms, to measure its rate against CLOCK_MONOTONIC. */
 bool bc_clock_select(enum bc_clock_kind kind);
 
 /* Whether all processes of a node read the same clock with the one in force, unless something
    shifts it for some of them. The other clocks have an origin or a rate that each process measures
-   for itself. Local. */
+   for itself. */
 bool bc_clock_is_shared_on_node(void);
 
 /* Measures the cost of the clock in force: the median over batches of readings. Takes about 1 ms.
-   Local. */
+ */
 struct bc_clock_cost bc_clock_measure(void);
 
-/* Seconds since an arbitrary origin, for time budgets, not for measuring. Local. */
+/* Seconds since an arbitrary origin, for time budgets, not for measuring. */
 double bc_elapsed_s(void);
 
-/* Sleeps for `ns` nanoseconds; a signal ends the sleep earlier. Local. */
+/* Sleeps for `ns` nanoseconds; a signal ends the sleep earlier. */
 void bc_sleep_ns(int64_t ns);
 
 #endif

@@ -40,8 +40,7 @@ static double undisturbed(double *values, size_t count)
 struct bc_work_rate bc_work_calibrate(void)
 {
     enum { REPEATS = 201 };
-    double long_ns[REPEATS];
-    double short_ns[REPEATS];
+    double long_ns[REPEATS], short_ns[REPEATS];
     /* Enough units for the resolution of any clock. */
     uint64_t units = 1024;
     double first_ns = time_work_ns(units);

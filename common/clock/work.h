@@ -25,10 +25,20 @@ uint64_t bc_work(uint64_t units);
    still while a program computes (on some simulators) both members are 0. Local. */
 struct bc_work_rate bc_work_calibrate(void);
 
-/* The units whose time is nearest to `ns`; 0 where that is less than one unit. Local. */
-uint64_t bc_work_units(const struct bc_work_rate *rate, double ns);
+/* The units whose time is nearest to `ns`; 0 where that is less than one unit, or where no amount
+   of work takes time. Local. */
+static inline uint64_t bc_work_units(const struct bc_work_rate *rate, double ns)
+{
+    if (!(rate->ns_per_unit > 0.0))
+        return 0;
+    const double units = (ns - rate->call_ns) / rate->ns_per_unit;
+    return units < 1.0 ? 0 : (uint64_t)(units + 0.5);
+}
 
 /* The time of `units` units in ns; 0 for none. Local. */
-double bc_work_ns(const struct bc_work_rate *rate, uint64_t units);
+static inline double bc_work_ns(const struct bc_work_rate *rate, uint64_t units)
+{
+    return units == 0 ? 0.0 : rate->call_ns + rate->ns_per_unit * (double)units;
+}
 
 #endif

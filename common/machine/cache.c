@@ -6,9 +6,7 @@
 
 #ifdef COMMCOST_HAVE_HWLOC
 #include <hwloc.h>
-#endif
 
-#ifdef COMMCOST_HAVE_HWLOC
 static size_t llc_bytes_from_hwloc(void)
 {
     size_t bytes = 0;
@@ -46,12 +44,11 @@ static size_t llc_bytes_from_sysconf(void)
 
 size_t bc_cache_llc_bytes(void)
 {
+    size_t bytes = 0;
 #ifdef COMMCOST_HAVE_HWLOC
-    const size_t bytes = llc_bytes_from_hwloc();
-    if (bytes > 0)
-        return bytes;
+    bytes = llc_bytes_from_hwloc();
 #endif
-    return llc_bytes_from_sysconf();
+    return bytes > 0 ? bytes : llc_bytes_from_sysconf();
 }
 
 size_t bc_cache_llc_flush_bytes(void)
@@ -62,14 +59,13 @@ size_t bc_cache_llc_flush_bytes(void)
 
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
 {
-    *flush = (struct bc_cache_flush){.count = bytes / sizeof(double)};
-    if (flush->count == 0)
+    *flush = (struct bc_cache_flush){0};
+    if (bytes < sizeof *flush->values)
         return true;
-    flush->values = malloc(flush->count * sizeof *flush->values);
-    if (flush->values == NULL) {
-        flush->count = 0;
+    flush->values = malloc(bytes);
+    if (flush->values == NULL)
         return false;
-    }
+    flush->count = bytes / sizeof *flush->values;
     for (size_t i = 0; i < flush->count; i++)
         flush->values[i] = (double)(i + 1);
     return true;

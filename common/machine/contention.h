@@ -20,27 +20,10 @@
 #include "common/machine/job.h"
 #include "common/result/output.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/* A row gets a warning if some rank waited for a larger share of its time, or, where the wait isn't
-   known, was preempted more often. Below that the median doesn't move; the services of a quiet
-   system take less than 1 %. */
-#define BC_WAITED_SHARE_MAX 0.05
+/* A row gets a warning if some rank was preempted more often, where its wait isn't known. */
 #define BC_SWITCHES_PER_S_MAX 25.0
-
-/* A shorter wait gets no warning, unless its share exceeds BC_WAITED_SHARE_MUCH, and neither do
-   fewer preemptions: a service that wakes up now and then is no competitor, even if a short row
-   meets it. */
-#define BC_WAITED_S_MIN 0.005
-#define BC_WAITED_SHARE_MUCH 0.25
-#define BC_SWITCHES_MIN 5
-
-/* The run gets a warning if a host took a larger share of the busy ticks, and at least this many
-   ticks. */
-#define BC_STOLEN_SHARE_MAX 0.05
-#define BC_STOLEN_TICKS_MIN 10
 
 /* The time of all processors of a node so far, in ticks. */
 struct bc_ticks {
@@ -48,8 +31,11 @@ struct bc_ticks {
     int64_t busy;   /* all but idle, including the stolen */
 };
 
+/* Reads them from a file as /proc/stat. Zeros if that has another form. Local. */
+struct bc_ticks bc_ticks_read(const char *stat);
+
 struct bc_contention {
-    int schedstat;         /* a file descriptor, or -1 where the kernel has no such file */
+    const char *schedstat; /* the path of a file that need not exist */
     int64_t waited_ns;     /* until the last look; -1: not known */
     int64_t switches;      /* preemptions until the last look */
     double looked_s;       /* when that look was, on bc_elapsed_s() */
@@ -66,7 +52,8 @@ struct bc_loss {
    known) and in which it was preempted `switches` times. Local. */
 struct bc_loss bc_loss_of(double seconds, double waited_s, int64_t switches);
 
-/* Begins to count for the calling thread. `schedstat` is a path; NULL: the kernel's file. Local. */
+/* Begins to count for the calling thread. `schedstat` is the path of a file as
+   /proc/thread-self/schedstat, which is meant by NULL; it must stay valid. Local. */
 void bc_contention_begin(struct bc_contention *contention, const char *schedstat);
 
 /* The loss since the last look, or since the beginning. Local. */
@@ -79,11 +66,8 @@ void bc_contention_row(struct bc_contention *contention, const struct bc_job *jo
                        struct bc_output *output, int64_t row);
 
 /* Warns on rank 0 if the host of some node took too much of its processors' time since the
-   beginning, and closes the file. Collective over MPI_COMM_WORLD. */
-void bc_contention_end(struct bc_contention *contention, const struct bc_job *job,
+   beginning. Collective over MPI_COMM_WORLD. */
+void bc_contention_end(const struct bc_contention *contention, const struct bc_job *job,
                        struct bc_output *output);
-
-/* Reads ticks from the first line of /proc/stat. False if the line has another form. Local. */
-bool bc_ticks_parse(struct bc_ticks *ticks, const char *line);
 
 #endif

@@ -1,89 +1,187 @@
 #include "common/machine/control_groups.h"
 
+#include "common/machine/system_file.h"
+
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* One line of /proc/self/cgroup. */
-struct membership {
-    const char *controllers; /* separated by commas; "" for version 2 */
-    const char *group;       /* begins with a slash */
-};
+/* ---- the groups of a process ----------------------------------------------------------------- */
 
-/* Splits a line NUMBER:CONTROLLERS:GROUP in place. False if it has another form. */
-static bool parse_membership(char *line, struct membership *membership)
-{
-    char *const first = strchr(line, ':');
-    char *const second = first != NULL ? strchr(first + 1, ':') : NULL;
-    if (second == NULL)
-        return false;
-    *second = '\0';
-    second[1 + strcspn(second + 1, "\n")] = '\0';
-    *membership = (struct membership){first + 1, second + 1};
-    return true;
-}
+/* Looks at one group, whose files lie in `folder`, if that exists; `version` of control groups is
+   1 or 2. */
+typedef void look_fn(const char *folder, int version, void *context);
 
-/* Whether a list separated by commas contains the controller. */
-static bool has_controller(const char *controllers, const char *controller)
-{
-    const size_t length = strlen(controller);
-    for (const char *word = controllers; *word != '\0';) {
-        const size_t end = strcspn(word, ",");
-        if (end == length && strncmp(word, controller, length) == 0)
-            return true;
-        word += end + (word[end] == ',');
-    }
-    return false;
-}
-
-/* Where to look for groups, and the function that looks. */
 struct visit {
     const char *mount;
-    bc_group_fn *look;
+    look_fn *look;
     void *context;
 };
 
-/* Visits a group and all groups above it, whose hierarchy may be mounted at `name` below the
+/* Looks at a group and at all groups above it, whose hierarchy may be mounted at `name` below the
    mount. */
-static void visit_upwards(const struct visit *visit, const char *name, const char *group,
-                          int version)
+static void look_upwards(const struct visit *visit, const char *name, const char *group,
+                         int version)
 {
     char path[PATH_MAX];
-    const size_t top = strlen(visit->mount) + (name[0] != '\0' ? 1 + strlen(name) : 0);
-    if (snprintf(path, sizeof path, "%s%s%s%s", visit->mount, name[0] != '\0' ? "/" : "", name,
-                 group) >= (int)sizeof path)
+    const char *const slash = name[0] != '\0' ? "/" : "";
+    const size_t length = strlen(group);
+    const int top = snprintf(path, sizeof path, "%s%s%s", visit->mount, slash, name);
+    if ((size_t)top + length >= sizeof path)
         return;
-    for (;;) {
+    memcpy(path + top, group, length + 1);
+    char *end = path + top + length;
+    while (end != NULL && end >= path + top) {
+        *end = '\0';
         visit->look(path, version, visit->context);
-        char *const slash = strrchr(path, '/');
-        if (slash == NULL || slash < path + top)
-            return;
-        *slash = '\0';
+        end = strrchr(path, '/');
     }
 }
 
-void bc_groups_visit(const char *membership, const char *mount, const char *controller,
-                     bc_group_fn *look, void *context)
+/* Whether a list separated by commas contains the controller. */
+static bool has_controller(const char *list, const char *controller)
+{
+    const size_t length = strlen(controller);
+    for (const char *at = list; (at = strstr(at, controller)) != NULL; at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+/* Looks at each group that limits what `controller` ("memory", "cpu") controls, from the innermost
+   outwards. */
+static void visit_groups(const char *membership, const char *mount, const char *controller,
+                         look_fn *look, void *context)
 {
     const struct visit visit = {mount, look, context};
-    char line[PATH_MAX];
+    char line[PATH_MAX]; /* NUMBER:CONTROLLERS:GROUP, without controllers for version 2 */
     FILE *const file = fopen(membership, "r");
     if (file == NULL)
         return;
     while (fgets(line, sizeof line, file) != NULL) {
-        struct membership in;
-        if (!parse_membership(line, &in))
+        const char *const first = strchr(line, ':');
+        char *const second = first != NULL ? strchr(first + 1, ':') : NULL;
+        if (second == NULL)
             continue;
-        if (in.controllers[0] == '\0') {
-            visit_upwards(&visit, "", in.group, 2);
-            visit_upwards(&visit, "unified", in.group, 2);
-        } else if (has_controller(in.controllers, controller)) {
-            visit_upwards(&visit, controller, in.group, 1);
-            if (strcmp(controller, in.controllers) != 0)
-                visit_upwards(&visit, in.controllers, in.group, 1);
+        const char *const controllers = first + 1, *const group = second + 1;
+        *second = '\0';
+        second[1 + strcspn(group, "\n")] = '\0';
+        if (controllers[0] == '\0') {
+            look_upwards(&visit, "", group, 2);
+            look_upwards(&visit, "unified", group, 2);
+        } else if (has_controller(controllers, controller)) {
+            look_upwards(&visit, controller, group, 1);
+            if (strcmp(controller, controllers) != 0)
+                look_upwards(&visit, controllers, group, 1);
         }
     }
     fclose(file);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* By version of control groups. */
+static const struct memory_files {
+    const char *limit, *usage;
+    const char *pages[2]; /* words in memory.stat for cached pages of files */
+} memory_files[] = {
+    [1] = {"memory.limit_in_bytes",
+           "memory.usage_in_bytes",
+           {"total_inactive_file ", "total_active_file "}},
+    [2] = {"memory.max", "memory.current", {"inactive_file ", "active_file "}},
+};
+
+static void take_min_left(const char *folder, int version, void *context)
+{
+    const struct memory_files *const files = &memory_files[version];
+    int64_t *const min = context;
+    int64_t limit, usage, pages;
+    if (!bc_system_numbers(&limit, 1, "", "%s/%s", folder, files->limit) || /* "max": no limit */
+        !bc_system_numbers(&usage, 1, "", "%s/%s", folder, files->usage))
+        return;
+    for (int i = 0; i < 2; i++)
+        if (bc_system_numbers(&pages, 1, files->pages[i], "%s/memory.stat", folder))
+            usage -= pages;
+    const int64_t left = usage < 0 ? limit : usage < limit ? limit - usage : 0;
+    if (left < *min)
+        *min = left;
+}
+
+int64_t bc_memory_of_groups(const char *membership, const char *mount)
+{
+    int64_t min = INT64_MAX;
+    visit_groups(membership, mount, "memory", take_min_left, &min);
+    return min;
+}
+
+/* ---- quotas ---------------------------------------------------------------------------------- */
+
+static bool has(const struct bc_quotas *quotas, const struct bc_quota *quota)
+{
+    for (int64_t i = 0; i < quotas->count; i++)
+        if (quotas->of[i].device == quota->device && quotas->of[i].group == quota->group)
+            return true;
+    return false;
+}
+
+static void add_quota(const char *folder, int version, void *context)
+{
+    struct bc_quotas *const quotas = context;
+    /* Quota and period in us. A group without a quota has -1 (version 1) or the word "max"
+       (version 2) in its place. */
+    int64_t us[2] = {0, 0};
+    struct stat status;
+    const bool known = version == 2
+                           ? bc_system_numbers(us, 2, "", "%s/cpu.max", folder)
+                           : bc_system_numbers(&us[0], 1, "", "%s/cpu.cfs_quota_us", folder) &&
+                                 bc_system_numbers(&us[1], 1, "", "%s/cpu.cfs_period_us", folder);
+    if (!known || us[0] <= 0 || us[1] <= 0 || stat(folder, &status) != 0)
+        return;
+    const struct bc_quota quota = {
+        .device = status.st_dev,
+        .group = status.st_ino,
+        .processors = (double)us[0] / (double)us[1],
+        .version = version,
+    };
+    if (quotas->count < BC_QUOTAS_MAX && !has(quotas, &quota))
+        quotas->of[quotas->count++] = quota;
+}
+
+void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount)
+{
+    memset(quotas, 0, sizeof *quotas); /* padding too: ranks send the whole struct */
+    visit_groups(membership, mount, "cpu", add_quota, quotas);
+}
+
+const char *bc_quota_file(const struct bc_quota *quota)
+{
+    return quota->version == 1 ? "cpu.cfs_quota_us" : "cpu.max";
+}
+
+struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int count)
+{
+    struct bc_quota_finding finding = {.processors = 0.0, .ranks = 0};
+    double smallest = 1.0;
+    for (int i = 0; i < count; i++) {
+        double rank_share = INFINITY; /* of a processor */
+        for (int64_t j = 0; j < quotas[i].count; j++) {
+            const struct bc_quota *const quota = &quotas[i].of[j];
+            int sharing = 0;
+            for (int k = 0; k < count; k++)
+                sharing += has(&quotas[k], quota);
+            const double share = quota->processors / sharing;
+            rank_share = fmin(rank_share, share);
+            if (share < smallest) {
+                smallest = share;
+                finding.exceeded = *quota;
+                finding.ranks = sharing;
+            }
+        }
+        finding.processors += rank_share;
+    }
+    return finding;
 }

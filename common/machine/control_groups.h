@@ -1,25 +1,62 @@
 /*
  * The control groups of a process, by whose limits containers and batch jobs bound what it may
- * take. Reads Linux's files; all functions are local.
+ * take: memory, and processor time. When the processes of a group have used up its quota of
+ * processor time, on however many processors, the kernel stops them for the rest of the period
+ * ("docker run --cpus=1.5" sets one). Reads Linux's files; all functions are local.
  *
- * Source: Linux's Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/cgroups.rst, and cgroups(7)
- * for /proc/self/cgroup. Groups above the top of a container's view can't be seen from inside.
+ * In all functions `membership` is a file as /proc/self/cgroup, which names the groups of a
+ * process, and `mount` is where the hierarchies of groups are mounted (as /sys/fs/cgroup). The
+ * limits of all groups above the named ones count, too. Groups above the top of a container's view
+ * can't be seen from inside.
+ *
+ * Source: Linux's Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat,
+ * cpu.max), cgroup-v1/cgroups.rst, cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst
+ * (cpu.cfs_quota_us, cpu.cfs_period_us), and cgroups(7) for /proc/self/cgroup.
  */
 #ifndef COMMCOST_COMMON_MACHINE_CONTROL_GROUPS_H
 #define COMMCOST_COMMON_MACHINE_CONTROL_GROUPS_H
 
-/* Where Linux lists the groups of a process, and where the hierarchies of groups are mounted. */
+#include <stdint.h>
+
 #define BC_GROUPS_OF_PROCESS "/proc/self/cgroup"
 #define BC_GROUPS_MOUNT "/sys/fs/cgroup"
 
-/* Looks at one group, whose files lie in `folder`, if that exists; `version` of control groups is
-   1 or 2. */
-typedef void bc_group_fn(const char *folder, int version, void *context);
+/* The bytes left in the groups: the minimum of limit minus usage. Cached pages of files don't count
+   as usage, since the kernel reclaims them. INT64_MAX without a limit. */
+int64_t bc_memory_of_groups(const char *membership, const char *mount);
 
-/* Calls `look` for each group that limits what `controller` ("memory", "cpu") controls: the groups
-   that the file `membership` names (as /proc/self/cgroup) and all groups above them, from the
-   innermost outwards. `mount` is where the hierarchies are mounted (as /sys/fs/cgroup). */
-void bc_groups_visit(const char *membership, const char *mount, const char *controller,
-                     bc_group_fn *look, void *context);
+/* The quota of one group. */
+struct bc_quota {
+    uint64_t device, group; /* device and inode of the group's folder: the same for all processes
+                               that see the group, by whatever path */
+    double processors;      /* processor time per wall-clock time: 1.5 is one and a half
+                               processors */
+    int64_t version;        /* of control groups: 1 or 2 */
+};
+
+/* The quotas that bound a process, from the innermost group outwards. With more than BC_QUOTAS_MAX
+   the outermost are left out. */
+enum { BC_QUOTAS_MAX = 8 };
+struct bc_quotas {
+    struct bc_quota of[BC_QUOTAS_MAX];
+    int64_t count;
+};
+
+void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount);
+
+/* What quotas mean for the ranks of one node. */
+struct bc_quota_finding {
+    double processors;        /* that all the ranks together may use; INFINITY without a limit */
+    struct bc_quota exceeded; /* the quota that allows each of its ranks the smallest share of a
+                                 processor, if that share is less than one processor */
+    int ranks;                /* that share the exceeded quota; 0: no quota is exceeded */
+};
+
+/* Judges the quotas of `count` ranks of one node, which may be in different groups: ranks share a
+   quota if both have it. */
+struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int count);
+
+/* The name of the file that sets a group's quota. */
+const char *bc_quota_file(const struct bc_quota *quota);
 
 #endif

@@ -11,7 +11,6 @@
 #define COMMCOST_COMMON_MACHINE_CORES_H
 
 #include <sched.h>
-#include <stdbool.h>
 
 #define BC_CORES_FOLDER "/sys/devices/system/cpu"
 
@@ -24,8 +23,8 @@ struct bc_cores {
 /* Reads the cores from a folder as /sys/devices/system/cpu. Local. */
 void bc_cores_read(struct bc_cores *cores, const char *folder);
 
-/* Sets `found` to the numbers of all cores that have a processor in `processors`. A processor whose
-   core isn't known counts as a core. Local. */
-void bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors, cpu_set_t *found);
+/* The numbers of all cores that have a processor in `processors`. A processor whose core isn't
+   known counts as a core. Local. */
+cpu_set_t bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors);
 
 #endif

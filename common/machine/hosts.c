@@ -16,15 +16,12 @@
 /* A number with this many digits fits long long. */
 #define DIGITS_MAX 17
 
+#define RANGE_SIZE 64 /* for the text of any progression */
+
 /* Ranks with a constant stride. */
 struct progression {
     int first, step, count;
 };
-
-static int last_of(const struct progression *p)
-{
-    return p->first + (p->count - 1) * p->step;
-}
 
 /* Hosts with consecutive numbers whose ranks are equal progressions, shifted by `shift` from host
    to host; or one host; or a part of the ranks of one host. */
@@ -54,13 +51,15 @@ static struct progression leading(const int *ranks, size_t count)
     return (struct progression){ranks[0], end > 1 ? step : 1, (int)end};
 }
 
-static int format_progression(const struct progression *p, char *text, size_t size)
+static void format_progression(const struct progression *p, char text[RANGE_SIZE])
 {
+    const int last = p->first + (p->count - 1) * p->step;
     if (p->count == 1)
-        return snprintf(text, size, "%d", p->first);
-    if (p->step == 1)
-        return snprintf(text, size, "%d-%d", p->first, last_of(p));
-    return snprintf(text, size, "%d-%d/%d", p->first, last_of(p), p->step);
+        snprintf(text, RANGE_SIZE, "%d", p->first);
+    else if (p->step == 1)
+        snprintf(text, RANGE_SIZE, "%d-%d", p->first, last);
+    else
+        snprintf(text, RANGE_SIZE, "%d-%d/%d", p->first, last, p->step);
 }
 
 size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
@@ -68,13 +67,11 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
     size_t used = 0;
     for (size_t i = 0; i < count;) {
         const struct progression next = leading(&ranks[i], count - i);
-        char range[64];
-        range[0] = ',';
-        const int skipped = i == 0;
-        format_progression(&next, range + 1, sizeof range - 1);
-        if (used < size)
-            snprintf(text + used, size - used, "%s", range + skipped);
-        used += strlen(range + skipped);
+        const size_t left = used < size ? size - used : 0;
+        char range[RANGE_SIZE];
+        format_progression(&next, range);
+        used +=
+            (size_t)snprintf(left > 0 ? text + used : NULL, left, "%s%s", i > 0 ? "," : "", range);
         i += (size_t)next.count;
     }
     return used;
@@ -165,13 +162,6 @@ void bc_hosts_free(struct bc_hosts *hosts)
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-static void send_hosts(const struct bc_hosts *hosts, int rank, MPI_Comm comm)
-{
-    int bytes = (int)(hosts->count * sizeof *hosts->runs);
-    BC_MPI(MPI_Send(&bytes, 1, MPI_INT, rank, 0, comm));
-    BC_MPI(MPI_Send(hosts->runs, bytes, MPI_BYTE, rank, 0, comm));
-}
-
 static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
 {
     int bytes;
@@ -186,70 +176,66 @@ static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
 
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
 {
-    int rank, ranks;
+    int rank, ranks, distance = 1;
     BC_MPI(MPI_Comm_rank(comm, &rank));
     BC_MPI(MPI_Comm_size(comm, &ranks));
     /* After each step a rank that goes on has the lists of 2 * distance ranks. */
-    for (int distance = 1; distance < ranks; distance *= 2) {
-        if (rank % (2 * distance) != 0) {
-            send_hosts(hosts, rank - distance, comm);
-            bc_hosts_free(hosts);
-            return;
-        }
+    for (; distance < ranks && rank % (2 * distance) == 0; distance *= 2)
         if (rank + distance < ranks)
             receive_hosts(hosts, rank + distance, comm);
-    }
+    if (rank == 0)
+        return;
+    const int bytes = (int)(hosts->count * sizeof *hosts->runs);
+    BC_MPI(MPI_Send(&bytes, 1, MPI_INT, rank - distance, 0, comm));
+    BC_MPI(MPI_Send(hosts->runs, bytes, MPI_BYTE, rank - distance, 0, comm));
+    bc_hosts_free(hosts);
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
-static void append_number(struct bc_text *text, const struct bc_host_run *run, long long index)
+/* Appends the names of the run's hosts from number `first` to `last`, counted from 0. Runs of
+   several hosts have numbers. */
+static void append_names(struct bc_text *text, const struct bc_host_run *run, long long first,
+                         long long last)
 {
+    bc_text_append(text, "%s%s%s", text->length > 0 ? "; " : "", run->prefix,
+                   first < last ? "[" : "");
     if (run->digits > 0)
-        bc_text_append(text, "%0*lld", run->digits, run->number + index);
+        bc_text_append(text, "%0*lld", run->digits, run->number + first);
+    if (first < last)
+        bc_text_append(text, "-%0*lld]", run->digits, run->number + last);
+    bc_text_append(text, "%s: ", run->suffix);
 }
 
 static void append_progression(struct bc_text *text, const struct progression *ranks)
 {
-    char range[64];
-    format_progression(ranks, range, sizeof range);
+    char range[RANGE_SIZE];
+    format_progression(ranks, range);
     bc_text_append(text, "%s", range);
 }
 
 static void list_hosts(struct bc_text *text, const struct bc_host_run *run)
 {
+    struct progression ranks = run->ranks;
     for (long long i = 0; i < run->hosts; i++) {
-        struct progression ranks = run->ranks;
-        ranks.first += (int)i * run->shift;
-        if (run->continues) {
+        if (run->continues)
             bc_text_append(text, ",");
-        } else {
-            bc_text_append(text, "%s%s", text->length > 0 ? "; " : "", run->prefix);
-            append_number(text, run, i);
-            bc_text_append(text, "%s: ", run->suffix);
-        }
+        else
+            append_names(text, run, i, i);
         append_progression(text, &ranks);
+        ranks.first += run->shift;
     }
-}
-
-/* Whether all ranks of the run follow one another. */
-static bool is_block(const struct bc_host_run *run)
-{
-    return run->ranks.step == 1 && run->shift == run->ranks.count;
 }
 
 static void append_as_one(struct bc_text *text, const struct bc_host_run *run)
 {
-    bc_text_append(text, "%s%s[", text->length > 0 ? "; " : "", run->prefix);
-    append_number(text, run, 0);
-    bc_text_append(text, "-");
-    append_number(text, run, run->hosts - 1);
-    bc_text_append(text, "]%s: ", run->suffix);
     struct progression ranks = run->ranks;
-    if (is_block(run))
+    const bool follow_one_another = ranks.step == 1 && run->shift == ranks.count;
+    if (follow_one_another)
         ranks.count *= (int)run->hosts;
+    append_names(text, run, 0, run->hosts - 1);
     append_progression(text, &ranks);
-    if (!is_block(run))
+    if (!follow_one_another)
         bc_text_append(text, ", each next %+d", run->shift);
 }
 

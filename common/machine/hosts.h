@@ -8,7 +8,7 @@
  *                                        each next host are larger
  *
  * Ranks are written as bc_format_ranks does. A host that continues no such pattern is listed by
- * itself.
+ * itself. All functions but bc_hosts_gather are local.
  */
 #ifndef COMMCOST_COMMON_MACHINE_HOSTS_H
 #define COMMCOST_COMMON_MACHINE_HOSTS_H
@@ -17,24 +17,24 @@
 #include <stddef.h>
 
 /* Writes ascending ranks as ranges with strides: 0,1,2,3,8 becomes "0-3,8", and 0,4,8,12 becomes
-   "0-12/4". Returns the length of the whole text, of which at most size - 1 characters are written.
-   Local. */
+   "0-12/4". Returns the length of the whole text, of which at most size - 1 characters are
+   written. */
 size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size);
 
 struct bc_host_run;
 
 /* Hosts in the caller's order, stored as runs of hosts that continue one pattern: the memory grows
-   with the number of runs, not of hosts. All zeros is an empty list. Without memory the job
-   ends. */
+   with the number of runs, not of hosts. All zeros is an empty list. Without memory the job ends.
+ */
 struct bc_hosts {
     struct bc_host_run *runs;
     size_t count, capacity;
 };
 
-/* Appends a host with its ranks, ascending and at least one. Local. */
+/* Appends a host with its ranks, ascending and at least one. */
 void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, size_t count);
 
-/* Appends all hosts of `more`. Local. */
+/* Appends all hosts of `more`. */
 void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more);
 
 /* Collects the lists of all ranks of `comm` on its rank 0, in the order of the ranks; on other
@@ -42,10 +42,9 @@ void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more);
    the whole list takes. Collective. */
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 
-/* Returns the text; the caller frees it. Local. */
+/* Returns the text; the caller frees it. */
 char *bc_hosts_format(const struct bc_hosts *hosts);
 
-/* Local. */
 void bc_hosts_free(struct bc_hosts *hosts);
 
 #endif

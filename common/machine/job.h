@@ -6,10 +6,10 @@
 
 #include <mpi.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/* The same on every rank, but for `rank` and the members from `node` on. */
+/* The same on every rank, but for `rank` and the members from `node` on. Texts, and `cores`, are on
+   rank 0; elsewhere they are NULL and 0. */
 struct bc_job {
     int rank, ranks;
     int nodes; /* groups of ranks that share memory, as MPI_Comm_split_type finds them */
@@ -18,19 +18,15 @@ struct bc_job {
     int min_allowed_processors; /* the same, or the processors that control groups' quotas allow
                                    (rounded down, at least 1) where these are fewer */
     bool shares_processors;     /* on some node there are more ranks than processors for them */
-    bool oversubscribed;        /* shares_processors, or a quota allows less than a processor a
-                                   rank */
-    int node;                   /* this rank's node, 0 to nodes - 1, in the order of the nodes'
-                                   lowest ranks */
-    MPI_Comm node_comm;         /* the ranks of this node */
-    char *hosts;                /* each host with its ranks, as hosts.h writes them. On rank 0; else
-                                   NULL, as all texts that follow */
-    char *binding;              /* the processors that each rank of rank 0's node may run on */
-    int cores;                  /* of rank 0's node, online; 0: not known. On rank 0 */
-    char *shared_cores;         /* says which ranks are on hardware threads of one core; NULL: none
-                                   or not known */
-    char *exceeded_quota;       /* says which quota allows less than a processor a rank; NULL:
-                                   none */
+    bool oversubscribed;        /* or a quota allows less than a processor a rank */
+    int node; /* this rank's, 0 to nodes - 1, in the order of the nodes' lowest ranks */
+    int node_rank, node_ranks; /* in node_comm */
+    MPI_Comm node_comm;        /* the ranks of this node */
+    char *hosts;               /* each host with its ranks, as hosts.h writes them */
+    char *binding;             /* the processors that each rank of rank 0's node may run on */
+    int cores;                 /* of rank 0's node, online; 0: not known */
+    char *shared_cores; /* which ranks are on hardware threads of one core; NULL: none, not known */
+    char *exceeded_quota; /* which quota allows less than a processor a rank; NULL: none */
 };
 
 /* The files that describe a system; tests write their own. */
@@ -49,14 +45,10 @@ void bc_job_describe(struct bc_job *job);
 /* The same, from the files of another system, which may differ from rank to rank. */
 void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
-/* The bytes that each rank may take of the memory that is available now: what a node has divided by
-   the ranks of the fullest node; the minimum over nodes. INT64_MAX where no system says. Collective
-   over MPI_COMM_WORLD; the same on every rank. */
-int64_t bc_job_memory_per_rank(const struct bc_job *job);
-
-/* The same for /dev/shm, where MPI libraries put windows that the ranks of a node share; a
-   container may have much less of it than of memory. */
-int64_t bc_job_shared_memory_per_rank(const struct bc_job *job);
+/* The bytes that each rank may take of what its node has available (memory.h): node_bytes divided
+   by the ranks of the fullest node; the minimum over ranks. INT64_MAX where all give INT64_MAX,
+   since no system says. Collective over MPI_COMM_WORLD; the same on every rank. */
+int64_t bc_job_share_per_rank(const struct bc_job *job, int64_t node_bytes);
 
 /* Collective. */
 void bc_job_free(struct bc_job *job);

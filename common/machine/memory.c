@@ -4,67 +4,68 @@
 #include "common/machine/system_file.h"
 #include "common/mpi/mpi_check.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
-
-/* ---- what is left ---------------------------------------------------------------------------- */
-
-/* The files of a version of control groups. */
-struct names {
-    const char *limit, *usage;
-    const char *pages[2]; /* words in memory.stat for cached pages of files */
-};
-
-static const struct names version_1 = {
-    .limit = "memory.limit_in_bytes",
-    .usage = "memory.usage_in_bytes",
-    .pages = {"total_inactive_file ", "total_active_file "},
-};
-
-static const struct names version_2 = {
-    .limit = "memory.max",
-    .usage = "memory.current",
-    .pages = {"inactive_file ", "active_file "},
-};
-
-/* The bytes left in one group. */
-static int64_t left_in(const struct names *names, const char *folder)
-{
-    int64_t limit, usage, pages;
-    if (!bc_system_numbers(folder, names->limit, "", &limit, 1) || /* "max": no limit */
-        !bc_system_numbers(folder, names->usage, "", &usage, 1))
-        return INT64_MAX;
-    for (int i = 0; i < 2; i++)
-        if (bc_system_numbers(folder, "memory.stat", names->pages[i], &pages, 1))
-            usage -= pages;
-    return usage < 0 ? limit : usage < limit ? limit - usage : 0;
-}
-
-static void take_min(const char *folder, int version, void *context)
-{
-    int64_t *const min = context;
-    const int64_t left = left_in(version == 1 ? &version_1 : &version_2, folder);
-    if (left < *min)
-        *min = left;
-}
-
-int64_t bc_memory_of_groups(const char *membership, const char *mount)
-{
-    int64_t min = INT64_MAX;
-    bc_groups_visit(membership, mount, "memory", take_min, &min);
-    return min;
-}
 
 int64_t bc_memory_available(void)
 {
     int64_t kib;
-    const int64_t of_node =
-        bc_system_numbers("/proc", "meminfo", "MemAvailable:", &kib, 1) ? kib * 1024 : INT64_MAX;
+    const bool known = bc_system_numbers(&kib, 1, "MemAvailable:", "/proc/meminfo");
+    const int64_t of_node = known ? kib * 1024 : INT64_MAX;
     const int64_t of_groups = bc_memory_of_groups(BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT);
     return of_groups < of_node ? of_groups : of_node;
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+#define FOLDER "/dev/shm"
+
+/* With less than this an access may end in SIGBUS: a page may be larger than what is left. */
+#define FULL_BYTES ((int64_t)64 << 10)
+/* With less than this a library may not start: UCX takes 4.3 MiB a rank. */
+#define NEARLY_FULL_BYTES ((int64_t)16 << 20)
+
+int64_t bc_shared_memory_available(void)
+{
+    struct statvfs folder;
+    if (statvfs(FOLDER, &folder) != 0)
+        return INT64_MAX;
+    return (int64_t)folder.f_bavail * (int64_t)folder.f_frsize;
+}
+
+/* Says on stderr that /dev/shm is full, if fewer than min_bytes are free. A signal handler calls
+   this. */
+static bool explain(int64_t min_bytes)
+{
+    static const char text[] =
+        "commcost: " FOLDER ", where MPI puts what the processes of a node share, "
+        "has little room left: clear it, or give the container more (docker run --shm-size)\n";
+    if (bc_shared_memory_available() >= min_bytes)
+        return false;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    return true;
+}
+
+static void on_bus_error(int signal_number)
+{
+    if (explain(FULL_BYTES))
+        _exit(1);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void bc_shared_memory_watch(bool speaks)
+{
+    struct sigaction action = {.sa_handler = on_bus_error};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+    if (speaks)
+        (void)explain(NEARLY_FULL_BYTES);
 }
 
 /* ---- allocation ------------------------------------------------------------------------------ */
@@ -98,5 +99,5 @@ void *bc_allocate_pages(size_t bytes, const char *format, ...)
     va_start(arguments, format);
     require(memory, format, arguments);
     va_end(arguments);
-    return memory != NULL ? memset(memory, 0, pages * page) : NULL;
+    return memset(memory, 0, pages * page);
 }

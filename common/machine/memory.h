@@ -1,15 +1,17 @@
 /*
- * How much memory a process may still take, and allocation that ends the job where there is none.
+ * How much memory a process may still take, of its node and of /dev/shm, and allocation that ends
+ * the job where there is none. All functions are local.
  *
  * Linux ends a process that takes more than its node has, or more than the control groups of
- * containers and batch jobs allow.
- *
- * Source: Linux's Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current,
- * memory.stat) and cgroup-v1/memory.rst. All functions are local.
+ * containers and batch jobs allow (control_groups.h). MPI libraries put what the ranks of a node
+ * share into /dev/shm. Where that is too small some libraries give up in MPI_Init with an error of
+ * their own, and with others the kernel ends a process with SIGBUS at its first access, without any
+ * message.
  */
 #ifndef COMMCOST_COMMON_MACHINE_MEMORY_H
 #define COMMCOST_COMMON_MACHINE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,11 +19,15 @@
    INT64_MAX where the system doesn't say. */
 int64_t bc_memory_available(void);
 
-/* The bytes left in the control groups of a process: the minimum, over the groups that the file
-   `membership` names (as /proc/self/cgroup) and all groups above them, of the group's limit minus
-   its usage. Cached pages of files don't count as usage, since the kernel reclaims them. `mount` is
-   where the hierarchies are mounted (as /sys/fs/cgroup). INT64_MAX without a limit. */
-int64_t bc_memory_of_groups(const char *membership, const char *mount);
+/* The bytes that are free in /dev/shm; INT64_MAX where the system doesn't say. A signal handler may
+   call it: statvfs is a bare system call in Linux's C libraries. */
+int64_t bc_shared_memory_available(void);
+
+/* If `speaks`, warns on stderr when /dev/shm is nearly full, since a library that gives up in
+   MPI_Init then ends the process. From now on a SIGBUS while /dev/shm is full ends the process with
+   one line that says so, and with exit status 1; a SIGBUS for another reason ends it as usual. Call
+   it before MPI_Init. */
+void bc_shared_memory_watch(bool speaks);
 
 /* Allocates `count` elements of `element_bytes` bytes, filled with zeros; never NULL, also for no
    elements. Without memory ends the job with the message that printf makes of `format`. The caller

@@ -22,21 +22,15 @@ static int translate(MPI_Comm from, int rank, MPI_Comm to)
     return translated;
 }
 
-/* Whether the ranks of each node follow each other in MPI_COMM_WORLD. Collective. */
-static bool places_are_ranks(const struct bc_job *job)
-{
-    int node_rank;
-    BC_MPI(MPI_Comm_rank(job->node_comm, &node_rank));
-    int follow = job->rank == translate(job->node_comm, 0, MPI_COMM_WORLD) + node_rank;
-    bc_harness_allreduce(MPI_IN_PLACE, &follow, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return follow != 0;
-}
-
 void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job)
 {
+    /* Whether the ranks of each node follow each other in MPI_COMM_WORLD, so that places are
+       ranks. */
+    int follow = job->rank == translate(job->node_comm, 0, MPI_COMM_WORLD) + job->node_rank;
+    bc_harness_allreduce(MPI_IN_PLACE, &follow, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     order->comm = MPI_COMM_WORLD;
     /* Among equal keys MPI keeps the order of ranks (MPI 3.1, 6.4.2). */
-    if (!places_are_ranks(job))
+    if (!follow)
         BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, job->node, &order->comm));
     BC_MPI(MPI_Comm_rank(order->comm, &order->place));
 }
@@ -59,21 +53,15 @@ bool bc_crosses_nodes(const struct bc_job *job, int rank)
     return translate(MPI_COMM_WORLD, rank, job->node_comm) == MPI_UNDEFINED;
 }
 
-static int whole_pct(int64_t part, int64_t all)
-{
-    if (part == 0 || part == all)
-        return part == 0 ? 0 : 100;
-    const double pct = round(100.0 * (double)part / (double)all);
-    return (int)fmin(99.0, fmax(1.0, pct));
-}
-
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count)
 {
-    int64_t mine[2] = {0, count}, all[2] = {0, 0}; /* pairs that cross nodes; all pairs */
+    int64_t own[2] = {0, count}, all[2] = {0, 0}; /* pairs that cross nodes; all pairs */
     for (int i = 0; i < count; i++)
-        mine[0] += bc_crosses_nodes(job, partners[i]);
-    bc_harness_reduce(mine, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    return whole_pct(all[0], all[1]);
+        own[0] += bc_crosses_nodes(job, partners[i]);
+    bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (all[0] == 0 || all[0] == all[1])
+        return all[0] == 0 ? 0 : 100;
+    return (int)fmin(99.0, fmax(1.0, round(100.0 * (double)all[0] / (double)all[1])));
 }
 
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,

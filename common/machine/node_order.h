@@ -28,10 +28,8 @@ struct bc_node_order {
     int place;     /* of this rank */
 };
 
-/* Collective over MPI_COMM_WORLD. */
+/* Collective over MPI_COMM_WORLD, both. */
 void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job);
-
-/* Collective over MPI_COMM_WORLD. */
 void bc_node_order_destroy(struct bc_node_order *order);
 
 /* The rank of MPI_COMM_WORLD at a place; -1 for the place -1 (none). Local. */

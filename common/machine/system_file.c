@@ -1,11 +1,12 @@
 #include "common/machine/system_file.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool bc_parse_integers(const char *text, int64_t *numbers, int count)
+static bool parse(const char *text, int64_t *numbers, int count)
 {
     for (int i = 0; i < count; i++) {
         char *end;
@@ -17,19 +18,20 @@ bool bc_parse_integers(const char *text, int64_t *numbers, int count)
     return true;
 }
 
-bool bc_system_numbers(const char *folder, const char *name, const char *word, int64_t *numbers,
-                       int count)
+bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
 {
-    char path[PATH_MAX], line[256];
+    char whole[PATH_MAX], line[256];
     bool found = false;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-        return false;
-    FILE *const file = fopen(path, "r");
+    va_list arguments;
+    va_start(arguments, path);
+    const int length = vsnprintf(whole, sizeof whole, path, arguments);
+    va_end(arguments);
+    FILE *const file = length < (int)sizeof whole ? fopen(whole, "r") : NULL;
     if (file == NULL)
         return false;
     while (!found && fgets(line, sizeof line, file) != NULL)
-        found = strncmp(line, word, strlen(word)) == 0 &&
-                bc_parse_integers(line + strlen(word), numbers, count);
+        found =
+            strncmp(line, word, strlen(word)) == 0 && parse(line + strlen(word), numbers, count);
     fclose(file);
     return found;
 }

@@ -51,8 +51,7 @@ static void require_unified_model(MPI_Win window)
     int known;
     if (MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known) == MPI_SUCCESS && known &&
         *model != MPI_WIN_UNIFIED)
-        bc_abort("this MPI library lacks the unified memory model that "
-                 "coarrays need");
+        bc_abort("this MPI library lacks the unified memory model that coarrays need");
 }
 
 /* ---- coarrays -------------------------------------------------------------------------------- */
@@ -79,120 +78,87 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-static MPI_Datatype strided(int64_t blocks, int64_t block_values, int64_t stride_values)
+MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values)
 {
     const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
-    MPI_Datatype type;
-    if (bc_is_count(blocks) && bc_is_count(block_values) && bc_is_count(stride_values)) {
-        BC_MPI(MPI_Type_vector(bc_as_count(blocks), bc_as_count(block_values),
-                               bc_as_count(stride_values), MPI_DOUBLE, &type));
-        return type;
-    }
-    MPI_Datatype block = bc_type_repeat(block_values, value_bytes, MPI_DOUBLE);
-    type = bc_type_repeat(blocks, stride_values * value_bytes, block);
-    BC_MPI(MPI_Type_free(&block));
-    return type;
-}
-
-void bc_section_create(struct bc_section *section, int64_t blocks, int64_t block_values,
-                       int64_t stride_values)
-{
+    MPI_Datatype section;
     if (blocks < 0 || block_values < 0 || stride_values < 0)
         bc_abort("no section can have %lld blocks of %lld values, %lld apart", (long long)blocks,
                  (long long)block_values, (long long)stride_values);
-    section->type = strided(blocks, block_values, stride_values);
-    BC_MPI(MPI_Type_commit(&section->type));
-}
-
-void bc_section_create_box(struct bc_section *section, int directions, const int64_t *array,
-                           const int64_t *extent)
-{
-    static const int64_t origin[BC_DIRECTIONS_MAX];
-    for (int d = 0; d < directions; d++)
-        if (extent[d] < 1 || extent[d] > array[d])
-            bc_abort("no section can have %lld of %lld values", (long long)extent[d],
-                     (long long)array[d]);
-    section->type = bc_type_box(directions, array, extent, origin, MPI_DOUBLE);
-}
-
-void bc_section_destroy(struct bc_section *section)
-{
-    BC_MPI(MPI_Type_free(&section->type));
+    if (bc_is_count(blocks) && bc_is_count(block_values) && bc_is_count(stride_values)) {
+        BC_MPI(MPI_Type_vector(bc_as_count(blocks), bc_as_count(block_values),
+                               bc_as_count(stride_values), MPI_DOUBLE, &section));
+    } else {
+        MPI_Datatype block = bc_type_repeat(block_values, value_bytes, MPI_DOUBLE);
+        section = bc_type_repeat(blocks, stride_values * value_bytes, block);
+        BC_MPI(MPI_Type_free(&block));
+    }
+    BC_MPI(MPI_Type_commit(&section));
+    return section;
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-static int next_piece(int64_t count)
+static int next_piece(int64_t left)
 {
-    return (int)(count < TRANSFER_MAX ? count : TRANSFER_MAX);
+    return (int)(left < TRANSFER_MAX ? left : TRANSFER_MAX);
 }
 
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
                     const double *source, int64_t count)
 {
-    while (count > 0) {
-        const int piece = next_piece(count);
-        BC_MPI(MPI_Put(source, piece, MPI_DOUBLE, target, (MPI_Aint)displacement, piece, MPI_DOUBLE,
-                       coarray->window));
-        source += piece;
-        displacement += piece;
-        count -= piece;
+    for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
+        const int piece = next_piece(count - done);
+        BC_MPI(MPI_Put(source + done, piece, MPI_DOUBLE, target, (MPI_Aint)(displacement + done),
+                       piece, MPI_DOUBLE, coarray->window));
     }
 }
 
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
                     double *destination, int64_t count)
 {
-    while (count > 0) {
-        const int piece = next_piece(count);
-        BC_MPI(MPI_Get(destination, piece, MPI_DOUBLE, target, (MPI_Aint)displacement, piece,
-                       MPI_DOUBLE, coarray->window));
-        destination += piece;
-        displacement += piece;
-        count -= piece;
+    for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
+        const int piece = next_piece(count - done);
+        BC_MPI(MPI_Get(destination + done, piece, MPI_DOUBLE, target,
+                       (MPI_Aint)(displacement + done), piece, MPI_DOUBLE, coarray->window));
     }
 }
 
 void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            const double *source, const struct bc_section *section)
+                            const double *source, MPI_Datatype section)
 {
-    BC_MPI(MPI_Put(source, 1, section->type, target, (MPI_Aint)displacement, 1, section->type,
-                   coarray->window));
+    BC_MPI(
+        MPI_Put(source, 1, section, target, (MPI_Aint)displacement, 1, section, coarray->window));
 }
 
 void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            double *destination, const struct bc_section *section)
+                            double *destination, MPI_Datatype section)
 {
-    BC_MPI(MPI_Get(destination, 1, section->type, target, (MPI_Aint)displacement, 1, section->type,
+    BC_MPI(MPI_Get(destination, 1, section, target, (MPI_Aint)displacement, 1, section,
                    coarray->window));
 }
 
 /* ---- synchronisation ------------------------------------------------------------------------- */
 
-/* Completes this rank's stores, puts and gets. */
+/* Completes this rank's stores, puts and gets. When it has synchronised with other ranks, another
+   MPI_Win_sync makes its later loads see what is in its part. */
 static void complete(const struct bc_coarray *coarray)
 {
     BC_MPI(MPI_Win_sync(coarray->window));
     BC_MPI(MPI_Win_flush_all(coarray->window));
 }
 
-/* Makes later loads of this rank see what is in its part. */
-static void look_afresh(const struct bc_coarray *coarray)
-{
-    BC_MPI(MPI_Win_sync(coarray->window));
-}
-
 void bc_sync_memory(const struct bc_coarray *coarray)
 {
     complete(coarray);
-    look_afresh(coarray);
+    BC_MPI(MPI_Win_sync(coarray->window));
 }
 
 void bc_sync_all(const struct bc_coarray *coarray)
 {
     complete(coarray);
     BC_MPI(MPI_Barrier(coarray->comm));
-    look_afresh(coarray);
+    BC_MPI(MPI_Win_sync(coarray->window));
 }
 
 static bool has(const struct bc_images *images, int rank)
@@ -235,7 +201,7 @@ void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
         BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, rank, 0, coarray->comm, request++));
     }
     BC_MPI(MPI_Waitall(2 * images->count, images->requests, images->statuses));
-    look_afresh(coarray);
+    BC_MPI(MPI_Win_sync(coarray->window));
 }
 
 /* ---- mutual exclusion ------------------------------------------------------------------------ */
@@ -390,8 +356,8 @@ void bc_queue_lock_acquire(struct bc_queue_lock *lock)
    (tests/mpi_defects/compare_and_swap.c). */
 void bc_queue_lock_release(struct bc_queue_lock *lock)
 {
-    int64_t usurper = NOBODY; /* the paper's word: the last of the ranks that came while LAST was
-                                 NOBODY */
+    /* The paper's word: the last of the ranks that came while LAST was NOBODY. */
+    int64_t usurper = NOBODY;
     BC_MPI(MPI_Win_sync(lock->part.window));
     if (!has_next(lock)) {
         const int64_t last = swap_last(lock, NOBODY);

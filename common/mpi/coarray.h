@@ -13,10 +13,10 @@
  *                         construct
  *
  * Images are ranks, counted from 0. Data is double precision; displacements, counts and strides are
- * in doubles. A put or get is only started: the data has arrived after the next synchronisation of
- * this rank through the same coarray, and until then neither end may be accessed. What a rank put
- * or stored before it synchronised with another rank is visible there after that, and on ranks that
- * synchronise with that rank later; nothing else is ordered (Fortran 2008, 8.5.2, "segments").
+ * in doubles. A put or get is only started: the data has arrived after this rank's next
+ * synchronisation through the same coarray, and until then neither end may be accessed. What a rank
+ * put or stored before it synchronised with another rank is visible there after that, and on ranks
+ * that synchronise with that rank later; nothing else is ordered (Fortran 2008, 8.5.2, "segments").
  *
  * Where the network can't serve a put, a get or a lock by itself, its target does, and only while
  * the target is in an MPI call.
@@ -56,23 +56,12 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
    Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
-/* A section of a coarray. Make it once, outside of any timing. */
-struct bc_section {
-    MPI_Datatype type;
-};
-
-/* A strided section: `blocks` blocks of block_values values, whose starts are stride_values apart.
-   Ends the job if an argument is negative. With a stride below the block's length blocks overlap,
-   which MPI forbids where data is written. Local. */
-void bc_section_create(struct bc_section *section, int64_t blocks, int64_t block_values,
-                       int64_t stride_values);
-/* A box of `extent` values in each direction, in an array of `array` values in each, the last
-   direction contiguous. The section starts at the box's first value. Ends the job if an extent is
-   below 1 or above the array's, or with no directions or more than BC_DIRECTIONS_MAX. Local. */
-void bc_section_create_box(struct bc_section *section, int directions, const int64_t *array,
-                           const int64_t *extent);
-/* Call it when all transfers with the section are complete. Local. */
-void bc_section_destroy(struct bc_section *section);
+/* Makes a strided section of a coarray, as a committed datatype: `blocks` blocks of block_values
+   values, whose starts are stride_values apart. Make it once, outside of any timing, and free it
+   when all transfers with it are complete. Ends the job if an argument is negative. With a stride
+   below the block's length blocks overlap, which MPI forbids where data is written. bc_type_box
+   makes sections of several directions. Local. */
+MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values);
 
 /* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
    there to `destination`; `target` may be this rank. The values must lie inside the part, which is
@@ -84,9 +73,9 @@ void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displa
 
 /* The same for a section, whose gaps are equal at both ends and are not written. */
 void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            const double *source, const struct bc_section *section);
+                            const double *source, MPI_Datatype section);
 void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            double *destination, const struct bc_section *section);
+                            double *destination, MPI_Datatype section);
 
 /* Sync memory: completes this rank's transfers and waits for no other rank. Local. */
 void bc_sync_memory(const struct bc_coarray *coarray);

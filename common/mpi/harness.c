@@ -5,8 +5,8 @@
 
 #include <sched.h>
 
-/* A rank tests its request LOOKS times before each sleep: a collective may have several steps
-   ready, and each test makes progress on one of them. */
+/* A rank that sleeps tests its request LOOKS times before each sleep: a collective may have several
+   steps ready, and each test makes progress on one of them. */
 #define LOOKS 4
 
 /* The first sleep is short, for collectives that are about to end; each is twice as long as the one
@@ -21,33 +21,24 @@ void bc_harness_choose(bool sleeps)
     sleeping = sleeps;
 }
 
-typedef void wait_fn(MPI_Request *request);
-
-static void wait_asleep(MPI_Request *request)
+static void wait_for(MPI_Request *request, bool yields)
 {
-    int done = 0;
-    for (int64_t sleep_ns = SLEEP_MIN_NS;; sleep_ns *= 2) {
-        for (int i = 0; i < LOOKS && !done; i++)
-            BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
+    int64_t sleep_ns = SLEEP_MIN_NS;
+    for (int64_t looks = 1;; looks++) {
+        int done;
+        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
         if (done)
             return;
-        if (sleep_ns > SLEEP_MAX_NS)
-            sleep_ns = SLEEP_MAX_NS;
-        /* A signal may end the sleep earlier, which does no harm. */
-        bc_sleep_ns(sleep_ns);
-    }
-}
-
-static void wait_yielding(MPI_Request *request)
-{
-    for (int done = 0; !done;) {
-        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
-        if (!done)
+        if (yields) {
             sched_yield();
+        } else if (looks % LOOKS == 0) {
+            bc_sleep_ns(sleep_ns); /* A signal may end it earlier, which does no harm. */
+            sleep_ns = 2 * sleep_ns < SLEEP_MAX_NS ? 2 * sleep_ns : SLEEP_MAX_NS;
+        }
     }
 }
 
-static void barrier(MPI_Comm comm, wait_fn *wait)
+static void barrier(MPI_Comm comm, bool yields)
 {
     if (!sleeping) {
         BC_MPI(MPI_Barrier(comm));
@@ -55,11 +46,11 @@ static void barrier(MPI_Comm comm, wait_fn *wait)
     }
     MPI_Request request;
     BC_MPI(PMPI_Ibarrier(comm, &request));
-    wait(&request);
+    wait_for(&request, yields);
 }
 
 static void allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
-                      MPI_Comm comm, wait_fn *wait)
+                      MPI_Comm comm, bool yields)
 {
     if (!sleeping) {
         BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
@@ -67,29 +58,29 @@ static void allreduce(const void *send, void *receive, int count, MPI_Datatype t
     }
     MPI_Request request;
     BC_MPI(PMPI_Iallreduce(send, receive, count, type, op, comm, &request));
-    wait(&request);
+    wait_for(&request, yields);
 }
 
 void bc_harness_barrier(MPI_Comm comm)
 {
-    barrier(comm, wait_asleep);
+    barrier(comm, false);
 }
 
 void bc_harness_release(MPI_Comm comm)
 {
-    barrier(comm, wait_yielding);
+    barrier(comm, true);
 }
 
 void bc_harness_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm)
 {
-    allreduce(send, receive, count, type, op, comm, wait_asleep);
+    allreduce(send, receive, count, type, op, comm, false);
 }
 
 void bc_harness_release_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
                                   MPI_Op op, MPI_Comm comm)
 {
-    allreduce(send, receive, count, type, op, comm, wait_yielding);
+    allreduce(send, receive, count, type, op, comm, true);
 }
 
 void bc_harness_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -100,7 +91,7 @@ void bc_harness_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_
     }
     MPI_Request request;
     BC_MPI(PMPI_Ibcast(buffer, count, type, root, comm, &request));
-    wait_asleep(&request);
+    wait_for(&request, false);
 }
 
 void bc_harness_reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
@@ -112,5 +103,5 @@ void bc_harness_reduce(const void *send, void *receive, int count, MPI_Datatype 
     }
     MPI_Request request;
     BC_MPI(PMPI_Ireduce(send, receive, count, type, op, root, comm, &request));
-    wait_asleep(&request);
+    wait_for(&request, false);
 }

@@ -98,29 +98,6 @@ void bc_amount_destroy(struct bc_amount *amount)
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-static bool are_counts(int directions, const int64_t *values)
-{
-    for (int d = 0; d < directions; d++)
-        if (!bc_is_count(values[d]))
-            return false;
-    return true;
-}
-
-static MPI_Datatype subarray(int directions, const int64_t *array, const int64_t *extent,
-                             const int64_t *start, MPI_Datatype element)
-{
-    int sizes[BC_DIRECTIONS_MAX], subsizes[BC_DIRECTIONS_MAX], starts[BC_DIRECTIONS_MAX];
-    MPI_Datatype type;
-    for (int d = 0; d < directions; d++) {
-        sizes[d] = bc_as_count(array[d]);
-        subsizes[d] = bc_as_count(extent[d]);
-        starts[d] = bc_as_count(start[d]);
-    }
-    BC_MPI(
-        MPI_Type_create_subarray(directions, sizes, subsizes, starts, MPI_ORDER_C, element, &type));
-    return type;
-}
-
 /* Repeats elements to rows, rows to planes, and so on. */
 static MPI_Datatype large_box(int directions, const int64_t *array, const int64_t *extent,
                               const int64_t *start, MPI_Datatype element)
@@ -141,11 +118,21 @@ static MPI_Datatype large_box(int directions, const int64_t *array, const int64_
 MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
                          const int64_t *start, MPI_Datatype element)
 {
+    int sizes[BC_DIRECTIONS_MAX], subsizes[BC_DIRECTIONS_MAX], starts[BC_DIRECTIONS_MAX];
+    int d = 0;
+    MPI_Datatype type;
     if (directions < 1 || directions > BC_DIRECTIONS_MAX)
         bc_abort("no box can have %d directions", directions);
-    MPI_Datatype type = are_counts(directions, array)
-                            ? subarray(directions, array, extent, start, element)
-                            : large_box(directions, array, extent, start, element);
+    for (; d < directions && bc_is_count(array[d]); d++) {
+        sizes[d] = bc_as_count(array[d]);
+        subsizes[d] = bc_as_count(extent[d]);
+        starts[d] = bc_as_count(start[d]);
+    }
+    if (d == directions)
+        BC_MPI(MPI_Type_create_subarray(directions, sizes, subsizes, starts, MPI_ORDER_C, element,
+                                        &type));
+    else
+        type = large_box(directions, array, extent, start, element);
     BC_MPI(MPI_Type_commit(&type));
     return type;
 }

@@ -9,11 +9,14 @@
 
 /* Evaluates an MPI call. If it fails, prints the call, file and line, the rank and MPI's error
    string to stderr and aborts the job with exit status 1. */
-#define BC_MPI(call)                                                                               \
+#define BC_MPI(call) BC_MPI_AS(call, #call)
+
+/* The same for macros that make the call: `text` is what is printed of it. */
+#define BC_MPI_AS(call, text)                                                                      \
     do {                                                                                           \
         const int bc_mpi_code = (call);                                                            \
         if (__builtin_expect(bc_mpi_code != 0, 0))                                                 \
-            bc_mpi_failed(#call, bc_mpi_code, __FILE__, __LINE__);                                 \
+            bc_mpi_failed(text, bc_mpi_code, __FILE__, __LINE__);                                  \
     } while (0)
 
 /* Reports a failed MPI call and aborts the job. Local; does not return. */

@@ -6,7 +6,6 @@
 
 #include "build_info.h"
 
-#include <ctype.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,18 +43,17 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
 
 static const char *thread_level_name(int level)
 {
-    switch (level) {
-    case MPI_THREAD_SINGLE:
-        return "MPI_THREAD_SINGLE";
-    case MPI_THREAD_FUNNELED:
-        return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-        return "MPI_THREAD_SERIALIZED";
-    case MPI_THREAD_MULTIPLE:
-        return "MPI_THREAD_MULTIPLE";
-    default:
-        return "unknown";
-    }
+    static const struct {
+        int level;
+        const char *name;
+    } levels[] = {{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
+                  {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
+                  {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
+                  {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"}};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (levels[i].level == level)
+            return levels[i].name;
+    return "unknown";
 }
 
 static void write_processor(struct bc_output *output)
@@ -81,14 +79,9 @@ static void write_library(struct bc_output *output)
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
     BC_MPI(MPI_Get_library_version(text, &length));
-    const char *const end = strstr(text, "\n");
     int version, subversion;
     BC_MPI(MPI_Get_version(&version, &subversion));
-    int shown = end != NULL ? (int)(end - text) : (int)strlen(text);
-    for (int i = 0; i < shown; i++)
-        if (isspace((unsigned char)text[i]))
-            text[i] = ' ';
-    bc_output_meta(output, "mpi_library", "%.*s", shown, text);
+    bc_output_meta(output, "mpi_library", "%.*s", (int)strcspn(text, "\n"), text);
     bc_output_meta(output, "mpi_standard", "%d.%d", version, subversion);
     const char *const device = strstr(text, "MPICH Device:");
     if (device != NULL) {
@@ -110,20 +103,17 @@ static bool begins_with(const char *text, const char *const *prefixes)
    for its processes, since no user chose that. */
 static void write_mpi_variables(struct bc_output *output)
 {
-    static const char *const mpi[] = {
-        "UCX_", "FI_",       "MPIR_CVAR_", "OMPI_MCA_", "MPICH_", "PSM2_",  "PSM3_", "I_MPI_",
-        "MV2_", "PMIX_MCA_", "HYDRA_",     "OPAL_",     "UCC_",   "HCOLL_", NULL,
-    };
-    static const char *const launcher[] = {
-        "OMPI_MCA_orte_",
-        "OMPI_MCA_ess_",
-        "OMPI_MCA_pmix",
-        "OMPI_MCA_initial_",
-        "OMPI_MCA_plm=",
-        "OMPI_MCA_rmaps=",
-        "OMPI_MCA_mpi_oversubscribe=",
-        NULL,
-    };
+    static const char *const mpi[] = {"UCX_",   "FI_",   "MPIR_CVAR_", "OMPI_MCA_", "MPICH_",
+                                      "PSM2_",  "PSM3_", "I_MPI_",     "MV2_",      "PMIX_MCA_",
+                                      "HYDRA_", "OPAL_", "UCC_",       "HCOLL_",    NULL};
+    static const char *const launcher[] = {"OMPI_MCA_orte_",
+                                           "OMPI_MCA_ess_",
+                                           "OMPI_MCA_pmix",
+                                           "OMPI_MCA_initial_",
+                                           "OMPI_MCA_plm=",
+                                           "OMPI_MCA_rmaps=",
+                                           "OMPI_MCA_mpi_oversubscribe=",
+                                           NULL};
     for (char **variable = environ; *variable != NULL; variable++)
         if (begins_with(*variable, mpi) && !begins_with(*variable, launcher))
             bc_output_meta(output, "mpi_variable", "%s", *variable);
@@ -159,15 +149,13 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
     const long launched = bc_launcher_processes();
     if (job->ranks == 1 && launched > 1)
         bc_output_remark(output, "warning",
-                         "%ld processes were started, but each is a job of its "
-                         "own: mpirun is of another MPI library than this "
-                         "program, or srun lacks the library's PMI",
+                         "%ld processes were started, but each is a job of its own: mpirun is of "
+                         "another MPI library than this program, or srun lacks the library's PMI",
                          launched);
     if (job->shares_processors)
         bc_output_remark(output, "warning",
-                         "oversubscribed: ranks share processors (up to %d ranks "
-                         "on a node, as few as %d processors for them); times "
-                         "include waiting for a processor",
+                         "oversubscribed: ranks share processors (up to %d ranks on a node, as few "
+                         "as %d processors for them); times include waiting for a processor",
                          job->max_per_node, job->min_processors);
     if (job->shared_cores != NULL)
         bc_output_remark(output, "note",

@@ -1,6 +1,6 @@
 #include "common/result/output.h"
 
-#include "common/result/plain_text.h"
+#include "common/result/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,17 +38,13 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
         return NULL;
     /* Whatever a library has chosen: numbers have a decimal point. */
     setlocale(LC_NUMERIC, "C");
-    if (path == NULL)
+    output->borrowed = path == NULL;
+    if (path == NULL || (output->stream = fopen(path, "w")) != NULL)
         return output;
-    output->stream = fopen(path, "w");
-    output->borrowed = false;
-    if (output->stream == NULL) {
-        const int reason = errno;
-        free(output);
-        errno = reason;
-        return NULL;
-    }
-    return output;
+    const int reason = errno;
+    free(output);
+    errno = reason;
+    return NULL;
 }
 
 /* 0, or what errno says. */
@@ -61,17 +57,14 @@ static int flush_stream(FILE *stream)
     return errno != 0 ? errno : EIO;
 }
 
-/* A file without a name is one that nobody will find: it, or its folder, was removed. */
-static bool went_away(FILE *stream)
-{
-    struct stat status;
-    return fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
-}
-
 int bc_stream_problem(FILE *stream)
 {
+    struct stat status;
     const int problem = flush_stream(stream);
-    return problem == 0 && went_away(stream) ? ENOENT : problem;
+    /* A file without a name is one that nobody will find: it, or its folder, was removed. */
+    const bool went_away =
+        fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
+    return problem == 0 && went_away ? ENOENT : problem;
 }
 
 /* The first problem counts. */
@@ -88,8 +81,9 @@ static bool has_metadata(const struct bc_output *output)
     return output->style.content == BC_WITH_METADATA;
 }
 
-/* A text of one line, freed by the caller. NULL without memory; the output is lost then. */
-static char *make_text(struct bc_output *output, const char *format, va_list arguments)
+/* Writes `# WORD: text` to the result, or to stderr if that is without metadata. */
+static void write_remark(struct bc_output *output, const char *word, const char *format,
+                         va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -98,11 +92,15 @@ static char *make_text(struct bc_output *output, const char *format, va_list arg
     char *const text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text == NULL) {
         output->lost = ENOMEM;
-        return NULL;
+        return;
     }
     vsnprintf(text, (size_t)length + 1, format, arguments);
     bc_make_plain_text(text, ' ');
-    return text;
+    if (has_metadata(output))
+        fprintf(output->stream, "# %s: %s\n", word, text);
+    else
+        fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text);
+    free(text);
 }
 
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
@@ -111,12 +109,8 @@ void bc_output_meta(struct bc_output *output, const char *key, const char *forma
         return;
     va_list arguments;
     va_start(arguments, format);
-    char *const text = make_text(output, format, arguments);
+    write_remark(output, key, format, arguments);
     va_end(arguments);
-    if (text == NULL)
-        return;
-    fprintf(output->stream, "# %s: %s\n", key, text);
-    free(text);
 }
 
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
@@ -125,54 +119,29 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
         return;
     va_list arguments;
     va_start(arguments, format);
-    char *const text = make_text(output, format, arguments);
+    write_remark(output, word, format, arguments);
     va_end(arguments);
-    if (text == NULL)
-        return;
-    if (has_metadata(output)) {
-        fprintf(output->stream, "# %s: %s\n", word, text);
+    if (has_metadata(output))
         flush(output);
-    } else {
-        fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text);
-    }
-    free(text);
 }
 
-/* One line of cells. In a table a column is as wide as its name, and at least
-   wide enough for usual numbers, the first one for names such as
-   "ireduce_scatter_block"; longer cells push the rest to the right. */
-static void write_cells(struct bc_output *output, const char *(*cell)(const void *, size_t),
-                        const void *source)
+/* Writes a cell of the next line. In a table a column is as wide as its name, and at least wide
+   enough for usual numbers, the first one for names such as "ireduce_scatter_block"; longer cells
+   push the rest to the right. */
+static void write_cell(struct bc_output *output, size_t column, const char *text)
 {
-    enum { FIRST_WIDTH = 21, LEAST_WIDTH = 9 };
-    for (size_t i = 0; i < output->table->count; i++) {
-        const bool last = i + 1 == output->table->count;
-        const char *const text = cell(source, i);
-        if (output->style.format == BC_FORMAT_TSV) {
-            fprintf(output->stream, "%s%s", text, last ? "\n" : "\t");
-        } else {
-            const int name_width = (int)strlen(output->table->columns[i].name);
-            const int least_width = i == 0 ? FIRST_WIDTH : LEAST_WIDTH;
-            fprintf(output->stream, "%*s%s", name_width > least_width ? name_width : least_width,
-                    text, last ? "\n" : "  ");
-        }
-    }
-    flush(output);
-}
-
-static const char *name_cell(const void *table, size_t i)
-{
-    return ((const struct bc_table *)table)->columns[i].name;
-}
-
-/* The cells of a row. */
-struct cells {
-    char text[BC_COLUMNS_MAX][BC_CELL_LENGTH];
-};
-
-static const char *row_cell(const void *cells, size_t i)
-{
-    return ((const struct cells *)cells)->text[i];
+    enum { FIRST_MIN_WIDTH = 21, MIN_WIDTH = 9 };
+    const bool table = output->style.format == BC_FORMAT_TABLE;
+    const int name_width = (int)strlen(output->table->columns[column].name);
+    const int min_width = column == 0 ? FIRST_MIN_WIDTH : MIN_WIDTH;
+    int width = 0;
+    if (table)
+        width = name_width > min_width ? name_width : min_width;
+    fprintf(output->stream, "%*s", width, text);
+    if (column + 1 < output->table->count)
+        fputs(table ? "  " : "\t", output->stream);
+    else
+        fputc('\n', output->stream);
 }
 
 const char *const bc_role_names[BC_ROLES] = {
@@ -194,7 +163,9 @@ void bc_output_header(struct bc_output *output)
         return;
     if (has_metadata(output))
         write_roles(output);
-    write_cells(output, name_cell, output->table);
+    for (size_t i = 0; i < output->table->count; i++)
+        write_cell(output, i, output->table->columns[i].name);
+    flush(output);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -205,7 +176,7 @@ const char *const bc_status_names[BC_STATUSES] = {
     [BC_FAIL] = "FAIL",
 };
 
-static void write_text(char *cell, const char *text)
+static void format_text(char *cell, const char *text)
 {
     snprintf(cell, BC_CELL_LENGTH, "%s", text);
     bc_make_plain_text(cell, '_');
@@ -214,71 +185,66 @@ static void write_text(char *cell, const char *text)
             *c = '_';
 }
 
-static void write_real(char *cell, double value, int decimals)
+static void format_integer(char *cell, int64_t value)
 {
-    if (!isfinite(value)) {
-        strcpy(cell, "NA");
-        return;
-    }
-    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e", decimals, value);
-    /* A tiny negative number that rounds to nothing is not "-0.00". */
-    if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
-        memmove(cell, cell + 1, strlen(cell));
+    snprintf(cell, BC_CELL_LENGTH, "%" PRId64, value);
 }
 
-static void write_integer(char *cell, int64_t value, int64_t none)
+static void format_real(char *cell, const struct bc_column *column, double value)
 {
-    if (value == none)
-        strcpy(cell, "NA");
-    else
-        snprintf(cell, BC_CELL_LENGTH, "%" PRId64, value);
-}
-
-static void write_cell(char *cell, const struct bc_column *column, const void *result)
-{
-    const void *const at = (const char *)result + column->at;
-    switch (column->cell) {
-    case BC_CELL_TEXT: {
-        const char *const text = *(const char *const *)at;
-        write_text(cell, text != NULL ? text : "NA");
-        return;
-    }
-    case BC_CELL_CHARS:
-        write_text(cell, at);
-        return;
-    case BC_CELL_INT:
-        write_integer(cell, *(const int *)at, BC_NO_INT);
-        return;
-    case BC_CELL_INTEGER:
-        write_integer(cell, *(const int64_t *)at, BC_NO_INTEGER);
-        return;
-    case BC_CELL_STATUS:
-        write_text(cell, bc_status_names[*(const enum bc_status *)at]);
-        return;
-    default:
-        break;
-    }
-    double value = *(const double *)at;
     if (column->cell == BC_CELL_US || column->cell == BC_CELL_TIME)
         value *= 1e-3;
     /* An operation that the clock can't see took no time, not less. */
     if (column->cell == BC_CELL_TIME && value < 0.0)
         value = 0.0;
+    if (!isfinite(value))
+        return;
     const bool whole = column->cell == BC_CELL_AMOUNT && value == floor(value);
-    write_real(cell, value, whole ? 0 : column->decimals);
+    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e",
+             whole ? 0 : column->decimals, value);
+    /* A tiny negative number that rounds to nothing is not "-0.00". */
+    if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
+        memmove(cell, cell + 1, strlen(cell));
+}
+
+/* Writes the column's value in a result to the cell, which holds "NA". */
+static void format_cell(char *cell, const struct bc_column *column, const void *result)
+{
+    const void *const at = (const char *)result + column->at;
+    switch (column->cell) {
+    case BC_CELL_TEXT:
+        if (*(const char *const *)at != NULL)
+            format_text(cell, *(const char *const *)at);
+        break;
+    case BC_CELL_CHARS:
+        format_text(cell, at);
+        break;
+    case BC_CELL_INT:
+        if (*(const int *)at != BC_NO_INT)
+            format_integer(cell, *(const int *)at);
+        break;
+    case BC_CELL_INTEGER:
+        if (*(const int64_t *)at != BC_NO_INTEGER)
+            format_integer(cell, *(const int64_t *)at);
+        break;
+    case BC_CELL_STATUS:
+        format_text(cell, bc_status_names[*(const enum bc_status *)at]);
+        break;
+    default:
+        format_real(cell, column, *(const double *)at);
+    }
 }
 
 void bc_output_row(struct bc_output *output, const void *result)
 {
     if (output == NULL)
         return;
-    struct cells cells = {{""}};
-    const struct bc_table *const table = output->table;
-    if (table->count > BC_COLUMNS_MAX)
-        abort(); /* a table that the program itself made up */
-    for (size_t i = 0; i < table->count; i++)
-        write_cell(cells.text[i], &table->columns[i], result);
-    write_cells(output, row_cell, &cells);
+    for (size_t i = 0; i < output->table->count; i++) {
+        char cell[BC_CELL_LENGTH] = "NA";
+        format_cell(cell, &output->table->columns[i], result);
+        write_cell(output, i, cell);
+    }
+    flush(output);
     output->rows++;
 }
 

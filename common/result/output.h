@@ -112,10 +112,9 @@ extern void *const bc_no_object;
 
 struct bc_table {
     const struct bc_column *columns;
-    size_t count; /* at most BC_COLUMNS_MAX */
+    size_t count;
 };
 
-#define BC_COLUMNS_MAX 48
 #define BC_CELL_LENGTH 64
 
 enum bc_format { BC_FORMAT_TSV, BC_FORMAT_TABLE };

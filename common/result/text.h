@@ -1,10 +1,13 @@
-/* Growable string. */
+/*
+ * Growable strings; and texts from outside, such as arguments and host names, made safe for results
+ * and terminals.
+ */
 #ifndef COMMCOST_COMMON_RESULT_TEXT_H
 #define COMMCOST_COMMON_RESULT_TEXT_H
 
 #include <stddef.h>
 
-/* All zeros is an empty string, without memory. */
+/* Growable string. All zeros is an empty string, without memory. */
 struct bc_text {
     char *start; /* NULL, or ends in '\0'; the owner frees it */
     size_t length, capacity;
@@ -13,5 +16,10 @@ struct bc_text {
 /* Appends what printf would write. Without memory the job ends. Local. */
 void bc_text_append(struct bc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Turns a text, in place, into one line of valid UTF-8 without control characters: these, and the
+   line and paragraph separators of Unicode, become `control`; each byte that isn't UTF-8 becomes a
+   question mark. The text gets no longer. Local. */
+void bc_make_plain_text(char *text, char control);
 
 #endif

@@ -4,16 +4,15 @@
 #include "common/mpi/mpi_check.h"
 #include "common/machine/launcher.h"
 #include "common/machine/memory.h"
-#include "common/machine/shared_memory.h"
 #include "common/result/metadata.h"
 #include "common/run/finalize.h"
-#include "common/run/interrupt.h"
 #include "common/run/run_files.h"
 
 #include "build_info.h"
 
 #include <math.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +43,12 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
         return false;
     if (benchmark->defaults != NULL)
         memcpy(run->state, benchmark->defaults, benchmark->defaults_bytes);
-    if (bc_options_create(&run->options, tables, 2))
-        run->defaults = bc_options_encode(&run->options);
-    if (run->defaults == NULL)
+    if (!bc_options_create(&run->options, tables, 2)) {
         bc_run_release(run);
-    return run->defaults != NULL;
+        return false;
+    }
+    run->defaults = bc_options_encode(&run->options);
+    return true;
 }
 
 void bc_run_release(struct bc_run *run)
@@ -60,20 +60,12 @@ void bc_run_release(struct bc_run *run)
     run->state = NULL;
 }
 
-static bool has_option(const struct bc_options *options, const char *long_name)
-{
-    for (size_t row = 0; row < bc_options_count(options); row++)
-        if (strcmp(bc_options_row(options, row)->long_name, long_name) == 0)
-            return true;
-    return false;
-}
-
 /* --start was called --sync, which is an option of its own in some benchmarks. */
 static bool refuse_old_names(const struct bc_run *run, int argc, char *const *argv,
                              struct bc_error *error)
 {
     static const char old[] = "--sync";
-    if (!run->benchmark->may_start_together || has_option(&run->options, old + 2))
+    if (!run->benchmark->may_start_together || bc_options_find(&run->options, old + 2) != NULL)
         return true;
     for (int i = 1; i < argc; i++) {
         const char *const value = argv[i] + strlen(old);
@@ -84,21 +76,18 @@ static bool refuse_old_names(const struct bc_run *run, int argc, char *const *ar
     return true;
 }
 
-/* Checks values against each other and against the job. */
-static bool complete(struct bc_run *run, struct bc_error *error)
-{
-    const struct bc_benchmark *const benchmark = run->benchmark;
-    return bc_settings_complete(&run->settings, &run->options, error) &&
-           (benchmark->complete == NULL || benchmark->complete(run->state, error)) &&
-           (benchmark->fit == NULL || benchmark->fit(run->state, run, error));
-}
-
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error)
 {
-    return refuse_old_names(run, argc, argv, error) &&
-           bc_options_parse(&run->options, argc, argv, lookup, error) &&
-           (run->settings.help || run->settings.version || complete(run, error));
+    const struct bc_benchmark *const benchmark = run->benchmark;
+    if (!refuse_old_names(run, argc, argv, error) ||
+        !bc_options_parse(&run->options, argc, argv, lookup, error))
+        return false;
+    if (run->settings.help || run->settings.version)
+        return true;
+    return bc_settings_complete(&run->settings, &run->options, error) &&
+           (benchmark->complete == NULL || benchmark->complete(run->state, error)) &&
+           (benchmark->fit == NULL || benchmark->fit(run->state, run, error));
 }
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
@@ -138,6 +127,38 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
     return true;
 }
 
+/* ---- signals that ask a run to end ----------------------------------------------------------- */
+
+/* They are noted, and the run ends after the row in hand. Schedulers warn with SIGUSR1. */
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGUSR1, "SIGUSR1"}};
+
+static volatile sig_atomic_t noted_signal; /* that came last, or 0 */
+
+static void note_signal(int number)
+{
+    noted_signal = number;
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i].number, &action, NULL);
+}
+
+/* The name of a signal that was noted. */
+static const char *signal_name(int number)
+{
+    size_t i = 0;
+    while (signals[i].number != number)
+        i++;
+    return signals[i].name;
+}
+
 /* ---- leaving --------------------------------------------------------------------------------- */
 
 /* Frees what `begin` made and finalizes MPI; the program will return the status. Collective. */
@@ -153,13 +174,13 @@ static void leave(struct bc_run *run, int status)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* Agrees on whether all is well on rank 0, where `error` holds what is wrong
-   if not, and prints that. Collective. */
+/* Agrees on whether all is well on rank 0, and prints the error if not, unless it is NULL.
+   Collective. */
 static bool agree(const struct bc_run *run, bool good, const struct bc_error *error)
 {
     int all_good = good;
     BC_MPI(MPI_Bcast(&all_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    if (!all_good && run->job.rank == 0)
+    if (!all_good && error != NULL && run->job.rank == 0)
         fprintf(stderr, "%s: %s\n", run->benchmark->name, error->text);
     return all_good;
 }
@@ -169,18 +190,13 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error error = {""};
     const bool root = run->job.rank == 0;
-    bool good = true;
-    if (root)
-        good = bc_run_accept(run, argc, argv, lookup_variable, &error);
-    if (!agree(run, good, &error))
+    if (!agree(run, !root || bc_run_accept(run, argc, argv, lookup_variable, &error), &error))
         return false;
     char *text = root ? bc_options_encode(&run->options) : NULL;
-    int length = text != NULL ? (int)strlen(text) + 1 : 0;
+    int length = root ? (int)strlen(text) + 1 : 0;
     BC_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (!root)
-        text = malloc((size_t)length);
-    if (text == NULL || length == 0)
-        bc_abort("no memory for the options");
+        text = bc_allocate((size_t)length, 1, "no memory for the options");
     BC_MPI(MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD));
     const bool decoded = root || bc_options_decode(&run->options, text);
     /* Where help was asked for, nothing else is looked at. */
@@ -212,35 +228,22 @@ static bool start_clock(struct bc_run *run)
     return true;
 }
 
-/* Opens what rank 0 writes. Collective. */
-static bool open_files(struct bc_run *run)
-{
-    struct bc_error error = {""};
-    const bool good = run->job.rank != 0 || bc_run_open_files(run, &error);
-    return agree(run, good, &error);
-}
-
 static void write_parameters(struct bc_run *run)
 {
-    const size_t count = bc_options_count(&run->options);
-    for (size_t row = 0; row < count; row++) {
-        const struct bc_option *const option = bc_options_row(&run->options, row);
-        if (option->internal)
+    for (size_t row = 0; row < run->options.count; row++) {
+        const struct bc_option_entry *const entry = &run->options.entries[row];
+        if (entry->option->internal)
             continue;
-        char *const value = bc_options_text(&run->options, row);
-        if (value == NULL)
-            bc_abort("no memory for the metadata");
-        bc_output_meta(run->output, option->long_name, "%s", value[0] != '\0' ? value : "NA");
+        char *const value = bc_option_text(entry);
+        bc_output_meta(run->output, entry->option->long_name, "%s",
+                       value[0] != '\0' ? value : "NA");
         free(value);
     }
-    for (size_t row = 0; row < count; row++) {
-        size_t length;
-        char variable[128];
-        const char *const name = bc_options_variable(&run->options, row, &length);
-        if (name == NULL)
-            continue;
-        snprintf(variable, sizeof variable, "%.*s", (int)length, name);
-        bc_output_meta(run->output, "environment", "%s=%s", variable, lookup_variable(variable));
+    for (size_t row = 0; row < run->options.count; row++) {
+        const struct bc_option_entry *const entry = &run->options.entries[row];
+        if (entry->source == BC_FROM_ENVIRONMENT)
+            bc_output_meta(run->output, "environment", "%s=%s", entry->variable,
+                           lookup_variable(entry->variable));
     }
 }
 
@@ -258,14 +261,6 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     if (run->window != NULL)
         bc_start_window_describe(run->window, run->output);
     bc_output_header(run->output);
-}
-
-/* Whether everything so far could be written. Collective. */
-static bool agree_on_output(const struct bc_run *run)
-{
-    int good = bc_output_good(run->output);
-    BC_MPI(MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    return good;
 }
 
 /* MPI must be told before it can bring rank 0's options to all ranks, so each
@@ -287,6 +282,7 @@ static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
  */
 static bool begin(struct bc_run *run, int argc, char **argv, int *status)
 {
+    struct bc_error error = {""};
     *status = BC_EXIT_FAILED;
     if (answered_without_mpi(run, argc, argv)) {
         bc_run_release(run);
@@ -301,25 +297,26 @@ static bool begin(struct bc_run *run, int argc, char **argv, int *status)
     bc_job_describe(&run->job);
     bc_harness_choose(run->job.oversubscribed);
     BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-    run->memory_per_rank = bc_job_memory_per_rank(&run->job);
-    run->shared_memory_per_rank = bc_job_shared_memory_per_rank(&run->job);
+    run->memory_per_rank = bc_job_share_per_rank(&run->job, bc_memory_available());
+    run->shared_memory_per_rank = bc_job_share_per_rank(&run->job, bc_shared_memory_available());
     const bool usable = read_options(run, argc, argv);
     /* Asked for by an abbreviation, or in a bundle of short options. */
     const bool asked = usable && (run->settings.help || run->settings.version);
-    if (!usable || asked || !start_clock(run) || !open_files(run)) {
+    if (!usable || asked || !start_clock(run) ||
+        !agree(run, run->job.rank != 0 || bc_run_open_files(run, &error), &error)) {
         if (asked && run->job.rank == 0)
             print_answer(run, run->settings.help);
         *status = asked ? BC_EXIT_DONE : BC_EXIT_USAGE;
         leave(run, *status);
         return false;
     }
-    bc_interrupt_watch();
+    watch_signals();
     run->sampler = bc_sampler_create(MPI_COMM_WORLD);
     if (run->settings.start == BC_START_WINDOW)
         run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
     write_head(run, argc, argv);
     /* Nothing is measured that can't be written. */
-    if (!agree_on_output(run)) {
+    if (!agree(run, bc_output_good(run->output), NULL)) {
         if (run->job.rank == 0)
             bc_run_close_files(run, BC_EXIT_FAILED);
         leave(run, BC_EXIT_FAILED);
@@ -384,7 +381,7 @@ static bool write_row(struct bc_run *run, const void *result)
 {
     run->rows++;
     bc_contention_row(&run->contention, &run->job, run->output, run->rows);
-    int flags[2] = {bc_interrupt_signal(), 0}; /* signal, output lost */
+    int flags[2] = {(int)noted_signal, 0}; /* signal, output lost */
     if (run->job.rank == 0) {
         warn_of_late_starts(run);
         bc_output_row(run->output, result);
@@ -394,8 +391,7 @@ static bool write_row(struct bc_run *run, const void *result)
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (flags[0] != 0) {
         run->signal = flags[0];
-        bc_output_remark(run->output, "warning", "interrupted by %s",
-                         bc_interrupt_name(run->signal));
+        bc_output_remark(run->output, "warning", "interrupted by %s", signal_name(run->signal));
     }
     return flags[0] == 0 && flags[1] == 0;
 }

@@ -32,7 +32,8 @@ struct bc_benchmark {
     const struct bc_option *options;
     size_t option_count;
     struct bc_table table;   /* the columns; they point into a result of `measure` */
-    double budget_s;         /* that a run with defaults may take */
+    double budget_s;         /* a run with defaults ends within this, start-up included, unless the
+                                min that all rows need takes longer */
     bool may_start_together; /* has the option --start: run->window can start what it times */
     char usage_option;       /* a short option that asks for help beside -h, or 0 */
     const void *defaults;    /* what the state begins with, the options' values; the rest is 0.

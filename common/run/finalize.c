@@ -14,8 +14,7 @@ static volatile sig_atomic_t exit_status;
 /* Only what a signal handler may do. */
 static void leave_without(int signal_number)
 {
-    static const char text[] = "commcost: MPI_Finalize does not end: leaving "
-                               "without it\n";
+    static const char text[] = "commcost: MPI_Finalize does not end: leaving without it\n";
     (void)signal_number;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit((int)exit_status);

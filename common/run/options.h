@@ -5,8 +5,8 @@
  * the caller's struct, its environment variables, its limits and its help. Parsing, --help, the
  * metadata of a result and the broadcast of the values from rank 0 all come from the same rows.
  *
- * Nothing here calls MPI or ends the program: an error is a text of one line that names the
- * option, the value and what would do.
+ * An error is a text of one line that names the option, the value and what would do. Nothing here
+ * calls MPI or ends the program, unless there is no memory for a value as text.
  */
 #ifndef COMMCOST_COMMON_RUN_OPTIONS_H
 #define COMMCOST_COMMON_RUN_OPTIONS_H
@@ -37,7 +37,7 @@ enum bc_option_source { BC_FROM_DEFAULT, BC_FROM_ENVIRONMENT, BC_FROM_ARGUMENT }
 
 /* The value of a BC_NAMES option. Only `text` needs a default. */
 struct bc_names {
-    const char *text;          /* as the user wrote it */
+    const char *text;          /* as the user wrote it; the first member, as in a BC_TEXT */
     bool chosen[BC_NAMES_MAX]; /* by index of the name */
 };
 
@@ -48,8 +48,7 @@ typedef const char *bc_name_fn(int index);
 struct bc_option {
     const char *long_name;
     enum bc_option_kind kind;
-    size_t
-        at; /* offsetof the value in the caller's struct, which holds the default before parsing */
+    size_t at; /* offsetof the value in the caller's struct, which holds the default at first */
     char short_name;      /* or 0 */
     const char *alias;    /* a second long name, or NULL */
     const char *argument; /* how --help calls the value: "N" */
@@ -76,15 +75,19 @@ struct bc_option_table {
     void *values;
 };
 
-#define BC_OPTION_TABLES_MAX 2
+/* A row of a table, and what is known of its value. */
+struct bc_option_entry {
+    const struct bc_option *option;
+    void *value; /* in the caller's struct */
+    enum bc_option_source source;
+    char variable[128]; /* BC_FROM_ENVIRONMENT: the one that set the value */
+    char *owned;        /* storage of a text that came by broadcast */
+};
 
-struct bc_option_state; /* where a value came from, and memory that it owns */
-
-/* The options of a program: its tables, one after the other. */
+/* The options of a program: the rows of its tables, one table after the other. */
 struct bc_options {
-    struct bc_option_table tables[BC_OPTION_TABLES_MAX];
-    int table_count;
-    struct bc_option_state *states; /* one for each row of all tables */
+    struct bc_option_entry *entries;
+    size_t count;
 };
 
 #define BC_ERROR_LENGTH 512
@@ -94,16 +97,17 @@ struct bc_error {
     char text[BC_ERROR_LENGTH];
 };
 
-/* Sets the text, cut to its length and made plain (common/result/plain_text.h). Returns false, so
+/* Sets the text, cut to its length and made plain (common/result/text.h). Returns false, so
    that a caller can return what this returns. */
 bool bc_error_set(struct bc_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Looks a variable up: getenv in programs, something else in tests. */
+/* Looks a variable up: getenv in programs, something else in tests; may be NULL if no option has
+   variables. */
 typedef const char *bc_lookup_fn(const char *name);
 
-/* Takes up to BC_OPTION_TABLES_MAX tables, whose structs hold the defaults. False without memory.
-   Free with bc_options_free. */
+/* Takes tables whose structs hold the defaults. False without memory. Free with bc_options_free in
+   either case. */
 bool bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
 
 /* Frees what the values own. */
@@ -114,32 +118,24 @@ void bc_options_free(struct bc_options *options);
 bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, bc_lookup_fn *lookup,
                       struct bc_error *error);
 
-/* The number of rows of all tables. */
-size_t bc_options_count(const struct bc_options *options);
-
-/* One row by its number, counted over all tables. */
-const struct bc_option *bc_options_row(const struct bc_options *options, size_t row);
-
-/* Where the value of a row came from. */
-enum bc_option_source bc_options_source(const struct bc_options *options, size_t row);
-
-/* The environment variable that set a row's value, not ended by a 0; NULL if none did. */
-const char *bc_options_variable(const struct bc_options *options, size_t row, size_t *length);
-
-/* The present value of a row as text that parses back to it; freed by the caller. NULL without
-   memory. */
-char *bc_options_text(const struct bc_options *options, size_t row);
+/* The option with this long name; NULL if there is none. */
+const struct bc_option_entry *bc_options_find(const struct bc_options *options,
+                                              const char *long_name);
 
 /* True if the option with this long name, which must exist, was given on the command line or in
    the environment. */
 bool bc_option_given(const struct bc_options *options, const char *long_name);
+
+/* The present value as text that parses back to it, but for the name of a 0; freed by the caller.
+ */
+char *bc_option_text(const struct bc_option_entry *entry);
 
 /* Prints all options with their help, defaults and variables. The values must be the defaults:
    call before parsing, or after bc_options_decode of what was encoded before parsing. */
 void bc_options_help(FILE *stream, const struct bc_options *options);
 
 /* All values and their sources as one text, for bc_options_decode on another rank; freed by the
-   caller. NULL without memory. */
+   caller. */
 char *bc_options_encode(const struct bc_options *options);
 
 /* Takes the values of bc_options_encode of the same tables. False if the text doesn't fit them. */

@@ -23,16 +23,11 @@ bool bc_parse_integer(const char *text, int64_t *value)
     return true;
 }
 
-/* strtod also takes hexadecimal numbers, "inf", "nan" and leading space; none
-   of them is a number that a user means here. */
-static bool is_plain_real(const char *text, size_t length)
-{
-    return length > 0 && strspn(text, "+-.0123456789eE") >= length;
-}
-
+/* strtod also takes hexadecimal numbers, "inf", "nan" and leading space; none of them is a number
+   that a user means here. */
 static bool parse_real_prefix(const char *text, size_t length, double *value)
 {
-    if (!is_plain_real(text, length))
+    if (length == 0 || strspn(text, "+-.0123456789eE") < length)
         return false;
     char *end;
     const double parsed = strtod(text, &end);
@@ -49,9 +44,7 @@ bool bc_parse_real(const char *text, double *value)
 
 bool bc_parse_percent(const char *text, double *value)
 {
-    if (text == NULL)
-        return false;
-    size_t length = strlen(text);
+    size_t length = text != NULL ? strlen(text) : 0;
     if (length > 0 && text[length - 1] == '%')
         length--;
     return parse_real_prefix(text, length, value);
@@ -135,9 +128,8 @@ bool bc_parse_size_list(const char *text, struct bc_size_list *list)
         const size_t length = strcspn(text, ",");
         good = append_element(&parsed, text, length);
         text += length;
-        if (*text == '\0')
+        if (*text++ == '\0')
             break;
-        text++;
     }
     if (!good) {
         bc_size_list_free(&parsed);

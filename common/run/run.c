@@ -46,23 +46,22 @@ struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
     };
 }
 
-struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_samples *samples,
-                                   int quantity)
-{
-    return bc_samples_summarize(samples, quantity, (enum bc_estimator)run->settings.estimator,
-                                run->settings.confidence_pct / 100.0);
-}
-
 struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
                                               const struct bc_samples *samples, int quantity,
                                               int subtrahend)
 {
-    return bc_samples_summarize_difference(samples, quantity, subtrahend,
-                                           (enum bc_estimator)run->settings.estimator,
-                                           run->settings.confidence_pct / 100.0);
+    return bc_samples_summarize(samples, quantity, subtrahend,
+                                (enum bc_estimator)run->settings.estimator,
+                                run->settings.confidence_pct / 100.0);
 }
 
-static bool sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
+struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_samples *samples,
+                                   int quantity)
+{
+    return bc_run_summarize_difference(run, samples, quantity, -1);
+}
+
+bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
                    double seconds, struct bc_summary *summary)
 {
     const struct bc_precise_value value = {.quantity = 0, .subtrahend = subtrahend};
@@ -74,18 +73,6 @@ static bool sample(const struct bc_run *run, const struct bc_source *source, int
         *summary =
             bc_run_summarize_difference(run, bc_sampler_samples(run->sampler), 0, subtrahend);
     return end == BC_END_SETTLED;
-}
-
-bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, double seconds,
-                   struct bc_summary *summary)
-{
-    return sample(run, source, -1, seconds, summary);
-}
-
-bool bc_run_sample_difference(const struct bc_run *run, const struct bc_source *source,
-                              double seconds, struct bc_summary *summary)
-{
-    return sample(run, source, 1, seconds, summary);
 }
 
 struct bc_outcome bc_run_outcome(const struct bc_run *run, bool in_time)

@@ -42,8 +42,8 @@ struct bc_run {
     struct bc_clock_cost max_clock; /* maximum over ranks: for the metadata, and for decisions that
                                        all ranks must make alike */
     int thread_level;               /* that MPI provides; minimum over ranks */
-    int64_t memory_per_rank;        /* bytes; see bc_job_memory_per_rank */
-    int64_t shared_memory_per_rank; /* see bc_job_shared_memory_per_rank */
+    int64_t memory_per_rank;        /* bytes; see bc_job_share_per_rank */
+    int64_t shared_memory_per_rank; /* of /dev/shm */
     struct bc_table table;          /* the columns of the rows */
     struct bc_output *output;       /* NULL on all ranks but rank 0 */
     FILE *dump;                     /* --dump-samples; NULL on all ranks but rank 0 */
@@ -71,16 +71,12 @@ double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windo
    many seconds from now. Use on rank 0. */
 struct bc_plan bc_run_plan(const struct bc_run *run, double seconds);
 
-/* Samples quantity 0 of the source within so many seconds (significant on rank 0) until its
-   interval is as narrow as the settings ask for, or takes the number of samples that they ask for.
-   True if that was reached before the time was up. Collective over the sampler's communicator; the
-   summary is filled on rank 0 only. */
-bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, double seconds,
-                   struct bc_summary *summary);
-
-/* The same for quantity 0 less quantity 1, round by round. */
-bool bc_run_sample_difference(const struct bc_run *run, const struct bc_source *source,
-                              double seconds, struct bc_summary *summary);
+/* Samples quantity 0 of the source, less quantity `subtrahend` round by round (-1: less nothing),
+   within `seconds` (significant on rank 0) until its interval is as narrow as the settings ask for,
+   or takes the number of samples that they ask for. True if that was reached before the time was
+   up. Collective over the sampler's communicator; the summary is filled on rank 0 only. */
+bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
+                   double seconds, struct bc_summary *summary);
 
 /* What run->sampler's samples make of a row: their number, BC_OK or BC_BUDGET by `in_time`, and the
    slowest rank. Local; rank 0. */

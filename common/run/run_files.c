@@ -23,10 +23,14 @@ static bool is_same_file(const char *a, const char *b)
 static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
 {
     return !is_same_file(s->output, s->dump_samples) ||
-           bc_error_set(error,
-                        "--dump-samples: '%.200s' is --output, too: use "
-                        "another file",
+           bc_error_set(error, "--dump-samples: '%.200s' is --output, too: use another file",
                         s->dump_samples);
+}
+
+static bool cannot_write(const char *option, const char *path, struct bc_error *error)
+{
+    return bc_error_set(error, "%s: cannot write '%.200s': %s: use a file that can be written",
+                        option, path, strerror(errno));
 }
 
 /* Opens what --dump-samples writes; before the result, since an error must not have
@@ -40,49 +44,40 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
         return false;
     run->dump = fopen(s->dump_samples, "w");
     if (run->dump == NULL)
-        return bc_error_set(error,
-                            "--dump-samples: cannot write '%.200s': %s: use a "
-                            "file that can be written",
-                            s->dump_samples, strerror(errno));
+        return cannot_write("--dump-samples", s->dump_samples, error);
     fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
     /* Again, now that there is a file. */
     return check_two_files(s, error);
 }
 
-static struct bc_style style_of(const struct bc_run *run)
+struct bc_output *bc_settings_open(const struct bc_settings *settings, const char *program,
+                                   const struct bc_table *table, struct bc_error *error)
 {
-    const struct bc_settings *const s = &run->settings;
-    return (struct bc_style){
-        .format = (enum bc_format)s->format,
-        .content = s->no_header     ? BC_ROWS_ONLY
-                   : s->no_metadata ? BC_WITH_HEADER
-                                    : BC_WITH_METADATA,
-        .program = run->benchmark->name,
-    };
+    struct bc_style style = {.format = (enum bc_format)settings->format, .program = program};
+    if (settings->no_header)
+        style.content = BC_ROWS_ONLY;
+    else
+        style.content = settings->no_metadata ? BC_WITH_HEADER : BC_WITH_METADATA;
+    struct bc_output *const output = bc_output_open(settings->output, &style, table);
+    if (output == NULL)
+        cannot_write("--output", settings->output != NULL ? settings->output : "stdout", error);
+    return output;
 }
 
 bool bc_run_open_files(struct bc_run *run, struct bc_error *error)
 {
-    const struct bc_settings *const s = &run->settings;
-    const struct bc_style style = style_of(run);
-    bool good = open_dump(run, error);
-    if (good) {
-        run->output = bc_output_open(s->output, &style, &run->table);
-        if (run->output == NULL)
-            good = bc_error_set(error,
-                                "--output: cannot write '%.200s': %s: use a "
-                                "file that can be written",
-                                s->output, strerror(errno));
-    }
-    if (!good && run->dump != NULL)
+    if (open_dump(run, error))
+        run->output = bc_settings_open(&run->settings, run->benchmark->name, &run->table, error);
+    if (run->output == NULL && run->dump != NULL)
         fclose(run->dump);
-    return good;
+    return run->output != NULL;
 }
 
 /* ---- what was lost --------------------------------------------------------------------------- */
 
 bool bc_run_files_good(struct bc_run *run)
 {
+    /* What failed first says more. */
     if (run->dump != NULL && run->dump_problem == 0)
         run->dump_problem = bc_stream_problem(run->dump);
     return bc_output_good(run->output) && run->dump_problem == 0;
@@ -98,17 +93,12 @@ static void report_loss(const struct bc_run *run, const char *path, int problem)
 
 int bc_run_close_files(struct bc_run *run, int status)
 {
-    if (run->dump != NULL) {
-        int problem = bc_stream_problem(run->dump);
-        if (fclose(run->dump) != 0 && problem == 0)
-            problem = errno;
-        /* What failed first says more. */
-        if (run->dump_problem != 0)
-            problem = run->dump_problem;
-        if (problem != 0) {
-            report_loss(run, run->settings.dump_samples, problem);
-            status = BC_EXIT_FAILED;
-        }
+    (void)bc_run_files_good(run);
+    if (run->dump != NULL && fclose(run->dump) != 0 && run->dump_problem == 0)
+        run->dump_problem = errno;
+    if (run->dump_problem != 0) {
+        report_loss(run, run->settings.dump_samples, run->dump_problem);
+        status = BC_EXIT_FAILED;
     }
     bc_output_end(run->output, status);
     if (!bc_output_close(run->output)) {

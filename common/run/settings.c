@@ -26,6 +26,7 @@ static const struct bc_option rows[] = {
      .help = "write the result to FILE, not stdout"},
     {"no-header", BC_FLAG, AT(no_header),
      .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
+    /* Those above: BC_RESULT_OPTIONS. */
     {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true,
      .help = "header row and rows only; notes and warnings go to stderr"},
     {"precision", BC_PERCENT, AT(precision_pct), .argument = "PERCENT", .min = 0.001, .max = 100,

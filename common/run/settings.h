@@ -34,7 +34,9 @@ struct bc_settings {
 /* The defaults. */
 extern const struct bc_settings bc_default_settings;
 
-/* The table of the common options. Without `may_start_together` it lacks --start. */
+/* The table of the common options. Without `may_start_together` it lacks --start. Its first
+   BC_RESULT_OPTIONS rows are for any program that writes a result. */
+enum { BC_RESULT_OPTIONS = 5 };
 struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together);
 
 /* Checks options against each other: lowers a default --min-samples to --max-samples. False with

@@ -1,14 +1,101 @@
 #include "common/stats/batch.h"
 
 #include "common/mpi/harness.h"
-#include "common/stats/batch_length.h"
-#include "common/stats/singles.h"
 
 #include <math.h>
 
 /* A batch takes about this long, or longer where the clock is slow. */
 #define BATCH_NS 20000.0
 #define BATCH_REPETITIONS_MAX 10000
+#define BATCH_CLOCKS 100.0
+
+/* The share of single repetitions in the time of batches and single repetitions. */
+#define SINGLES_SHARE 0.1
+
+/* Ten of these lie beyond the 99th percentile. */
+#define SINGLES_WANTED 1000
+
+double bc_batch_ns(const struct bc_clock_cost *cost, double min_ns)
+{
+    return fmax(min_ns, BATCH_CLOCKS * cost->read_ns);
+}
+
+int64_t bc_batch_repetitions(double batch_ns, double repetition_ns, int64_t max)
+{
+    const double repetitions = ceil(batch_ns / fmax(repetition_ns, 1.0));
+    return repetitions > (double)max ? max : (int64_t)repetitions;
+}
+
+int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn *repeat,
+                        void *context)
+{
+    int64_t repetitions = min;
+    while (repetitions < max &&
+           !(repeat(context, repetitions) >= batch_ns && repeat(context, repetitions) >= batch_ns))
+        repetitions *= 2;
+    return repetitions < max ? repetitions : max;
+}
+
+/* ---- batches in turn with single repetitions ------------------------------------------------- */
+
+struct singles {
+    const struct bc_run *run;
+    struct bc_sampler *sampler;
+    const struct bc_source *source;
+    double start_s;
+    double spent_s; /* on single repetitions so far */
+};
+
+/* Takes single repetitions until there are `count` in all, or as many as a row may have samples, or
+   until all of them together have taken `seconds`; at least one if `needs_one`. All arguments are
+   significant on rank 0. Collective. */
+static void take_until(struct singles *singles, int64_t count, double seconds, bool needs_one)
+{
+    const double start_s = bc_elapsed_s();
+    struct bc_plan plan = bc_run_plan(singles->run, seconds - singles->spent_s);
+    plan.max_rounds = count < plan.max_rounds ? count : plan.max_rounds;
+    plan.min_rounds = plan.max_rounds;
+    plan.grace_rounds = needs_one ? 1 : 0;
+    plan.warmup_rounds = 0;
+    plan.adds = true;
+    bc_sampler_run(singles->sampler, singles->source, &plan);
+    singles->spent_s += bc_elapsed_s() - start_s;
+}
+
+static void take_between(void *context)
+{
+    struct singles *const singles = context;
+    take_until(singles, INT64_MAX, SINGLES_SHARE * (bc_elapsed_s() - singles->start_s), false);
+}
+
+bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
+                            const struct bc_source *singles, int subtrahend, double seconds,
+                            struct bc_summary *summary)
+{
+    if (singles == NULL)
+        return bc_run_sample(run, batches, subtrahend, seconds, summary);
+    struct singles taken = {
+        .run = run,
+        .sampler = bc_sampler_create(MPI_COMM_WORLD),
+        .source = singles,
+        .start_s = bc_elapsed_s(),
+    };
+    struct bc_source in_turn = *batches;
+    in_turn.between = take_between;
+    in_turn.between_context = &taken;
+    const bool in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, summary);
+    take_until(&taken, SINGLES_WANTED, SINGLES_SHARE * seconds, true);
+    if (run->job.rank == 0) {
+        const struct bc_summary tail =
+            bc_run_summarize_difference(run, bc_sampler_samples(taken.sampler), 0, subtrahend);
+        summary->p99 = tail.p99;
+        summary->max = tail.max;
+    }
+    bc_sampler_destroy(taken.sampler);
+    return in_time;
+}
+
+/* ---- a repetition ---------------------------------------------------------------------------- */
 
 /* Releases the ranks that take part in a batch. */
 static void release(const struct bc_batch *batch)
@@ -123,7 +210,7 @@ void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, do
     const double start_s = bc_elapsed_s();
     struct round round = {batch, batch->repetitions, false};
     double left_s = seconds;
-    bool in_time = true;
+    bool in_time;
     *result = (struct bc_batch_result){0};
     if (batch->repetitions == 0 && run->job.oversubscribed) {
         round.repetitions = shared_batch_length(run, batch, &left_s);
@@ -131,23 +218,19 @@ void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, do
         round.repetitions = batch_length(run, batch);
         left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
     }
-    if (round.repetitions > 1) {
+    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
+    if (round.repetitions > 0) {
+        round.leads_in = round.repetitions > 1;
         struct round one = {batch, 1, true};
-        round.leads_in = true;
-        const struct bc_source batches = source_of(run, &round);
-        const struct bc_source singles = source_of(run, &one);
-        in_time =
-            bc_sample_with_singles(run, &batches, &singles, false, left_s, &result->repetition);
-    } else if (round.repetitions == 1) {
-        const struct bc_source source = source_of(run, &round);
-        in_time = bc_run_sample(run, &source, left_s, &result->repetition);
+        const struct bc_source batches = source_of(run, &round), singles = source_of(run, &one);
+        in_time = bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1,
+                                         left_s, &result->repetition);
     } else {
         round.repetitions = 1;
         in_time = run->settings.samples == 1;
         if (run->job.rank == 0)
-            result->repetition = bc_run_summarize(run, bc_sampler_samples(run->sampler), 0);
+            result->repetition = bc_run_summarize(run, samples, 0);
     }
-    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
     for (size_t i = 0; i < samples->count; i++)
         result->total_s += samples->values[0][i] * (double)round.repetitions * 1e-9;
     result->repetitions = (int64_t)samples->count * round.repetitions;

@@ -1,23 +1,21 @@
 #include "common/stats/precision.h"
 
-static bool is_precise(struct bc_precision *rule, int i, const struct bc_samples *samples)
-{
-    const struct bc_precise_value *const value = &rule->values[i];
-    struct bc_summary summary =
-        bc_run_summarize_difference(rule->run, samples, value->quantity, value->subtrahend);
-    if (bc_half_width(&summary) < value->resolution_ns)
-        summary.interval.lo = summary.interval.hi = summary.value;
-    const bool negligible = value->negligible_ns > 0.0 && !(summary.value > value->negligible_ns);
-    return bc_stopping_look(&rule->stopping[i], &summary) || negligible;
-}
-
 /* Looks at every value each time, since each counts its narrow looks in a row. */
 static bool all_are_precise(const struct bc_samples *samples, void *context)
 {
     struct bc_precision *const rule = context;
     bool precise = true;
-    for (int i = 0; i < rule->count; i++)
-        precise = is_precise(rule, i, samples) && precise;
+    for (int i = 0; i < rule->count; i++) {
+        const struct bc_precise_value *const value = &rule->values[i];
+        struct bc_summary summary =
+            bc_run_summarize_difference(rule->run, samples, value->quantity, value->subtrahend);
+        if (bc_half_width(&summary) < value->resolution_ns)
+            summary.interval.lo = summary.interval.hi = summary.value;
+        const bool negligible =
+            value->negligible_ns > 0.0 && !(summary.value > value->negligible_ns);
+        if (!bc_stopping_look(&rule->stopping[i], &summary) && !negligible)
+            precise = false;
+    }
     return precise;
 }
 

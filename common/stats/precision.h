@@ -6,8 +6,6 @@
 #define COMMCOST_COMMON_STATS_PRECISION_H
 
 #include "common/run/run.h"
-#include "common/stats/sampling.h"
-#include "common/stats/stats.h"
 
 /* A value that has to be precise. */
 struct bc_precise_value {
@@ -28,8 +26,8 @@ struct bc_precision {
 };
 
 /* Lets `plan` end when all `count` values (at most BC_PRECISE_VALUES_MAX) are precise by the
-   settings of the run; does nothing to a plan with a fixed number of rounds. `rule` is filled in;
-   it and the values must outlive the plan. Local. */
+   settings of the run; does nothing to a plan with a fixed number of rounds. Fills in `rule`, which
+   must outlive the plan, as the values must. Local. */
 void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
                            const struct bc_run *run, const struct bc_precise_value *values,
                            int count);

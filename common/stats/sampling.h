@@ -28,32 +28,27 @@
    round in which a rank was late is a miss. It is dropped and taken again while the plan allows
    that; after that it is used: its times are right for ranks that start like this. */
 struct bc_starts {
-    double start_ns[BC_QUANTITIES_MAX]; /* set by `take`: this rank's start, from the agreed moment
-                                           on, on the clock of the values */
-    double late_ns;                     /* a start after this is late; significant on rank 0 */
-
-    /* Counted on rank 0, without the warm-up. */
-    int64_t rounds, missed;
-    int64_t used; /* missed rounds that were used */
+    /* Set by `take`: this rank's start, from the agreed moment on, on the clock of the values. */
+    double start_ns[BC_QUANTITIES_MAX];
+    double late_ns;               /* a start after this is late; significant on rank 0 */
+    int64_t rounds, missed, used; /* without the warm-up; used: of the missed ones; on rank 0 */
 };
 
 /* What is measured. */
 struct bc_source {
     int quantities; /* 1 to BC_QUANTITIES_MAX */
-    /* Takes one round and stores this rank's value of each quantity, usually in nanoseconds.
-       Collective. */
+    /* Takes one round and stores this rank's value of each quantity, usually in nanoseconds; a rank
+       that takes no part stores -INFINITY. Collective. */
     void (*take)(void *context, double *values);
     void *context;
     int slowest_of;           /* the quantity for which bc_sampler_slowest_rank counts */
     struct bc_starts *starts; /* NULL, or not, on all ranks alike */
-    int64_t repetitions; /* timed together, where each value is the time of one repetition; 0 is
-                            1. Only `starts` needs it */
-    double clock_ns;     /* what reading the clock adds to each value on this rank (by its own
-                            run->own_clock, since clocks may cost ranks different times);
-                            subtracted before the slowest rank's value is taken */
-    /* Called after each batch of rounds that count, before rank 0 decides on the next batch. It may
-       run another sampler; its time counts as time of the run. NULL: nothing is called.
-       Collective. */
+    int64_t repetitions;      /* of which a value is the mean; 0 is 1. Only `starts` needs it */
+    /* What reading the clock adds to each value on this rank (by its own run->own_clock, since
+       clocks may cost ranks different times); subtracted before the slowest rank is found. */
+    double clock_ns;
+    /* Called after each batch of rounds that count, before rank 0 decides on the next batch; NULL:
+       nothing is. May run another sampler; its time counts as time of the run. Collective. */
     void (*between)(void *between_context);
     void *between_context;
 };
@@ -69,17 +64,14 @@ struct bc_samples {
 struct bc_plan {
     int64_t min_rounds;   /* before `settled` is asked */
     int64_t max_rounds;   /* if equal to min_rounds, the number is fixed */
-    double deadline_s;    /* on bc_elapsed_s(); checked between batches. At least one round is
-                             taken */
-    int64_t grace_rounds; /* taken even after the deadline, as long as they end by
-                             deadline_s + grace_s */
+    double deadline_s;    /* on bc_elapsed_s(); checked between batches, after at least one round */
+    int64_t grace_rounds; /* taken even after the deadline, if they end by deadline_s + grace_s */
     double grace_s;
     int64_t warmup_rounds; /* that don't count; -1: until the median settles */
-    int64_t retakes;       /* missed rounds that may be dropped; if the deadline passes with fewer
-                              than grace_rounds others, the dropped rounds are used after all */
-    bool adds; /* keeps the last run's samples and missed rounds, as if that run went on:
-                  all numbers above are of both runs, which may need no more rounds.
-                  Otherwise they are dropped */
+    int64_t retakes; /* missed rounds that may be dropped; if the deadline passes with fewer than
+                        grace_rounds others, the dropped rounds are used after all */
+    bool adds;       /* keeps the last run's samples and missed rounds, as if that run went on: all
+                        numbers above are of both runs, which may need no more rounds */
     /* Asked on rank 0 with all samples so far, each time their number has grown by a quarter: true
        ends the sampling. NULL: never. */
     bool (*settled)(const struct bc_samples *samples, void *context);
@@ -105,14 +97,12 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *s
 /* The samples of the last run, on rank 0; valid until the next run. */
 const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler);
 
-/* The summary of one quantity, and of its difference from another one (`subtrahend`; -1: none),
-   round by round: the reason why two timings that are subtracted are taken in turn. The samples
-   stay as they are. Local; rank 0. */
+/* The summary of one quantity less another one (`subtrahend`; -1: none), round by round: the reason
+   why two timings that are subtracted are taken in turn. The samples stay as they are. Local; rank
+   0. */
 struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
-                                       enum bc_estimator estimator, double confidence);
-struct bc_summary bc_samples_summarize_difference(const struct bc_samples *samples, int quantity,
-                                                  int subtrahend, enum bc_estimator estimator,
-                                                  double confidence);
+                                       int subtrahend, enum bc_estimator estimator,
+                                       double confidence);
 
 /* The rank that was slowest, or last to end, in most rounds of the last run; -1 without samples.
    Local; rank 0. */

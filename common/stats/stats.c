@@ -67,9 +67,9 @@ double bc_mad_sigma(const double *sorted, size_t count)
     size_t left = right; /* the next deviation on the left is that of sorted[left - 1] */
     double previous = 0.0, current = 0.0;
     for (size_t i = 0; i <= count / 2; i++) {
-        previous = current;
         const double left_deviation = left > 0 ? median - sorted[left - 1] : INFINITY;
         const double right_deviation = right < count ? sorted[right] - median : INFINITY;
+        previous = current;
         if (left_deviation < right_deviation) {
             current = left_deviation;
             left--;
@@ -90,12 +90,11 @@ struct bc_interval bc_median_interval(const double *sorted, size_t count, double
     double log_probability = -(double)count * log(2.0);
     double tail = 0.0;
     size_t k = 0;
-    while (k < (count + 1) / 2) {
+    for (; k < (count + 1) / 2; k++) {
         tail += exp(log_probability);
         if (tail > allowed)
             break;
         log_probability += log((double)(count - k) / (double)(k + 1));
-        k++;
     }
     if (k == 0)
         return (struct bc_interval){NAN, NAN};
@@ -141,23 +140,6 @@ void bc_summary_scale(struct bc_summary *summary, double factor)
     summary->interval.hi *= factor;
     summary->p99 *= factor;
     summary->max *= factor;
-}
-
-double bc_normal_quantile(double p)
-{
-    /* Newton steps on the distribution function from a rough start, in the lower half, where erfc
-       keeps its relative accuracy. */
-    if (p > 0.5)
-        return -bc_normal_quantile(1.0 - p);
-    const double t = sqrt(-2.0 * log(p));
-    /* Abramowitz and Stegun, 26.2.23: absolute error below 4.5e-4. */
-    double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) /
-                         (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
-    for (int i = 0; i < 3; i++) {
-        const double density = exp(-x * x / 2.0) / sqrt(2.0 * acos(-1.0));
-        x -= (erfc(-x / sqrt(2.0)) / 2.0 - p) / density;
-    }
-    return x;
 }
 
 /* The regularized incomplete beta function, by its continued fraction and the modified Lentz method

@@ -33,21 +33,20 @@ struct bc_summary {
 void bc_sort(double *values, size_t count);
 
 /* The quantile p (0 to 1), linearly interpolated between order statistics: definition 7 of Hyndman
-   and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996). NAN for
-   count 0. */
+   and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996). */
 double bc_quantile(const double *sorted, size_t count, double p);
 
-/* The median; sorts `values` in place. NAN for count 0. */
+/* The median; sorts `values` in place. */
 double bc_median(double *values, size_t count);
 
 double bc_mean(const double *values, size_t count);
 
-/* The sample standard deviation (divisor count - 1); NAN below 2. */
+/* The sample standard deviation (divisor count - 1). */
 double bc_sd(const double *values, size_t count);
 
 /* 1.4826 times the median absolute deviation from the median (MAD), which estimates the standard
    deviation of normal data (Hampel, "The Influence Curve and its Role in Robust Estimation", JASA
-   69 (1974)). NAN below 2. Takes linear time and no memory. */
+   69 (1974)). NAN below 2 samples. Takes linear time and no memory. */
 double bc_mad_sigma(const double *sorted, size_t count);
 
 /* The interval of the median from order statistics, valid for any continuous distribution: the
@@ -67,9 +66,6 @@ struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator e
 /* Multiplies all values of a summary by a factor above 0. */
 void bc_summary_scale(struct bc_summary *summary, double factor);
 
-/* The quantile of the standard normal distribution, 0 < p < 1 (relative error below 1e-9). */
-double bc_normal_quantile(double p);
-
 /* The quantile of Student's t distribution, 0 < p < 1, degrees >= 1 (relative error below 1e-8). */
 double bc_student_quantile(double p, double degrees);
 
@@ -79,15 +75,13 @@ double bc_half_width(const struct bc_summary *summary);
 /* Whether that is at most `precision` times the value; false where there is no interval. */
 bool bc_is_precise(const struct bc_summary *summary, double precision);
 
-/*
- * The stopping rule of adaptive sampling: whether there are enough samples for an interval of the
- * requested width.
- *
- * Intervals that are looked at again and again, and taken as soon as they happen to be narrow,
- * cover the true value less often than they claim. Two rules limit this: the samples are looked at
- * only when their number has grown by a quarter (bc_next_look), and the interval must be narrow at
- * several looks in a row. The unit tests measure the coverage that is left.
- */
+/* The stopping rule of adaptive sampling: whether there are enough samples for an interval of the
+   requested width.
+
+   Intervals that are looked at again and again, and taken as soon as they happen to be narrow,
+   cover the true value less often than they claim. Two rules limit this: the samples are looked at
+   only when their number has grown by a quarter (bc_next_look), and the interval must be narrow at
+   several looks in a row. The unit tests measure the coverage that is left. */
 struct bc_stopping {
     double precision; /* half-width of the interval over the value */
     int narrow_looks; /* internal: in a row, until now */

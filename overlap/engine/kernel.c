@@ -49,106 +49,63 @@ static double time_work(const struct overlap_round *round, int quantity)
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------- */
+/* ---- --check --------------------------------------------------------------------------------- */
 
-/* What a network did just before shows in the next operation: buffers drain and token buckets fill
-   while nothing is sent. So the work alone precedes each of the two operations that are compared;
-   only the second time of the work counts. */
-
-static void take_reference(void *context, double *values)
+static void before_operation(const struct overlap_round *round)
 {
-    values[OVERLAP_REFERENCE] = time_reference(context, OVERLAP_REFERENCE);
+    if (round->check)
+        overlap_operation_poison(round->operation);
 }
 
-static void take_total(void *context, double *values)
+static void after_operation(struct overlap_round *round)
 {
-    values[0] = time_total(context, 0);
-}
-
-static void take_round(void *context, double *values)
-{
-    const struct overlap_round *const round = context;
-    (void)time_work(round, OVERLAP_WORK);
-    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
-    values[OVERLAP_WORK] = time_work(round, OVERLAP_WORK);
-    values[OVERLAP_TOTAL] = time_total(round, OVERLAP_TOTAL);
-}
-
-/* ---- rounds with --check --------------------------------------------------------------------- */
-
-static void count_wrong(struct overlap_round *round)
-{
-    if (!overlap_operation_verify(round->operation))
+    if (round->check && !overlap_operation_verify(round->operation))
         round->wrong++;
 }
 
 /* A collective with a check of its own has no data that tells anything: its check runs beside the
    timed operations. */
-static void run_own_check(struct overlap_round *round)
+static void after_round(struct overlap_round *round)
 {
     struct overlap_operation *const operation = round->operation;
-    if (operation->collective->check != NULL && !operation->collective->check(operation))
+    if (round->check && operation->collective->check != NULL &&
+        !operation->collective->check(operation))
         round->wrong++;
 }
 
-static void take_reference_checked(void *context, double *values)
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+void overlap_take_reference(void *context, double *values)
 {
     struct overlap_round *const round = context;
-    overlap_operation_poison(round->operation);
-    take_reference(round, values);
-    count_wrong(round);
-    run_own_check(round);
+    before_operation(round);
+    values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
+    after_operation(round);
+    after_round(round);
 }
 
-static void take_total_checked(void *context, double *values)
+void overlap_take_total(void *context, double *values)
 {
     struct overlap_round *const round = context;
-    overlap_operation_poison(round->operation);
-    take_total(round, values);
-    count_wrong(round);
-    run_own_check(round);
+    before_operation(round);
+    values[0] = time_total(round, 0);
+    after_operation(round);
+    after_round(round);
 }
 
-static void take_round_checked(void *context, double *values)
+/* What a network did just before shows in the next operation: buffers drain and token buckets fill
+   while nothing is sent. So the work alone precedes each of the two operations that are compared;
+   only the second time of the work counts. */
+void overlap_take_round(void *context, double *values)
 {
     struct overlap_round *const round = context;
-    overlap_operation_poison(round->operation);
+    before_operation(round);
     (void)time_work(round, OVERLAP_WORK);
     values[OVERLAP_REFERENCE] = time_reference(round, OVERLAP_REFERENCE);
-    count_wrong(round);
-    overlap_operation_poison(round->operation);
+    after_operation(round);
+    before_operation(round);
     values[OVERLAP_WORK] = time_work(round, OVERLAP_WORK);
     values[OVERLAP_TOTAL] = time_total(round, OVERLAP_TOTAL);
-    count_wrong(round);
-    run_own_check(round);
-}
-
-/* ---- sources --------------------------------------------------------------------------------- */
-
-static struct bc_source source_of(struct overlap_round *round, int quantities,
-                                  void (*take)(void *context, double *values))
-{
-    return (struct bc_source){
-        .quantities = quantities,
-        .take = take,
-        .context = round,
-        .slowest_of = OVERLAP_REFERENCE,
-        .starts = bc_start_window_starts(round->window),
-        .clock_ns = round->clock_ns,
-    };
-}
-
-struct bc_source overlap_reference_source(struct overlap_round *round)
-{
-    return source_of(round, 1, round->check ? take_reference_checked : take_reference);
-}
-
-struct bc_source overlap_total_source(struct overlap_round *round)
-{
-    return source_of(round, 1, round->check ? take_total_checked : take_total);
-}
-
-struct bc_source overlap_round_source(struct overlap_round *round)
-{
-    return source_of(round, OVERLAP_QUANTITIES, round->check ? take_round_checked : take_round);
+    after_operation(round);
+    after_round(round);
 }

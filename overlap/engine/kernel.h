@@ -7,7 +7,6 @@
 #define COMMCOST_OVERLAP_ENGINE_KERNEL_H
 
 #include "common/clock/shared/start_window.h"
-#include "common/stats/sampling.h"
 #include "overlap/engine/operation.h"
 
 #include <stdbool.h>
@@ -24,16 +23,15 @@ enum overlap_quantity {
 struct overlap_round {
     struct overlap_operation *operation;
     struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
-    double clock_ns;                /* run->own_clock.read_ns: comes off each time */
     bool check;                     /* verify every operation's data, outside the timing */
     uint64_t units;                 /* of work */
     int64_t wrong;                  /* operations with wrong data, on this rank */
 };
 
-/* A source of the reference time alone, of the total alone (as quantity 0), or of all three. The
-   round must outlive the source. */
-struct bc_source overlap_reference_source(struct overlap_round *round);
-struct bc_source overlap_total_source(struct overlap_round *round);
-struct bc_source overlap_round_source(struct overlap_round *round);
+/* `take` of a source (struct bc_source) whose context is a struct overlap_round: the reference time
+   alone, the total alone (as quantity 0), or all three quantities. */
+void overlap_take_reference(void *context, double *values);
+void overlap_take_total(void *context, double *values);
+void overlap_take_round(void *context, double *values);
 
 #endif

@@ -45,53 +45,73 @@
 /* Shorter work is as precise as its clock. */
 #define SHORT_WORK_NS 1000.0
 
-/* ---- rounds and their summaries -------------------------------------------------------------- */
+/* A row while it is measured. What samples say is on rank 0. */
+struct row {
+    struct overlap_state *overlap;
+    struct bc_run *run;
+    struct overlap_result *result;
+    bool root;   /* this is rank 0 */
+    bool robust; /* the estimator is the robust one (the default), not the specification's mean */
+    double start_s, seconds;
+    struct overlap_round round;
+    struct bc_summary reference; /* phase 1's */
+    double reference_ns;         /* its value, at least 0 */
+    struct overlap_search search;
+};
 
-/* Whether the estimator is the robust one (the default), not the specification's mean. */
-static bool is_robust(const struct overlap_state *overlap)
+static struct row begin_row(struct overlap_state *overlap, struct overlap_operation *operation,
+                            bool check, double seconds)
 {
-    return overlap->run->settings.estimator == BC_MEDIAN;
-}
-
-static struct overlap_round make_round(const struct overlap_state *overlap,
-                                       struct overlap_operation *operation, bool check)
-{
-    return (struct overlap_round){
-        .operation = operation,
-        .window = overlap->run->window,
-        .clock_ns = overlap->run->own_clock.read_ns,
-        .check = check,
+    struct bc_run *const run = overlap->run;
+    return (struct row){
+        .overlap = overlap,
+        .run = run,
+        .root = run->job.rank == 0,
+        .robust = run->settings.estimator == BC_MEDIAN,
+        .start_s = bc_elapsed_s(),
+        .seconds = seconds,
+        .round = {.operation = operation, .window = run->window, .check = check},
     };
 }
 
-/* The samples are on rank 0 only. Collective. */
-static const struct bc_samples *run_rounds(const struct overlap_state *overlap,
-                                           struct bc_source source, const struct bc_plan *plan)
+static double seconds_left(const struct row *row)
 {
-    bc_sampler_run(overlap->run->sampler, &source, plan);
-    return bc_sampler_samples(overlap->run->sampler);
+    return row->seconds - (bc_elapsed_s() - row->start_s);
 }
 
-/* The summary with a value of at least 0: what the clock can't see took no time, not less. */
-static struct bc_summary not_negative(struct bc_summary summary)
+/* ---- rounds and their summaries -------------------------------------------------------------- */
+
+/* The samples are on rank 0 only. Collective. */
+static const struct bc_samples *run_rounds(struct row *row, int quantities,
+                                           void (*take)(void *context, double *values),
+                                           const struct bc_plan *plan)
 {
+    const struct bc_source source = {
+        .quantities = quantities,
+        .take = take,
+        .context = &row->round,
+        .slowest_of = OVERLAP_REFERENCE,
+        .starts = bc_start_window_starts(row->run->window),
+        .clock_ns = row->run->own_clock.read_ns,
+    };
+    bc_sampler_run(row->run->sampler, &source, plan);
+    return bc_sampler_samples(row->run->sampler);
+}
+
+/* With a value of at least 0: what the clock can't see took no time, not less. Local; rank 0. */
+static struct bc_summary summarize(const struct row *row, const struct bc_samples *samples,
+                                   int quantity)
+{
+    struct bc_summary summary = bc_run_summarize(row->run, samples, quantity);
     summary.value = fmax(0.0, summary.value);
     return summary;
-}
-
-/* Local; rank 0. */
-static struct bc_summary summarize(const struct overlap_state *overlap,
-                                   const struct bc_samples *samples, int quantity)
-{
-    return not_negative(bc_run_summarize(overlap->run, samples, quantity));
 }
 
 /* How much longer the operation took with work than without, round by round: the median, whatever
    the estimator. Local; rank 0. */
 static struct bc_summary summarize_excess(const struct bc_samples *samples, double confidence)
 {
-    return bc_samples_summarize_difference(samples, OVERLAP_TOTAL, OVERLAP_REFERENCE, BC_MEDIAN,
-                                           confidence);
+    return bc_samples_summarize(samples, OVERLAP_TOTAL, OVERLAP_REFERENCE, BC_MEDIAN, confidence);
 }
 
 /* A value that follows from `rounds` rounds in which it was not measured itself. */
@@ -100,41 +120,25 @@ static struct bc_summary unmeasured(size_t rounds, double value)
     return (struct bc_summary){rounds, value, NAN, {NAN, NAN}, NAN, NAN};
 }
 
-/* ---- precision ------------------------------------------------------------------------------- */
-
-static bool is_precise(const struct overlap_state *overlap, const struct bc_summary *summary)
-{
-    return bc_is_precise(summary, overlap->run->settings.precision_pct / 100.0);
-}
-
+/* The reference comes first: phase 1 measures nothing else. */
 static const struct bc_precise_value precise_values[OVERLAP_QUANTITIES] = {
     {.quantity = OVERLAP_REFERENCE, .subtrahend = -1},
     {.quantity = OVERLAP_TOTAL, .subtrahend = -1},
     {.quantity = OVERLAP_WORK, .subtrahend = -1, .negligible_ns = SHORT_WORK_NS},
 };
 
-/* A plan for a part of a row that ends when the first `count` values are precise. Fills in the
-   rule, which must outlive the plan. */
-static struct bc_plan precise_plan(const struct overlap_state *overlap, int count, double seconds,
-                                   struct bc_precision *rule)
-{
-    struct bc_plan plan = bc_run_plan(overlap->run, seconds);
-    bc_plan_until_precise(&plan, rule, overlap->run, precise_values, count);
-    return plan;
-}
-
 /* ---- phase 1: the reference time ------------------------------------------------------------- */
 
-/* Collective; the summary is on rank 0. */
-static struct bc_summary measure_reference(const struct overlap_state *overlap,
-                                           struct overlap_round *round, double seconds)
+/* Collective. */
+static void measure_reference(struct row *row)
 {
+    struct bc_plan plan = bc_run_plan(row->run, row->seconds * REFERENCE_SHARE);
     struct bc_precision rule;
-    const struct bc_plan plan = precise_plan(overlap, 1, seconds, &rule);
-    const struct bc_samples *const samples =
-        run_rounds(overlap, overlap_reference_source(round), &plan);
-    bc_run_dump(overlap->run, "reference_phase", samples->values[0], samples->count);
-    return bc_run_summarize(overlap->run, samples, OVERLAP_REFERENCE);
+    bc_plan_until_precise(&plan, &rule, row->run, precise_values, 1);
+    const struct bc_samples *const samples = run_rounds(row, 1, overlap_take_reference, &plan);
+    bc_run_dump(row->run, "reference_phase", samples->values[0], samples->count);
+    row->reference = bc_run_summarize(row->run, samples, OVERLAP_REFERENCE);
+    row->reference_ns = fmax(0.0, row->reference.value);
 }
 
 /* ---- a trial, robust ------------------------------------------------------------------------- */
@@ -159,30 +163,31 @@ static bool fits_robustly(const struct bc_samples *samples, double threshold_ns)
 
 /* The work's own time as it was just measured corrects the rate for the next amount: the
    processor's clock rate may have changed. */
-static void correct_rate(struct overlap_state *overlap, uint64_t units,
-                         const struct bc_summary *work)
+static void correct_rate(struct row *row, const struct bc_summary *work)
 {
-    const double expected_ns = bc_work_ns(&overlap->rate, units);
+    struct bc_work_rate *const rate = &row->overlap->rate;
+    const double expected_ns = bc_work_ns(rate, row->round.units);
     if (work->count < CORRECTION_ROUNDS || expected_ns < 1000.0)
         return;
     const double correction = work->value / expected_ns;
-    overlap->rate.ns_per_unit *= fmax(1.0 - CORRECTION_MAX, fmin(1.0 + CORRECTION_MAX, correction));
+    rate->ns_per_unit *= fmax(1.0 - CORRECTION_MAX, fmin(1.0 + CORRECTION_MAX, correction));
 }
 
-static void tell_trial(const struct overlap_state *overlap, uint64_t units, double total_ns,
-                       size_t rounds, const struct overlap_trial *trial)
+static void tell_trial(const struct row *row, const struct bc_samples *samples, int quantity,
+                       const struct overlap_trial *trial)
 {
-    if (overlap->parameters.debug)
-        bc_output_remark(overlap->run->output, "debug",
+    if (row->overlap->parameters.debug)
+        bc_output_remark(row->run->output, "debug",
                          "trial: %llu units, work %.3f us, total %.3f us, "
                          "excess %.3f (%.3f to %.3f) us, %zu rounds: %s",
-                         (unsigned long long)units, trial->work_ns * 1e-3, total_ns * 1e-3,
-                         trial->excess_ns * 1e-3, trial->excess_lo_ns * 1e-3,
-                         trial->excess_hi_ns * 1e-3, rounds, trial->fits ? "fits" : "does not fit");
+                         (unsigned long long)row->round.units, trial->work_ns * 1e-3,
+                         summarize(row, samples, quantity).value * 1e-3, trial->excess_ns * 1e-3,
+                         trial->excess_lo_ns * 1e-3, trial->excess_hi_ns * 1e-3, samples->count,
+                         trial->fits ? "fits" : "does not fit");
 }
 
-static struct overlap_trial try_robustly(struct overlap_state *overlap, struct overlap_round *round,
-                                         double threshold_ns, struct bc_plan plan)
+/* Work fits as long as the operation takes no longer than threshold_ns more with it. */
+static struct overlap_trial try_robustly(struct row *row, double threshold_ns, struct bc_plan plan)
 {
     if (plan.min_rounds < plan.max_rounds) {
         if (plan.min_rounds > TRIAL_MIN_ROUNDS)
@@ -191,24 +196,21 @@ static struct overlap_trial try_robustly(struct overlap_state *overlap, struct o
         plan.context = &threshold_ns;
     }
     const struct bc_samples *const samples =
-        run_rounds(overlap, overlap_round_source(round), &plan);
-
-    const struct bc_summary work = bc_run_summarize(overlap->run, samples, OVERLAP_WORK);
+        run_rounds(row, OVERLAP_QUANTITIES, overlap_take_round, &plan);
+    const struct bc_summary reference = bc_run_summarize(row->run, samples, OVERLAP_REFERENCE);
+    const struct bc_summary work = bc_run_summarize(row->run, samples, OVERLAP_WORK);
     const struct bc_summary excess = summarize_excess(samples, TRIAL_CONFIDENCE);
-    struct overlap_trial trial = {
-        .work_ns = not_negative(work).value,
-        .fits = fits_robustly(samples, threshold_ns),
+    const struct overlap_trial trial = {
+        .work_ns = fmax(0.0, work.value),
+        /* Work that takes longer than the operation can't fit under it. */
+        .fits =
+            fits_robustly(samples, threshold_ns) && !(work.value > reference.value + threshold_ns),
         .excess_ns = excess.value,
         .excess_lo_ns = excess.interval.lo,
         .excess_hi_ns = excess.interval.hi,
     };
-    /* Work that takes longer than the operation can't fit under it. */
-    if (work.value >
-        bc_run_summarize(overlap->run, samples, OVERLAP_REFERENCE).value + threshold_ns)
-        trial.fits = false;
-    correct_rate(overlap, round->units, &work);
-    tell_trial(overlap, round->units, summarize(overlap, samples, OVERLAP_TOTAL).value,
-               samples->count, &trial);
+    correct_rate(row, &work);
+    tell_trial(row, samples, OVERLAP_TOTAL, &trial);
     return trial;
 }
 
@@ -217,92 +219,76 @@ static struct overlap_trial try_robustly(struct overlap_state *overlap, struct o
 /* The mean with work must not exceed the reference's mean plus its standard deviation. Like the
    reference, the operation is repeated with nothing in between; the work's own time is what its
    calibration says. */
-static struct overlap_trial try_by_mean(const struct overlap_state *overlap,
-                                        struct overlap_round *round,
-                                        const struct bc_summary *reference, struct bc_plan plan)
+static struct overlap_trial try_by_mean(struct row *row, struct bc_plan plan)
 {
+    const struct bc_summary *const reference = &row->reference;
     plan.max_rounds = plan.min_rounds;
-    const struct bc_samples *const samples =
-        run_rounds(overlap, overlap_total_source(round), &plan);
-    const struct bc_summary total = bc_run_summarize(overlap->run, samples, 0);
+    const struct bc_samples *const samples = run_rounds(row, 1, overlap_take_total, &plan);
+    const struct bc_summary total = bc_run_summarize(row->run, samples, 0);
     const double sd = isnan(reference->sd) ? 0.0 : reference->sd;
     const struct overlap_trial trial = {
-        .work_ns = bc_work_ns(&overlap->rate, round->units),
+        .work_ns = bc_work_ns(&row->overlap->rate, row->round.units),
         .fits = total.value <= reference->value + sd,
         .excess_ns = total.value - reference->value,
         .excess_lo_ns = total.interval.lo - reference->value,
         .excess_hi_ns = total.interval.hi - reference->value,
     };
-    tell_trial(overlap, round->units, not_negative(total).value, samples->count, &trial);
+    tell_trial(row, samples, 0, &trial);
     return trial;
 }
 
 /* ---- phases 2 to 4: the search --------------------------------------------------------------- */
 
-static struct overlap_search_rules make_rules(const struct overlap_state *overlap,
-                                              double reference_ns)
+static void begin_search(struct row *row)
 {
-    const struct overlap_parameters *const p = &overlap->parameters;
+    const struct overlap_parameters *const p = &row->overlap->parameters;
     const double acceptance = p->acceptance_pct / 100.0;
-    const double clock_ns = overlap->run->max_clock.read_ns;
-    const bool robust = is_robust(overlap);
-    return (struct overlap_search_rules){
+    const struct overlap_search_rules rules = {
         .acceptance = acceptance,
-        .floor_ns = fmax(3.0 * clock_ns, acceptance * reference_ns / 4.0),
+        .floor_ns = fmax(3.0 * row->run->max_clock.read_ns, acceptance * row->reference_ns / 4.0),
         .validation_steps = (int)p->validation_steps,
-        .predict = robust,
-        .validate_halving = robust,
+        .predict = row->robust,
+        .validate_halving = row->robust,
     };
+    overlap_search_begin(&row->search, &rules, row->reference_ns);
 }
 
-/* Tries round->units of work for at most `seconds`. `reference` is phase 1's. Work fits as long as
-   the operation takes no longer than threshold_ns more with it (robust), or no longer than the
-   reference's mean plus its standard deviation (mean). Parameters other than the round count on
-   rank 0 only. Collective; the trial is on rank 0. */
-static struct overlap_trial try_work(struct overlap_state *overlap, struct overlap_round *round,
-                                     const struct bc_summary *reference, double threshold_ns,
-                                     double seconds)
+/* Tries row->round.units of work for at most `seconds`. Collective; the trial is on rank 0. */
+static struct overlap_trial try_work(struct row *row, double seconds)
 {
-    struct bc_plan plan = bc_run_plan(overlap->run, seconds);
+    const struct overlap_search *const search = &row->search;
+    struct bc_plan plan = bc_run_plan(row->run, seconds);
     plan.warmup_rounds = 0;
     plan.grace_s = 0.0;
-    return is_robust(overlap) ? try_robustly(overlap, round, threshold_ns, plan)
-                              : try_by_mean(overlap, round, reference, plan);
+    if (!row->robust)
+        return try_by_mean(row, plan);
+    return try_robustly(row, VERDICT_SHARE * overlap_search_tolerance(search, search->next_ns),
+                        plan);
 }
 
-/* What rank 0 tells the others before each trial. */
-struct next_trial {
-    uint64_t units;
-    uint64_t goes_on; /* 0: the search is over */
-};
-
 /* Finds the largest amount of work that fits; tries at least one, however little time there is.
-   Collective; the search is on rank 0. */
-static struct overlap_search search_work(struct overlap_state *overlap, struct overlap_round *round,
-                                         const struct bc_summary *reference, double seconds)
+   Collective. */
+static void search_work(struct row *row, double seconds)
 {
-    const bool root = overlap->run->job.rank == 0;
-    const double reference_ns = not_negative(*reference).value;
-    const struct overlap_search_rules rules = make_rules(overlap, reference_ns);
-    struct overlap_search search;
-    overlap_search_begin(&search, &rules, reference_ns);
+    struct overlap_search *const search = &row->search;
+    begin_search(row);
     const double deadline_s = bc_elapsed_s() + seconds;
     for (;;) {
-        struct next_trial next = {0, 0};
-        if (root) {
-            next.goes_on = search.trials == 0 || (!search.done && bc_elapsed_s() < deadline_s);
-            next.units = bc_work_units(&overlap->rate, search.next_ns);
+        /* What rank 0 tells the others before each trial. */
+        struct {
+            uint64_t units, goes_on;
+        } next = {0, 0};
+        if (row->root) {
+            next.goes_on = search->trials == 0 || (!search->done && bc_elapsed_s() < deadline_s);
+            next.units = bc_work_units(&row->overlap->rate, search->next_ns);
         }
         bc_harness_bcast(&next, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         if (!next.goes_on)
-            return search;
-        round->units = next.units;
-        const double threshold_ns =
-            VERDICT_SHARE * overlap_search_tolerance(&search, search.next_ns);
-        const struct overlap_trial trial =
-            try_work(overlap, round, reference, threshold_ns, seconds * TRIAL_SHARE);
-        if (root)
-            overlap_search_report(&search, &trial);
+            return;
+        row->round.units = next.units;
+        const struct overlap_trial trial = try_work(row, seconds * TRIAL_SHARE);
+        if (row->root)
+            overlap_search_report(search, &trial);
     }
 }
 
@@ -310,111 +296,86 @@ static struct overlap_search search_work(struct overlap_state *overlap, struct o
 
 /* The amount of work that the answer is about: the knee, or as the specification says the largest
    one that was seen to fit. */
-static double answer_ns(const struct overlap_state *overlap, const struct overlap_search *search)
+static double answer_ns(const struct row *row)
 {
-    if (!is_robust(overlap) || isnan(search->knee_ns))
+    const struct overlap_search *const search = &row->search;
+    if (!row->robust || isnan(search->knee_ns))
         return search->fits_ns;
     return fmin(search->knee_ns, search->exceeds_ns);
 }
 
 /* What the rounds at the answer say of its work. */
 struct verdict {
-    bool judged;        /* the members that follow mean something: not of no work */
-    bool too_long;      /* the operation took longer with it than the search allows */
-    bool by_chance;     /* ... but in too few rounds, or too irregularly, to be sure of it */
-    bool retry;         /* less work should be tried: it is no chance, or can't be told yet */
-    double fits_ns;     /* the work that should have fitted: less by the excess */
-    double fits_min_ns; /* ... less by the largest excess that the interval allows */
+    bool too_long;       /* the operation took longer with it than the search allows */
+    double excess_lo_ns; /* of the interval of how much longer it took; NAN: too few rounds */
+    double fits_ns;      /* the work that should have fitted: less by the excess */
+    double fits_min_ns;  /* ... less by the largest excess that the interval allows */
 };
 
-static struct verdict judge_answer(const struct overlap_state *overlap,
-                                   const struct overlap_search *search,
-                                   const struct bc_samples *samples, double work_ns)
+/* Of no work. */
+static const struct verdict no_verdict = {false, NAN, NAN, NAN};
+
+static struct verdict judge_answer(const struct row *row, const struct bc_samples *samples,
+                                   double work_ns)
 {
     const struct bc_summary excess =
-        summarize_excess(samples, overlap->run->settings.confidence_pct / 100.0);
-    const bool too_long = excess.value > overlap_search_tolerance(search, work_ns);
-    const bool unknown = isnan(excess.interval.lo);
+        summarize_excess(samples, row->run->settings.confidence_pct / 100.0);
     return (struct verdict){
-        .judged = true,
-        .too_long = too_long,
-        .by_chance = unknown || excess.interval.lo <= 0.0,
-        .retry = too_long && (unknown || excess.interval.lo > 0.0),
+        .too_long = excess.value > overlap_search_tolerance(&row->search, work_ns),
+        .excess_lo_ns = excess.interval.lo,
         .fits_ns = fmax(0.0, work_ns - excess.value),
         .fits_min_ns = work_ns - fmax(excess.value, excess.interval.hi),
     };
 }
 
-static void take_answer(const struct overlap_state *overlap, const struct bc_samples *samples,
-                        struct overlap_result *result)
-{
-    result->reference = summarize(overlap, samples, OVERLAP_REFERENCE);
-    result->total = summarize(overlap, samples, OVERLAP_TOTAL);
-    result->work = summarize(overlap, samples, OVERLAP_WORK);
-}
-
 /* With no time left for rounds of its own the answer comes from those of the only trial: the
-   reference time, and where the knee must then be. */
-static void take_answer_from_trial(const struct overlap_state *overlap,
-                                   const struct overlap_search *search,
-                                   struct overlap_result *result)
+   reference time, and where the knee must then be. Local; rank 0. */
+static void take_answer_from_trial(const struct row *row)
 {
-    const struct bc_samples *const samples = bc_sampler_samples(overlap->run->sampler);
-    if (overlap->run->job.rank != 0)
-        return;
-    result->reference = summarize(overlap, samples, OVERLAP_REFERENCE);
-    result->total = unmeasured(samples->count, NAN);
-    result->work = unmeasured(samples->count, answer_ns(overlap, search));
-}
-
-static void dump_answer(const struct overlap_state *overlap, const struct bc_samples *samples)
-{
-    static const char *const names[] = {
-        [OVERLAP_REFERENCE] = "reference",
-        [OVERLAP_TOTAL] = "total",
-        [OVERLAP_WORK] = "work",
-    };
-    for (int q = 0; q < OVERLAP_QUANTITIES; q++)
-        bc_run_dump(overlap->run, names[q], samples->values[q], samples->count);
+    const struct bc_samples *const samples = bc_sampler_samples(row->run->sampler);
+    row->result->reference = summarize(row, samples, OVERLAP_REFERENCE);
+    row->result->total = unmeasured(samples->count, NAN);
+    row->result->work = unmeasured(samples->count, answer_ns(row));
 }
 
 /* Measures at the answer. Where the machine has changed since the search, and the work no longer
    fits, measures less work, as often as there is time. Collective; the verdict on the last amount
    is on rank 0. */
-static struct verdict measure_answer(const struct overlap_state *overlap,
-                                     struct overlap_round *round,
-                                     const struct overlap_search *search, double seconds,
-                                     struct overlap_result *result)
+static struct verdict measure_answer(struct row *row)
 {
     enum { ATTEMPTS = 4 };
-    const bool root = overlap->run->job.rank == 0;
-    const double start_s = bc_elapsed_s();
-    double work_ns = answer_ns(overlap, search);
-    struct verdict verdict = {0};
+    struct overlap_result *const result = row->result;
+    double work_ns = answer_ns(row);
+    struct verdict verdict = no_verdict;
     for (int attempt = 1;; attempt++) {
-        uint64_t order[2] = {bc_work_units(&overlap->rate, work_ns), 0};
+        uint64_t order[2] = {bc_work_units(&row->overlap->rate, work_ns), 0};
         bc_harness_bcast(order, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-        round->units = order[0];
-        const double left_s = seconds - (bc_elapsed_s() - start_s);
+        row->round.units = order[0];
+        struct bc_plan plan = bc_run_plan(row->run, fmax(0.0, seconds_left(row)));
         struct bc_precision rule;
-        struct bc_plan plan = precise_plan(overlap, OVERLAP_QUANTITIES, fmax(0.0, left_s), &rule);
+        bc_plan_until_precise(&plan, &rule, row->run, precise_values, OVERLAP_QUANTITIES);
         plan.warmup_rounds = 0;
         const struct bc_samples *const samples =
-            run_rounds(overlap, overlap_round_source(round), &plan);
-        if (root) {
-            take_answer(overlap, samples, result);
-            verdict = (struct verdict){0}; /* on these rounds alone */
-            if (is_robust(overlap) && order[0] > 0)
-                verdict = judge_answer(overlap, search, samples, result->work.value);
-            order[1] = verdict.retry && attempt < ATTEMPTS && bc_elapsed_s() - start_s < seconds;
+            run_rounds(row, OVERLAP_QUANTITIES, overlap_take_round, &plan);
+        if (row->root) {
+            result->reference = summarize(row, samples, OVERLAP_REFERENCE);
+            result->total = summarize(row, samples, OVERLAP_TOTAL);
+            result->work = summarize(row, samples, OVERLAP_WORK);
+            verdict = no_verdict; /* on these rounds alone */
+            if (row->robust && order[0] > 0)
+                verdict = judge_answer(row, samples, result->work.value);
+            /* Not if it may be chance, but if that can't be told yet. */
+            order[1] = verdict.too_long && !(verdict.excess_lo_ns <= 0.0) && attempt < ATTEMPTS &&
+                       seconds_left(row) > 0.0;
             work_ns = verdict.fits_ns;
         }
         bc_harness_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-        if (!order[1]) {
-            if (root)
-                dump_answer(overlap, samples);
-            return verdict;
-        }
+        if (order[1])
+            continue;
+        bc_run_dump(row->run, "reference", samples->values[OVERLAP_REFERENCE], samples->count);
+        bc_run_dump(row->run, "total", samples->values[OVERLAP_TOTAL], samples->count);
+        bc_run_dump(row->run, "work", samples->values[OVERLAP_WORK], samples->count);
+        return verdict;
     }
 }
 
@@ -435,15 +396,16 @@ static double percent_of(double part, double whole)
  * work that fitted, the interval reaches down to what the answer's own rounds leave. It exists only
  * where both trials and the reference have intervals.
  */
-static void set_interval(const struct overlap_state *overlap, const struct overlap_search *search,
-                         const struct verdict *verdict, struct overlap_result *result)
+static void set_interval(const struct row *row, const struct verdict *verdict)
 {
-    const double clock_ns = overlap->run->max_clock.read_ns;
+    const struct overlap_search *const search = &row->search;
+    struct overlap_result *const result = row->result;
+    const double clock_ns = row->run->max_clock.read_ns;
     const struct bc_interval *const reference = &result->reference.interval;
-    const double knee_ns = answer_ns(overlap, search);
+    const double knee_ns = answer_ns(row);
     double lo_ns = fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
-    if (verdict->judged && (verdict->too_long || result->work.value < lo_ns))
-        lo_ns = fmin(lo_ns, verdict->fits_min_ns);
+    if (verdict->too_long || result->work.value < lo_ns)
+        lo_ns = fmin(lo_ns, verdict->fits_min_ns); /* NAN doesn't count */
     const double hi_ns = fmax(search->exceeds_ns, knee_ns);
     if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure || isnan(reference->lo)) {
         result->overlap_lo_pct = NAN;
@@ -456,104 +418,93 @@ static void set_interval(const struct overlap_state *overlap, const struct overl
     result->overlap_hi_pct = fmax(result->overlap_pct, percent_of(hi_ns + clock_ns, reference->lo));
 }
 
-/* True if the overlap's interval is as narrow as the precision asks, in points, or as the clock
-   allows. */
-static bool is_narrow(const struct overlap_state *overlap, const struct overlap_search *search,
-                      const struct overlap_result *result)
-{
-    const double half_width = (result->overlap_hi_pct - result->overlap_lo_pct) / 2.0;
-    const double clock_limit = percent_of(2.0 * search->rules.floor_ns, result->reference.value);
-    return half_width <= fmax(overlap->run->settings.precision_pct, clock_limit);
-}
-
 /* True if the row is what was asked for: a number of samples, whatever the time, or the search's
-   end and the precision. */
-static bool is_complete(const struct overlap_state *overlap, const struct overlap_search *search,
-                        const struct overlap_result *result, double row_seconds)
+   end and the precision. The overlap's interval must be as narrow as the precision asks, in points,
+   or as the clock allows. */
+static bool is_complete(const struct row *row)
 {
-    if (overlap->run->settings.samples > 0 && isinf(row_seconds))
+    const struct overlap_result *const result = row->result;
+    if (row->run->settings.samples > 0 && isinf(row->seconds))
         return !isnan(result->total.value);
-    return search->converged && (is_narrow(overlap, search, result) || !is_robust(overlap)) &&
-           is_precise(overlap, &result->reference) && is_precise(overlap, &result->total) &&
-           (result->work.value < SHORT_WORK_NS || is_precise(overlap, &result->work));
+    const double precision_pct = row->run->settings.precision_pct;
+    const double half_width = (result->overlap_hi_pct - result->overlap_lo_pct) / 2.0;
+    const double clock_limit =
+        percent_of(2.0 * row->search.rules.floor_ns, result->reference.value);
+    return row->search.converged &&
+           (!row->robust || half_width <= fmax(precision_pct, clock_limit)) &&
+           bc_is_precise(&result->reference, precision_pct / 100.0) &&
+           bc_is_precise(&result->total, precision_pct / 100.0) &&
+           (result->work.value < SHORT_WORK_NS ||
+            bc_is_precise(&result->work, precision_pct / 100.0));
 }
 
-static void tell_phases(const struct overlap_state *overlap, int64_t elements,
-                        const struct bc_summary *reference, const struct overlap_search *search)
+static void tell_phases(const struct row *row)
 {
-    if (overlap->parameters.verbose)
-        bc_output_remark(overlap->run->output, "verbose",
+    const struct overlap_search *const search = &row->search;
+    if (row->overlap->parameters.verbose)
+        bc_output_remark(row->run->output, "verbose",
                          "%lld elements: phase 1: reference %.3f us, sd %.3f us; phases 3 "
                          "and 4: %d trials, %.3f us fits, %.3f us does not, knee at %.3f us",
-                         (long long)elements, not_negative(*reference).value * 1e-3,
-                         reference->sd * 1e-3, search->trials, search->fits_ns * 1e-3,
+                         (long long)row->round.operation->shape.elements, row->reference_ns * 1e-3,
+                         row->reference.sd * 1e-3, search->trials, search->fits_ns * 1e-3,
                          search->exceeds_ns * 1e-3, search->knee_ns * 1e-3);
 }
 
 /* Completes a result that has the answer's times. Local; rank 0. */
-static void conclude(const struct overlap_state *overlap, const struct bc_summary *reference,
-                     const struct overlap_search *search, const struct verdict *verdict,
-                     double row_seconds, struct overlap_result *result)
+static void conclude(const struct row *row, const struct verdict *verdict)
 {
+    struct overlap_result *const result = row->result;
     /* No row is about work that was seen not to fit, but about what should have fitted instead,
        with which nothing was measured. */
-    if (verdict->too_long && !verdict->by_chance) {
+    if (verdict->too_long && verdict->excess_lo_ns > 0.0) {
         result->total = unmeasured(result->total.count, NAN);
         result->work = unmeasured(result->work.count, verdict->fits_ns);
     }
     /* The specification measures the reference once, at the beginning. */
-    if (!is_robust(overlap))
-        result->reference = not_negative(*reference);
+    if (!row->robust) {
+        result->reference = row->reference;
+        result->reference.value = row->reference_ns;
+    }
     result->reference_sd_ns = result->reference.sd;
     /* Times of one operation each don't tell a share. */
     result->overlap_pct =
         result->reference.count < 2 ? NAN : percent_of(result->work.value, result->reference.value);
-    set_interval(overlap, search, verdict, result);
-    result->outcome =
-        bc_run_outcome(overlap->run, is_complete(overlap, search, result, row_seconds));
+    set_interval(row, verdict);
+    result->outcome = bc_run_outcome(row->run, is_complete(row));
     result->outcome.samples = (int64_t)result->reference.count;
+    tell_phases(row);
 }
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* About how long a round takes if the operation takes as long as the reference. */
-static double round_seconds(const struct bc_summary *reference)
-{
-    return ROUND_OPERATIONS * not_negative(*reference).value * 1e-9;
-}
-
 int64_t overlap_run_phases(struct overlap_state *overlap, struct overlap_operation *operation,
                            double seconds, struct overlap_result *result)
 {
-    struct overlap_round round = make_round(overlap, operation, overlap->run->settings.check);
-    const double start_s = bc_elapsed_s();
-    const struct bc_summary reference =
-        measure_reference(overlap, &round, seconds * REFERENCE_SHARE);
-    const double after_reference_s = seconds - (bc_elapsed_s() - start_s);
+    struct row row = begin_row(overlap, operation, overlap->run->settings.check, seconds);
+    row.result = result;
+    measure_reference(&row);
+    /* About how long a round takes if the operation takes as long as the reference. */
+    const double round_s = ROUND_OPERATIONS * row.reference_ns * 1e-9;
     const double search_s =
-        fmin(seconds * SEARCH_SHARE, after_reference_s - ANSWER_ROUNDS * round_seconds(&reference));
-    const struct overlap_search search =
-        search_work(overlap, &round, &reference, fmax(0.0, search_s));
-    const double left_s = seconds - (bc_elapsed_s() - start_s);
-    int rushed = is_robust(overlap) && search.trials == 1 && left_s < round_seconds(&reference);
+        fmin(seconds * SEARCH_SHARE, seconds_left(&row) - ANSWER_ROUNDS * round_s);
+    search_work(&row, fmax(0.0, search_s));
+    int rushed = row.robust && row.search.trials == 1 && seconds_left(&row) < round_s;
     bc_harness_bcast(&rushed, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    struct verdict verdict = {0};
-    if (rushed)
-        take_answer_from_trial(overlap, &search, result);
-    else
-        verdict = measure_answer(overlap, &round, &search, fmax(0.0, left_s), result);
-    if (overlap->run->job.rank == 0) {
-        conclude(overlap, &reference, &search, &verdict, seconds, result);
-        tell_phases(overlap, operation->shape.elements, &reference, &search);
-    }
-    return round.wrong;
+    struct verdict verdict = no_verdict;
+    if (!rushed)
+        verdict = measure_answer(&row);
+    else if (row.root)
+        take_answer_from_trial(&row);
+    if (row.root)
+        conclude(&row, &verdict);
+    return row.round.wrong;
 }
 
-double overlap_quick_reference_ns(const struct overlap_state *overlap,
+double overlap_quick_reference_ns(struct overlap_state *overlap,
                                   struct overlap_operation *operation, double seconds)
 {
     enum { ROUNDS = 5 };
-    struct overlap_round round = make_round(overlap, operation, false);
+    struct row row = begin_row(overlap, operation, false, seconds);
     const struct bc_plan plan = {
         .min_rounds = ROUNDS,
         .max_rounds = ROUNDS,
@@ -562,11 +513,10 @@ double overlap_quick_reference_ns(const struct overlap_state *overlap,
         .warmup_rounds = 1,
         .retakes = ROUNDS,
     };
-    const struct bc_samples *const samples =
-        run_rounds(overlap, overlap_reference_source(&round), &plan);
+    const struct bc_samples *const samples = run_rounds(&row, 1, overlap_take_reference, &plan);
     double reference_ns = 0.0;
-    if (overlap->run->job.rank == 0)
-        reference_ns = summarize(overlap, samples, OVERLAP_REFERENCE).value;
+    if (row.root)
+        reference_ns = summarize(&row, samples, OVERLAP_REFERENCE).value;
     bc_harness_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return reference_ns;
 }

@@ -40,7 +40,7 @@ int64_t overlap_run_phases(struct overlap_state *overlap, struct overlap_operati
 
 /* The operation's reference time in ns from a few operations, the same on every rank; `seconds`
    (significant on rank 0) bounds the time for them. Collective. */
-double overlap_quick_reference_ns(const struct overlap_state *overlap,
+double overlap_quick_reference_ns(struct overlap_state *overlap,
                                   struct overlap_operation *operation, double seconds);
 
 #endif

@@ -14,7 +14,7 @@ int64_t overlap_amount(const struct overlap_shape *shape, int rank)
     return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
 }
 
-static bool has_starts(const struct overlap_collective *collective)
+bool overlap_varies(const struct overlap_collective *collective)
 {
     return collective->layout == OVERLAP_VARYING || collective->layout == OVERLAP_VARYING_BYTES;
 }
@@ -27,13 +27,15 @@ static int64_t displacement_unit(const struct overlap_collective *collective)
 
 int overlap_owner(const struct overlap_operation *operation, int64_t i)
 {
-    if (!has_starts(operation->collective))
-        return (int)(i / operation->shape.elements);
+    if (!overlap_varies(operation->collective)) {
+        const int block = (int)(i / operation->shape.elements);
+        return operation->collective->on_grid ? operation->neighbours[block] : block;
+    }
     /* The last rank whose block starts at or before i. */
     int first = 0, last = operation->shape.ranks - 1;
     while (first < last) {
         const int middle = first + (last - first + 1) / 2;
-        if (operation->starts[middle] <= i)
+        if (operation->large_counts.by_rank.displacements[middle] <= i)
             first = middle;
         else
             last = middle - 1;
@@ -43,14 +45,14 @@ int overlap_owner(const struct overlap_operation *operation, int64_t i)
 
 int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
 {
-    if (!has_starts(operation->collective))
+    if (!overlap_varies(operation->collective))
         return i % operation->shape.elements;
-    return i - operation->starts[overlap_owner(operation, i)];
+    return i - operation->large_counts.by_rank.displacements[overlap_owner(operation, i)];
 }
 
-/* The elements of each buffer on the rank that needs most. */
+/* The elements of a buffer, and of both, on the rank that needs most. */
 struct need {
-    double send, receive, both;
+    double either, both;
 };
 
 /* Rooted operations need most on the root, varying ones on the last rank; rank 0 stands for all
@@ -58,15 +60,14 @@ struct need {
 static struct need max_need(const struct overlap_collective *collective, struct overlap_shape shape)
 {
     const int ranks[] = {shape.root, 0, shape.ranks - 1};
-    struct need max = {0.0, 0.0, 0.0};
-    if (collective->send_elements == NULL)
+    struct need max = {0.0, 0.0};
+    if (collective->send.elements == NULL)
         return max;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         shape.rank = ranks[i];
-        const double send = (double)collective->send_elements(&shape);
-        const double receive = (double)collective->receive_elements(&shape);
-        max.send = fmax(max.send, send);
-        max.receive = fmax(max.receive, receive);
+        const double send = (double)collective->send.elements(&shape);
+        const double receive = (double)collective->receive.elements(&shape);
+        max.either = fmax(max.either, fmax(send, receive));
         max.both = fmax(max.both, send + receive);
     }
     return max;
@@ -77,16 +78,14 @@ double overlap_bytes(const struct overlap_collective *collective, const struct o
     return (double)sizeof(double) * max_need(collective, *shape).both;
 }
 
+/* Blocks have int counts and displacements; and libraries count all blocks of an operation together
+   in an int. */
 bool overlap_fits_int(const struct overlap_collective *collective,
                       const struct overlap_shape *shape)
 {
-    /* Blocks have int counts and displacements; and libraries count all blocks of an operation
-       together in an int. */
-    if (shape->elements > BC_COUNT_MAX)
-        return false;
-    const struct need max = max_need(collective, *shape);
-    return (double)displacement_unit(collective) * fmax(max.send, max.receive) <=
-           (double)BC_COUNT_MAX;
+    const double unit = (double)displacement_unit(collective);
+    return shape->elements <= BC_COUNT_MAX &&
+           unit * max_need(collective, *shape).either <= (double)BC_COUNT_MAX;
 }
 
 /* Whether amounts beyond ints need post_large. */
@@ -128,24 +127,13 @@ static double *allocate_doubles(int64_t count)
     return bc_allocate_pages(bytes, "no memory for a buffer of %zu bytes", bytes);
 }
 
-/* ---- the blocks ------------------------------------------------------------------------------ */
-
-static void make_starts(struct overlap_operation *operation)
-{
-    const struct overlap_shape *const shape = &operation->shape;
-    operation->starts = allocate(shape->ranks, sizeof *operation->starts);
-    int64_t start = 0;
-    for (int rank = 0; rank < shape->ranks; rank++) {
-        operation->starts[rank] = start;
-        start += overlap_amount(shape, rank);
-    }
-}
+/* ---- what calls count with ------------------------------------------------------------------- */
 
 /* Rank r's amount, by the collective's layout. */
 static int64_t amount_of(const struct overlap_operation *operation, int rank)
 {
-    return has_starts(operation->collective) ? overlap_amount(&operation->shape, rank)
-                                             : operation->shape.elements;
+    return overlap_varies(operation->collective) ? overlap_amount(&operation->shape, rank)
+                                                 : operation->shape.elements;
 }
 
 /* Whether this rank sends a block of its own amount to each rank. Only then does its send buffer
@@ -153,117 +141,94 @@ static int64_t amount_of(const struct overlap_operation *operation, int rank)
 static bool sends_blocks_to_each(const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
-    return operation->collective->send_elements(shape) ==
-           shape->ranks * amount_of(operation, shape->rank);
+    return overlap_varies(operation->collective) &&
+           operation->collective->send.elements(shape) ==
+               shape->ranks * amount_of(operation, shape->rank);
 }
 
-/* A block's amount, and where it starts, in elements. */
-struct place {
-    int64_t amount, start;
-};
-
-/* Of a rank's block in operation->own or operation->by_rank. */
-static struct place place_of(const struct overlap_operation *operation, bool own, int rank)
+/* Blocks of this rank's `own` amount, or of each rank's. */
+static void make_large_blocks(const struct overlap_operation *operation, bool own,
+                              struct overlap_large_blocks *blocks)
 {
-    const int64_t own_amount = amount_of(operation, operation->shape.rank);
-    if (own)
-        return (struct place){own_amount, rank * own_amount};
-    const int64_t start = operation->starts != NULL ? operation->starts[rank] : 0;
-    return (struct place){amount_of(operation, rank), start};
+    const struct overlap_shape *const shape = &operation->shape;
+    blocks->amounts = allocate(shape->ranks, sizeof *blocks->amounts);
+    blocks->displacements = allocate(shape->ranks, sizeof *blocks->displacements);
+    MPI_Aint start = 0;
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        blocks->amounts[rank] = amount_of(operation, own ? shape->rank : rank);
+        blocks->displacements[rank] = start;
+        if (overlap_varies(operation->collective))
+            start += (MPI_Aint)blocks->amounts[rank];
+    }
 }
 
-/* As ints. */
-static void fill_counts(const struct overlap_operation *operation, bool own,
-                        struct overlap_blocks *blocks)
+/* The same blocks as ints, or in w variants where ints can't hold them as datatypes. */
+static void make_blocks(const struct overlap_operation *operation, bool fits,
+                        const struct overlap_large_blocks *large, struct overlap_blocks *blocks)
 {
     const int64_t unit = displacement_unit(operation->collective);
-    for (int rank = 0; rank < operation->shape.ranks; rank++) {
-        const struct place place = place_of(operation, own, rank);
-        blocks->amounts[rank] = bc_as_count(place.amount);
-        blocks->displacements[rank] = bc_as_count(place.start * unit);
-    }
-}
-
-/* As datatypes, of which there is one element each. */
-static void fill_made(const struct overlap_operation *operation, bool own,
-                      struct overlap_blocks *blocks)
-{
     const int ranks = operation->shape.ranks;
-    blocks->made = allocate(ranks, sizeof *blocks->made);
-    for (int rank = 0; rank < ranks; rank++) {
-        const struct place place = place_of(operation, own, rank);
-        bc_amount_create_at(&blocks->made[rank], place.amount, MPI_DOUBLE,
-                            place.start * (MPI_Aint)sizeof(double));
-        blocks->amounts[rank] = blocks->made[rank].count;
-    }
-}
-
-/* As MPI-4's large counts. */
-static void make_large(const struct overlap_operation *operation, bool own,
-                       struct overlap_blocks *blocks)
-{
-    const int ranks = operation->shape.ranks;
-    blocks->large_amounts = allocate(ranks, sizeof *blocks->large_amounts);
-    blocks->large_displacements = allocate(ranks, sizeof *blocks->large_displacements);
-    for (int rank = 0; rank < ranks; rank++) {
-        const struct place place = place_of(operation, own, rank);
-        blocks->large_amounts[rank] = (MPI_Count)place.amount;
-        blocks->large_displacements[rank] = (MPI_Aint)place.start;
-    }
-}
-
-static void make_blocks(const struct overlap_operation *operation, bool own,
-                        struct overlap_blocks *blocks)
-{
-    const struct overlap_collective *const collective = operation->collective;
-    const int ranks = operation->shape.ranks;
-    const bool fits = overlap_fits_int(collective, &operation->shape);
-    if (!fits && needs_large(collective)) {
-        make_large(operation, own, blocks);
-        return;
-    }
     blocks->amounts = allocate(ranks, sizeof *blocks->amounts);
     blocks->displacements = allocate(ranks, sizeof *blocks->displacements);
-    if (fits)
-        fill_counts(operation, own, blocks);
-    if (collective->layout != OVERLAP_VARYING_BYTES)
-        return;
-    if (!fits)
-        fill_made(operation, own, blocks);
     blocks->types = allocate(ranks, sizeof *blocks->types);
-    for (int rank = 0; rank < ranks; rank++)
-        blocks->types[rank] = fits ? MPI_DOUBLE : blocks->made[rank].type;
+    for (int rank = 0; rank < ranks; rank++) {
+        struct bc_amount amount = {.type = MPI_DOUBLE};
+        if (fits) {
+            amount.count = bc_as_count(large->amounts[rank]);
+            blocks->displacements[rank] = bc_as_count(large->displacements[rank] * unit);
+        } else if (operation->collective->layout == OVERLAP_VARYING_BYTES) {
+            bc_amount_create_at(&amount, large->amounts[rank], MPI_DOUBLE,
+                                large->displacements[rank] * (MPI_Aint)sizeof(double));
+        }
+        blocks->amounts[rank] = amount.count;
+        blocks->types[rank] = amount.type;
+    }
 }
 
-static void free_blocks(struct overlap_blocks *blocks, int ranks)
+static void free_type(MPI_Datatype type)
 {
-    for (int rank = 0; blocks->made != NULL && rank < ranks; rank++)
-        bc_amount_destroy(&blocks->made[rank]);
+    if (type != MPI_DOUBLE)
+        BC_MPI(MPI_Type_free(&type));
+}
+
+static void free_blocks(struct overlap_blocks *blocks, struct overlap_large_blocks *large,
+                        int ranks)
+{
+    for (int rank = 0; blocks->types != NULL && rank < ranks; rank++)
+        free_type(blocks->types[rank]);
     free(blocks->amounts);
     free(blocks->displacements);
     free(blocks->types);
-    free(blocks->made);
-    free(blocks->large_amounts);
-    free(blocks->large_displacements);
+    free(large->amounts);
+    free(large->displacements);
 }
 
 /* How the amounts are passed: see overlap_layout. */
-static void make_amounts(struct overlap_operation *operation)
+static void make_counts(struct overlap_operation *operation)
 {
     const struct overlap_collective *const collective = operation->collective;
-    const int64_t elements = operation->shape.elements;
+    struct overlap_counts *const counts = &operation->counts;
+    struct overlap_large_counts *const large_counts = &operation->large_counts;
     const bool fits = overlap_fits_int(collective, &operation->shape);
     const bool large = !fits && needs_large(collective);
+    const bool own = sends_blocks_to_each(operation);
     operation->post = large ? collective->post_large : collective->post;
-    if (has_starts(collective))
-        make_starts(operation);
+    large_counts->count = (MPI_Count)operation->shape.elements;
+    make_large_blocks(operation, false, &large_counts->by_rank);
+    if (own)
+        make_large_blocks(operation, true, &large_counts->own);
+    if (large)
+        return;
+    struct bc_amount amount;
     if (fits)
-        bc_amount_create(&operation->block, elements, MPI_DOUBLE);
-    else if (!large)
-        bc_amount_create_at(&operation->block, elements, MPI_DOUBLE, 0);
-    make_blocks(operation, false, &operation->by_rank);
-    if (has_starts(collective) && sends_blocks_to_each(operation))
-        make_blocks(operation, true, &operation->own);
+        bc_amount_create(&amount, operation->shape.elements, MPI_DOUBLE);
+    else
+        bc_amount_create_at(&amount, operation->shape.elements, MPI_DOUBLE, 0);
+    counts->count = amount.count;
+    counts->type = amount.type;
+    make_blocks(operation, fits, &large_counts->by_rank, &counts->by_rank);
+    if (own)
+        make_blocks(operation, fits, &large_counts->own, &counts->own);
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -287,27 +252,28 @@ void overlap_operation_create(struct overlap_operation *operation,
         .collective = collective,
         .shape = {.root = root, .elements = elements},
         .comm = MPI_COMM_WORLD,
+        .counts.type = MPI_DOUBLE,
     };
     struct overlap_shape *const shape = &operation->shape;
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape->rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape->ranks));
-    make_amounts(operation);
+    make_counts(operation);
     if (collective->on_grid)
         make_grid(operation);
-    if (collective->send_elements == NULL)
+    if (collective->send.elements == NULL)
         return;
-    const int64_t send_count = collective->send_elements(shape);
+    const int64_t send_count = collective->send.elements(shape);
     operation->send = allocate_doubles(send_count);
-    operation->receive = allocate_doubles(collective->receive_elements(shape));
+    operation->receive = allocate_doubles(collective->receive.elements(shape));
     for (int64_t i = 0; i < send_count; i++)
-        operation->send[i] = collective->sent(operation, i);
+        operation->send[i] = collective->send.value(operation, i);
 }
 
 void overlap_operation_poison(struct overlap_operation *operation)
 {
     if (operation->receive == NULL)
         return;
-    const int64_t count = operation->collective->receive_elements(&operation->shape);
+    const int64_t count = operation->collective->receive.elements(&operation->shape);
     for (int64_t i = 0; i < count; i++)
         operation->receive[i] = -1.0;
 }
@@ -317,9 +283,9 @@ bool overlap_operation_verify(const struct overlap_operation *operation)
     const struct overlap_collective *const collective = operation->collective;
     if (operation->receive == NULL)
         return true;
-    const int64_t count = collective->receive_elements(&operation->shape);
+    const int64_t count = collective->receive.elements(&operation->shape);
     for (int64_t i = 0; i < count; i++) {
-        const double expected = collective->expected(operation, i);
+        const double expected = collective->receive.value(operation, i);
         /* A wrong bit makes another number: all expected ones are whole. */
         if (!isnan(expected) && !(operation->receive[i] == expected))
             return false;
@@ -335,8 +301,8 @@ void overlap_operation_destroy(struct overlap_operation *operation)
         BC_MPI(MPI_Comm_free(&operation->comm));
     free(operation->send);
     free(operation->receive);
-    bc_amount_destroy(&operation->block);
-    free_blocks(&operation->by_rank, operation->shape.ranks);
-    free_blocks(&operation->own, operation->shape.ranks);
-    free(operation->starts);
+    free_type(operation->counts.type);
+    free_blocks(&operation->counts.by_rank, &operation->large_counts.by_rank,
+                operation->shape.ranks);
+    free_blocks(&operation->counts.own, &operation->large_counts.own, operation->shape.ranks);
 }

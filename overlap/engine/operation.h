@@ -40,15 +40,13 @@ enum overlap_layout {
                              datatype, with the displacement in it */
 };
 
-/* MPI-4 has a function with large counts beside each with int counts; before MPI-4 OVERLAP_LARGE is
-   NULL. */
-#if MPI_VERSION >= 4
-#define OVERLAP_HAS_LARGE 1
-#define OVERLAP_LARGE(post) (post)
-#else
-#define OVERLAP_HAS_LARGE 0
-#define OVERLAP_LARGE(post) NULL
-#endif
+/* What a buffer holds. See shapes.h. */
+struct overlap_buffer {
+    int64_t (*elements)(const struct overlap_shape *shape); /* their number; NULL: no buffer */
+    /* The value that element i has in a send buffer, or must have afterwards in a receive buffer
+       (NAN: the standard leaves it undefined). */
+    double (*value)(const struct overlap_operation *operation, int64_t i);
+};
 
 /* What a collective is. */
 struct overlap_collective {
@@ -60,19 +58,11 @@ struct overlap_collective {
        INT_MAX bytes; NULL: none is known. */
     const char *fails_large_in;
 
-    /* Elements in this rank's buffers. NULL: no buffers. */
-    int64_t (*send_elements)(const struct overlap_shape *shape);
-    int64_t (*receive_elements)(const struct overlap_shape *shape);
+    struct overlap_buffer send, receive; /* this rank's */
 
     /* Starts the operation; and starts it with large counts, where it needs them: see
        overlap_layout. NULL: not needed, or the library lacks them. */
     overlap_post_fn *post, *post_large;
-
-    /* The value that element i of this rank's send buffer has, and the one that element i of its
-       receive buffer must have afterwards (NAN: the standard leaves it undefined). See shapes.h and
-       values.h. */
-    double (*sent)(const struct overlap_operation *operation, int64_t i);
-    double (*expected)(const struct overlap_operation *operation, int64_t i);
 
     /* Instead of comparing data: runs the operation once in a way that shows whether it did what it
        must, and returns this rank's view. Collective. NULL: data are compared. What it keeps from
@@ -81,42 +71,55 @@ struct overlap_collective {
     void (*end_check)(struct overlap_operation *operation);
 };
 
-/* The blocks of a buffer, one for each rank, as MPI takes them. NULL: the layout needs none. */
+/* The blocks of a buffer, one for each rank, as functions with int counts take them. */
 struct overlap_blocks {
     int *amounts;
-    int *displacements;     /* in bytes in w variants */
-    MPI_Datatype *types;    /* w variants: MPI_DOUBLE, or the types of `made` */
-    struct bc_amount *made; /* w variants beyond ints: a block is one element, at displacement 0 */
-    /* Of post_large, instead of those above. */
-    MPI_Count *large_amounts;
-    MPI_Aint *large_displacements;
+    int *displacements;  /* in bytes in w variants */
+    MPI_Datatype *types; /* beyond ints each block is one element of its type, at displacement 0 */
+};
+
+/* ... and as those with large counts do: in elements. */
+struct overlap_large_blocks {
+    MPI_Count *amounts;
+    MPI_Aint *displacements;
+};
+
+/* What calls count with, for post and for post_large, under the same names. Rank r's block has rank
+   r's amount: shape.elements, or overlap_amount in v and w variants. `own` is for v and w variants
+   in which a rank sends to each rank: all blocks have this rank's amount. */
+struct overlap_counts {
+    int count; /* shape.elements, of MPI_DOUBLE or as one element of another type */
+    MPI_Datatype type;
+    struct overlap_blocks by_rank, own;
+};
+
+struct overlap_large_counts {
+    MPI_Count count;
+    struct overlap_large_blocks by_rank, own;
 };
 
 /* The operation at one size. */
 struct overlap_operation {
     const struct overlap_collective *collective;
     struct overlap_shape shape;
-    MPI_Comm comm;          /* MPI_COMM_WORLD, or the grid */
-    overlap_post_fn *post;  /* the collective's post or post_large */
-    struct bc_amount block; /* shape.elements as MPI takes them; not with post_large */
+    MPI_Comm comm;         /* MPI_COMM_WORLD, or the grid */
+    overlap_post_fn *post; /* the collective's post or post_large */
     double *send, *receive;
+    struct overlap_counts counts; /* not with post_large */
+    struct overlap_large_counts large_counts;
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
-
-    int64_t *starts; /* v and w variants: where rank r's block starts, in elements */
-    /* Rank r's block has rank r's amount: `elements`, or overlap_amount in v and w variants. */
-    struct overlap_blocks by_rank;
-    /* v and w variants in which a rank sends to each rank: all blocks have this rank's amount. */
-    struct overlap_blocks own;
-
-    void *check_state; /* of `check`, freed by `end_check`; NULL: none yet */
+    void *check_state;                  /* of `check`, freed by `end_check`; NULL: none yet */
 };
+
+/* Whether blocks differ in size. */
+bool overlap_varies(const struct overlap_collective *collective);
 
 /* Rank r's amount in v and w variants. It grows with r, and its mean is about `elements`: the
    ceiling of 2 * elements * (r + 1) / (ranks + 1). */
 int64_t overlap_amount(const struct overlap_shape *shape, int rank);
 
-/* The rank whose block holds element i, in the order of ranks: for equal blocks, and for v and w
-   variants. */
+/* The rank to or from which the block with element i goes: blocks are in the order of ranks, or on
+   the grid of neighbours. */
 int overlap_owner(const struct overlap_operation *operation, int64_t i);
 
 /* The index of element i within its block. */

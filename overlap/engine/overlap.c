@@ -56,26 +56,15 @@ struct bc_table overlap_choose_table(const void *state)
     return (struct bc_table){data_driven ? data_driven_columns : time_driven_columns, count};
 }
 
-static struct overlap_shape shape_of(const struct overlap_parameters *p, const struct bc_run *run,
+/* What `elements` don't fit into; NULL: they fit. */
+static const char *what_is_too_small(const struct overlap_parameters *p, const struct bc_run *run,
                                      int64_t elements)
 {
-    return (struct overlap_shape){
+    const struct overlap_shape shape = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = elements};
-}
-
-static bool fits_memory(const struct overlap_parameters *p, const struct bc_run *run,
-                        int64_t elements)
-{
-    const struct overlap_shape shape = shape_of(p, run, elements);
-    return overlap_bytes(p->collective, &shape) <= bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
-}
-
-/* Fits memory, and the MPI library can be told to move it. */
-static bool is_possible(const struct overlap_parameters *p, const struct bc_run *run,
-                        int64_t elements)
-{
-    const struct overlap_shape shape = shape_of(p, run, elements);
-    return overlap_can_start(p->collective, &shape) && fits_memory(p, run, elements);
+    if (overlap_bytes(p->collective, &shape) > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
+        return "memory";
+    return overlap_can_start(p->collective, &shape) ? NULL : "what this MPI library can count";
 }
 
 static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
@@ -89,11 +78,12 @@ static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
                             "--min-num-elts: %lld is more than --max-num-elts, %lld: lower the one "
                             "or raise the other",
                             (long long)p->min_elements, (long long)p->max_elements);
-    if (is_possible(p, run, p->max_elements))
+    const char *const obstacle = what_is_too_small(p, run, p->max_elements);
+    if (obstacle == NULL)
         return true;
     /* The largest power of two that fits is what would do. */
     int64_t max = 1;
-    while (max <= p->max_elements / 2 && is_possible(p, run, 2 * max))
+    while (max <= p->max_elements / 2 && what_is_too_small(p, run, 2 * max) == NULL)
         max *= 2;
     if (!bc_option_given(&run->options, "max-num-elts") && max >= p->min_elements) {
         p->max_elements = max;
@@ -102,9 +92,7 @@ static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
     }
     return bc_error_set(
         error, "--max-num-elts: %lld elements on %d ranks do not fit into %s: use at most %lld",
-        (long long)p->max_elements, run->job.ranks,
-        fits_memory(p, run, p->max_elements) ? "what this MPI library can count" : "memory",
-        (long long)max);
+        (long long)p->max_elements, run->job.ranks, obstacle, (long long)max);
 }
 
 /* The specification's counts are sample counts under other names. */
@@ -182,8 +170,7 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
 
 /* The operation's time at a size from a few operations until end_s, the same on every rank.
    Collective. */
-static double quick_reference_ns(const struct overlap_state *overlap, int64_t elements,
-                                 double end_s)
+static double quick_reference_ns(struct overlap_state *overlap, int64_t elements, double end_s)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_operation operation;
@@ -200,7 +187,7 @@ static double quick_reference_ns(const struct overlap_state *overlap, int64_t el
 /* Grows the size until the operation takes the cutoff time, twice if there is time: a small
    operation that something else slows down for a moment takes it only once. Collective; the same on
    every rank. */
-static struct overlap_key find_size(const struct overlap_state *overlap)
+static struct overlap_key find_size(struct overlap_state *overlap)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const double cutoff_ns = p->cutoff_ms * 1e6;
@@ -228,7 +215,7 @@ static struct overlap_key find_size(const struct overlap_state *overlap)
 
 void overlap_list_rows(void *state, struct bc_rows *rows)
 {
-    const struct overlap_state *const overlap = state;
+    struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_key key = {0, BC_OK};
     if (p->collective->no_elements) {
@@ -250,7 +237,7 @@ static double size_bytes(const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
     const int64_t bytes = (int64_t)sizeof(double);
-    if (operation->starts == NULL)
+    if (!overlap_varies(operation->collective))
         return (double)(bytes * shape->elements);
     return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
 }

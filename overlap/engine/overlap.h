@@ -3,11 +3,10 @@
  * making it take longer.
  *
  * Each collective is a file of its own beside this folder, which says what the collective is and
- * makes it a program with OVERLAP_BENCHMARK. The method is in this folder:
+ * makes it a program with OVERLAP_COLLECTIVE. The method is in this folder:
  *
  *   operation.h    what a collective is; its buffers for one size, and whether the data is right
  *   shapes.h       how much a rank sends and receives, and which values
- *   values.h       the values
  *   parameters.h   options and environment variables
  *   kernel.h       the timed regions
  *   search.h       which amount of work to try next, and when it is enough
@@ -17,6 +16,7 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_OVERLAP_H
 #define COMMCOST_OVERLAP_ENGINE_OVERLAP_H
 
+#include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "overlap/engine/measure.h"
 #include "overlap/engine/shapes.h"
@@ -38,21 +38,62 @@ void overlap_list_rows(void *state, struct bc_rows *rows);
 void overlap_measure(void *state, const void *row, double seconds, void *filled);
 void overlap_close(void *state);
 
-/* The struct bc_benchmark of a struct overlap_collective, whose constant is `its_name` and which
-   calls `function`: "MPI_Iallreduce". */
-#define OVERLAP_BENCHMARK(its_name, function)                                                      \
+/* The program of a collective. ITS_NAME is "iallreduce" without quotes; FUNCTION and ARGUMENTS, in
+   parentheses, are the call that starts the operation; then come members of struct
+   overlap_collective. The arguments may use `operation` and `request`, the parameters of
+   overlap_post_fn, and `counts`, which is operation->counts. */
+#define OVERLAP_COLLECTIVE(its_name, function, arguments, ...)                                     \
+    OVERLAP_POST(post, overlap_counts, counts, function arguments, #function #arguments)           \
+    OVERLAP_BENCHMARK(its_name, #function, .post = post, __VA_ARGS__)
+
+/* The same for layouts that need MPI-4's large counts where ints are too small: one list of
+   arguments makes the calls of FUNCTION and of FUNCTION_c, for which `counts` is
+   operation->large_counts. */
+#define OVERLAP_COLLECTIVE_C(its_name, function, arguments, ...)                                   \
+    OVERLAP_POST(post, overlap_counts, counts, function arguments, #function #arguments)           \
+    OVERLAP_IF_LARGE(OVERLAP_POST(post_large, overlap_large_counts, large_counts,                  \
+                                  function##_c arguments, #function "_c" #arguments))              \
+    OVERLAP_BENCHMARK(its_name, #function, .post = post,                                           \
+                      OVERLAP_IF_LARGE(.post_large = post_large, ) __VA_ARGS__)
+
+#define OVERLAP_POST(post, counts_type, its_counts, call, text)                                    \
+    static void post(const struct overlap_operation *operation, MPI_Request *request)              \
     {                                                                                              \
+        const struct counts_type *const counts = &operation->its_counts;                           \
+        (void)counts;                                                                              \
+        BC_MPI_AS(call, text);                                                                     \
+    }
+
+/* MPI-4 has a function with large counts beside each with int counts. */
+#if MPI_VERSION >= 4
+#define OVERLAP_IF_LARGE(...) __VA_ARGS__
+#else
+#define OVERLAP_IF_LARGE(...)
+#endif
+
+#define OVERLAP_BENCHMARK(its_name, function, ...)                                                 \
+    const struct bc_benchmark overlap_##its_name = {                                               \
         .name = "overlap_" #its_name,                                                              \
         .summary = "Measures how much work fits under " function " without making it take "        \
                    "longer.\nNeeds at least 2 processes.",                                         \
-        .options = overlap_options, .option_count = OVERLAP_OPTIONS,                               \
-        .budget_s = OVERLAP_RUN_BUDGET_S, .may_start_together = true,                              \
-        .defaults = &(const struct overlap_parameters){OVERLAP_DEFAULTS, .collective = &its_name}, \
+        .options = overlap_options,                                                                \
+        .option_count = OVERLAP_OPTIONS,                                                           \
+        .budget_s = OVERLAP_RUN_BUDGET_S,                                                          \
+        .may_start_together = true,                                                                \
+        .defaults =                                                                                \
+            &(const struct overlap_parameters){                                                    \
+                OVERLAP_DEFAULTS,                                                                  \
+                .collective = &(const struct overlap_collective){.name = #its_name, __VA_ARGS__}}, \
         .defaults_bytes = sizeof(struct overlap_parameters),                                       \
-        .state_bytes = sizeof(struct overlap_state), .key_bytes = sizeof(struct overlap_key),      \
-        .result_bytes = sizeof(struct overlap_result), .fit = overlap_fit,                         \
-        .choose_table = overlap_choose_table, .open = overlap_open, .rows = overlap_list_rows,     \
-        .measure = overlap_measure, .close = overlap_close,                                        \
+        .state_bytes = sizeof(struct overlap_state),                                               \
+        .key_bytes = sizeof(struct overlap_key),                                                   \
+        .result_bytes = sizeof(struct overlap_result),                                             \
+        .fit = overlap_fit,                                                                        \
+        .choose_table = overlap_choose_table,                                                      \
+        .open = overlap_open,                                                                      \
+        .rows = overlap_list_rows,                                                                 \
+        .measure = overlap_measure,                                                                \
+        .close = overlap_close,                                                                    \
     }
 
 #endif

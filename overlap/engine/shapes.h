@@ -6,13 +6,12 @@
 #define COMMCOST_OVERLAP_ENGINE_SHAPES_H
 
 #include "overlap/engine/operation.h"
-#include "overlap/engine/values.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- elements in a buffer: for send_elements and receive_elements ---------------------------- */
+/* ---- elements in a buffer: for send.elements and receive.elements ---------------------------- */
 
 /* A block has `elements` elements. */
 
@@ -76,7 +75,27 @@ static inline int64_t overlap_all_amounts_at_root(const struct overlap_shape *sh
     return overlap_is_root(shape) ? overlap_all_amounts(shape) : 0;
 }
 
-/* ---- values: for sent ------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* A value depends on who sent it, to whom, and on its index, so that blocks and elements that are
+   missing, old, or in each other's place show. All are whole numbers that a double holds exactly,
+   also when summed over many ranks, so results are compared for equality. */
+
+/* The value of element i of the block that rank `from` sends to rank `to` (0 where all ranks get
+   the same). */
+static inline double overlap_value(int from, int to, int64_t i)
+{
+    return (double)(from + 1) * (double)(i % 1021 + 1) + 1e6 * (double)to;
+}
+
+/* The sum of overlap_value(from, to, i) over the ranks 0 <= from < ranks. */
+static inline double overlap_value_sum(int ranks, int to, int64_t i)
+{
+    const double p = (double)ranks;
+    return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + 1e6 * p * (double)to;
+}
+
+/* ---- values: for send.value ------------------------------------------------------------------ */
 
 /* Where a buffer holds a block for each rank they are in rank order. */
 
@@ -99,7 +118,7 @@ static inline double overlap_sent_amount_to_each(const struct overlap_operation 
     return overlap_value(operation->shape.rank, (int)(i / own), i % own);
 }
 
-/* ---- values: for expected -------------------------------------------------------------------- */
+/* ---- values: for receive.value --------------------------------------------------------------- */
 
 /* What the root sent to all, or to this rank. */
 

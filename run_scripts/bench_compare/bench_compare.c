@@ -8,7 +8,7 @@
  * false alarm is held for the call as a whole.
  *
  *   results.h  reading files and folders: what each launch found for each row;
- *              head.h, lines.h, folders.h and storage.h are its parts
+ *              head.h, lines.h and storage.h are its parts
  *   compare.h  changes and verdicts
  */
 #include "run_scripts/bench_compare/compare.h"
@@ -16,36 +16,36 @@
 
 #include "common/result/metadata.h"
 #include "common/run/options.h"
+#include "common/run/run_files.h"
+#include "common/run/settings.h"
 #include "common/result/output.h"
 
 #include "build_info.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PROGRAM "bench_compare"
+#define COLUMNS_MAX 48
 
 enum exit_status { EXIT_NOTHING_SLOWER = 0, EXIT_SLOWER = 1, EXIT_USAGE = 2 };
 
 /* ---- options --------------------------------------------------------------------------------- */
 
 static struct settings {
-    bool help, version, no_header;
-    int format;
-    const char *output;
-    const char *sides[SIDES]; /* for --help: taken out before the rest is parsed */
+    struct bc_settings common; /* only the options of any program that writes a result */
+    const char *sides[SIDES];  /* for --help: taken out before the rest is parsed */
     double alpha_pct, threshold_pct, confidence_pct;
 } settings = {.alpha_pct = 1.0, .threshold_pct = 5.0, .confidence_pct = 95.0};
 
 #define AT(member) offsetof(struct settings, member)
 
 static const struct bc_option option_rows[] = {
-    {"base", BC_TEXT, AT(sides[BASE]), .argument = "PATH...", .internal = true,
+    {"base", BC_TEXT, AT(sides[BASE]), .argument = "PATH...",
      .help = "files and folders of the side to compare with: all words up to the next option"},
-    {"new", BC_TEXT, AT(sides[NEW]), .argument = "PATH...", .internal = true,
+    {"new", BC_TEXT, AT(sides[NEW]), .argument = "PATH...",
      .help = "files and folders of the side that may have got slower"},
     {"alpha", BC_PERCENT, AT(alpha_pct), .argument = "PERCENT", .min = 1e-6, .max = 50,
      .help =
@@ -54,18 +54,7 @@ static const struct bc_option option_rows[] = {
      .help = "a smaller change does not matter"},
     {"confidence", BC_PERCENT, AT(confidence_pct), .argument = "PERCENT", .min = 50, .max = 99.99,
      .help = "confidence of the intervals, each by itself"},
-    {"help", BC_FLAG, AT(help), .short_name = 'h', .internal = true,
-     .help = "print this help and exit"},
-    {"version", BC_FLAG, AT(version), .internal = true, .help = "print the version and exit"},
-    {"format", BC_CHOICE, AT(format), .choices = "tsv|table",
-     .help = "tab-separated values, or columns aligned for reading"},
-    {"output", BC_TEXT, AT(output), .argument = "FILE", .internal = true,
-     .help = "write the result to FILE, not stdout"},
-    {"no-header", BC_FLAG, AT(no_header), .internal = true,
-     .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
 };
-
-enum { OPTIONS = sizeof option_rows / sizeof *option_rows };
 
 static struct bc_options options;
 
@@ -82,11 +71,7 @@ static const char *const usage =
     "\n"
     "Options:\n";
 
-static const char *no_variable(const char *name)
-{
-    (void)name;
-    return NULL;
-}
+static const char *const side_names[SIDES] = {"base", "new"};
 
 /* The command line, taken to pieces. */
 struct words {
@@ -117,9 +102,11 @@ static bool takes_next(const char *word)
 {
     if (strncmp(word, "--", 2) != 0 || strchr(word, '=') != NULL)
         return false;
-    for (size_t i = 0; i < OPTIONS; i++)
-        if (strstr(option_rows[i].long_name, word + 2) == option_rows[i].long_name)
-            return option_rows[i].kind != BC_FLAG;
+    for (size_t i = 0; i < options.count; i++) {
+        const struct bc_option *const option = options.entries[i].option;
+        if (strncmp(option->long_name, word + 2, strlen(word + 2)) == 0)
+            return option->kind != BC_FLAG;
+    }
     return false;
 }
 
@@ -140,7 +127,6 @@ static const char *side_value(const char *word, const char *name, size_t least)
    --new there must be two paths. */
 static bool divide(struct words *words, int argc, char **argv, struct bc_error *error)
 {
-    static const char *const names[SIDES] = {"base", "new"};
     static const size_t least_letters[SIDES] = {1, 2}; /* --n: or --no-header */
     enum side side = BASE;
     bool named = false, plain = false, only_paths = false;
@@ -154,7 +140,7 @@ static bool divide(struct words *words, int argc, char **argv, struct bc_error *
         }
         bool switches = false;
         for (int s = BASE; option && s < SIDES; s++) {
-            const char *const value = side_value(word, names[s], least_letters[s]);
+            const char *const value = side_value(word, side_names[s], least_letters[s]);
             if (value == NULL)
                 continue;
             switches = named = true;
@@ -179,16 +165,14 @@ static bool divide(struct words *words, int argc, char **argv, struct bc_error *
     const size_t base = words->counts[BASE], new = words->counts[NEW];
     if (named && plain)
         return bc_error_set(error,
-                            "'%.200s' belongs to no side: name all paths "
-                            "after --base and --new",
+                            "'%.200s' belongs to no side: name all paths after --base and --new",
                             words->sides[BASE][0]);
     if (base == 0 || new == 0)
         return bc_error_set(error, "the %s side has no results: use %s BASE NEW",
                             base == 0 ? "base" : "new", PROGRAM);
     if (!named && new > 1)
         return bc_error_set(error,
-                            "%zu paths, not two: use %s BASE NEW, or "
-                            "--base PATH... --new PATH...",
+                            "%zu paths, not two: use %s BASE NEW, or --base PATH... --new PATH...",
                             base + new, PROGRAM);
     return true;
 }
@@ -197,7 +181,7 @@ static bool divide(struct words *words, int argc, char **argv, struct bc_error *
 
 struct row {
     const char *benchmark;
-    const char *keys[BC_COLUMNS_MAX]; /* by column; NULL where the benchmark has no such key */
+    const char *keys[COLUMNS_MAX]; /* by column; NULL where the benchmark has no such key */
     const char *quantity;
     char base[BC_CELL_LENGTH], new[BC_CELL_LENGTH];
     double change_pct;
@@ -253,16 +237,14 @@ static bool make_columns(struct bc_column *columns, struct bc_table *table,
             if (known)
                 continue;
             if (is_own_column(schema->keys[k]))
+                return bc_error_set(
+                    error, "%.100s: the key '%.100s' is called like a column of the comparison",
+                    schema->benchmark, schema->keys[k]);
+            if (count + LAST_COLUMNS == COLUMNS_MAX)
                 return bc_error_set(error,
-                                    "%.100s: the key '%.100s' is called like "
-                                    "a column of the comparison",
-                                    schema->benchmark, schema->keys[k]);
-            if (count + LAST_COLUMNS == BC_COLUMNS_MAX)
-                return bc_error_set(error,
-                                    "the benchmarks have more than %d keys "
-                                    "in all: compare fewer benchmarks at a "
-                                    "time",
-                                    BC_COLUMNS_MAX - LAST_COLUMNS - 1);
+                                    "the benchmarks have more than %d keys in all: compare fewer "
+                                    "benchmarks at a time",
+                                    COLUMNS_MAX - LAST_COLUMNS - 1);
             columns[count] = (struct bc_column){
                 .name = schema->keys[k],
                 .role = BC_KEY,
@@ -326,15 +308,13 @@ static void write_row(struct bc_output *output, const struct bc_table *table,
 
 static void write_parameters(struct bc_output *output, const struct words *words)
 {
-    static const char *const names[SIDES] = {"base", "new"};
     for (int side = BASE; side < SIDES; side++)
         for (size_t i = 0; i < words->counts[side]; i++)
-            bc_output_meta(output, names[side], "%s", words->sides[side][i]);
-    for (size_t i = 0; i < OPTIONS; i++) {
-        if (option_rows[i].internal)
-            continue;
-        char *const value = bc_options_text(&options, i);
-        bc_output_meta(output, option_rows[i].long_name, "%s", value != NULL ? value : "NA");
+            bc_output_meta(output, side_names[side], "%s", words->sides[side][i]);
+    static const char *const shown[] = {"alpha", "threshold", "confidence", "format"};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        char *const value = bc_option_text(bc_options_find(&options, shown[i]));
+        bc_output_meta(output, shown[i], "%s", value);
         free(value);
     }
 }
@@ -348,12 +328,11 @@ static void write_notes(struct bc_output *output, const struct comparison *compa
     if (comparison->enough_launches > 0)
         snprintf(hint, sizeof hint, "at least %zu launches a side", comparison->enough_launches);
     bc_output_remark(output, "note",
-                     "%zu of %zu rows have too few launches (such as %zu and %zu) "
-                     "for any change in one of them to be told from chance: use "
-                     "%s, or fewer rows",
+                     "%zu of %zu rows have too few launches (such as %zu and %zu) for any change "
+                     "in one of them to be told from chance: use %s, or fewer rows",
                      hopeless, comparison->tested, comparison->hopeless_launches[BASE],
                      comparison->hopeless_launches[NEW], hint);
-    if (settings.no_header) /* the note is on stderr */
+    if (settings.common.no_header) /* the note is on stderr */
         return;
     /* Who only looks at the exit status must know, too. */
     (void)fprintf(stderr,
@@ -378,23 +357,13 @@ static int write_comparison(const struct comparison *comparison, const struct re
                             const struct words *words, int argc, char **argv,
                             struct bc_error *error)
 {
-    struct bc_column columns[BC_COLUMNS_MAX];
+    struct bc_column columns[COLUMNS_MAX];
     struct bc_table table;
     if (!make_columns(columns, &table, comparison, results, error))
         return EXIT_USAGE;
-    const struct bc_style style = {
-        .format = (enum bc_format)settings.format,
-        .content = settings.no_header ? BC_ROWS_ONLY : BC_WITH_METADATA,
-        .program = PROGRAM,
-    };
-    struct bc_output *const output = bc_output_open(settings.output, &style, &table);
-    if (output == NULL) {
-        bc_error_set(error,
-                     "--output: cannot write '%.200s': %s: use a file that "
-                     "can be written",
-                     settings.output != NULL ? settings.output : "stdout", strerror(errno));
+    struct bc_output *const output = bc_settings_open(&settings.common, PROGRAM, &table, error);
+    if (output == NULL)
         return EXIT_USAGE;
-    }
     bc_metadata_write_program(output, PROGRAM, argc, argv);
     write_parameters(output, words);
     bc_output_header(output);
@@ -439,14 +408,12 @@ static bool have_common_rows(const struct results *results)
 /* No side may have incomplete launches only. */
 static bool check_launches(const struct results *results, struct bc_error *error)
 {
-    static const char *const names[SIDES] = {"base", "new"};
     for (int side = BASE; side < SIDES; side++)
         if (results->launches[side] == 0 && results->incomplete[side] > 0)
             return bc_error_set(error,
-                                "the %s side has no complete launch: its "
-                                "programs were killed or interrupted, or had "
-                                "no space: measure it again",
-                                names[side]);
+                                "the %s side has no complete launch: its programs were killed or "
+                                "interrupted, or had no space: measure it again",
+                                side_names[side]);
     return true;
 }
 
@@ -462,9 +429,8 @@ static int run(const struct words *words, int argc, char **argv, struct bc_error
     good = good && read_all(results, words, error);
     good = good && check_launches(results, error);
     if (good && !have_common_rows(results))
-        good = bc_error_set(error, "the sides have no row in common: compare "
-                                   "launches of the same benchmarks with the same "
-                                   "options");
+        good = bc_error_set(error, "the sides have no row in common: compare launches of the same "
+                                   "benchmarks with the same options");
     if (good && !compare(&comparison, results, &limits))
         good = bc_error_set(error, "out of memory");
     int status = EXIT_USAGE;
@@ -480,17 +446,21 @@ int main(int argc, char **argv)
     struct words words = {.rest_count = 0};
     struct bc_error error = {""};
     int status = EXIT_USAGE;
-    const struct bc_option_table table = {option_rows, OPTIONS, &settings};
+    struct bc_option_table tables[] = {
+        {option_rows, sizeof option_rows / sizeof *option_rows, &settings},
+        bc_settings_table(&settings.common, false),
+    };
+    tables[1].count = BC_RESULT_OPTIONS;
     char *defaults = NULL;
-    if (bc_options_create(&options, &table, 1) && words_create(&words, argc))
+    if (bc_options_create(&options, tables, 2) && words_create(&words, argc))
         defaults = bc_options_encode(&options);
     bool good = defaults != NULL || bc_error_set(&error, "out of memory");
     struct bc_error sides_error = {""};
     /* Asked for help, nobody needs to name results. */
     const bool divided = good && divide(&words, argc, argv, &sides_error);
-    good = good && bc_options_parse(&options, words.rest_count, words.rest, no_variable, &error);
-    if (good && (settings.help || settings.version)) {
-        if (settings.help) {
+    good = good && bc_options_parse(&options, words.rest_count, words.rest, NULL, &error);
+    if (good && (settings.common.help || settings.common.version)) {
+        if (settings.common.help) {
             (void)bc_options_decode(&options, defaults);
             fputs(usage, stdout);
             bc_options_help(stdout, &options);

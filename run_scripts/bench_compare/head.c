@@ -4,7 +4,6 @@
 #include "common/run/parse.h"
 #include "run_scripts/bench_compare/storage.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,10 +38,7 @@ static bool parse_columns(struct head *head, const struct lines *lines, const ch
                           word);
         *sign = '\0';
         if (strlen(word) > NAME_MAX_BYTES)
-            return refuse(lines, error,
-                          "the column '%" SHOWN "' has too long a "
-                          "name",
-                          word);
+            return refuse(lines, error, "the column '%" SHOWN "' has too long a name", word);
         if (head->column_count == RESULTS_COLUMNS_MAX)
             return refuse(lines, error, "more than %d columns", RESULTS_COLUMNS_MAX);
         for (size_t i = 0; i < head->column_count; i++)
@@ -62,9 +58,8 @@ static bool take_comment(struct head *head, const struct lines *lines, struct bc
     if ((value = meta_value(lines->text, "benchmark")) != NULL) {
         if (head->benchmark != NULL)
             return refuse(lines, error,
-                          "a second '# benchmark:': one launch a "
-                          "file, or a column 'run' that tells them "
-                          "apart");
+                          "a second '# benchmark:': one launch a file, or a column 'run' that "
+                          "tells them apart");
         return keep_text(&head->benchmark, value, error);
     }
     if ((value = meta_value(lines->text, "ranks")) != NULL)
@@ -76,9 +71,8 @@ static bool take_comment(struct head *head, const struct lines *lines, struct bc
         int64_t schema;
         if (!bc_parse_integer(value, &schema) || schema < 1 || schema > BC_OUTPUT_SCHEMA)
             return refuse(lines, error,
-                          "output schema '%" SHOWN "': this program "
-                          "reads up to %d: use the one that belongs "
-                          "to the results",
+                          "output schema '%" SHOWN
+                          "': this program reads up to %d: use the one that belongs to the results",
                           value, BC_OUTPUT_SCHEMA);
         head->has_end = schema >= 2;
     }
@@ -101,9 +95,8 @@ static bool take_header(struct head *head, const struct lines *lines, struct bc_
 {
     if (head->columns_line == NULL || head->benchmark == NULL)
         return refuse(lines, error,
-                      "no '# %s:' before the first row: compare "
-                      "results with their metadata, without "
-                      "--no-header and --no-metadata",
+                      "no '# %s:' before the first row: compare results with their metadata, "
+                      "without --no-header and --no-metadata",
                       head->columns_line == NULL ? "columns" : "benchmark");
     char *cells[RESULTS_COLUMNS_MAX];
     head->cell_count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
@@ -116,9 +109,7 @@ static bool take_header(struct head *head, const struct lines *lines, struct bc_
         while (column < head->column_count && strcmp(head->columns[column].name, cells[cell]) != 0)
             column++;
         if (column == head->column_count)
-            return refuse(lines, error,
-                          "'%" SHOWN "' in the header row isn't in "
-                          "'# columns:'",
+            return refuse(lines, error, "'%" SHOWN "' in the header row isn't in '# columns:'",
                           cells[cell]);
         if (found[column])
             return refuse(lines, error, "the header row has '%" SHOWN "' twice", cells[cell]);

@@ -15,9 +15,7 @@ bool lines_open(struct lines *lines, const char *path, struct bc_error *error)
     lines->stream = fopen(path, "rb");
     struct stat status;
     if (lines->stream == NULL)
-        return bc_error_set(error,
-                            "cannot read '%.200s': %s: name a result or "
-                            "a folder of results",
+        return bc_error_set(error, "cannot read '%.200s': %s: name a result or a folder of results",
                             path, strerror(errno));
     if (fstat(fileno(lines->stream), &status) == 0 && S_ISDIR(status.st_mode)) {
         fclose(lines->stream);
@@ -42,60 +40,48 @@ bool refuse(const struct lines *lines, struct bc_error *error, const char *forma
     return bc_error_set(error, "%.200s: line %zu: %s", lines->path, lines->number, text);
 }
 
-static bool append(struct lines *lines, char c)
+/* Adds a character to the line: `make_room` knows its capacity by its length. */
+static bool append(struct lines *lines, char c, struct bc_error *error)
 {
-    if (lines->length + 1 >= lines->capacity) {
-        const size_t capacity = lines->capacity == 0 ? 256 : 2 * lines->capacity;
-        char *const larger = realloc(lines->text, capacity);
-        if (larger == NULL)
-            return false;
-        lines->text = larger;
-        lines->capacity = capacity;
-    }
+    if (!make_room(&lines->text, lines->length, 1))
+        return no_memory(error);
     lines->text[lines->length++] = c;
     return true;
 }
 
-enum next lines_next(struct lines *lines, struct bc_error *error)
+/* Reads up to the end of the line, which is left out. */
+static bool read_line(struct lines *lines, struct bc_error *error)
 {
     lines->length = 0;
     lines->complete = false;
     lines->number++;
     int c;
-    while ((c = getc(lines->stream)) != EOF) {
+    while (!lines->complete && (c = getc(lines->stream)) != EOF) {
         const char byte = (char)c;
         lines->hash = hash_bytes(lines->hash, &byte, 1);
-        if (++lines->bytes > RESULTS_FILE_MAX) {
-            refuse(lines, error, "the file is larger than %zu MiB", RESULTS_FILE_MAX >> 20);
-            return BAD;
-        }
-        if (c == '\n')
-            break;
-        if (c == '\0') {
-            refuse(lines, error, "a byte of 0: this is no result");
-            return BAD;
-        }
-        if (lines->length >= RESULTS_LINE_MAX) {
-            refuse(lines, error, "longer than %zu MiB: this is no result", RESULTS_LINE_MAX >> 20);
-            return BAD;
-        }
-        if (!append(lines, byte)) {
-            no_memory(error);
-            return BAD;
-        }
+        if (++lines->bytes > RESULTS_FILE_MAX)
+            return refuse(lines, error, "the file is larger than %zu MiB", RESULTS_FILE_MAX >> 20);
+        lines->complete = c == '\n';
+        if (c == '\0')
+            return refuse(lines, error, "a byte of 0: this is no result");
+        if (!lines->complete && lines->length >= RESULTS_LINE_MAX)
+            return refuse(lines, error, "longer than %zu MiB: this is no result",
+                          RESULTS_LINE_MAX >> 20);
+        if (!append(lines, lines->complete ? '\0' : byte, error))
+            return false;
     }
-    if (ferror(lines->stream)) {
-        bc_error_set(error, "cannot read '%.200s': %s", lines->path, strerror(errno));
+    if (ferror(lines->stream))
+        return bc_error_set(error, "cannot read '%.200s': %s", lines->path, strerror(errno));
+    return lines->complete || append(lines, '\0', error);
+}
+
+enum next lines_next(struct lines *lines, struct bc_error *error)
+{
+    if (!read_line(lines, error))
         return BAD;
-    }
-    lines->complete = c == '\n';
+    lines->length--; /* without the 0 */
     if (lines->length == 0 && !lines->complete)
         return END;
-    if (!append(lines, '\0')) {
-        no_memory(error);
-        return BAD;
-    }
-    lines->length--;
     if (lines->length > 0 && lines->text[lines->length - 1] == '\r')
         lines->text[--lines->length] = '\0';
     if (lines->number == 1 && strncmp(lines->text, "\xef\xbb\xbf", 3) == 0) {

@@ -81,19 +81,19 @@ static const double *ways_of(size_t m, size_t n)
 
 /* ---- with ties ------------------------------------------------------------------------------- */
 
+/* Orders structs by the number that they begin with. */
+static int compare_numbers(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
 /* A value of either sample, with twice its mid-rank among all. */
 struct ranked {
     double value;
     bool of_base;
     size_t twice_rank; /* counted from 1 */
 };
-
-static int compare_ranked(const void *left, const void *right)
-{
-    const double a = ((const struct ranked *)left)->value;
-    const double b = ((const struct ranked *)right)->value;
-    return (a > b) - (a < b);
-}
 
 /* All values in ascending order; `ties` is the sum of t^3 - t over the groups of t
    equal values. Freed by the caller; NULL without memory. */
@@ -107,7 +107,7 @@ static struct ranked *rank(const double *base, size_t m, const double *other, si
         all[i] = (struct ranked){base[i], true, 0};
     for (size_t i = 0; i < n; i++)
         all[m + i] = (struct ranked){other[i], false, 0};
-    qsort(all, m + n, sizeof *all, compare_ranked);
+    qsort(all, m + n, sizeof *all, compare_numbers);
     *ties = 0.0;
     for (size_t begin = 0, end; begin < m + n; begin = end) {
         for (end = begin + 1; end < m + n && all[end].value <= all[begin].value; end++)
@@ -264,13 +264,6 @@ struct numbered_p {
     size_t number;
 };
 
-static int compare_p(const void *left, const void *right)
-{
-    const double a = ((const struct numbered_p *)left)->p;
-    const double b = ((const struct numbered_p *)right)->p;
-    return (a > b) - (a < b);
-}
-
 bool bc_holm(const double *p, double *corrected, size_t count)
 {
     struct numbered_p *const sorted = malloc((count + 1) * sizeof *sorted);
@@ -278,7 +271,7 @@ bool bc_holm(const double *p, double *corrected, size_t count)
         return false;
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct numbered_p){p[i], i};
-    qsort(sorted, count, sizeof *sorted, compare_p);
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
     double most = 0.0;
     for (size_t i = 0; i < count; i++) {
         most = fmax(most, fmin(1.0, (double)(count - i) * sorted[i].p));

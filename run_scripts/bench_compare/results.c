@@ -4,17 +4,17 @@
 #include "common/run/parse.h"
 #include "run_scripts/bench_compare/rank_test.h"
 #include "common/stats/stats.h"
-#include "run_scripts/bench_compare/folders.h"
 #include "run_scripts/bench_compare/head.h"
 #include "run_scripts/bench_compare/lines.h"
 #include "run_scripts/bench_compare/storage.h"
 
-#include <inttypes.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define WARNINGS_MAX 50
 
@@ -125,6 +125,22 @@ static void warn(struct results *results, const char *format, ...)
         free(copy);
 }
 
+/* The cells of a row, or of the header row, that are keys. Freed with free_texts; NULL without
+   memory. */
+static char **copy_keys(const struct head *head, char *const *cells)
+{
+    char **const keys = calloc(head->key_count + 1, sizeof *keys);
+    for (size_t i = 0; keys != NULL && i < head->key_count; i++) {
+        const size_t cell = head->keys[i];
+        keys[i] = strdup(cells != NULL ? cells[cell] : head_cell_name(head, cell));
+        if (keys[i] == NULL) {
+            free_texts(keys, i);
+            return NULL;
+        }
+    }
+    return keys;
+}
+
 /* ---- schemas --------------------------------------------------------------------------------- */
 
 static bool is_schema(const struct schema *schema, const struct head *head)
@@ -159,10 +175,9 @@ static bool check_ranks(struct schema *schema, const struct head *head, const st
     if (!compare_said(&schema->ranks, head->ranks, lines, &other, error))
         return false;
     if (other)
-        return bc_error_set(error,
-                            "%.150s ran on %.20s ranks, %.150s on %.20s: "
-                            "compare launches of as many ranks",
-                            schema->ranks.path, schema->ranks.text, lines->path, head->ranks);
+        return bc_error_set(
+            error, "%.150s ran on %.20s ranks, %.150s on %.20s: compare launches of as many ranks",
+            schema->ranks.path, schema->ranks.text, lines->path, head->ranks);
     return true;
 }
 
@@ -197,17 +212,12 @@ static bool find_schema(struct results *results, struct head *head, const struct
         if (!make_room(&results->schemas, number, sizeof *results->schemas))
             return no_memory(error);
         struct schema *const fresh = &results->schemas[number];
-        *fresh = (struct schema){.benchmark = strdup(head->benchmark)};
-        fresh->keys = calloc(head->key_count + 1, sizeof *fresh->keys);
+        *fresh = (struct schema){.benchmark = strdup(head->benchmark),
+                                 .keys = copy_keys(head, NULL),
+                                 .key_count = head->key_count};
         results->schema_count++;
         if (fresh->benchmark == NULL || fresh->keys == NULL)
             return no_memory(error);
-        for (size_t i = 0; i < head->key_count; i++) {
-            fresh->keys[i] = strdup(head_cell_name(head, head->keys[i]));
-            fresh->key_count = i + 1;
-            if (fresh->keys[i] == NULL)
-                return no_memory(error);
-        }
     }
     return check_ranks(&results->schemas[number], head, lines, error) &&
            check_settings(results, &results->schemas[number], head, lines, error);
@@ -233,26 +243,19 @@ static bool find_series(struct results *results, const struct head *head, char *
     if (entry->number != SIZE_MAX) {
         if (results->series[entry->number].more != more)
             return refuse(lines, error,
-                          "%s: more is better here, and less is "
-                          "better in another result, or the other way "
-                          "round",
+                          "%s: more is better here, and less is better in another result, or the "
+                          "other way round",
                           quantity);
         return true;
     }
     if (!make_room(&results->series, results->series_count, sizeof *results->series))
         return no_memory(error);
-    const size_t key_count = head->key_count;
-    struct series fresh = {.schema = head->schema,
-                           .keys = calloc(key_count + 1, sizeof *fresh.keys),
-                           .quantity = strdup(quantity),
-                           .more = more};
-    bool good = fresh.keys != NULL && fresh.quantity != NULL;
-    for (size_t i = 0; i < key_count && good; i++) {
-        fresh.keys[i] = strdup(cells[head->keys[i]]);
-        good = fresh.keys[i] != NULL;
-    }
-    if (!good) {
-        free_texts(fresh.keys, key_count);
+    const struct series fresh = {.schema = head->schema,
+                                 .keys = copy_keys(head, cells),
+                                 .quantity = strdup(quantity),
+                                 .more = more};
+    if (fresh.keys == NULL || fresh.quantity == NULL) {
+        free_texts(fresh.keys, head->key_count);
         free(fresh.quantity);
         return no_memory(error);
     }
@@ -312,14 +315,10 @@ static bool take_row(struct results *results, const struct head *head, const str
             continue;
         struct observation seen = {.launch = launch, .value = NAN, .failed = failed};
         if (strcmp(cells[cell], "NA") != 0 && !bc_parse_real(cells[cell], &seen.value))
-            return refuse(lines, error,
-                          "'%" SHOWN "' in the column %s is no "
-                          "number, and not NA",
+            return refuse(lines, error, "'%" SHOWN "' in the column %s is no number, and not NA",
                           cells[cell], head_cell_name(head, cell));
         if (reading->observation_count == RESULTS_VALUES_MAX)
-            return bc_error_set(error,
-                                "more than %zu values: compare fewer files "
-                                "at a time",
+            return bc_error_set(error, "more than %zu values: compare fewer files at a time",
                                 RESULTS_VALUES_MAX);
         if (!find_series(results, head, cells, cell, name, lines, &seen.series, error))
             return false;
@@ -419,9 +418,8 @@ static bool read_rows(struct results *results, enum side side, const struct head
             if (meta_value(lines->text, "columns") != NULL ||
                 meta_value(lines->text, "benchmark") != NULL)
                 return refuse(lines, error,
-                              "a second result begins: one launch a "
-                              "file, or a column 'run' that tells "
-                              "them apart");
+                              "a second result begins: one launch a file, or a column 'run' that "
+                              "tells them apart");
             take_remark(&body, lines->text);
             continue;
         }
@@ -489,6 +487,75 @@ static bool add_file(struct results *results, enum side side, const char *path,
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
+/* Allocated texts. */
+struct paths {
+    char **paths;
+    size_t count;
+};
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_tsv(const char *path)
+{
+    struct stat status;
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".tsv") == 0 && stat(path, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
+/* Adds the paths of a folder's entries, in order: its folders, or its files called *.tsv. Hidden
+   ones are left out. A folder that can't be read has none. False without memory. */
+static bool list(struct paths *found, const char *folder, bool folders, struct bc_error *error)
+{
+    DIR *const stream = opendir(folder);
+    const size_t before = found->count;
+    bool good = true;
+    for (struct dirent *entry; good && stream != NULL && (entry = readdir(stream)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        const size_t size = strlen(folder) + strlen(entry->d_name) + 2;
+        char *const path = malloc(size);
+        if (path == NULL) {
+            good = no_memory(error);
+            break;
+        }
+        snprintf(path, size, "%s/%s", folder, entry->d_name);
+        if (folders ? !is_folder(path) : !is_tsv(path)) {
+            free(path);
+        } else if (!make_room(&found->paths, found->count, sizeof *found->paths)) {
+            free(path);
+            good = no_memory(error);
+        } else {
+            found->paths[found->count++] = path;
+        }
+    }
+    if (stream != NULL)
+        closedir(stream);
+    if (found->count > before)
+        qsort(found->paths + before, found->count - before, sizeof *found->paths, compare_texts);
+    return good;
+}
+
+/* The same for the *.tsv files in each folder of a folder. */
+static bool list_below(struct paths *found, const char *folder, struct bc_error *error)
+{
+    struct paths folders = {NULL, 0};
+    bool good = list(&folders, folder, true, error);
+    for (size_t i = 0; good && i < folders.count; i++)
+        good = list(found, folders.paths[i], false, error);
+    free_texts(folders.paths, folders.count);
+    return good;
+}
+
 enum kind { NO_RESULT, COMPARISON, ONE_LAUNCH, SEVERAL_LAUNCHES };
 
 /* What a file in a folder is, by its metadata. */
@@ -533,10 +600,7 @@ static bool add_files(struct results *results, enum side side, const struct path
         ++*added;
     }
     if (*added > 0 && other != NULL)
-        warn(results,
-             "%.200s has no column 'run', as other files beside it have: "
-             "left out",
-             other);
+        warn(results, "%.200s has no column 'run', as other files beside it have: left out", other);
     return true;
 }
 
@@ -562,9 +626,8 @@ static bool add_folder(struct results *results, enum side side, const char *path
                add_files(results, side, &below, false, &added, error);
     if (good && added == 0)
         good = bc_error_set(error,
-                            "'%.200s' has no results: no file PROGRAM.tsv "
-                            "with '# columns:' in it, in runs/N or in its "
-                            "folders",
+                            "'%.200s' has no results: no file PROGRAM.tsv with '# columns:' in it, "
+                            "in runs/N or in its folders",
                             path);
     free_texts(own.paths, own.count);
     free_texts(below.paths, below.count);
@@ -609,9 +672,7 @@ static void find_twice(struct results *results)
             results->launches[launch->side]++;
     }
     if (twice > 0)
-        warn(results,
-             "%zu launches were read twice and count once (%.200s is also "
-             "in %.200s)",
+        warn(results, "%zu launches were read twice and count once (%.200s is also in %.200s)",
              twice, path, other);
 }
 
@@ -620,9 +681,7 @@ static int compare_observations(const void *left, const void *right)
     const struct observation *const a = left, *const b = right;
     if (a->series != b->series)
         return a->series < b->series ? -1 : 1;
-    if (a->launch != b->launch)
-        return a->launch < b->launch ? -1 : 1;
-    return 0;
+    return (a->launch > b->launch) - (a->launch < b->launch);
 }
 
 /* Takes in what one launch saw of one series. */
@@ -648,9 +707,7 @@ static bool gather(struct results *results, const struct observation *seen, size
     if (failed || number_count == 0)
         return true;
     if (side->count == BC_RANK_MAX)
-        return bc_error_set(error,
-                            "more than %d launches a side of a row of %.60s: "
-                            "compare fewer",
+        return bc_error_set(error, "more than %d launches a side of a row of %.60s: compare fewer",
                             BC_RANK_MAX, results->schemas[series->schema].benchmark);
     if (!make_room(&side->values, side->count, sizeof *side->values))
         return no_memory(error);
@@ -668,11 +725,10 @@ bool results_finish(struct results *results, struct bc_error *error)
     size_t repeated = 0;
     for (size_t begin = 0, end; begin < reading->observation_count; begin = end) {
         const struct observation *const seen = &reading->observations[begin];
-        for (end = begin + 1; end < reading->observation_count &&
-                              reading->observations[end].series == seen->series &&
-                              reading->observations[end].launch == seen->launch;
-             end++)
-            ;
+        end = begin + 1;
+        while (end < reading->observation_count &&
+               compare_observations(seen, seen + (end - begin)) == 0)
+            end++;
         if (reading->launches[seen->launch].twice || reading->launches[seen->launch].incomplete)
             continue;
         repeated += end - begin > 1;
@@ -680,9 +736,7 @@ bool results_finish(struct results *results, struct bc_error *error)
             return false;
     }
     if (repeated > 0)
-        warn(results,
-             "launches have rows more than once (%zu values): the median "
-             "counts",
+        warn(results, "launches have rows more than once (%zu values): the median counts",
              repeated);
     if (reading->left_out > 0) {
         results->warning_count = WARNINGS_MAX - 1;

@@ -8,8 +8,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "halo/copy.h"
-#include "halo/exchange.h"
-#include "halo/grid.h"
+#include "halo/methods.h"
 
 #include <stdio.h>
 

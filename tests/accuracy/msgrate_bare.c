@@ -90,13 +90,14 @@ static double measure_block(struct msgrate_bench *bench, int pattern, int rounds
     const int rank = bench->run->job.rank;
     const bool posts_ahead = msgrate_patterns[pattern].begin != NULL;
     struct msgrate_exchange exchange;
-    msgrate_exchange_create(&exchange, bench, BYTES);
+    msgrate_exchange_create(&exchange, bench,
+                            &(struct msgrate_key){BYTES, &msgrate_patterns[pattern]});
     for (int round = 0; round < rounds; round++) {
         /* What is posted ahead must not wait in the other's queue: each does its
            last iteration's sends before the other's begin. */
         if (posts_ahead)
             msgrate_patterns[pattern].begin(&exchange);
-        ours_ns[round] = msgrate_iterate(&exchange, &msgrate_patterns[pattern]);
+        exchange.iterate(&exchange, &ours_ns[round]);
         if (posts_ahead)
             msgrate_patterns[pattern].end(&exchange);
 

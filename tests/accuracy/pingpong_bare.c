@@ -46,13 +46,15 @@ static double measure_block(const struct bc_run *run)
     struct bc_batch_result times = {.repetitions = 0};
     bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);
     struct pingpong_game game = {
+        .pattern = mpi_send(),
+        .sync = PINGPONG_SYNC_NONE,
         .coarray = &coarray,
         .shape = {1, 1, 1},
         .partner = 1 - rank,
         .starts = rank == 0,
     };
     bc_amount_create(&game.message, 1, MPI_DOUBLE);
-    pingpong_measure(run, &game, mpi_send(), PINGPONG_SYNC_NONE, INFINITY, &times);
+    pingpong_measure(run, &game, INFINITY, &times);
     bc_amount_destroy(&game.message);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);

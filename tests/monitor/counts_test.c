@@ -4,8 +4,6 @@
  */
 #include "counts.h"
 
-#include "monitor/next.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

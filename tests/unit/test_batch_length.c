@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/stats/batch_length.h"
+#include "common/stats/batch.h"
 
 static void slow_clocks_make_long_batches(void **state)
 {

@@ -513,8 +513,7 @@ static int64_t values_of(const struct shape *shapes, int count)
 }
 
 /* Both arrays are of all shapes, one after the other. */
-static void begin_traffic(const struct traffic *traffic, double *buffer,
-                          const struct bc_section *types)
+static void begin_traffic(const struct traffic *traffic, double *buffer, const MPI_Datatype *types)
 {
     int64_t first = 0;
     for (int s = 0; s < traffic->count; s++) {
@@ -524,11 +523,11 @@ static void begin_traffic(const struct traffic *traffic, double *buffer,
             double *const here = buffer + first + slot * peer + MARGIN;
             const int64_t there = first + slot * rank + start_in_slot(rank, peer);
             if (traffic->put && traffic->sections)
-                bc_coarray_put_section(&world, peer, there, here, &types[s]);
+                bc_coarray_put_section(&world, peer, there, here, types[s]);
             else if (traffic->put)
                 bc_coarray_put(&world, peer, there, here, shape->block);
             else if (traffic->sections)
-                bc_coarray_get_section(&world, peer, there, here, &types[s]);
+                bc_coarray_get_section(&world, peer, there, here, types[s]);
             else
                 bc_coarray_get(&world, peer, there, here, shape->block);
         }
@@ -558,14 +557,14 @@ static int64_t compare_traffic(const struct traffic *traffic, const double *actu
 static void check_traffic(struct traffic traffic)
 {
     const int64_t values = values_of(traffic.shapes, traffic.count);
-    struct bc_section types[SHAPES_MAX];
+    MPI_Datatype types[SHAPES_MAX];
     double *const buffer = new_values(values, traffic.put ? GAP : UNTOUCHED);
     double *const expected = new_values(values, UNTOUCHED);
     close_world(values, traffic.put ? UNTOUCHED : GAP);
     int64_t first = 0;
     for (int s = 0; s < traffic.count; s++) {
         const struct shape *const shape = &traffic.shapes[s];
-        bc_section_create(&types[s], shape->blocks, shape->block, shape->stride);
+        types[s] = bc_section_create(shape->blocks, shape->block, shape->stride);
         write_buffer((traffic.put ? buffer : expected) + first, shape);
         write_part((traffic.put ? expected : world.values) + first, shape);
         first += values_of(shape, 1);
@@ -575,7 +574,7 @@ static void check_traffic(struct traffic traffic)
     bc_sync_all(&world);
     const int64_t wrong = compare_traffic(&traffic, traffic.put ? world.values : buffer, expected);
     for (int s = 0; s < traffic.count; s++)
-        bc_section_destroy(&types[s]);
+        MPI_Type_free(&types[s]);
     free(buffer);
     free(expected);
     assert_int_equal(wrong, 0);
@@ -835,7 +834,7 @@ static int64_t count_wrong_blocks(const double *values, const struct shape *shap
 static int64_t put_round(bool images, int times)
 {
     struct ring ring;
-    struct bc_section blocks;
+    MPI_Datatype blocks;
     int64_t wrong = 0;
     double *sources[2] = {new_values(RING_MAX, 0.0), new_values(RING_MAX, 0.0)};
     create_ring(&ring, images);
@@ -844,14 +843,14 @@ static int64_t put_round(bool images, int times)
         const int64_t half = i % 2 * RING_MAX;
         double *const source = sources[i % 2];
         fill(source, RING_MAX, 1000.0 * i + rank);
-        bc_section_create(&blocks, shape->blocks, shape->block, shape->stride);
+        blocks = bc_section_create(shape->blocks, shape->block, shape->stride);
         if (shape->blocks == 1)
             bc_coarray_put(&world, ring.right, half, source, shape->block);
         else
-            bc_coarray_put_section(&world, ring.right, half, source, &blocks);
+            bc_coarray_put_section(&world, ring.right, half, source, blocks);
         sync_ring(&ring);
         wrong += count_wrong_blocks(world.values + half, shape, 1000.0 * i + ring.left);
-        bc_section_destroy(&blocks);
+        MPI_Type_free(&blocks);
     }
     destroy_ring(&ring);
     free(sources[0]);
@@ -862,7 +861,7 @@ static int64_t put_round(bool images, int times)
 static int64_t get_round(bool images, int times)
 {
     struct ring ring;
-    struct bc_section blocks;
+    MPI_Datatype blocks;
     int64_t wrong = 0;
     double *const destination = new_values(RING_MAX, UNTOUCHED);
     create_ring(&ring, images);
@@ -871,14 +870,14 @@ static int64_t get_round(bool images, int times)
         const int64_t half = i % 2 * RING_MAX;
         fill(world.values + half, RING_MAX, 1000.0 * i + rank);
         sync_ring(&ring);
-        bc_section_create(&blocks, shape->blocks, shape->block, shape->stride);
+        blocks = bc_section_create(shape->blocks, shape->block, shape->stride);
         if (shape->blocks == 1)
             bc_coarray_get(&world, ring.right, half, destination, shape->block);
         else
-            bc_coarray_get_section(&world, ring.right, half, destination, &blocks);
+            bc_coarray_get_section(&world, ring.right, half, destination, blocks);
         bc_sync_memory(&world);
         wrong += count_wrong_blocks(destination, shape, 1000.0 * i + ring.right);
-        bc_section_destroy(&blocks);
+        MPI_Type_free(&blocks);
     }
     destroy_ring(&ring);
     free(destination);

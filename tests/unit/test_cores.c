@@ -28,7 +28,7 @@ static void nothing_is_known(void **state)
 {
     (void)state;
     static struct bc_cores cores;
-    cpu_set_t processors, found;
+    cpu_set_t processors;
     assert_cores(0, (int[]){-1, -1}, 2);
     put("cpu0/online", "1\n");
     put_processor(1, "core_cpus_list", "what");
@@ -39,7 +39,7 @@ static void nothing_is_known(void **state)
     CPU_ZERO(&processors);
     CPU_SET(0, &processors);
     CPU_SET(2, &processors);
-    bc_cores_of(&cores, &processors, &found);
+    const cpu_set_t found = bc_cores_of(&cores, &processors);
     assert_true(CPU_EQUAL(&found, &processors));
 }
 
@@ -95,15 +95,15 @@ static void cores_of_a_mask(void **state)
     CPU_ZERO(&mask);
     CPU_SET(0, &mask);
     CPU_SET(2, &mask);
-    bc_cores_of(&cores, &mask, &found); /* siblings alone */
+    found = bc_cores_of(&cores, &mask); /* siblings alone */
     assert_int_equal(CPU_COUNT(&found), 1);
     assert_true(CPU_ISSET(0, &found));
     CPU_SET(3, &mask);
-    bc_cores_of(&cores, &mask, &found);
+    found = bc_cores_of(&cores, &mask);
     assert_int_equal(CPU_COUNT(&found), 2);
     assert_true(CPU_ISSET(1, &found));
     CPU_ZERO(&mask);
-    bc_cores_of(&cores, &mask, &found);
+    found = bc_cores_of(&cores, &mask);
     assert_int_equal(CPU_COUNT(&found), 0);
 }
 

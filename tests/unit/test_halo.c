@@ -5,7 +5,6 @@
 
 #include "halo/box.h"
 #include "halo/copy.h"
-#include "halo/grid.h"
 #include "halo/parameters.h"
 
 #include <stdbool.h>

@@ -5,6 +5,7 @@
 #include "ranks.h"
 
 #include "common/machine/job.h"
+#include "common/machine/memory.h"
 
 #include <sched.h>
 
@@ -17,7 +18,7 @@ static void all_ranks_are_on_this_host(void **state)
     (void)state;
     struct bc_job job;
     bc_job_describe(&job);
-    const int64_t memory = bc_job_memory_per_rank(&job);
+    const int64_t memory = bc_job_share_per_rank(&job, bc_memory_available());
     const bool same_memory = same_everywhere(memory);
     int node_ranks, node_rank;
     MPI_Comm_size(job.node_comm, &node_ranks);

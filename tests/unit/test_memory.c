@@ -1,6 +1,7 @@
 /*
  * What control groups leave: made-up ones, of both versions.
  */
+#include "common/machine/control_groups.h"
 #include "common/machine/memory.h"
 
 #include "made_up_files.h"

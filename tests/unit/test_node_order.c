@@ -18,6 +18,7 @@ static struct bc_job job_on(const int *nodes)
     for (int r = 0; r < ranks; r++)
         job.nodes = nodes[r] + 1 > job.nodes ? nodes[r] + 1 : job.nodes;
     MPI_Comm_split(MPI_COMM_WORLD, job.node, rank, &job.node_comm);
+    MPI_Comm_rank(job.node_comm, &job.node_rank);
     return job;
 }
 

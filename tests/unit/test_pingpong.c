@@ -1,6 +1,5 @@
 /* What is moved, and which ranks move it: the sweeps, arrangements and patterns of pingpong. */
 #include "helpers.h"
-#include "pingpong/arrangement.h"
 #include "pingpong/parameters.h"
 #include "pingpong/shape.h"
 

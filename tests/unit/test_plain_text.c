@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/result/plain_text.h"
+#include "common/result/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

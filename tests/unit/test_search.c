@@ -6,7 +6,6 @@
 
 #include "overlap/engine/search.h"
 #include "overlap/engine/shapes.h"
-#include "overlap/engine/values.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -557,28 +556,30 @@ static void make_operation(struct overlap_operation *operation,
         .collective = collective,
         .shape = {.rank = rank, .ranks = ranks, .root = ranks - 1, .elements = elements},
     };
-    operation->starts = malloc((size_t)ranks * sizeof *operation->starts);
-    operation->by_rank.amounts = malloc((size_t)ranks * sizeof(int));
-    operation->own.amounts = malloc((size_t)ranks * sizeof(int));
-    assert_non_null(operation->starts);
-    assert_non_null(operation->by_rank.amounts);
-    assert_non_null(operation->own.amounts);
+    struct overlap_counts *const counts = &operation->counts;
+    struct overlap_large_blocks *const large = &operation->large_counts.by_rank;
+    large->displacements = malloc((size_t)ranks * sizeof *large->displacements);
+    counts->by_rank.amounts = malloc((size_t)ranks * sizeof(int));
+    counts->own.amounts = malloc((size_t)ranks * sizeof(int));
+    assert_non_null(large->displacements);
+    assert_non_null(counts->by_rank.amounts);
+    assert_non_null(counts->own.amounts);
     int64_t start = 0;
     for (int r = 0; r < ranks; r++) {
-        operation->by_rank.amounts[r] =
+        counts->by_rank.amounts[r] =
             equal ? (int)elements : (int)overlap_amount(&operation->shape, r);
-        operation->own.amounts[r] =
+        counts->own.amounts[r] =
             equal ? (int)elements : (int)overlap_amount(&operation->shape, rank);
-        operation->starts[r] = start;
-        start += operation->by_rank.amounts[r];
+        large->displacements[r] = (MPI_Aint)start;
+        start += counts->by_rank.amounts[r];
     }
 }
 
 static void free_operation(struct overlap_operation *operation)
 {
-    free(operation->starts);
-    free(operation->by_rank.amounts);
-    free(operation->own.amounts);
+    free(operation->large_counts.by_rank.displacements);
+    free(operation->counts.by_rank.amounts);
+    free(operation->counts.own.amounts);
 }
 
 static void owner_and_index_invert_displacements(void **state)
@@ -595,7 +596,8 @@ static void owner_and_index_invert_displacements(void **state)
                 make_operation(&operation, &collective, 0, ranks, sizes[s]);
                 int64_t i = 0;
                 for (int rank = 0; rank < ranks; rank++)
-                    for (int64_t index = 0; index < operation.by_rank.amounts[rank]; index++, i++) {
+                    for (int64_t index = 0; index < operation.counts.by_rank.amounts[rank];
+                         index++, i++) {
                         assert_int_equal(overlap_owner(&operation, i), rank);
                         assert_int_equal(overlap_index(&operation, i), index);
                     }
@@ -603,12 +605,27 @@ static void owner_and_index_invert_displacements(void **state)
             }
 }
 
+static void blocks_on_the_grid_are_of_neighbours(void **state)
+{
+    (void)state;
+    const struct overlap_collective collective = {.on_grid = true};
+    const struct overlap_operation operation = {
+        .collective = &collective,
+        .shape = {.ranks = 12, .elements = 5},
+        .neighbours = {7, 3, 11, 11, 1, 0},
+    };
+    for (int64_t i = 0; i < 5 * OVERLAP_NEIGHBOURS; i++) {
+        assert_int_equal(overlap_owner(&operation, i), operation.neighbours[i / 5]);
+        assert_int_equal(overlap_index(&operation, i), i % 5);
+    }
+}
+
 static struct overlap_collective all_to_all(enum overlap_layout layout)
 {
     return (struct overlap_collective){
         .layout = layout,
-        .send_elements = overlap_own_amount_per_rank,
-        .receive_elements = overlap_all_amounts,
+        .send.elements = overlap_own_amount_per_rank,
+        .receive.elements = overlap_all_amounts,
     };
 }
 
@@ -619,12 +636,12 @@ static void int_limits(void **state)
     for (size_t i = 0; i < COUNT(ranks); i++) {
         const int64_t p = ranks[i];
         struct overlap_shape shape = {.ranks = ranks[i]};
-        const struct overlap_collective single = {.send_elements = overlap_one_block,
-                                                  .receive_elements = overlap_one_block};
-        const struct overlap_collective equal = {.send_elements = overlap_one_block,
-                                                 .receive_elements = overlap_block_per_rank};
-        const struct overlap_collective near = {.send_elements = overlap_one_block,
-                                                .receive_elements = overlap_block_per_neighbour};
+        const struct overlap_collective single = {.send.elements = overlap_one_block,
+                                                  .receive.elements = overlap_one_block};
+        const struct overlap_collective equal = {.send.elements = overlap_one_block,
+                                                 .receive.elements = overlap_block_per_rank};
+        const struct overlap_collective near = {.send.elements = overlap_one_block,
+                                                .receive.elements = overlap_block_per_neighbour};
         const struct overlap_collective varying = all_to_all(OVERLAP_VARYING);
         const struct overlap_collective bytes = all_to_all(OVERLAP_VARYING_BYTES);
         shape.elements = 1;
@@ -715,21 +732,21 @@ static void bytes_of_the_rank_that_needs_most(void **state)
     (void)state;
     struct overlap_collective gather = {
         .layout = OVERLAP_VARYING,
-        .send_elements = overlap_own_amount,
-        .receive_elements = overlap_all_amounts_at_root,
+        .send.elements = overlap_own_amount,
+        .receive.elements = overlap_all_amounts_at_root,
     };
     const struct overlap_shape shape = {.rank = 0, .ranks = 5, .root = 2, .elements = 10};
     /* The root has 10 of its own and all 52. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
-    gather.receive_elements = overlap_one_block;
+    gather.receive.elements = overlap_one_block;
     /* The last rank has 17 of its own. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
     const struct overlap_collective none = {.name = "ibarrier"};
     assert_near(overlap_bytes(&none, &shape), 0.0, 0.0);
     /* More than any machine has must not overflow. */
     struct overlap_collective all = {
-        .send_elements = overlap_block_per_rank,
-        .receive_elements = overlap_block_per_rank,
+        .send.elements = overlap_block_per_rank,
+        .receive.elements = overlap_block_per_rank,
     };
     const struct overlap_shape huge = {.ranks = 1 << 20, .elements = 2147483647};
     assert_near(overlap_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0), 1.0, 1e-12);
@@ -792,17 +809,17 @@ static void what_is_sent_is_what_is_expected(void **state)
         for (int me = 0; me < RANKS; me++) {
             const struct overlap_operation *const mine = &all[me];
             /* From the root: broadcast and scatter. */
-            for (int64_t i = 0; i < mine->by_rank.amounts[me]; i++) {
+            for (int64_t i = 0; i < mine->counts.by_rank.amounts[me]; i++) {
                 assert_true(overlap_from_root(mine, i) == overlap_sent_to_all(root, i));
-                const int64_t at = root->starts[me] + i;
+                const int64_t at = root->large_counts.by_rank.displacements[me] + i;
                 assert_true(overlap_from_root_to_me(mine, i) == overlap_sent_to_each(root, at));
             }
             /* From each: gather (blocks of the sender's amount), and all-to-all. */
             for (int from = 0; from < RANKS; from++)
-                for (int64_t i = 0; i < mine->by_rank.amounts[from]; i++) {
-                    const int64_t at = mine->starts[from] + i;
+                for (int64_t i = 0; i < mine->counts.by_rank.amounts[from]; i++) {
+                    const int64_t at = mine->large_counts.by_rank.displacements[from] + i;
                     assert_true(overlap_from_each(mine, at) == overlap_sent_to_all(&all[from], i));
-                    const int64_t own = all[from].own.amounts[0];
+                    const int64_t own = all[from].counts.own.amounts[0];
                     const double sent = equal
                                             ? overlap_sent_to_each(&all[from], me * own + i)
                                             : overlap_sent_amount_to_each(&all[from], me * own + i);
@@ -838,9 +855,9 @@ static void verify_finds_one_wrong_element(void **state)
     enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
     struct overlap_collective collective = {
         .layout = OVERLAP_EQUAL,
-        .send_elements = overlap_one_block,
-        .receive_elements = overlap_block_per_rank,
-        .expected = overlap_from_each,
+        .send.elements = overlap_one_block,
+        .receive.elements = overlap_block_per_rank,
+        .receive.value = overlap_from_each,
     };
     struct overlap_operation operation;
     double receive[TOTAL];
@@ -864,7 +881,7 @@ static void verify_finds_one_wrong_element(void **state)
     for (int64_t i = 0; i < TOTAL; i++)
         assert_true(receive[i] != overlap_from_each(&operation, i));
     /* Where the standard leaves the value open, any will do. */
-    collective.expected = overlap_sum_below_me;
+    collective.receive.value = overlap_sum_below_me;
     operation.shape.rank = 0;
     assert_true(overlap_operation_verify(&operation));
     free_operation(&operation);
@@ -894,6 +911,7 @@ int main(void)
         cmocka_unit_test(amounts_grow_with_the_rank),
         cmocka_unit_test(blocks_of_the_shapes),
         cmocka_unit_test(owner_and_index_invert_displacements),
+        cmocka_unit_test(blocks_on_the_grid_are_of_neighbours),
         cmocka_unit_test(int_limits),
         cmocka_unit_test(what_is_beyond_ints),
         cmocka_unit_test(largest_size_fits),

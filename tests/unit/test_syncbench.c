@@ -51,7 +51,7 @@ static void all_are_symmetric(void **state)
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
             for (int n = 2; n <= NEIGHBOURS_MAX; n += 2) {
-                if (!syncbench_can_arrange(sets[s], ranks, n) || sets[s] == SYNCBENCH_GRID)
+                if (syncbench_lacks(sets[s], ranks, n) != NULL || sets[s] == SYNCBENCH_GRID)
                     continue;
                 syncbench_permute((uint64_t)ranks * (uint64_t)n, ranks, order);
                 assert_symmetric(sets[s], ranks, n, NULL, order, sets[s] == SYNCBENCH_PAIR ? 1 : n);
@@ -67,15 +67,15 @@ static void all_are_symmetric(void **state)
 static void what_can_be_arranged(void **state)
 {
     (void)state;
-    assert_true(syncbench_can_arrange(SYNCBENCH_PAIR, 2, 2));
-    assert_false(syncbench_can_arrange(SYNCBENCH_PAIR, 3, 2));
-    assert_false(syncbench_can_arrange(SYNCBENCH_RING, 3, 2));
-    assert_true(syncbench_can_arrange(SYNCBENCH_RING, 4, 2));
-    assert_true(syncbench_can_arrange(SYNCBENCH_RANDOM, 8, 6));
-    assert_false(syncbench_can_arrange(SYNCBENCH_RANDOM, 8, 8));
-    assert_false(syncbench_can_arrange(SYNCBENCH_GRID, 7, 2));
-    assert_true(syncbench_can_arrange(SYNCBENCH_GRID, 8, 2));
-    assert_true(syncbench_can_arrange(SYNCBENCH_EVERYONE, 2, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_PAIR, 2, 2));
+    assert_non_null(syncbench_lacks(SYNCBENCH_PAIR, 3, 2));
+    assert_non_null(syncbench_lacks(SYNCBENCH_RING, 3, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_RING, 4, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_RANDOM, 8, 6));
+    assert_non_null(syncbench_lacks(SYNCBENCH_RANDOM, 8, 8));
+    assert_non_null(syncbench_lacks(SYNCBENCH_GRID, 7, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_GRID, 8, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_EVERYONE, 2, 2));
 }
 
 static void rings_and_pairs(void **state)
@@ -148,9 +148,9 @@ static void assert_delay(const char *const *words, const char *expected)
     size_t row = 0;
     assert_true(bc_options_create(&options, &table, 1));
     assert_int_equal(bc_options_parse(&options, argc, argv, no_variable, &error), expected != NULL);
-    while (strcmp(bc_options_row(&options, row)->long_name, "delay") != 0)
+    while (strcmp(options.entries[row].option->long_name, "delay") != 0)
         row++;
-    char *const text = bc_options_text(&options, row);
+    char *const text = bc_option_text(&options.entries[row]);
     if (expected != NULL)
         assert_string_equal(text, expected);
     free(text);

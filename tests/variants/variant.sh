@@ -101,16 +101,16 @@ fuzz | fuzz_full)
         [ -f "$found" ] || continue
         name=$(basename "$found")
         # shellcheck disable=SC2086  # words
-        run $fixed_addresses "$build/tests/fuzz/fuzzer_${name%%-*}" "$found"
+        run $fixed_addresses "$build/tests/input/fuzzer_${name%%-*}" "$found"
     done
     for target in $seconds; do
         name=${target%:*}
         mkdir -p "$build/found/$name"
         # shellcheck disable=SC2086  # words
-        run $fixed_addresses "$build/tests/fuzz/fuzzer_$name" "-max_total_time=${target#*:}" \
+        run $fixed_addresses "$build/tests/input/fuzzer_$name" "-max_total_time=${target#*:}" \
             -timeout=10 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=0 \
             "-artifact_prefix=$build/found/$name-" "$build/found/$name" \
-            "$source/tests/fuzz/corpus/$name"
+            "$source/tests/input/corpus/$name"
     done
     ;;
 openmpi | openmpi_full)

@@ -83,59 +83,58 @@ struct frame {
     int64_t at_ns, ahead_ns;
 };
 
-/* The line of a given slope that supports a hull from below. */
-struct support {
-    double height_ns; /* at at_ns */
-    double time_ns;   /* of the vertex that it touches */
-};
-
-struct supports {
-    struct support there, back;
-};
-
-static const struct supports no_supports = {{INFINITY, 0.0}, {INFINITY, 0.0}};
-
 static struct frame frame_of(const struct bc_exchange *exchanges, size_t count)
 {
     const struct bc_timestamps *const newest = &exchanges[count - 1].there.timestamps[0];
     return (struct frame){exchanges, count, newest->arrived_ns, delay_of(newest)};
 }
 
-static void lower(struct support *support, double time_ns, double height_ns)
-{
-    if (height_ns < support->height_ns)
-        *support = (struct support){height_ns, time_ns};
-}
+/* A line that supports hulls from below. */
+struct line {
+    double height_ns; /* at at_ns */
+    double time_ns;   /* of the vertex that it touches */
+};
 
-/* Lowers both lines, with the slopes of a drift of the other clock, to the hulls of an exchange. */
-static void lower_to(const struct frame *frame, const struct bc_exchange *exchange, double drift,
-                     struct supports *supports)
+struct lines {
+    struct line there, back;
+};
+
+/* Lowers a line, with the slope of a drift of the other clock, to the hull of one direction: `sign`
+   is 1 there and -1 back. */
+static void lower(struct line *line, const struct frame *frame, const struct bc_hull *hull,
+                  double drift, int sign)
 {
-    for (int64_t i = 0; i < exchange->there.count; i++) {
-        const struct bc_timestamps *const message = &exchange->there.timestamps[i];
-        const double time_ns = (double)(message->arrived_ns - frame->at_ns);
-        lower(&supports->there, time_ns,
-              (double)(delay_of(message) - frame->ahead_ns) - drift * time_ns);
+    for (int64_t i = 0; i < hull->count; i++) {
+        const struct bc_timestamps *const message = &hull->timestamps[i];
+        const int64_t other_ns = sign > 0 ? message->arrived_ns : message->sent_ns;
+        const double time_ns = (double)(other_ns - frame->at_ns);
+        const double height_ns =
+            (double)(delay_of(message) - sign * frame->ahead_ns) - sign * drift * time_ns;
+        if (height_ns < line->height_ns)
+            *line = (struct line){height_ns, time_ns};
     }
-    for (int64_t i = 0; i < exchange->back.count; i++) {
-        const struct bc_timestamps *const message = &exchange->back.timestamps[i];
-        const double time_ns = (double)(message->sent_ns - frame->at_ns);
-        lower(&supports->back, time_ns,
-              (double)(delay_of(message) + frame->ahead_ns) + drift * time_ns);
+}
+
+/* The lines that support `count` exchanges from `first` on. */
+static struct lines lines_of(const struct frame *frame, size_t first, size_t count, double drift)
+{
+    struct lines lines = {{INFINITY, 0.0}, {INFINITY, 0.0}};
+    for (size_t i = first; i < first + count; i++) {
+        lower(&lines.there, frame, &frame->exchanges[i].there, drift, 1);
+        lower(&lines.back, frame, &frame->exchanges[i].back, drift, -1);
     }
+    return lines;
 }
 
-static struct supports supports_of(const struct frame *frame, double drift)
+static double round_trip_of(const struct lines *lines)
 {
-    struct supports supports = no_supports;
-    for (size_t i = 0; i < frame->count; i++)
-        lower_to(frame, &frame->exchanges[i], drift, &supports);
-    return supports;
+    return lines->there.height_ns + lines->back.height_ns;
 }
 
-static double round_trip_of(const struct supports *supports)
+/* How far the other clock is ahead, if both delays are equal. */
+static double ahead_of(const struct lines *lines)
 {
-    return supports->there.height_ns + supports->back.height_ns;
+    return (lines->there.height_ns - lines->back.height_ns) / 2.0;
 }
 
 /* The drift up to which the round trip grows by more than `rate` with the drift. The round trip is
@@ -146,8 +145,8 @@ static double grows_up_to(const struct frame *frame, double rate)
     double lo = -BC_DRIFT_MAX, hi = BC_DRIFT_MAX;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = (lo + hi) / 2.0;
-        const struct supports supports = supports_of(frame, middle);
-        if (supports.back.time_ns - supports.there.time_ns > rate)
+        const struct lines lines = lines_of(frame, 0, frame->count, middle);
+        if (lines.back.time_ns - lines.there.time_ns > rate)
             lo = middle;
         else
             hi = middle;
@@ -164,24 +163,13 @@ static double best_drift(const struct frame *frame)
 
 /* ---- single exchanges ------------------------------------------------------------------------ */
 
-/* What one exchange alone says: its round trip, and how far the other clock is ahead. */
-struct lone_exchange {
-    double round_trip_ns, ahead_ns;
-};
-
-static struct lone_exchange look_at(const struct frame *frame, size_t i, double drift)
-{
-    struct supports supports = no_supports;
-    lower_to(frame, &frame->exchanges[i], drift, &supports);
-    return (struct lone_exchange){round_trip_of(&supports),
-                                  (supports.there.height_ns - supports.back.height_ns) / 2.0};
-}
-
 static double min_round_trip(const struct frame *frame, double drift)
 {
     double min_ns = INFINITY;
-    for (size_t i = 0; i < frame->count; i++)
-        min_ns = fmin(min_ns, look_at(frame, i, drift).round_trip_ns);
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct lines lines = lines_of(frame, i, 1, drift);
+        min_ns = fmin(min_ns, round_trip_of(&lines));
+    }
     return min_ns;
 }
 
@@ -200,6 +188,7 @@ static double time_of(const struct frame *frame, size_t i)
 struct good_exchanges {
     double time_ns[BC_EXCHANGES_MAX], ahead_ns[BC_EXCHANGES_MAX];
     size_t count;
+    double span_ns; /* from the first to the last */
 };
 
 static void find_good(const struct frame *frame, double drift, struct good_exchanges *good)
@@ -207,17 +196,13 @@ static void find_good(const struct frame *frame, double drift, struct good_excha
     const double min_ns = min_round_trip(frame, drift);
     good->count = 0;
     for (size_t i = 0; i < frame->count; i++) {
-        const struct lone_exchange lone = look_at(frame, i, drift);
-        if (lone.round_trip_ns > min_ns + tolerance_of(min_ns))
+        const struct lines lines = lines_of(frame, i, 1, drift);
+        if (round_trip_of(&lines) > min_ns + tolerance_of(min_ns))
             continue;
         good->time_ns[good->count] = time_of(frame, i);
-        good->ahead_ns[good->count++] = lone.ahead_ns;
+        good->ahead_ns[good->count++] = ahead_of(&lines);
     }
-}
-
-static double span_of(const struct good_exchanges *good)
-{
-    return good->time_ns[good->count - 1] - good->time_ns[0];
+    good->span_ns = good->time_ns[good->count - 1] - good->time_ns[0];
 }
 
 /* What is to be added to the drift with which the exchanges were found good: the median of the
@@ -225,7 +210,7 @@ static double span_of(const struct good_exchanges *good)
 static double more_drift(const struct good_exchanges *good)
 {
     double slopes[BC_EXCHANGES_MAX * BC_EXCHANGES_MAX / 2];
-    const double min_apart_ns = fmax(CLOSE_NS, span_of(good) / 2.0);
+    const double min_apart_ns = fmax(CLOSE_NS, good->span_ns / 2.0);
     size_t count = 0;
     for (size_t i = 0; i < good->count; i++)
         for (size_t j = i + 1; j < good->count; j++) {
@@ -236,40 +221,14 @@ static double more_drift(const struct good_exchanges *good)
     return count > 0 ? bc_median(slopes, count) : 0.0;
 }
 
-static double median_ahead(const struct good_exchanges *good)
-{
-    double ahead_ns[BC_EXCHANGES_MAX];
-    memcpy(ahead_ns, good->ahead_ns, good->count * sizeof *ahead_ns);
-    return bc_median(ahead_ns, good->count);
-}
-
-static double max_distance(const struct good_exchanges *good, double ahead_ns)
-{
-    double max_ns = 0.0;
-    for (size_t i = 0; i < good->count; i++)
-        max_ns = fmax(max_ns, fabs(good->ahead_ns[i] - ahead_ns));
-    return max_ns;
-}
-
-/* The estimated error of the drift: from the distances of good exchanges where these span some
-   time, else half the range of drifts with about the same round trip. */
-static double drift_error(const struct frame *frame, const struct good_exchanges *good,
-                          double distance_ns)
-{
-    const double span_ns = span_of(good);
-    if (span_ns > CLOSE_NS)
-        return 2.0 * distance_ns / span_ns;
-    return (grows_up_to(frame, -CLOSE_NS) - grows_up_to(frame, CLOSE_NS)) / 2.0;
-}
-
 /* The maximum error at the newest exchange: an exchange alone is off by at most half its round
    trip. */
 static double newest_bound(const struct frame *frame, double drift, double ahead_ns)
 {
     double bound_ns = INFINITY;
     for (size_t i = frame->count; i-- > 0 && -time_of(frame, i) <= CLOSE_NS;) {
-        const struct lone_exchange lone = look_at(frame, i, drift);
-        bound_ns = fmin(bound_ns, lone.round_trip_ns / 2.0 + fabs(lone.ahead_ns - ahead_ns));
+        const struct lines lines = lines_of(frame, i, 1, drift);
+        bound_ns = fmin(bound_ns, round_trip_of(&lines) / 2.0 + fabs(ahead_of(&lines) - ahead_ns));
     }
     return fmax(0.0, bound_ns);
 }
@@ -285,12 +244,16 @@ struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, si
     find_good(&frame, drift, &good);
     drift += more_drift(&good);
     find_good(&frame, drift, &good);
-    const double ahead_ns = median_ahead(&good);
-    const double distance_ns = max_distance(&good, ahead_ns);
-    const struct supports supports = supports_of(&frame, drift);
-    quality->round_trip_ns = round_trip_of(&supports);
-    quality->growth = drift_error(&frame, &good, distance_ns);
-    quality->error_ns = distance_ns - quality->growth * good.time_ns[good.count - 1];
+    const double ahead_ns = bc_median(good.ahead_ns, good.count); /* sorts */
+    const double max_distance_ns =
+        fmax(ahead_ns - good.ahead_ns[0], good.ahead_ns[good.count - 1] - ahead_ns);
+    /* The estimated error of the drift: from the distances of good exchanges where these span some
+       time, else half the range of drifts with about the same round trip. */
+    if (good.span_ns > CLOSE_NS)
+        quality->growth = 2.0 * max_distance_ns / good.span_ns;
+    else
+        quality->growth = (grows_up_to(&frame, -CLOSE_NS) - grows_up_to(&frame, CLOSE_NS)) / 2.0;
+    quality->error_ns = max_distance_ns - quality->growth * good.time_ns[good.count - 1];
     quality->bound_ns = newest_bound(&frame, drift, ahead_ns);
     return (struct bc_clock_model){frame.at_ns, frame.ahead_ns, ahead_ns, drift};
 }
@@ -300,9 +263,9 @@ size_t bc_clock_model_consistent(const struct bc_exchange *exchanges, size_t cou
     for (; count > min; count--, exchanges++) {
         const struct frame frame = frame_of(exchanges, count);
         const double drift = best_drift(&frame);
-        const struct supports supports = supports_of(&frame, drift);
+        const struct lines lines = lines_of(&frame, 0, count, drift);
         const double min_ns = min_round_trip(&frame, drift);
-        if (round_trip_of(&supports) >= min_ns - tolerance_of(min_ns))
+        if (round_trip_of(&lines) >= min_ns - tolerance_of(min_ns))
             break;
     }
     return count;

@@ -63,10 +63,10 @@ struct bc_exchange {
     struct bc_hull there, back; /* neither is empty */
 };
 
-/* One clock against another: when the other clock shows other_ns = at_ns, it is ahead_ns + more_ns
-   ahead of the reference, and from there on it gains `drift` nanoseconds in each nanosecond. */
+/* One clock against another: when the other clock shows at_ns, it is ahead_ns + more_ns ahead of
+   the reference, and from there on it gains `drift` nanoseconds in each nanosecond. */
 struct bc_clock_model {
-    int64_t at_ns; /* on the other clock */
+    int64_t at_ns;
     int64_t ahead_ns;
     double more_ns; /* small, so that a double holds it exactly enough */
     double drift;
@@ -74,13 +74,11 @@ struct bc_clock_model {
 
 /* How well a model is known. */
 struct bc_clock_model_quality {
-    double round_trip_ns; /* minimum, undisturbed: the sum of the delays there and back */
-    double error_ns;      /* estimated error at the newest exchange: how far the exchanges with
-                             about the shortest round trips lie from the model, plus the growth
-                             since the newest of these */
-    double growth;        /* of that error, in each nanosecond that passes */
-    double bound_ns;      /* maximum error at the newest exchange, even if messages took no time at
-                             all one way */
+    /* Estimated error at the newest exchange: how far the exchanges with about the shortest round
+       trips lie from the model, plus the growth since the newest of these. */
+    double error_ns;
+    double growth;   /* of that error, in each nanosecond that passes */
+    double bound_ns; /* maximum error then, even if messages took no time at all one way */
 };
 
 /* The model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in the order in which they were made. */

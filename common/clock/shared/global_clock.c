@@ -12,8 +12,9 @@
 #include <string.h>
 
 /* A pair measures in RUNS runs of round trips, which its ranks begin in turn; each run is an
-   exchange. A run has up to ROUNDS_MAX messages in each direction. */
-enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10 };
+   exchange. A run has up to ROUNDS_MAX messages in each direction. A model is fitted to at least
+   EXCHANGES_MIN exchanges. */
+enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
 
 /* The time of a pair, unless the time for all pairs makes it shorter; and its time in an update. It
    is enough for a thousand round trips within a node, and hundreds between nodes. */
@@ -22,9 +23,6 @@ enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10 };
 #define PAIR_MIN_S 0.001
 /* The share of the time for all pairs that measuring may take; the rest is waiting. */
 #define MEASURING_SHARE 0.4
-
-/* A model is fitted to at least this many exchanges. */
-enum { EXCHANGES_MIN = 2 * RUNS };
 
 /* How much a clock's rate may change by itself, as with the temperature. */
 #define RATE_CHANGE 1e-8
@@ -45,8 +43,8 @@ enum { TAG_READY, TAG_STAMP, TAG_HULL, TAG_MODEL };
 
 /* Ranks that are compared along a binomial tree from rank 0 of `comm`. */
 struct tree {
-    MPI_Comm comm; /* MPI_COMM_NULL on a rank that isn't in the tree */
-    int rank, size;
+    MPI_Comm comm;    /* MPI_COMM_NULL on a rank that isn't in the tree */
+    int rank, size;   /* 0 on such a rank */
     int at_once;      /* pairs that may measure at the same time */
     bool takes_turns; /* pairs wait, asleep, for those that measure */
 };
@@ -54,18 +52,16 @@ struct tree {
 /* What is known of this rank's clock against another. */
 struct knowledge {
     struct bc_clock_model model;
-    double error_ns, growth, bound_ns;
+    struct bc_clock_model_quality quality;
 };
 
 struct bc_global_clock {
     struct tree leaders, node;
     bool shares_processors, every_rank;
-    bool in_node;                                   /* compared with a rank of its node */
-    bool one_clock;                                 /* ... whose clock it seems to read */
+    bool one_clock; /* compared with a rank of its node whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
     size_t count;
     size_t consistent;      /* the newest exchanges, to which the model is fitted */
-    struct knowledge own;   /* against the rank that this one is compared with */
     struct knowledge known; /* against rank 0 */
     double reading_ns;      /* the cost of a reading */
     double took_s;
@@ -86,12 +82,10 @@ static void wait_for(const struct bc_global_clock *clock, MPI_Request *request)
         BC_MPI(PMPI_Wait(request, MPI_STATUS_IGNORE));
         return;
     }
-    for (int looks = 1;; looks++) {
-        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
-        if (done)
-            return;
+    for (int looks = 0; !done; looks++) {
         if (looks > LOOKS)
             sched_yield();
+        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
     }
 }
 
@@ -100,24 +94,17 @@ static void send(const struct tree *tree, const void *data, size_t bytes, int pe
     BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm));
 }
 
-static void expect(const struct tree *tree, void *data, size_t bytes, int peer, int tag,
-                   MPI_Request *request)
-{
-    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm, request));
-}
-
 static void receive(const struct bc_global_clock *clock, const struct tree *tree, void *data,
                     size_t bytes, int peer, int tag)
 {
     MPI_Request request;
-    expect(tree, data, bytes, peer, tag, &request);
+    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, tree->comm, &request));
     wait_for(clock, &request);
 }
 
 static void send_stamp(const struct tree *tree, bool more, int peer)
 {
-    struct stamp stamp = {.more = more};
-    stamp.sent_ns = bc_now_ns();
+    const struct stamp stamp = {.more = more, .sent_ns = bc_now_ns()};
     send(tree, &stamp, sizeof stamp, peer, TAG_STAMP);
 }
 
@@ -132,7 +119,7 @@ static size_t run_round_trips(struct bc_global_clock *clock, const struct tree *
     struct stamp came;
     MPI_Request request;
     bool more = true;
-    expect(tree, &came, sizeof came, peer, TAG_STAMP, &request);
+    BC_MPI(PMPI_Irecv(&came, sizeof came, MPI_BYTE, peer, TAG_STAMP, tree->comm, &request));
     if (begins)
         send_stamp(tree, more, peer);
     for (size_t count = 0;;) {
@@ -146,7 +133,7 @@ static size_t run_round_trips(struct bc_global_clock *clock, const struct tree *
         else
             more = came.more != 0;
         if (begins || more)
-            expect(tree, &came, sizeof came, peer, TAG_STAMP, &request);
+            BC_MPI(PMPI_Irecv(&came, sizeof came, MPI_BYTE, peer, TAG_STAMP, tree->comm, &request));
         send_stamp(tree, more, peer);
         if (!begins && !more)
             return count;
@@ -165,55 +152,49 @@ static void make_space(struct bc_global_clock *clock)
             (clock->count - stay) * sizeof *clock->exchanges);
 }
 
-/* One run. The rank that is compared with its peer gets both hulls. */
-static void exchange(struct bc_global_clock *clock, const struct tree *tree, int peer,
-                     bool is_reference, bool begins, double seconds)
-{
-    struct bc_hull hull;
-    const size_t count = run_round_trips(clock, tree, peer, begins, seconds);
-    bc_hull_find(clock->timestamps, count, &hull);
-    if (is_reference) {
-        send(tree, &hull, sizeof hull, peer, TAG_HULL);
-        return;
-    }
-    struct bc_exchange *const new = &clock->exchanges[clock->count++];
-    new->there = hull;
-    receive(clock, tree, &new->back, sizeof new->back, peer, TAG_HULL);
-}
-
+/* Measures a pair. The rank that is compared with the reference gets both hulls of each run. */
 static void measure_pair(struct bc_global_clock *clock, const struct tree *tree, int peer,
                          bool is_reference, double seconds)
 {
     char ready = 0;
-    if (is_reference) {
-        receive(clock, tree, &ready, 1, peer, TAG_READY);
+    if (!is_reference)
         send(tree, &ready, 1, peer, TAG_READY);
-    } else {
+    receive(clock, tree, &ready, 1, peer, TAG_READY);
+    if (is_reference)
         send(tree, &ready, 1, peer, TAG_READY);
-        receive(clock, tree, &ready, 1, peer, TAG_READY);
+    else
         make_space(clock);
-    }
     for (int run = 0; run < RUNS; run++) {
-        if (clock->shares_processors && (run % 2 == 0) == is_reference)
+        struct bc_hull hull;
+        const bool begins = (run % 2 == 0) == is_reference;
+        if (clock->shares_processors && begins)
             bc_sleep_ns(NAP_NS);
-        exchange(clock, tree, peer, is_reference, (run % 2 == 0) == is_reference, seconds / RUNS);
+        const size_t count = run_round_trips(clock, tree, peer, begins, seconds / RUNS);
+        bc_hull_find(clock->timestamps, count, &hull);
+        if (is_reference) {
+            send(tree, &hull, sizeof hull, peer, TAG_HULL);
+            continue;
+        }
+        struct bc_exchange *const new = &clock->exchanges[clock->count++];
+        new->there = hull;
+        receive(clock, tree, &new->back, sizeof new->back, peer, TAG_HULL);
     }
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
 /* Step `step` (1, 2, 4 ...) compares rank r + step with rank r, for all r < step. */
-static int pairs_of_step(const struct tree *tree, int step)
+static int pairs_of_step(int size, int step)
 {
-    return tree->size - step < step ? tree->size - step : step;
+    return size - step < step ? size - step : step;
 }
 
 /* The number of turns in which all pairs of a tree measure. */
-static int turns(const struct tree *tree)
+static int turns(int size, int at_once)
 {
     int sum = 0;
-    for (int step = 1; step < tree->size; step *= 2)
-        sum += (pairs_of_step(tree, step) + tree->at_once - 1) / tree->at_once;
+    for (int step = 1; step < size; step *= 2)
+        sum += (pairs_of_step(size, step) + at_once - 1) / at_once;
     return sum;
 }
 
@@ -221,7 +202,7 @@ static int turns(const struct tree *tree)
 static void take_turn(struct bc_global_clock *clock, const struct tree *tree, int step, int first,
                       double seconds)
 {
-    int end = pairs_of_step(tree, step);
+    int end = pairs_of_step(tree->size, step);
     if (end - first > tree->at_once)
         end = first + tree->at_once;
     if (tree->rank >= first && tree->rank < end)
@@ -234,13 +215,53 @@ static void take_turn(struct bc_global_clock *clock, const struct tree *tree, in
 
 static void measure_tree(struct bc_global_clock *clock, const struct tree *tree, double seconds)
 {
-    if (tree->comm == MPI_COMM_NULL)
-        return;
     if (tree->takes_turns)
         bc_harness_barrier(tree->comm);
     for (int step = 1; step < tree->size; step *= 2)
-        for (int first = 0; first < pairs_of_step(tree, step); first += tree->at_once)
+        for (int first = 0; first < pairs_of_step(tree->size, step); first += tree->at_once)
             take_turn(clock, tree, step, first, seconds);
+}
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+/* What is known against the rank that this one is compared with. */
+static struct knowledge own_knowledge(struct bc_global_clock *clock)
+{
+    clock->one_clock = clock->node.rank > 0 && !clock->every_rank &&
+                       bc_may_be_one_clock(clock->exchanges, clock->count);
+    if (clock->count == 0 || clock->one_clock)
+        return (struct knowledge){.model.at_ns = bc_now_ns()};
+    /* The exchanges before these are kept: a disturbance may have made them look inconsistent, and
+       later ones may make them consistent again. */
+    clock->consistent = bc_clock_model_consistent(clock->exchanges, clock->count, EXCHANGES_MIN);
+    struct knowledge own;
+    own.model = bc_clock_model_fit(clock->exchanges + clock->count - clock->consistent,
+                                   clock->consistent, &own.quality);
+    /* Each timestamp was taken at some moment within a reading of the clock, and an offset is half
+       the difference of two delays, which have two timestamps each. */
+    own.quality.error_ns += clock->reading_ns;
+    own.quality.growth += RATE_CHANGE;
+    return own;
+}
+
+/* Hands what is known against rank 0 down a tree. Each rank chains what the rank above knows with
+   its own knowledge, which is against that rank. */
+static void hand_down(struct bc_global_clock *clock, const struct tree *tree,
+                      const struct knowledge *own)
+{
+    struct knowledge above;
+    for (int step = 1; step < tree->size; step *= 2) {
+        if (tree->rank < pairs_of_step(tree->size, step)) {
+            send(tree, &clock->known, sizeof clock->known, tree->rank + step, TAG_MODEL);
+        } else if (tree->rank >= step && tree->rank < 2 * step) {
+            receive(clock, tree, &above, sizeof above, tree->rank - step, TAG_MODEL);
+            clock->known = (struct knowledge){
+                .model = bc_clock_model_chain(&above.model, &own->model),
+                .quality = {.error_ns = above.quality.error_ns + own->quality.error_ns,
+                            .growth = above.quality.growth + own->quality.growth,
+                            .bound_ns = above.quality.bound_ns + own->quality.bound_ns}};
+        }
+    }
 }
 
 static void measure_all(struct bc_global_clock *clock, double pair_s)
@@ -249,65 +270,14 @@ static void measure_all(struct bc_global_clock *clock, double pair_s)
     measure_tree(clock, &clock->node, pair_s);
 }
 
-/* ---- models ---------------------------------------------------------------------------------- */
-
-/* What is known against the rank that this one is compared with. */
-static struct knowledge own_knowledge(struct bc_global_clock *clock)
+static void measure_and_learn(struct bc_global_clock *clock, double pair_s)
 {
-    clock->one_clock =
-        clock->in_node && !clock->every_rank && bc_may_be_one_clock(clock->exchanges, clock->count);
-    if (clock->count == 0 || clock->one_clock)
-        return (struct knowledge){{.at_ns = bc_now_ns()}, 0.0, 0.0, 0.0};
-    /* The exchanges before these are kept: a disturbance may have made them look inconsistent, and
-       later ones may make them consistent again. */
-    clock->consistent = bc_clock_model_consistent(clock->exchanges, clock->count, EXCHANGES_MIN);
-    struct bc_clock_model_quality quality;
-    struct knowledge own = {
-        .model = bc_clock_model_fit(clock->exchanges + clock->count - clock->consistent,
-                                    clock->consistent, &quality)};
-    /* Each timestamp was taken at some moment within a reading of the clock, and an offset is half
-       the difference of two delays, which have two timestamps each. */
-    own.error_ns = quality.error_ns + clock->reading_ns;
-    own.growth = RATE_CHANGE + quality.growth;
-    own.bound_ns = quality.bound_ns;
-    return own;
-}
-
-/* Chains what the rank above knows against rank 0 with what this rank knows against the rank
-   above. */
-static void learn(struct bc_global_clock *clock, const struct knowledge *above)
-{
-    const struct knowledge *const own = &clock->own;
-    clock->known = (struct knowledge){
-        .model = bc_clock_model_chain(&above->model, &own->model),
-        .error_ns = above->error_ns + own->error_ns,
-        .growth = above->growth + own->growth,
-        .bound_ns = above->bound_ns + own->bound_ns,
-    };
-}
-
-static void hand_down(struct bc_global_clock *clock, const struct tree *tree)
-{
-    if (tree->comm == MPI_COMM_NULL)
-        return;
-    struct knowledge above;
-    for (int step = 1; step < tree->size; step *= 2) {
-        if (tree->rank < pairs_of_step(tree, step)) {
-            send(tree, &clock->known, sizeof clock->known, tree->rank + step, TAG_MODEL);
-        } else if (tree->rank >= step && tree->rank < 2 * step) {
-            receive(clock, tree, &above, sizeof above, tree->rank - step, TAG_MODEL);
-            learn(clock, &above);
-        }
-    }
-}
-
-static void hand_down_all(struct bc_global_clock *clock)
-{
+    measure_all(clock, pair_s);
     /* All ranks do this at the same time, before any waits for the rank above. */
-    clock->own = own_knowledge(clock);
-    clock->known = clock->own; /* on rank 0 */
-    hand_down(clock, &clock->leaders);
-    hand_down(clock, &clock->node);
+    const struct knowledge own = own_knowledge(clock);
+    clock->known = own; /* on rank 0 */
+    hand_down(clock, &clock->leaders, &own);
+    hand_down(clock, &clock->node, &own);
 }
 
 /* ---- the clock ------------------------------------------------------------------------------- */
@@ -327,26 +297,7 @@ static void make_trees(struct bc_global_clock *clock, const struct bc_job *job)
     leaders->at_once = job->nodes;
     node->at_once = job->min_allowed_processors / 2 > 0 ? job->min_allowed_processors / 2 : 1;
     node->takes_turns = job->oversubscribed;
-    clock->in_node = node->rank > 0;
     clock->shares_processors = job->oversubscribed;
-}
-
-/* The seconds that a pair measures. The same on every rank, though it need not be. */
-static double pair_seconds(const struct bc_global_clock *clock, const struct bc_job *job,
-                           double seconds)
-{
-    double all = turns(&clock->node);
-    for (int nodes = 1; nodes < job->nodes; nodes *= 2)
-        all += 1.0;
-    const double share_s = MEASURING_SHARE / 2.0 * seconds / fmax(all, 1.0);
-    return fmax(PAIR_MIN_S, fmin(PAIR_S, share_s));
-}
-
-static void sleep_until(double end_s)
-{
-    const double left_s = end_s - bc_elapsed_s();
-    if (left_s > 0.0)
-        bc_sleep_ns((int64_t)(left_s * 1e9));
 }
 
 /* Whether to measure again, where ranks share processors. Collective. */
@@ -354,8 +305,8 @@ static bool measures_again(const struct bc_global_clock *clock, double end_s)
 {
     if (!clock->shares_processors)
         return false;
-    int flags[2] = {clock->known.error_ns > CROWDED_ERROR_NS, /* may be off */
-                    bc_elapsed_s() > end_s};                  /* has no time left */
+    int flags[2] = {clock->known.quality.error_ns > CROWDED_ERROR_NS, /* may be off */
+                    bc_elapsed_s() > end_s};                          /* has no time left */
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return flags[0] != 0 && flags[1] == 0;
 }
@@ -369,14 +320,18 @@ struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double 
     clock->every_rank = every_rank;
     clock->reading_ns = bc_clock_measure().read_ns;
     make_trees(clock, job);
-    const double pair_s = pair_seconds(clock, job, seconds);
+    /* This need not be the same on every rank. */
+    const int all = turns(clock->node.size, clock->node.at_once) + turns(job->nodes, job->nodes);
+    const double share_s = MEASURING_SHARE / 2.0 * seconds / fmax(all, 1.0);
+    const double pair_s = fmax(PAIR_MIN_S, fmin(PAIR_S, share_s));
     measure_all(clock, pair_s);
     const double measuring_s = bc_elapsed_s() - start_s;
     const double measurements = clock->shares_processors ? CROWDED_MEASUREMENTS : 1.0;
-    sleep_until(start_s + seconds - measurements * measuring_s);
+    const double wait_s = start_s + seconds - measurements * measuring_s - bc_elapsed_s();
+    if (wait_s > 0.0)
+        bc_sleep_ns((int64_t)(wait_s * 1e9));
     do {
-        measure_all(clock, pair_s);
-        hand_down_all(clock);
+        measure_and_learn(clock, pair_s);
     } while (measures_again(clock, start_s + seconds - measuring_s));
     clock->took_s = bc_elapsed_s() - start_s;
     return clock;
@@ -385,8 +340,7 @@ struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double 
 void bc_global_clock_update(struct bc_global_clock *clock)
 {
     const double start_s = bc_elapsed_s();
-    measure_all(clock, UPDATE_PAIR_S);
-    hand_down_all(clock);
+    measure_and_learn(clock, UPDATE_PAIR_S);
     clock->took_s = bc_elapsed_s() - start_s;
 }
 
@@ -397,14 +351,14 @@ const struct bc_clock_model *bc_global_clock_model(const struct bc_global_clock 
 
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns)
 {
-    const double since_ns = (double)(now_ns - clock->known.model.at_ns);
-    return clock->known.error_ns + clock->known.growth * since_ns;
+    const struct knowledge *const known = &clock->known;
+    return known->quality.error_ns + known->quality.growth * (double)(now_ns - known->model.at_ns);
 }
 
 struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock)
 {
-    double max[] = {clock->known.error_ns, clock->known.growth, clock->known.bound_ns,
-                    clock->took_s};
+    const struct bc_clock_model_quality *const quality = &clock->known.quality;
+    double max[] = {quality->error_ns, quality->growth, quality->bound_ns, clock->took_s};
     int shared = clock->one_clock && clock->count > 0;
     bc_harness_allreduce(MPI_IN_PLACE, max, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     bc_harness_allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

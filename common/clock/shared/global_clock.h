@@ -37,18 +37,18 @@ struct bc_global_clock;
 struct bc_global_clock_report {
     double error_ns; /* estimated error of a rank just after the measurement */
     double growth;   /* of that error, in each nanosecond that passes */
-    double bound_ns; /* maximum error just after the measurement, even if messages take no time at
-                        all one way: half the round trips along the way to rank 0; 0 for ranks that
-                        are assumed to read one clock */
-    double took_s;   /* duration of the last measurement */
-    int shared;      /* number of ranks that read the clock of the rank they were compared with */
+    /* Maximum error just after the measurement, even if messages take no time at all one way: half
+       the round trips along the way to rank 0; 0 for ranks that are assumed to read one clock. */
+    double bound_ns;
+    double took_s; /* duration of the last measurement */
+    int shared;    /* number of ranks that read the clock of the rank they were compared with */
 };
 
 /* Measures the clocks against each other for about `seconds` (0.1 to 2), most of it waiting; where
    that is too short for the pairs of a crowded node it takes longer, some 10 ms a pair. With
    `every_rank` it also measures ranks of a node that may read one clock. The clock must have been
-   selected, and must stay. Collective over MPI_COMM_WORLD with the same arguments on all ranks;
-   `job` describes MPI_COMM_WORLD and must outlive the clock. */
+   selected, and must stay. Collective over MPI_COMM_WORLD, which `job` describes, with the same
+   arguments on all ranks. */
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
                                                bool every_rank);
 

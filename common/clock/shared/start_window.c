@@ -50,12 +50,6 @@ struct bc_start_window {
     struct bc_global_clock_report found; /* of the first measurement */
 };
 
-/* What the ranks agree on: the maximum of each member. */
-struct proposal {
-    int64_t start_ns; /* on the global clock */
-    int64_t updates_clock;
-};
-
 /* ---- the clock ------------------------------------------------------------------------------- */
 
 static void note_update(struct bc_start_window *window, double took_s)
@@ -70,15 +64,6 @@ static bool needs_update(const struct bc_start_window *window, int64_t now_ns)
     return window->clock_jumped ||
            (now_ns > window->next_update_ns &&
             bc_global_clock_error_ns(window->clock, now_ns) > window->error_ns + ERROR_GROWTH_NS);
-}
-
-static void update(struct bc_start_window *window)
-{
-    const double start_s = bc_elapsed_s();
-    bc_global_clock_update(window->clock);
-    window->clock_jumped = false;
-    window->updates++;
-    note_update(window, bc_elapsed_s() - start_s);
 }
 
 struct bc_start_window *bc_start_window_create(const struct bc_job *job,
@@ -110,15 +95,18 @@ static int64_t agree(struct bc_start_window *window)
 {
     for (;;) {
         const int64_t now_ns = bc_now_ns();
-        struct proposal all = {
-            .start_ns = bc_clock_model_reference(bc_global_clock_model(window->clock), now_ns) +
-                        (int64_t)window->slack_ns,
-            .updates_clock = needs_update(window, now_ns),
-        };
-        bc_harness_release_allreduce(MPI_IN_PLACE, &all, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
-        if (!all.updates_clock)
-            return bc_clock_model_other(bc_global_clock_model(window->clock), all.start_ns);
-        update(window);
+        /* The start on the global clock; whether that is measured again. Of both the maximum. */
+        int64_t all[2] = {bc_clock_model_reference(bc_global_clock_model(window->clock), now_ns) +
+                              (int64_t)window->slack_ns,
+                          needs_update(window, now_ns)};
+        bc_harness_release_allreduce(MPI_IN_PLACE, all, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+        if (all[1] == 0)
+            return bc_clock_model_other(bc_global_clock_model(window->clock), all[0]);
+        const double start_s = bc_elapsed_s();
+        bc_global_clock_update(window->clock);
+        window->clock_jumped = false;
+        window->updates++;
+        note_update(window, bc_elapsed_s() - start_s);
     }
 }
 
@@ -130,8 +118,9 @@ static void adapt_slack(struct bc_start_window *window, double spare_ns)
         window->slack_ns *= SLACK_LOWER;
 }
 
-static void spin_until(const struct bc_start_window *window, int64_t start_ns)
+static void spin_until_start(const struct bc_start_window *window)
 {
+    const int64_t start_ns = window->start_ns;
     int64_t last_ns = 0;
     int readings = 0; /* in a row that showed the same */
     for (;;) {
@@ -160,7 +149,7 @@ void bc_start_window_wait(struct bc_start_window *window)
         return;
     }
     adapt_slack(window, (double)(window->start_ns - now_ns));
-    spin_until(window, window->start_ns);
+    spin_until_start(window);
 }
 
 double bc_start_window_time(struct bc_start_window *window, int quantity, int64_t start_ns,
@@ -185,10 +174,11 @@ void bc_start_window_describe(const struct bc_start_window *window, struct bc_ou
     const struct bc_global_clock_report *const found = &window->found;
     if (output == NULL)
         return;
-    bc_output_meta(output, "global_clock",
-                   "rank 0's, by hierarchical synchronisation in %.2f s; %d "
-                   "ranks read their node's clock",
-                   found->took_s, found->shared);
+    bc_output_meta(
+        output, "global_clock",
+        "rank 0's, by hierarchical synchronisation in %.2f s; %d ranks read their node's "
+        "clock",
+        found->took_s, found->shared);
     bc_output_meta(output, "global_clock_error_us", "%.3f", found->error_ns * 1e-3);
     bc_output_meta(output, "global_clock_error_growth_us_per_s", "%.3f", found->growth * 1e6);
     bc_output_meta(output, "global_clock_error_bound_us", "%.3f", found->bound_ns * 1e-3);
@@ -201,9 +191,8 @@ void bc_start_window_conclude(const struct bc_start_window *window, struct bc_ou
     if (output == NULL)
         return;
     bc_output_remark(output, "note",
-                     "in %lld of %lld rounds a rank was late; the global "
-                     "clock was measured again %lld times, its error at the end "
-                     "is %.3f us",
+                     "in %lld of %lld rounds a rank was late; the global clock was measured again "
+                     "%lld times, its error at the end is %.3f us",
                      (long long)window->starts.missed, (long long)window->starts.rounds,
                      (long long)window->updates, last.error_ns * 1e-3);
 }

@@ -31,8 +31,7 @@
 struct bc_start_window;
 
 /* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
-   clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes; `job` must
-   outlive the window. */
+   clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes. */
 struct bc_start_window *bc_start_window_create(const struct bc_job *job,
                                                const struct bc_clock_cost *cost, double seconds);
 

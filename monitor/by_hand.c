@@ -1,0 +1,229 @@
+/*
+ * The wrappers of messages, communicators and windows that are no rows of functions.def.
+ */
+#include "monitor/calls.h"
+#include "monitor/windows.h"
+
+/* ---- matched probes and receives ------------------------------------------------------------- */
+
+/* The communicator of a message is that of its probe. */
+enum { MESSAGE_BITS = 12 };
+
+static struct handle_slot message_slots[1 << MESSAGE_BITS];
+static struct handle_map message_communicators = {.slots = message_slots, .bits = MESSAGE_BITS};
+
+static void remember(MPI_Message message, MPI_Comm comm)
+{
+    const int communicator = communicator_index(comm);
+    monitor_lock();
+    (void)handle_set(&message_communicators, message_key(message), communicator);
+    monitor_unlock();
+}
+
+static int recall(MPI_Message message)
+{
+    monitor_lock();
+    const int communicator = handle_remove(&message_communicators, message_key(message));
+    monitor_unlock();
+    return communicator == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : communicator;
+}
+
+INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                          MPI_Status *status)
+{
+    const int error = next.Mprobe(source, tag, comm, message, status);
+    if (error == MPI_SUCCESS)
+        remember(*message, comm);
+    return error;
+}
+
+INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                           MPI_Status *status)
+{
+    const int error = next.Improbe(source, tag, comm, flag, message, status);
+    if (error == MPI_SUCCESS && *flag)
+        remember(*message, comm);
+    return error;
+}
+
+#define MATCHED_RECEIVES(suffix, Count)                                                            \
+    INTERPOSED int MPI_Mrecv##suffix(void *buf, Count count, MPI_Datatype datatype,                \
+                                     MPI_Message *message, MPI_Status *status)                     \
+    {                                                                                              \
+        const int communicator = recall(*message);                                                 \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return next.Mrecv##suffix(buf, count, datatype, message, status);                      \
+        MPI_Status own;                                                                            \
+        MPI_Status *const known = status_or(status, &own);                                         \
+        struct operation operation;                                                                \
+        operation_begin_at(&operation, OPERATION_Mrecv, communicator, (struct sent){0}, true);     \
+        const int error = next.Mrecv##suffix(buf, count, datatype, message, known);                \
+        return operation_returned(&operation, error, known);                                       \
+    }                                                                                              \
+    INTERPOSED int MPI_Imrecv##suffix(void *buf, Count count, MPI_Datatype datatype,               \
+                                      MPI_Message *message, MPI_Request *request)                  \
+    {                                                                                              \
+        const int communicator = recall(*message);                                                 \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return next.Imrecv##suffix(buf, count, datatype, message, request);                    \
+        struct operation operation;                                                                \
+        operation_begin_at(&operation, OPERATION_Imrecv, communicator, (struct sent){0}, true);    \
+        const int error = next.Imrecv##suffix(buf, count, datatype, message, request);             \
+        return operation_posted(&operation, error, *request);                                      \
+    }
+
+MATCHED_RECEIVES(, int)
+#if MPI_VERSION >= 4
+MATCHED_RECEIVES(_c, MPI_Count)
+#endif
+
+/* ---- communicators: duplicating, naming and freeing ------------------------------------------ */
+
+/* The duplicate has its handle at once; the program may use it when the request is complete. */
+#define DUPLICATION(Name, parameters, arguments)                                                   \
+    INTERPOSED int MPI_##Name parameters                                                           \
+    {                                                                                              \
+        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
+        struct operation operation;                                                                \
+        if (monitored)                                                                             \
+            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
+        const int error = next.Name arguments;                                                     \
+        if (error == MPI_SUCCESS)                                                                  \
+            communicator_duplicated(*newcomm, comm, "MPI_" #Name);                                 \
+        return monitored ? operation_posted(&operation, error, *request) : error;                  \
+    }
+
+DUPLICATION(Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
+            (comm, newcomm, request))
+
+#if MPI_VERSION >= 4
+DUPLICATION(Comm_idup_with_info,
+            (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
+            (comm, info, newcomm, request))
+
+/* These communicators are made of groups, so there is no communicator that the call could count
+   on. */
+INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
+                                          MPI_Errhandler handler, MPI_Comm *newcomm)
+{
+    const int error = next.Comm_create_from_group(group, tag, info, handler, newcomm);
+    if (error == MPI_SUCCESS)
+        communicator_created(*newcomm, "MPI_Comm_create_from_group");
+    return error;
+}
+
+INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                                MPI_Group remote_group, int remote_leader,
+                                                const char *tag, MPI_Info info,
+                                                MPI_Errhandler handler, MPI_Comm *newcomm)
+{
+    const int error = next.Intercomm_create_from_groups(local_group, local_leader, remote_group,
+                                                        remote_leader, tag, info, handler, newcomm);
+    if (error == MPI_SUCCESS)
+        communicator_created(*newcomm, "MPI_Intercomm_create_from_groups");
+    return error;
+}
+#endif
+
+/* The communicator stays known until it is freed: the program's functions that delete its
+   attributes may still use it. */
+static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
+{
+    const bool monitored = is_monitored(CLASS_COLLECTIVE);
+    const MPI_Comm freed = *comm;
+    const int number = communicator_index(freed);
+    struct operation operation;
+    if (monitored)
+        operation_begin_at(&operation, kind, number, (struct sent){0}, false);
+    const int error = free_it(comm);
+    if (error == MPI_SUCCESS)
+        communicator_freed(freed, number);
+    return monitored ? operation_returned(&operation, error, NULL) : error;
+}
+
+INTERPOSED int MPI_Comm_free(MPI_Comm *comm)
+{
+    return free_communicator(OPERATION_Comm_free, next.Comm_free, comm);
+}
+
+INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
+}
+
+INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
+{
+    const int error = next.Comm_set_name(comm, name);
+    if (error == MPI_SUCCESS)
+        communicator_named(comm, name);
+    return error;
+}
+
+/* ---- synchronisations ------------------------------------------------------------------------ */
+
+/* The synchronisation has returned `error`: the operations have ended, or are still in flight. */
+static void finish(struct ending ending, int error, uint64_t end_ticks)
+{
+    if (error == MPI_SUCCESS)
+        ending_end(ending, end_ticks);
+    else
+        ending_cancel(ending);
+}
+
+#define LARGE_COUNTS 0
+#define SYNCHRONISATION(Name, parameters, arguments, completed_target)                             \
+    INTERPOSED int MPI_##Name parameters                                                           \
+    {                                                                                              \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return next.Name arguments;                                                            \
+        const struct ending ending = window_take(win, completed_target);                           \
+        const int error = next.Name arguments;                                                     \
+        finish(ending, error, ticks_now());                                                        \
+        return error;                                                                              \
+    }
+#include "monitor/functions.def"
+
+/* What a fence and the freeing of a window do before and after the call. */
+struct closing {
+    struct ending ending;
+    struct operation operation;
+    bool monitored; /* as a collective */
+};
+
+static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
+{
+    struct closing closing = {.monitored = is_monitored(CLASS_COLLECTIVE),
+                              .ending = window_take(win, EVERY_TARGET)};
+    if (closing.monitored)
+        operation_begin_at(&closing.operation, kind, window_communicator(win), (struct sent){0},
+                           false);
+    return closing;
+}
+
+static int closing_end(const struct closing *closing, int error)
+{
+    const uint64_t end_ticks = ticks_now();
+    finish(closing->ending, error, end_ticks);
+    if (closing->monitored && error == MPI_SUCCESS)
+        operation_end(&closing->operation, end_ticks, 0);
+    return error;
+}
+
+INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
+{
+    if (!is_anything_monitored())
+        return next.Win_fence(assertions, win);
+    const struct closing closing = closing_begin(OPERATION_Win_fence, win);
+    return closing_end(&closing, next.Win_fence(assertions, win));
+}
+
+INTERPOSED int MPI_Win_free(MPI_Win *win)
+{
+    const MPI_Win freed = *win;
+    const int number = window_number(freed);
+    const struct closing closing = closing_begin(OPERATION_Win_free, freed);
+    const int error = closing_end(&closing, next.Win_free(win));
+    if (error == MPI_SUCCESS)
+        window_freed(freed, number);
+    return error;
+}

@@ -1,0 +1,45 @@
+# Beyond 2^31 bytes and beyond the counts that an int holds.
+#
+# The programs again, for which 1000 is the largest count that is passed as an int:
+# the objects that know this number come before the libraries, whose own are left
+# out. So small buffers go the way of those that no test could allocate.
+add_library(few_counts OBJECT ${PROJECT_SOURCE_DIR}/common/mpi/large_count.c
+            ${PROJECT_SOURCE_DIR}/common/mpi/coarray.c)
+target_link_libraries(few_counts PUBLIC commcost_settings)
+target_compile_definitions(few_counts PUBLIC BC_COUNT_MAX=1000)
+add_library(few_counts_overlap OBJECT ${PROJECT_SOURCE_DIR}/overlap/engine/operation.c)
+target_link_libraries(few_counts_overlap PUBLIC few_counts)
+set_target_properties(few_counts few_counts_overlap PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
+
+# few_counts_program(PROGRAM CONSTANT LIBRARY [SOURCE]...)
+function(few_counts_program name constant engine)
+  commcost_benchmark(few_counts_${name} ${constant} ${engine} ${ARGN} $<TARGET_OBJECTS:few_counts>)
+  # The checks of the sources look at the programs' own objects.
+  set_target_properties(few_counts_${name} PROPERTIES OUTPUT_NAME ${name} EXPORT_COMPILE_COMMANDS OFF
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/few_counts")
+endfunction()
+
+foreach(collective IN ITEMS iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw
+        ibcast iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce
+        ireduce_scatter ireduce_scatter_block iscan iscatter iscatterv)
+  few_counts_program(overlap_${collective} overlap_${collective} overlap_engine
+                     ${PROJECT_SOURCE_DIR}/overlap/${collective}.c $<TARGET_OBJECTS:few_counts_overlap>)
+endforeach()
+few_counts_program(mpi_overhead mpi_overhead_benchmark overhead_engine)
+few_counts_program(msgrate msgrate_benchmark msgrate_engine)
+few_counts_program(msgrate_rma msgrate_rma_benchmark msgrate_engine)
+few_counts_program(pingpong pingpong_benchmark pingpong_engine)
+few_counts_program(halo halo_benchmark halo_engine)
+
+add_executable(large_count_test large_count_test.c $<TARGET_OBJECTS:few_counts>)
+target_include_directories(large_count_test SYSTEM PRIVATE "${CMOCKA_INCLUDE_DIR}")
+target_compile_definitions(large_count_test PRIVATE BC_COUNT_MAX=1000)
+target_link_libraries(large_count_test PRIVATE benchcommon "${CMOCKA_LIBRARY}")
+add_test(NAME large_count
+  COMMAND ${COMMCOST_MPIRUN} -np 1 $<TARGET_FILE:large_count_test>)
+
+set_tests_properties(large_count PROPERTIES RUN_SERIAL TRUE TIMEOUT 240 LABELS large)
+
+commcost_pytest(large_few_counts few_counts_test.py large 240)
+commcost_pytest(large_usage large_usage_test.py large 240)
+commcost_pytest(large_really large_test.py large 3600)

@@ -1,0 +1,383 @@
+#include "judge.h"
+
+#include "common/run/parse.h"
+#include "common/result/text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of a line, and found. */
+struct trial {
+    const struct bc_benchmark *program;
+    const struct line *line;
+    const struct job *job;
+    bool good;
+    enum outcome outcome;
+    struct bc_error error;
+    size_t count;
+    char **texts;    /* of the `count` options: the values as text; NULL: not to be read back */
+    double *numbers; /* the values as numbers */
+};
+
+static const struct line *line_in_hand;
+
+static const char *look_up_variable(const char *name)
+{
+    for (size_t i = 0; i < line_in_hand->variable_count; i++)
+        if (strcmp(line_in_hand->variables[i].name, name) == 0)
+            return line_in_hand->variables[i].value;
+    return NULL;
+}
+
+static const char *no_variable(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static void complain(struct trial *trial, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void complain(struct trial *trial, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+    trial->good = false;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+/* Whether the text has the name by itself, not as a part of a longer one. */
+static bool has_name(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+        if (!isalnum((unsigned char)at[length]) && at[length] != '-')
+            return true;
+    return false;
+}
+
+/* Whether the text has a name of the option: --NAME, -N or a variable. */
+static bool names_option(const char *text, const struct bc_option *option)
+{
+    char name[80];
+    (void)snprintf(name, sizeof name, "--%s", option->long_name);
+    if (has_name(text, name))
+        return true;
+    (void)snprintf(name, sizeof name, "-%c", option->short_name);
+    if (option->short_name != '\0' && starts_with(text, name) && text[2] == ':')
+        return true;
+    for (const char *variable = option->variables; variable != NULL;) {
+        const size_t length = strcspn(variable, " ");
+        if (strncmp(text, variable, length) == 0 && text[length] == ':')
+            return true;
+        variable = variable[length] != '\0' ? variable + length + 1 : NULL;
+    }
+    return false;
+}
+
+/* Whether the text names an option: the one called `culprit`, or any if that is NULL. */
+static bool names_one(const char *text, const struct bc_options *options, const char *culprit)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const struct bc_option *const option = options->entries[i].option;
+        if ((culprit == NULL || strcmp(option->long_name, culprit) == 0) &&
+            names_option(text, option))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the text begins with one of the words up to its value, as far as an error
+   shows it, in quotes or not. */
+static bool names_word(const char *text, const struct line *line)
+{
+    const char *const shown = *text == '\'' ? text + 1 : text;
+    for (int i = 1; i < line->count; i++) {
+        char word[64];
+        (void)snprintf(word, sizeof word, "%s", line->words[i]);
+        if (*text != '\'')
+            word[strcspn(word, "=")] = '\0';
+        bc_make_plain_text(word, '?');
+        /* What was cut within a character looks different there. */
+        word[strlen(word) < 60 ? strlen(word) : 60] = '\0';
+        if (starts_with(shown, word))
+            return true;
+    }
+    return false;
+}
+
+static bool is_one_line_of_text(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++)
+        if (iscntrl((unsigned char)*c))
+            return false;
+    /* This program's main() has chosen a locale of UTF-8. */
+    return mbstowcs(NULL, text, 0) != (size_t)-1;
+}
+
+static void judge_refusal(struct trial *trial, const struct bc_run *run)
+{
+    const char *const text = trial->error.text;
+    const struct line *const line = trial->line;
+    if (text[0] == '\0')
+        complain(trial, "refused without a word");
+    if (strlen(text) >= BC_ERROR_LENGTH)
+        complain(trial, "the error is too long");
+    if (!is_one_line_of_text(text))
+        complain(trial, "the error is not one line of text: %s", text);
+    if (line->expectation == OPTION_IS_BAD && !names_one(text, &run->options, line->culprit))
+        complain(trial, "--%s is bad, but the error is: %s", line->culprit, text);
+    if (!names_one(text, &run->options, NULL) && !names_word(text, line) &&
+        strstr(text, "processes") == NULL)
+        complain(trial, "the error names nothing: %s", text);
+}
+
+/* ---- what was accepted ----------------------------------------------------------------------- */
+
+/* The value if it is a number; a number that tells lists apart, or choices of names; 0 for a text.
+ */
+static double number_of(const struct bc_options *options, size_t row)
+{
+    const void *const value = options->entries[row].value;
+    double sum = 0.0;
+    switch (options->entries[row].option->kind) {
+    case BC_INTEGER:
+    case BC_SIZE:
+        return (double)*(const int64_t *)value;
+    case BC_REAL:
+    case BC_PERCENT:
+        return *(const double *)value;
+    case BC_SIZE_LIST: {
+        const struct bc_size_list *const list = value;
+        for (size_t i = 0; i < list->count; i++)
+            sum += (double)list->values[i] * (double)(i + 1);
+        return sum;
+    }
+    case BC_NAMES:
+        for (size_t i = 0; i < BC_NAMES_MAX; i++)
+            sum = 2.0 * sum + ((const struct bc_names *)value)->chosen[i];
+        return sum;
+    case BC_CHOICE:
+        return *(const int *)value;
+    case BC_FLAG:
+        return *(const bool *)value;
+    case BC_TEXT:
+        break;
+    }
+    return 0.0;
+}
+
+/* That the number is still that of note_values, to the last bit. */
+static void judge_number(struct trial *trial, const struct bc_options *options, size_t row)
+{
+    const double number = number_of(options, row);
+    if (number < trial->numbers[row] || number > trial->numbers[row])
+        complain(trial, "--%s was %.17g and has become %.17g",
+                 options->entries[row].option->long_name, trial->numbers[row], number);
+}
+
+/* Another rank gets the same values, and can use them. */
+static void judge_broadcast(struct trial *trial, const struct bc_run *run)
+{
+    struct bc_run other;
+    struct bc_error error = {""};
+    char *const text = bc_options_encode(&run->options);
+    program_prepare(&other, trial->program);
+    if (text == NULL || !bc_options_decode(&other.options, text)) {
+        complain(trial, "the values can't be decoded");
+    } else {
+        char *const again = bc_options_encode(&other.options);
+        if (again == NULL || strcmp(text, again) != 0)
+            complain(trial, "the values change when they are sent: '%.200s' becomes '%.200s'", text,
+                     again != NULL ? again : "nothing");
+        free(again);
+        for (size_t i = 0; i < trial->count; i++)
+            judge_number(trial, &other.options, i);
+        if (trial->outcome == ACCEPTED && trial->program->complete != NULL &&
+            !trial->program->complete(other.state, &error))
+            complain(trial, "another rank refuses the values: %s", error.text);
+    }
+    free(text);
+    bc_run_release(&other);
+}
+
+/* A text that is NULL can't be written, nor can the 0 that has a name. */
+static bool can_be_read_back(const struct bc_options *options, size_t row, const char *text)
+{
+    const struct bc_option *const option = options->entries[row].option;
+    if (option->kind == BC_TEXT)
+        return *(const char *const *)options->entries[row].value != NULL;
+    return option->zero == NULL || strcmp(text, option->zero) != 0;
+}
+
+static void note_values(struct trial *trial, const struct bc_run *run)
+{
+    const struct bc_options *const options = &run->options;
+    trial->count = options->count;
+    trial->texts = calloc(trial->count, sizeof *trial->texts);
+    trial->numbers = calloc(trial->count, sizeof *trial->numbers);
+    if (trial->texts == NULL || trial->numbers == NULL)
+        abort();
+    for (size_t i = 0; i < trial->count; i++) {
+        trial->numbers[i] = number_of(options, i);
+        char *const text = bc_option_text(&options->entries[i]);
+        if (text == NULL)
+            abort();
+        if (options->entries[i].source != BC_FROM_DEFAULT && can_be_read_back(options, i, text))
+            trial->texts[i] = text;
+        else
+            free(text);
+    }
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void fill_job(struct bc_run *run, const struct job *job)
+{
+    run->job = (struct bc_job){.ranks = job->ranks,
+                               .nodes = 1,
+                               .min_per_node = job->ranks,
+                               .max_per_node = job->ranks,
+                               .min_processors = job->oversubscribed ? 1 : job->ranks,
+                               .shares_processors = job->oversubscribed,
+                               .oversubscribed = job->oversubscribed};
+    run->thread_level = job->thread_level;
+    run->memory_per_rank = job->memory_per_rank;
+    run->shared_memory_per_rank = job->shared_memory_per_rank;
+}
+
+/* The line as the program takes it. */
+static void try_line(struct trial *trial, struct bc_run *run)
+{
+    const struct line *const line = trial->line;
+    fill_job(run, trial->job);
+    if (!bc_run_accept(run, line->count, line->words, look_up_variable, &trial->error)) {
+        trial->outcome = REFUSED;
+        judge_refusal(trial, run);
+        return;
+    }
+    trial->outcome = run->settings.help || run->settings.version ? ANSWERED : ACCEPTED;
+    if (trial->error.text[0] != '\0')
+        complain(trial, "accepted, with the error: %s", trial->error.text);
+    if (line->expectation == OPTION_IS_BAD)
+        complain(trial, "--%s is bad, and accepted", line->culprit);
+    if (line->expectation == LINE_IS_BAD)
+        complain(trial, "a bad line is accepted");
+    note_values(trial, run);
+    judge_broadcast(trial, run);
+}
+
+/* Each value by itself, without the checks that the job may fail. */
+static void try_values(struct trial *trial, struct bc_run *run)
+{
+    const struct line *const line = trial->line;
+    struct bc_error error = {""};
+    if (!bc_options_parse(&run->options, line->count, line->words, look_up_variable, &error))
+        complain(trial, "good values are refused: %s", error.text);
+}
+
+/* The texts of note_values, read again. */
+static void try_texts(struct trial *trial, struct bc_run *run)
+{
+    struct bc_error error = {""};
+    char **const words = calloc(trial->count + 2, sizeof *words);
+    int count = 1;
+    if (words == NULL)
+        abort();
+    words[0] = strdup("program");
+    for (size_t i = 0; i < trial->count; i++) {
+        if (trial->texts[i] == NULL)
+            continue;
+        const char *const name = run->options.entries[i].option->long_name;
+        const size_t size = strlen(trial->texts[i]) + strlen(name) + 4;
+        words[count] = malloc(size);
+        if (words[count] == NULL)
+            abort();
+        (void)snprintf(words[count++], size, "--%s=%s", name, trial->texts[i]);
+    }
+    if (!bc_options_parse(&run->options, count, words, no_variable, &error))
+        complain(trial, "a value that was written can't be read: %s", error.text);
+    for (size_t i = 0; i < trial->count; i++) {
+        if (trial->texts[i] == NULL)
+            continue;
+        char *const text = bc_option_text(&run->options.entries[i]);
+        if (text == NULL || strcmp(text, trial->texts[i]) != 0)
+            complain(trial, "--%s was '%.100s' and is read back as '%.100s'",
+                     run->options.entries[i].option->long_name, trial->texts[i],
+                     text != NULL ? text : "nothing");
+        free(text);
+        judge_number(trial, &run->options, i);
+    }
+    for (int i = 0; i < count; i++)
+        free(words[i]);
+    free(words);
+}
+
+/* Calls `check` with a run whose values are the defaults. */
+static void with_run(struct trial *trial, void (*check)(struct trial *trial, struct bc_run *run))
+{
+    struct bc_run run;
+    program_prepare(&run, trial->program);
+    check(trial, &run);
+    bc_run_release(&run);
+}
+
+bool judge(const struct bc_benchmark *program, const struct line *line, const struct job *job,
+           enum outcome *outcome)
+{
+    struct trial trial = {.program = program, .line = line, .job = job, .good = true};
+    line_in_hand = line;
+    with_run(&trial, try_line);
+    *outcome = trial.outcome;
+    if (line->expectation == VALUES_ARE_GOOD)
+        with_run(&trial, try_values);
+    if (trial.outcome == ACCEPTED)
+        with_run(&trial, try_texts);
+    for (size_t i = 0; i < trial.count; i++)
+        free(trial.texts[i]);
+    free(trial.texts);
+    free(trial.numbers);
+    return trial.good;
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+static void try_help(struct trial *trial, struct bc_run *run)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        abort();
+    bc_run_help(stream, run);
+    (void)fclose(stream);
+    if (strlen(text) != size || mbstowcs(NULL, text, 0) == (size_t)-1)
+        complain(trial, "the help is not text");
+    if (strstr(text, run->benchmark->summary) == NULL)
+        complain(trial, "the help lacks the summary");
+    for (size_t i = 0; i < run->options.count; i++) {
+        const struct bc_option *const option = run->options.entries[i].option;
+        if (!names_option(text, option))
+            complain(trial, "the help lacks --%s", option->long_name);
+    }
+    free(text);
+}
+
+bool judge_help(const struct bc_benchmark *program)
+{
+    struct trial trial = {.program = program, .good = true};
+    with_run(&trial, try_help);
+    return trial.good;
+}
