@@ -32,8 +32,7 @@ static inline int halo_direction(int face)
     return face / 2;
 }
 
-/* The face on the other side: what one rank sends from a face its neighbour there receives at the
-   opposite one. */
+/* The face on the other side, where the neighbour receives what a rank sends from this face. */
 static inline int halo_opposite(int face)
 {
     return face ^ 1;
@@ -76,13 +75,25 @@ struct halo_grid {
                                     with two the same one */
 };
 
-/* Ranks count as in MPI_Cart_create, the last direction fastest. There must be dims[0] * dims[1] *
-   dims[2] of them. */
+/* Ranks count as in MPI_Cart_create; the product of `dims` must be their number. */
 struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank);
 
 /* The position, in this direction, of the whole grid's values, from 0 on, that a position of this
    rank's array stands for; the halo's are those of the neighbours. */
 int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
                              int direction, int64_t position);
+
+/* Copying faces by the processor (copy.c), in the timed loops. */
+
+/* Copies the region of an array into a buffer, without gaps, in the array's order; and back. */
+void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,
+               double *buffer);
+void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,
+                 double *values);
+
+/* Copies a region of one array to one of the same extents of another, or of the same array if they
+   don't overlap; the box is both arrays'. */
+void halo_copy(const struct halo_box *box, const struct halo_region *from, const double *source,
+               const struct halo_region *to, double *destination);
 
 #endif

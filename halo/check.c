@@ -1,13 +1,12 @@
-#include "halo/check.h"
+#include "halo/methods.h"
 
 #define UNTOUCHED (-1.0)
 
 /* Swaps until values come again. */
 #define SWAPS_TOLD_APART 64
 
-/* What is at a position before a swap or after it: the box has values that tell where in the whole
-   grid it is, and in which swap; so have the halo's faces after it, as their neighbours' have.
-   Edges and corners are never touched. */
+/* What is at a position before a swap or after it: the box, and after it the halo's faces, have
+   values that tell where in the grid and in which swap; edges and corners are never touched. */
 static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
                        const int64_t position[HALO_DIRECTIONS])
 {

@@ -1,9 +1,8 @@
-#include "halo/copy.h"
+#include "halo/box.h"
 
 #include <string.h>
 
-/* How far it is, in values, from one plane to the next and from one row to the next. Rows are
-   contiguous. */
+/* The values from one plane to the next and from one row to the next. Rows are contiguous. */
 struct strides {
     int64_t plane, row;
 };

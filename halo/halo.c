@@ -7,20 +7,11 @@
  * beside it; see methods.h. Each rank holds a box of a periodic grid and one layer of its
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
  * windows here: see common/mpi/coarray.h.
- *
- *   parameters.h   options
- *   box.h          a rank's box and its faces; the grid of processes
- *   methods.h      the ways to swap
- *   copy.h         copies a face
- *   kernel.h       the timed loop
- *   check.h        the data of --check
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "common/stats/batch.h"
-#include "halo/check.h"
-#include "halo/kernel.h"
 #include "halo/parameters.h"
 
 #include <stdio.h>
@@ -129,8 +120,7 @@ static void check_sharing(struct halo_state *halo, int i)
                          (long long)n.off_node, (long long)n.faces);
 }
 
-/* Says when the neighborhood collective brings wrong faces, which --check alone would show.
-   Collective. */
+/* Says when the neighborhood collective brings faces to the wrong side. Collective. */
 static void check_order(struct halo_state *halo, int i)
 {
     const struct halo_method *const method = &halo_methods[i];
@@ -195,9 +185,8 @@ static double repeat(void *context, int64_t repetitions)
     return halo_swap_often(round->method, round->exchange, repetitions, round->window);
 }
 
-/* The barrier, or the window, comes just before the timed region, so that no rank waits in it for
-   another one's data to be made. There is none after the swap: values that arrive or are read too
-   late must be seen. */
+/* The barrier, or the window, comes after the data is made, just before the timed region. There is
+   none after the swap: values that arrive or are read too late must be seen. */
 static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;
@@ -267,16 +256,12 @@ const struct bc_benchmark halo_benchmark = {
     .name = "halo",
     .summary = "Measures a 3D halo swap in a periodic grid of processes, by put, get, messages\n"
                "of several kinds, and shared memory.",
-    .options = halo_options,
-    .option_count = HALO_OPTIONS,
+    .options = {halo_options, HALO_OPTIONS, &halo_default_parameters,
+                sizeof halo_default_parameters},
     .table = {columns, sizeof columns / sizeof *columns},
     .budget_s = 50.0,
     .may_start_together = true,
-    .defaults = &halo_default_parameters,
-    .defaults_bytes = sizeof halo_default_parameters,
-    .state_bytes = sizeof(struct halo_state),
-    .key_bytes = sizeof(struct key),
-    .result_bytes = sizeof(struct result),
+    .bytes = {sizeof(struct halo_state), sizeof(struct key), sizeof(struct result)},
     .complete = halo_parameters_complete,
     .fit = fit,
     .open = open_halo,

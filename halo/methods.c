@@ -4,7 +4,6 @@
 #include "common/mpi/coarray.h"
 #include "common/mpi/large_count.h"
 #include "common/mpi/mpi_check.h"
-#include "halo/copy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -325,8 +324,7 @@ static void swap_packed(const struct halo_exchange *x)
 
 /* ---- shared window --------------------------------------------------------------------------- */
 
-/* Each rank copies its halo out of the arrays of its neighbours on the same node; faces of other
-   nodes go as packed messages. */
+/* Ranks copy their halos out of the arrays of neighbours on the node; other faces are packed. */
 struct shared_swap {
     MPI_Win window; /* in a passive epoch all its life */
     int count;      /* of faces whose neighbours are on this node */
@@ -366,8 +364,7 @@ struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MP
     return n;
 }
 
-/* Zeros, in whole pages for the reason that bc_window_bytes gives. Collective over the node's
-   ranks. */
+/* Zeros, in whole pages: see bc_window_bytes. Collective over the node's ranks. */
 static void allocate_shared(struct shared_swap *shared, struct halo_exchange *x)
 {
     const MPI_Aint bytes = bc_window_bytes(halo_array_values(&x->box));

@@ -10,6 +10,7 @@
 #ifndef COMMCOST_HALO_METHODS_H
 #define COMMCOST_HALO_METHODS_H
 
+#include "common/clock/shared/start_window.h"
 #include "halo/box.h"
 
 #include <mpi.h>
@@ -52,8 +53,7 @@ struct halo_method {
     const char *name; /* rows that differ in sync share it */
     enum halo_sync sync;
 
-    /* Makes the array, all zeros, and what the swap needs. Collective over the exchange's
-       communicator. */
+    /* Makes the array, all zeros, and what the swap needs. Collective over `comm`. */
     void (*create)(struct halo_exchange *exchange);
     /* Sends the box's layers and receives the halo's, all six. When it returns the halo is complete
        and the box may be written. Collective, without being a barrier. The timed kernel. */
@@ -72,6 +72,17 @@ struct halo_method {
 
 enum { HALO_METHODS = 9 };
 extern const struct halo_method halo_methods[HALO_METHODS];
+
+/* The timed loop (kernel.c): swaps halos `repetitions` times; returns the time in ns, quantity 0 of
+   bc_start_window_time. `window` is NULL without --start=window. Collective. */
+double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
+                       int64_t repetitions, struct bc_start_window *window);
+
+/* The data of --check (check.c): fills the array for a swap, counted from 0, with values that tell
+   where in the whole grid they belong, and in which swap; and, after it, says whether the six faces
+   have the neighbours' values and nothing else has changed. Local. */
+void halo_prepare(const struct halo_exchange *exchange, int64_t swap);
+bool halo_is_right(const struct halo_exchange *exchange, int64_t swap);
 
 /* Faces, of all ranks, by where the neighbour is. */
 struct halo_neighbourhood {

@@ -39,8 +39,7 @@ const struct bc_option halo_options[HALO_OPTIONS] = {
              "each other"},
 };
 
-/* Reads "AxBxC" of `length` characters; returns how many numbers there were, at most 3, or 0 if it
-   is anything else. */
+/* Reads "AxBxC" of `length` characters; returns the count of numbers, or 0 if it is not that. */
 static int read_extents(const char *text, size_t length, int64_t values[HALO_DIRECTIONS])
 {
     char element[ELEMENT_MAX + 1];
@@ -123,9 +122,8 @@ static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
     }
 }
 
-void halo_parameters_shorten(struct halo_parameters *parameters, double bytes)
+void halo_parameters_shorten(struct halo_parameters *p, double bytes)
 {
-    struct halo_parameters *const p = parameters;
     int count = p->box_count;
     while (count > 1 && halo_needed_bytes(&p->boxes[count - 1], p->packs) > bytes)
         count--;

@@ -1,6 +1,4 @@
-/*
- * The options of halo.
- */
+/* The options of halo. */
 #ifndef COMMCOST_HALO_PARAMETERS_H
 #define COMMCOST_HALO_PARAMETERS_H
 
@@ -29,9 +27,7 @@ struct halo_parameters {
 };
 
 extern const struct halo_parameters halo_default_parameters;
-
-/* The table; the struct lies at the beginning of the caller's. */
-#define HALO_OPTIONS 4
+enum { HALO_OPTIONS = 4 };
 extern const struct bc_option halo_options[HALO_OPTIONS];
 
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */

@@ -1,21 +1,11 @@
-#include "monitor/api.h"
-
 #include "monitor/calls.h"
 #include "monitor/report.h"
 #include "monitor/windows.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-
-/* ---- the monitor's readiness ----------------------------------------------------------------- */
 
 static pthread_once_t made_ready = PTHREAD_ONCE_INIT;
-
-__attribute__((constructor)) static void note_time(void)
-{
-    ticks_start();
-}
 
 static void make_ready(void)
 {
@@ -177,15 +167,13 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
     if (error != MPIX_MONITOR_SUCCESS)
         return error;
     snapshot_stop(snapshot);
-    struct rows rows = {0};
-    if (!rows_of_snapshot(snapshot, &rows))
+    struct rows rows;
+    const bool has_rows = rows_of_snapshot(snapshot, &rows);
+    /* Even without rows: the other ranks wait for this one. */
+    if (snapshot->file != NULL)
+        error = report_write(snapshot, &rows);
+    if (!has_rows)
         error = MPIX_MONITOR_ERR_MEMORY;
-    if (snapshot->file != NULL) {
-        /* Even without rows: the other ranks wait for this one. */
-        const int report_error = report_write(snapshot, &rows);
-        if (error == MPIX_MONITOR_SUCCESS)
-            error = report_error;
-    }
     (void)pthread_mutex_lock(&places_lock);
     struct place *const place = find_place(snapshot->serial);
     place->rows = rows;
@@ -269,10 +257,10 @@ void monitors_abandon(void)
             abandoned++;
         }
     (void)pthread_mutex_unlock(&places_lock);
-    int rank = 0;
+    int rank = -1;
     if (abandoned > 0)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (abandoned > 0 && rank == 0)
+    if (rank == 0)
         (void)fprintf(stderr,
                       "mpirtmon: never ended, so without a report: %d of the program's monitors\n",
                       abandoned);

@@ -1,16 +1,11 @@
-/*
- * The wrappers of messages, communicators and windows that are no rows of functions.def.
- */
+/* The wrappers of messages, communicators and windows that are no rows of functions.def. */
 #include "monitor/calls.h"
 #include "monitor/windows.h"
 
 /* ---- matched probes and receives ------------------------------------------------------------- */
 
 /* The communicator of a message is that of its probe. */
-enum { MESSAGE_BITS = 12 };
-
-static struct handle_slot message_slots[1 << MESSAGE_BITS];
-static struct handle_map message_communicators = {.slots = message_slots, .bits = MESSAGE_BITS};
+static struct handle_map message_communicators = HANDLE_MAP(12);
 
 static void remember(MPI_Message message, MPI_Comm comm)
 {
@@ -20,12 +15,15 @@ static void remember(MPI_Message message, MPI_Comm comm)
     monitor_unlock();
 }
 
-static int recall(MPI_Message message)
+/* Begins the receive of a message, if receives are monitored. Forgets the message in any case. */
+static bool begin_receive(struct operation *operation, enum operation_kind kind,
+                          MPI_Message message)
 {
     monitor_lock();
-    const int communicator = handle_remove(&message_communicators, message_key(message));
+    const int found = handle_remove(&message_communicators, message_key(message));
     monitor_unlock();
-    return communicator == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : communicator;
+    const int communicator = found == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : found;
+    return begin_if_monitored(operation, &(struct plan){kind, communicator, {0}, true});
 }
 
 INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
@@ -50,26 +48,22 @@ INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Me
     INTERPOSED int MPI_Mrecv##suffix(void *buf, Count count, MPI_Datatype datatype,                \
                                      MPI_Message *message, MPI_Status *status)                     \
     {                                                                                              \
-        const int communicator = recall(*message);                                                 \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+        struct operation operation;                                                                \
+        if (!begin_receive(&operation, OPERATION_Mrecv, *message))                                 \
             return next.Mrecv##suffix(buf, count, datatype, message, status);                      \
         MPI_Status own;                                                                            \
-        MPI_Status *const known = status_or(status, &own);                                         \
-        struct operation operation;                                                                \
-        operation_begin_at(&operation, OPERATION_Mrecv, communicator, (struct sent){0}, true);     \
-        const int error = next.Mrecv##suffix(buf, count, datatype, message, known);                \
-        return operation_returned(&operation, error, known);                                       \
+        if (status == MPI_STATUS_IGNORE)                                                           \
+            status = &own;                                                                         \
+        const int error = next.Mrecv##suffix(buf, count, datatype, message, status);               \
+        return operation_returned(&operation, error, status);                                      \
     }                                                                                              \
     INTERPOSED int MPI_Imrecv##suffix(void *buf, Count count, MPI_Datatype datatype,               \
                                       MPI_Message *message, MPI_Request *request)                  \
     {                                                                                              \
-        const int communicator = recall(*message);                                                 \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return next.Imrecv##suffix(buf, count, datatype, message, request);                    \
         struct operation operation;                                                                \
-        operation_begin_at(&operation, OPERATION_Imrecv, communicator, (struct sent){0}, true);    \
+        const bool monitored = begin_receive(&operation, OPERATION_Imrecv, *message);              \
         const int error = next.Imrecv##suffix(buf, count, datatype, message, request);             \
-        return operation_posted(&operation, error, *request);                                      \
+        return monitored ? operation_posted(&operation, error, *request) : error;                  \
     }
 
 MATCHED_RECEIVES(, int)
@@ -86,7 +80,7 @@ MATCHED_RECEIVES(_c, MPI_Count)
         const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
         struct operation operation;                                                                \
         if (monitored)                                                                             \
-            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
+            operation_begin(&operation, comm, &(struct plan){.kind = OPERATION_##Name});           \
         const int error = next.Name arguments;                                                     \
         if (error == MPI_SUCCESS)                                                                  \
             communicator_duplicated(*newcomm, comm, "MPI_" #Name);                                 \
@@ -129,12 +123,11 @@ INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
    attributes may still use it. */
 static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
-    const bool monitored = is_monitored(CLASS_COLLECTIVE);
     const MPI_Comm freed = *comm;
     const int number = communicator_index(freed);
     struct operation operation;
-    if (monitored)
-        operation_begin_at(&operation, kind, number, (struct sent){0}, false);
+    const bool monitored =
+        begin_if_monitored(&operation, &(struct plan){.kind = kind, .communicator = number});
     const int error = free_it(comm);
     if (error == MPI_SUCCESS)
         communicator_freed(freed, number);
@@ -161,15 +154,6 @@ INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
 
 /* ---- synchronisations ------------------------------------------------------------------------ */
 
-/* The synchronisation has returned `error`: the operations have ended, or are still in flight. */
-static void finish(struct ending ending, int error, uint64_t end_ticks)
-{
-    if (error == MPI_SUCCESS)
-        ending_end(ending, end_ticks);
-    else
-        ending_cancel(ending);
-}
-
 #define LARGE_COUNTS 0
 #define SYNCHRONISATION(Name, parameters, arguments, completed_target)                             \
     INTERPOSED int MPI_##Name parameters                                                           \
@@ -178,7 +162,7 @@ static void finish(struct ending ending, int error, uint64_t end_ticks)
             return next.Name arguments;                                                            \
         const struct ending ending = window_take(win, completed_target);                           \
         const int error = next.Name arguments;                                                     \
-        finish(ending, error, ticks_now());                                                        \
+        ending_finish(ending, error, ticks_now());                                                 \
         return error;                                                                              \
     }
 #include "monitor/functions.def"
@@ -192,18 +176,16 @@ struct closing {
 
 static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
 {
-    struct closing closing = {.monitored = is_monitored(CLASS_COLLECTIVE),
-                              .ending = window_take(win, EVERY_TARGET)};
-    if (closing.monitored)
-        operation_begin_at(&closing.operation, kind, window_communicator(win), (struct sent){0},
-                           false);
+    struct closing closing = {.ending = window_take(win, EVERY_TARGET)};
+    const struct plan plan = {.kind = kind, .communicator = window_communicator(win)};
+    closing.monitored = begin_if_monitored(&closing.operation, &plan);
     return closing;
 }
 
 static int closing_end(const struct closing *closing, int error)
 {
     const uint64_t end_ticks = ticks_now();
-    finish(closing->ending, error, end_ticks);
+    ending_finish(closing->ending, error, end_ticks);
     if (closing->monitored && error == MPI_SUCCESS)
         operation_end(&closing->operation, end_ticks, 0);
     return error;

@@ -1,7 +1,6 @@
 #include "monitor/calls.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 
 struct next_mpi next;
 

@@ -1,30 +1,30 @@
 /*
- * What the wrappers of MPI functions share.
+ * What the wrappers of MPI functions share. All functions are local.
  */
 #ifndef COMMCOST_MONITOR_CALLS_H
 #define COMMCOST_MONITOR_CALLS_H
 
 #include "monitor/requests.h"
-#include "monitor/snapshot.h"
-
-#include <mpi.h>
-#include <stdint.h>
 
 /* Marks what the library shows to programs; all other names are hidden. */
 #define INTERPOSED __attribute__((visibility("default")))
 
-/* The next definition of each MPI function that the monitor wraps: next.Wait is that of MPI_Wait.
-   Interposers stack: each calls the next definition, which may be another interposer's; the last
-   one is the MPI library's. What the monitor itself asks MPI goes to PMPI_. Filled when the library
-   is loaded. */
-struct next_mpi {
+/* The next definition of each MPI function that the monitor wraps, next.Wait of MPI_Wait: another
+   interposer's or the MPI library's. What the monitor itself asks MPI goes to PMPI_. Filled when
+   the library is loaded. */
+extern struct next_mpi {
 /* A declarator can't be in parentheses here. NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define NEXT(Name) __typeof__(MPI_##Name) *Name;
 #include "monitor/next_functions.h"
 #undef NEXT
-};
+} next;
 
-extern struct next_mpi next;
+/* Whether MPI is initialised and not finalised. If so, the monitor is ready afterwards. */
+bool mpi_is_there(void);
+
+/* Call it before MPI is finalised: ends the snapshots that are still active, without a report and
+   with a line on stderr. */
+void monitors_abandon(void);
 
 /* Size of `count` elements. */
 static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
@@ -41,12 +41,6 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
     ((destination) == MPI_PROC_NULL ? (struct sent){0}                                             \
                                     : (struct sent){.bytes = (message_bytes), .is_message = true})
 
-/* The program's status, or `own` where the program ignores the status. */
-static inline MPI_Status *status_or(MPI_Status *status, MPI_Status *own)
-{
-    return status == MPI_STATUS_IGNORE ? own : status;
-}
-
 /* How many bytes arrived. */
 static inline int64_t bytes_received(const MPI_Status *status)
 {
@@ -57,6 +51,15 @@ static inline int64_t bytes_received(const MPI_Status *status)
     MPI_Count many = 0;
     PMPI_Get_elements_x(status, MPI_BYTE, &many);
     return many == MPI_UNDEFINED ? 0 : (int64_t)many;
+}
+
+/* Begins an operation if its class is monitored. Returns whether it is. */
+static inline bool begin_if_monitored(struct operation *operation, const struct plan *plan)
+{
+    const bool monitored = is_monitored(operation_traits[plan->kind].class);
+    if (monitored)
+        operation_begin_at(operation, plan);
+    return monitored;
 }
 
 /* The call of a blocking operation has returned `error`, which this returns, too. `status` says how
@@ -98,8 +101,7 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
 }
 
 /* Measures the monitor's own work between the start and the end of an operation with a request, in
-   ticks, including the reading of the clock. Takes about 10 us. Call it while nothing is monitored.
-   Local. */
+   ticks, including the reading of the clock. Takes about 10 us, while nothing is monitored. */
 uint64_t posted_own_ticks(void);
 
 #endif

@@ -11,23 +11,17 @@ enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
 _Static_assert(COMMUNICATORS_MAX <= 3 << (IDENTITY_BITS - 2), "the map has room for them all");
 
 struct communicator communicators[COMMUNICATORS_MAX] = {
-    [OTHER_COMMUNICATORS] = {.name = "(other communicators)",
-                             .members = "NA",
-                             .order = 3,
-                             .processes = -1},
+    {.name = "(other communicators)", .members = "NA", .order = 3, .processes = -1},
 };
 
-static struct handle_slot number_slots[1 << NUMBER_BITS];
-struct handle_map communicator_numbers = {.slots = number_slots, .bits = NUMBER_BITS};
+struct handle_map communicator_numbers = HANDLE_MAP(NUMBER_BITS);
 
 /* The numbers in use by their identity; GIVEN_UP for identities that must not be used again. */
 enum { GIVEN_UP = COMMUNICATORS_MAX };
-static struct handle_slot identity_slots[1 << IDENTITY_BITS];
-static struct handle_map identities = {.slots = identity_slots, .bits = IDENTITY_BITS};
+static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 
 /* The lowest ordinal that may be free, by `alike`. */
-static struct handle_slot ordinal_slots[1 << IDENTITY_BITS];
-static struct handle_map lowest_ordinals = {.slots = ordinal_slots, .bits = IDENTITY_BITS};
+static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
 
 enum { FREE, LIVE, FREED };
 static unsigned char state[COMMUNICATORS_MAX] = {[OTHER_COMMUNICATORS] = LIVE};
@@ -102,20 +96,14 @@ static void describe_neighbours(MPI_Comm comm, struct communicator *record)
 {
     int topology = MPI_UNDEFINED, dimensions, sources, weighted;
     PMPI_Topo_test(comm, &topology);
-    switch (topology) {
-    case MPI_CART:
+    if (topology == MPI_CART) {
         PMPI_Cartdim_get(comm, &dimensions);
         record->neighbours = 2 * dimensions;
         record->absent = absent_in_grid(comm, dimensions);
-        break;
-    case MPI_GRAPH:
+    } else if (topology == MPI_GRAPH) {
         PMPI_Graph_neighbors_count(comm, record->rank, &record->neighbours);
-        break;
-    case MPI_DIST_GRAPH:
+    } else if (topology == MPI_DIST_GRAPH) {
         PMPI_Dist_graph_neighbors_count(comm, &sources, &record->neighbours, &weighted);
-        break;
-    default:
-        break;
     }
 }
 
@@ -192,14 +180,6 @@ static void forget(MPI_Comm comm, int number)
         recycle(number);
 }
 
-/* A free number, or OTHER_COMMUNICATORS. */
-static int free_number(void)
-{
-    while (lowest_free < COMMUNICATORS_MAX && state[lowest_free] != FREE)
-        lowest_free++;
-    return lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
-}
-
 /* Sets the record's ordinal and identity. Returns the number of a freed communicator that had this
    identity, or HANDLE_UNKNOWN. */
 static int find_identity(struct communicator *record)
@@ -232,8 +212,11 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
         forget(comm, number);
     number = find_identity(&record);
     (void)snprintf(record.name, sizeof record.name, "%.48s %d", maker, record.ordinal);
-    if (number == HANDLE_UNKNOWN)
-        number = free_number();
+    if (number == HANDLE_UNKNOWN) {
+        while (lowest_free < COMMUNICATORS_MAX && state[lowest_free] != FREE)
+            lowest_free++;
+        number = lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
+    }
     if (number != OTHER_COMMUNICATORS) {
         communicators[number] = record;
         state[number] = LIVE;
@@ -313,7 +296,6 @@ void communicator_named(MPI_Comm comm, const char *name)
     monitor_unlock();
 }
 
-/* A communicator that MPI makes, with MPI's name. */
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {
     communicator_created(comm, name);

@@ -2,14 +2,13 @@
  * The communicators that this process knows. Each has a number, by which snapshots count, and an
  * identity that is the same on all its processes, by which a report adds up their counts.
  *
- * The identity is found without communication: it is a hash of the function that made the
- * communicator, of the members' ranks in MPI_COMM_WORLD, and of an ordinal, the lowest that no such
- * communicator has. A freed communicator gives its ordinal up, unless the program has named it. So
- * a library that duplicates a communicator in each of a thousand calls has one row, and
- * communicators of different names have a row each. Communicators of one process are added up over
- * all processes, by the same ordinal. The identity is wrong only if ranks make (or, where the
- * monitor did not see that, first use) communicators of the same members in different orders, or if
- * only some of the ranks name them.
+ * The identity is found without communication: a hash of the function that made the communicator,
+ * of the members' ranks in MPI_COMM_WORLD, and of an ordinal, the lowest that no such communicator
+ * has. A freed communicator gives its ordinal up, unless the program has named it: a library that
+ * duplicates a communicator in each of a thousand calls has one row. Communicators of one process
+ * are added up over all processes, by the same ordinal. The identity is wrong only if ranks make
+ * (or, where the monitor did not see that, first use) communicators of the same members in
+ * different orders, or if only some of the ranks name them.
  *
  * A record outlives its communicator while a snapshot has counts of it. All functions are local and
  * take the monitor's lock, unless they say otherwise.
@@ -18,10 +17,6 @@
 #define COMMCOST_MONITOR_COMMUNICATORS_H
 
 #include "monitor/handles.h"
-
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Number 0 stands for all communicators that found no room. */
 enum { COMMUNICATORS_MAX = 512, OTHER_COMMUNICATORS = 0 };
@@ -64,11 +59,9 @@ const struct communicator *communicator_record(MPI_Comm comm, int number,
 /* The number of a communicator; an unknown one is entered as made by "communicator". */
 int communicator_index(MPI_Comm comm);
 
-/* Enters a new communicator, made by the MPI function of this name. Nothing for MPI_COMM_NULL or
-   before communicators_start. */
+/* Enters a new communicator, made by the MPI function of this name; the second, a duplicate, which
+   need not be complete yet. Nothing for MPI_COMM_NULL or before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
-
-/* The same for a duplicate, which need not be complete yet. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
 /* The communicator of this handle and number has been freed. MPI may have given the handle out

@@ -10,7 +10,6 @@
 #include "common/stats/stats.h"
 #include "monitor/calls.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* A request of a call. */
@@ -23,84 +22,31 @@ struct held {
 /* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
 static bool something_was_cancelled;
 
-/* ---- room for the requests of a call --------------------------------------------------------- */
-
-/* For more requests than fit on the stack. Each thread has its own, which grows to what its largest
-   call needs and is freed with the thread. */
-struct room {
-    struct held *held;
-    MPI_Status *statuses;
-    int capacity;
-    bool busy; /* in use by a call from which MPI has called back the program */
-};
-
-static _Thread_local struct room thread_room;
-static pthread_key_t room_key;
-static pthread_once_t room_key_made = PTHREAD_ONCE_INIT;
-
-static void free_room(void *pointer)
-{
-    struct room *const room = pointer;
-    free(room->held);
-    free(room->statuses);
-    *room = (struct room){0};
-}
-
-static void make_room_key(void)
-{
-    (void)pthread_key_create(&room_key, free_room);
-}
-
-/* The thread's room, for `count` requests. NULL without memory or while it is busy. */
-static struct room *take_thread_room(int count)
-{
-    struct room *const room = &thread_room;
-    if (room->busy)
-        return NULL;
-    if (room->capacity < count) {
-        free_room(room);
-        room->held = malloc((size_t)count * sizeof *room->held);
-        room->statuses = malloc((size_t)count * sizeof *room->statuses);
-        if (room->held == NULL || room->statuses == NULL) {
-            free_room(room);
-            return NULL;
-        }
-        room->capacity = count;
-        (void)pthread_once(&room_key_made, make_room_key);
-        (void)pthread_setspecific(room_key, room);
-    }
-    room->busy = true;
-    return room;
-}
-
-enum { HELD_ON_STACK = 64 };
-
 /* A call that is followed. */
 struct call {
-    int count;
-    const MPI_Request *requests; /* the program's */
+    int room; /* for how many requests `held` and `statuses` have room */
     struct held *held;
     MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
-    struct room *room;    /* the thread's, or NULL */
-    struct held held_on_stack[HELD_ON_STACK];
-    MPI_Status statuses_on_stack[HELD_ON_STACK];
+    void *allocated;
+    int count;
+    const MPI_Request *requests; /* the program's */
 };
 
-/* Finds room. False if there is none. call_end gives it back. */
+enum { MANY = 64 }; /* requests that have room on the stack */
+
+/* Finds room, of which `allocated` must be freed. False if there is none. */
 static bool call_begin(struct call *call, int count, const MPI_Request *requests)
 {
     call->count = count;
     call->requests = requests;
-    call->room = count > HELD_ON_STACK ? take_thread_room(count) : NULL;
-    call->held = call->room != NULL ? call->room->held : call->held_on_stack;
-    call->statuses = call->room != NULL ? call->room->statuses : call->statuses_on_stack;
-    return count <= HELD_ON_STACK || call->room != NULL;
-}
-
-static void call_end(const struct call *call)
-{
-    if (call->room != NULL)
-        call->room->busy = false;
+    if (count <= call->room)
+        return true;
+    call->allocated = malloc((size_t)count * (sizeof *call->held + sizeof *call->statuses));
+    if (call->allocated == NULL)
+        return false;
+    call->held = call->allocated;
+    call->statuses = (void *)(call->held + count);
+    return true;
 }
 
 /* ---- before and after a call ----------------------------------------------------------------- */
@@ -174,18 +120,18 @@ static void lose(int count, const MPI_Request *requests)
     monitor_unlock();
 }
 
-/* Before a call on `count` requests. False if it is not to be followed, or can't be. `statuses` are
-   the program's: one for each request that the call may complete. */
-static bool follow(struct call *call, int count, const MPI_Request *requests, MPI_Status *statuses)
+/* Before a call on `count` requests. False if there is no room to follow it. `statuses`, one for
+   each request that the call may complete, become the monitor's where the program ignores them. */
+static inline bool follow(struct call *call, int count, const MPI_Request *requests,
+                          MPI_Status **statuses)
 {
-    if (!is_anything_monitored())
-        return false;
     if (!call_begin(call, count, requests)) {
         lose(count, requests);
         return false;
     }
-    if (statuses != MPI_STATUSES_IGNORE && statuses != MPI_STATUS_IGNORE)
-        call->statuses = statuses;
+    if (*statuses == MPI_STATUSES_IGNORE || *statuses == MPI_STATUS_IGNORE)
+        *statuses = call->statuses;
+    call->statuses = *statuses;
     hold(call->held, count, requests);
     return true;
 }
@@ -209,7 +155,7 @@ static int followed(const struct call *call, int error, int completed, const int
     if (error != MPI_SUCCESS)
         drop_failed(call);
     put_back(call);
-    call_end(call);
+    free(call->allocated);
     return error;
 }
 
@@ -222,8 +168,8 @@ uint64_t posted_own_ticks(void)
     for (int i = 0; i < ROUNDS; i++) {
         struct operation operation;
         struct held held;
-        operation_begin_at(&operation, OPERATION_Irecv, OTHER_COMMUNICATORS, (struct sent){0},
-                           true);
+        operation_begin_at(&operation,
+                           &(struct plan){OPERATION_Irecv, OTHER_COMMUNICATORS, {0}, true});
         (void)operation_posted(&operation, MPI_SUCCESS, request);
         hold(&held, 1, &request);
         ticks[i] = (double)(ticks_now() - operation.start_ticks);
@@ -235,88 +181,45 @@ uint64_t posted_own_ticks(void)
 
 /* ---- calls that complete --------------------------------------------------------------------- */
 
-INTERPOSED int MPI_Wait(MPI_Request *request, MPI_Status *status)
-{
-    struct call call;
-    if (!follow(&call, 1, request, status))
-        return next.Wait(request, status);
-    const int error = next.Wait(request, call.statuses);
-    return followed(&call, error, error == MPI_SUCCESS, NULL);
-}
+/* Wrapper of a function that completes, of `count` requests, the `completed` ones of these indices
+   (NULL: the first ones). `Room` is 1 or MANY. NOLINTBEGIN(bugprone-macro-parentheses) */
+#define COMPLETES(Name, parameters, arguments, Room, count, requests, completed, indices)          \
+    INTERPOSED int MPI_##Name parameters                                                           \
+    {                                                                                              \
+        if (!is_anything_monitored())                                                              \
+            return next.Name arguments;                                                            \
+        struct held held[Room];                                                                    \
+        MPI_Status own[Room];                                                                      \
+        struct call call = {.room = Room, .held = held, .statuses = own};                          \
+        const bool is_followed = follow(&call, count, requests, &status);                          \
+        const int error = next.Name arguments;                                                     \
+        return is_followed ? followed(&call, error, completed, indices) : error;                   \
+    }
 
-INTERPOSED int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-    struct call call;
-    if (!follow(&call, 1, request, status))
-        return next.Test(request, flag, status);
-    const int error = next.Test(request, flag, call.statuses);
-    return followed(&call, error, error == MPI_SUCCESS && *flag, NULL);
-}
-
-INTERPOSED int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-    struct call call;
-    if (!follow(&call, 1, &request, status))
-        return next.Request_get_status(request, flag, status);
-    const int error = next.Request_get_status(request, flag, call.statuses);
-    return followed(&call, error, error == MPI_SUCCESS && *flag, NULL);
-}
-
-INTERPOSED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
-{
-    struct call call;
-    if (!follow(&call, count, requests, statuses))
-        return next.Waitall(count, requests, statuses);
-    return followed(&call, next.Waitall(count, requests, call.statuses), count, NULL);
-}
-
-INTERPOSED int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-    struct call call;
-    if (!follow(&call, count, requests, statuses))
-        return next.Testall(count, requests, flag, statuses);
-    const int error = next.Testall(count, requests, flag, call.statuses);
-    return followed(&call, error, error != MPI_SUCCESS || *flag ? count : 0, NULL);
-}
-
-INTERPOSED int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
-{
-    struct call call;
-    if (!follow(&call, count, requests, status))
-        return next.Waitany(count, requests, index, status);
-    const int error = next.Waitany(count, requests, index, call.statuses);
-    return followed(&call, error, error == MPI_SUCCESS && *index != MPI_UNDEFINED, index);
-}
-
-INTERPOSED int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
-                           MPI_Status *status)
-{
-    struct call call;
-    if (!follow(&call, count, requests, status))
-        return next.Testany(count, requests, index, flag, status);
-    const int error = next.Testany(count, requests, index, flag, call.statuses);
-    return followed(&call, error, error == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED, index);
-}
-
-INTERPOSED int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
-                            MPI_Status statuses[])
-{
-    struct call call;
-    if (!follow(&call, count, requests, statuses))
-        return next.Waitsome(count, requests, completed, indices, statuses);
-    const int error = next.Waitsome(count, requests, completed, indices, call.statuses);
-    return followed(&call, error, *completed, indices);
-}
-
-INTERPOSED int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
-                            MPI_Status statuses[])
-{
-    struct call call;
-    if (!follow(&call, count, requests, statuses))
-        return next.Testsome(count, requests, completed, indices, statuses);
-    const int error = next.Testsome(count, requests, completed, indices, call.statuses);
-    return followed(&call, error, *completed, indices);
-}
+COMPLETES(Wait, (MPI_Request * request, MPI_Status *status), (request, status), 1, 1, request,
+          error == MPI_SUCCESS, NULL)
+COMPLETES(Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status), 1,
+          1, request, error == MPI_SUCCESS && *flag, NULL)
+COMPLETES(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
+          (request, flag, status), 1, 1, &request, error == MPI_SUCCESS && *flag, NULL)
+COMPLETES(Waitall, (int count, MPI_Request requests[], MPI_Status status[]),
+          (count, requests, status), MANY, count, requests, count, NULL)
+COMPLETES(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status status[]),
+          (count, requests, flag, status), MANY, count, requests,
+          error != MPI_SUCCESS || *flag ? count : 0, NULL)
+COMPLETES(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
+          (count, requests, index, status), MANY, count, requests,
+          error == MPI_SUCCESS && *index != MPI_UNDEFINED, index)
+COMPLETES(Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+          (count, requests, index, flag, status), MANY, count, requests,
+          error == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED, index)
+COMPLETES(Waitsome,
+          (int count, MPI_Request requests[], int *completed, int indices[], MPI_Status status[]),
+          (count, requests, completed, indices, status), MANY, count, requests, *completed, indices)
+COMPLETES(Testsome,
+          (int count, MPI_Request requests[], int *completed, int indices[], MPI_Status status[]),
+          (count, requests, completed, indices, status), MANY, count, requests, *completed, indices)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- cancelling, freeing and starting -------------------------------------------------------- */
 
@@ -341,17 +244,13 @@ INTERPOSED int MPI_Request_free(MPI_Request *request)
 static bool begin_start(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
-    const struct persistent *const found = persistent_find(request);
+    const struct plan *const found = persistent_find(request);
     /* It has one operation at a time: one that is still there has failed, or nobody saw its end. */
     while (found != NULL && request_take(request, operation))
         ;
-    const struct persistent persistent = found != NULL ? *found : (struct persistent){0};
+    const struct plan plan = found != NULL ? *found : (struct plan){0};
     monitor_unlock();
-    if (found == NULL || !is_monitored(operation_traits[persistent.kind].class))
-        return false;
-    operation_begin_at(operation, persistent.kind, persistent.communicator, persistent.sent,
-                       persistent.receives);
-    return true;
+    return found != NULL && begin_if_monitored(operation, &plan);
 }
 
 INTERPOSED int MPI_Start(MPI_Request *request)
@@ -365,7 +264,8 @@ INTERPOSED int MPI_Start(MPI_Request *request)
 
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
-    struct call call;
+    struct held held[MANY];
+    struct call call = {.room = MANY, .held = held};
     if (!is_anything_monitored() || !call_begin(&call, count, requests))
         return next.Startall(count, requests);
     for (int i = 0; i < count; i++)
@@ -374,6 +274,6 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
     for (int i = 0; i < count; i++)
         if (call.held[i].taken)
             (void)operation_posted(&call.held[i].operation, error, requests[i]);
-    call_end(&call);
+    free(call.allocated);
     return error;
 }

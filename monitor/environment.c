@@ -2,13 +2,11 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
-#include "monitor/flags.h"
+#include "monitor/report.h"
 
 #include <errno.h>
 #include <locale.h>
-#include <mpi.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,49 +15,39 @@
 
 struct word {
     const char *name; /* ends in "=" if a value follows */
+    size_t flag;      /* without `set`: the flag's offset in the handle */
     /* Takes the value, which it may change; "" for a word without one. False if it is wrong. */
-    bool (*set)(struct environment *environment, const struct word *word, char *value);
-    size_t flag;      /* its offset in the handle */
+    bool (*set)(struct environment *environment, char *value);
     const char *hint; /* what is accepted */
 };
 
 enum { NUMBER_LENGTH_MAX = 63 }; /* of a value that has a number, with its unit */
 
-static bool set_flag(struct environment *environment, const struct word *word, char *value)
+static bool set_all(struct environment *environment, char *value)
 {
     (void)value;
-    *(int *)(void *)((char *)&environment->handle + word->flag) = 1;
+#define SET_FLAG(Flag) environment->handle.Flag = 1;
+    MONITOR_FLAGS(SET_FLAG)
+#undef SET_FLAG
     return true;
 }
 
-static bool set_all(struct environment *environment, const struct word *word, char *value)
+static bool set_large(struct environment *environment, char *value)
 {
-    (void)word, (void)value;
-    flags_set(&environment->handle);
-    return true;
-}
-
-static bool set_large(struct environment *environment, const struct word *word, char *value)
-{
-    (void)word;
-    int64_t bytes;
-    if (strlen(value) > NUMBER_LENGTH_MAX || !bc_parse_size(value, &bytes) || bytes < 1)
-        return false;
-    environment->handle.large_bytes = bytes;
-    return true;
+    int64_t *const bytes = &environment->handle.large_bytes;
+    return strlen(value) <= NUMBER_LENGTH_MAX && bc_parse_size(value, bytes) && *bytes >= 1;
 }
 
 /* The max timeout: some 30 years, which any clock can count. */
 #define TIMEOUT_MAX_US 1e15
 
-static bool set_timeout(struct environment *environment, const struct word *word, char *value)
+static bool set_timeout(struct environment *environment, char *value)
 {
     /* "s" comes last, since the others end in it, too. */
     static const struct {
         const char *name;
         double us;
     } units[] = {{"ns", 1e-3}, {"us", 1.0}, {"ms", 1e3}, {"s", 1e6}};
-    (void)word;
     const size_t length = strlen(value);
     for (size_t i = 0; length <= NUMBER_LENGTH_MAX && i < sizeof units / sizeof *units; i++) {
         const size_t unit_length = strlen(units[i].name);
@@ -75,28 +63,34 @@ static bool set_timeout(struct environment *environment, const struct word *word
     return false;
 }
 
-static bool set_output(struct environment *environment, const struct word *word, char *value)
+static bool set_output(struct environment *environment, char *value)
 {
-    (void)word;
     strcpy(environment->output, value);
     return value[0] != '\0';
 }
 
-#define FLAG(Flag) {#Flag, set_flag, offsetof(MPIX_Monitor, Flag), NULL},
+#define FLAG(Flag) {#Flag, offsetof(MPIX_Monitor, Flag), NULL, NULL},
 static const struct word words[] = {
-    MONITOR_FLAGS(FLAG){"all", set_all, 0, NULL},
-    {"per-rank", set_flag, offsetof(MPIX_Monitor, per_rank), NULL},
-    {"large=", set_large, 0, "use a size from 1 byte on, such as large=64K"},
-    {"timeout=", set_timeout, 0,
+    MONITOR_FLAGS(FLAG){"per-rank", offsetof(MPIX_Monitor, per_rank), NULL, NULL},
+    {"all", 0, set_all, NULL},
+    {"large=", 0, set_large, "use a size from 1 byte on, such as large=64K"},
+    {"timeout=", 0, set_timeout,
      "use a time of 0 or more with its unit (ns, us, ms, s), such as timeout=1ms"},
-    {"output=", set_output, 0, "use the name of a file, of at most 4095 characters"},
+    {"output=", 0, set_output, "use the name of a file, of at most 4095 characters"},
 };
 #undef FLAG
 
+static bool set_word(struct environment *environment, const struct word *word, char *value)
+{
+    if (word->set != NULL)
+        return word->set(environment, value);
+    *(int *)(void *)((char *)&environment->handle + word->flag) = 1;
+    return true;
+}
+
 /* ---- the list of words ----------------------------------------------------------------------- */
 
-/* The word that the text is, or begins with, up to the next comma or the end. NULL if it is none.
- */
+/* The word that the text is up to the next comma or the end. NULL if it is none. */
 static const struct word *find_word(const char *text)
 {
     const size_t length = strcspn(text, ",");
@@ -114,7 +108,7 @@ static const struct word *find_word(const char *text)
 static size_t length_of(const char *text, const struct word *word)
 {
     size_t length = strcspn(text, ",");
-    if (word->set == set_output)
+    if (word != NULL && word->set == set_output)
         while (text[length] != '\0' && find_word(text + length + 1) == NULL)
             length += 1 + strcspn(text + length + 1, ",");
     return length;
@@ -125,7 +119,7 @@ static bool parse_words(const char *text, struct environment *environment, struc
     enum { SHOWN = 100 }; /* characters of a wrong word */
     while (*text != '\0') {
         const struct word *const word = find_word(text);
-        const size_t length = word != NULL ? length_of(text, word) : strcspn(text, ",");
+        const size_t length = length_of(text, word);
         const int shown = length < SHOWN ? (int)length : SHOWN;
         if (word == NULL)
             return bc_error_set(
@@ -138,7 +132,7 @@ static bool parse_words(const char *text, struct environment *environment, struc
         const size_t name_length = strlen(word->name);
         const int written =
             snprintf(value, sizeof value, "%.*s", (int)(length - name_length), text + name_length);
-        if ((size_t)written >= sizeof value || !word->set(environment, word, value))
+        if ((size_t)written >= sizeof value || !set_word(environment, word, value))
             return bc_error_set(error, "MPIRT_MONITOR: '%.*s': %s", shown, text, word->hint);
         text += length;
         if (*text == ',' && *++text == '\0')
@@ -152,18 +146,13 @@ bool environment_parse(const char *text, struct environment *environment, struct
 {
     *environment = (struct environment){.handle = MPIX_MONITOR_DEFAULTS};
     /* The program may have chosen a locale with a decimal comma. */
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const locale_t usual = uselocale(plain);
+    const locale_t usual = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
     const bool good = parse_words(text, environment, error);
-    uselocale(usual);
-    if (plain != (locale_t)0)
-        freelocale(plain);
-    if (!good)
-        return false;
-    if (!flags_any(&environment->handle))
-        flags_set(&environment->handle);
+    freelocale(uselocale(usual));
+    if (good && !any_flag(&environment->handle))
+        (void)set_all(environment, NULL);
     environment->handle.profile = 1;
-    return true;
+    return good;
 }
 
 /* ---- the monitor of the whole run ------------------------------------------------------------ */
@@ -180,29 +169,26 @@ static struct {
 static bool open_output(struct bc_error *error)
 {
     char *const name = run.environment.output;
+    const size_t length = strlen(name);
     run.file = stderr;
-    if (name[0] == '\0')
+    if (length == 0)
         return true;
     /* A spawned job has its parent's variable, but must not overwrite its parent's report. */
     MPI_Comm parent;
     BC_MPI(PMPI_Comm_get_parent(&parent));
     if (parent != MPI_COMM_NULL) {
-        const size_t length = strlen(name);
-        const int added = snprintf(name + length, sizeof run.environment.output - length,
-                                   ".spawned-%ld", (long)getpid());
-        if (length + (size_t)added >= sizeof run.environment.output)
-            return bc_error_set(
-                error, "MPIRT_MONITOR: output=: the name is too long for a spawned job: use a "
-                       "shorter one");
+        const size_t room = sizeof run.environment.output - length;
+        if ((size_t)snprintf(name + length, room, ".spawned-%ld", (long)getpid()) >= room)
+            return bc_error_set(error, "MPIRT_MONITOR: output=: the name is too long for a spawned "
+                                       "job: use a shorter one");
     }
     /* "e": closed in what the program executes. */
     run.file = fopen(name, "we");
     if (run.file == NULL)
-        return bc_error_set(
-            error,
-            "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that can "
-            "be written",
-            name, strerror(errno));
+        return bc_error_set(error,
+                            "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that "
+                            "can be written",
+                            name, strerror(errno));
     fprintf(run.file, "# note: no report: the program has not called MPI_Finalize, or not yet\n");
     fflush(run.file);
     return true;
@@ -267,13 +253,14 @@ void environment_end(void)
         /* A pipe can't be truncated and keeps its line. */
         (void)!ftruncate(fileno(run.file), 0);
     }
-    const int code = MPIX_End_monitor(&run.request, &run.environment.handle);
+    int code = MPIX_End_monitor(&run.request, &run.environment.handle);
     if (run.rank != 0)
         return;
     const bool closed = run.file == stderr || fclose(run.file) == 0;
-    if (code != MPIX_MONITOR_SUCCESS || !closed)
+    if (code == MPIX_MONITOR_SUCCESS && !closed)
+        code = MPIX_MONITOR_ERR_OUTPUT;
+    if (code != MPIX_MONITOR_SUCCESS)
         fprintf(stderr, "mpirtmon: %s: %s\n",
                 run.environment.output[0] != '\0' ? run.environment.output : "stderr",
-                MPIX_Monitor_error_string(code != MPIX_MONITOR_SUCCESS ? code
-                                                                       : MPIX_MONITOR_ERR_OUTPUT));
+                MPIX_Monitor_error_string(code));
 }

@@ -1,11 +1,11 @@
 /*
- * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR, a list of
- * the words that monitor/README.md lists, separated by commas.
+ * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR on rank 0,
+ * a list of the words that monitor/README.md lists, separated by commas.
  *
- * Without any flag it monitors everything; where the variable is empty or not set, nothing. Rank
- * 0's variable counts for all ranks. Of a word that comes twice the last one counts. The name of a
- * file may have commas, unless a word follows the comma. A wrong word or a file that can't be
- * written ends the job in MPI_Init: one line on stderr, exit status 2.
+ * Without any flag it monitors everything; where the variable is empty or not set, nothing. Of a
+ * word that comes twice the last one counts. The name of a file may have commas, unless a word
+ * follows the comma. A wrong word or a file that can't be written ends the job in MPI_Init: one
+ * line on stderr, exit status 2.
  *
  * Processes that a program spawns have their own MPI_COMM_WORLD and report: FILE.spawned-PID, with
  * the process number of their rank 0.
@@ -15,8 +15,6 @@
 
 #include "common/run/options.h"
 #include "monitor/mpirtmon.h"
-
-#include <stdbool.h>
 
 struct environment {
     MPIX_Monitor handle;

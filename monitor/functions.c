@@ -1,8 +1,5 @@
-/*
- * The wrappers that are made from the rows of functions.def.
- */
+/* The wrappers that are made from the rows of functions.def. */
 #include "monitor/calls.h"
-#include "monitor/communicators.h"
 #include "monitor/windows.h"
 
 enum { SENDS_ONLY = false, RECEIVES = true };

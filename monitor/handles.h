@@ -1,6 +1,6 @@
 /*
- * What the wrappers of all threads share: the monitor's one lock, and maps from MPI handles to
- * small numbers.
+ * What the wrappers of all threads share: the monitor's one lock, maps from MPI handles to small
+ * numbers, and pools of such numbers.
  */
 #ifndef COMMCOST_MONITOR_HANDLES_H
 #define COMMCOST_MONITOR_HANDLES_H
@@ -72,6 +72,11 @@ struct handle_map {
     int count;
 };
 
+#define HANDLE_MAP(Bits)                                                                           \
+    {                                                                                              \
+        .slots = (struct handle_slot[1 << (Bits)]){{0}}, .bits = (Bits)                            \
+    }
+
 enum { HANDLE_UNKNOWN = -1 };
 
 /* The slot of a key, or the free slot where it would go. */
@@ -96,5 +101,36 @@ bool handle_set(struct handle_map *map, uint64_t key, int value);
 
 /* Removes the key; returns its value, or HANDLE_UNKNOWN. */
 int handle_remove(struct handle_map *map, uint64_t key);
+
+/* ---- pools ----------------------------------------------------------------------------------- */
+
+enum { NONE = 0 };
+
+/* Gives out the numbers from 1 to max, those that were given back first. The caller has the lock.
+ */
+struct pool {
+    int32_t *given_back; /* room for max */
+    int32_t max, given_back_count;
+    int32_t used; /* greater numbers were never given out */
+};
+
+/* A number, or NONE. */
+static inline int32_t pool_take(struct pool *pool)
+{
+    if (pool->given_back_count > 0)
+        return pool->given_back[--pool->given_back_count];
+    return pool->used < pool->max ? ++pool->used : NONE;
+}
+
+static inline void pool_give_back(struct pool *pool, int32_t number)
+{
+    pool->given_back[pool->given_back_count++] = number;
+}
+
+/* All numbers have been given back. */
+static inline void pool_clear(struct pool *pool)
+{
+    pool->given_back_count = pool->used = 0;
+}
 
 #endif

@@ -1,14 +1,9 @@
-/*
- * Wrappers of the functions that start and end MPI.
- */
+/* Wrappers of the functions that start and end MPI. */
 #include "common/machine/launcher.h"
-#include "monitor/api.h"
 #include "monitor/calls.h"
 #include "monitor/environment.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool saw_start;
 

@@ -1,10 +1,8 @@
 /*
  * What libmpirtmon adds to a call of MPI, while no snapshot is active (off) and in one that
- * monitors everything (on).
- *
- * Method: in one process, which talks to itself, loops of the calls through the monitor's wrappers
- * (MPI_Isend) and of the same calls directly (PMPI_Isend) are timed in turn, see overhead_take in
- * kernel.h. Each round gives a difference, so drift cancels.
+ * monitors everything (on): in one process, which talks to itself, loops of the calls through the
+ * monitor's wrappers (MPI_Isend) and of the same calls directly (PMPI_Isend) are timed in turn, see
+ * overhead_take in kernel.h. Each round gives a difference, so drift cancels.
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
@@ -12,11 +10,7 @@
 #include "monitor/kernel.h"
 #include "monitor/mpirtmon.h"
 
-/* A run with defaults ends within this, start-up included. */
-#define RUN_BUDGET_S 20.0
-
-/* A monitored and a direct loop together take about this long: long against the clock, and seldom
-   interrupted. */
+/* Of a monitored and a direct loop together: long against the clock, and seldom interrupted. */
 #define PAIR_NS 20000.0
 #define REPETITIONS_MAX 65536
 
@@ -56,8 +50,6 @@ static const struct bc_column columns[] = {
     BC_OUTCOME_COLUMNS(result, outcome),
 };
 
-/* ---- what all rows share --------------------------------------------------------------------- */
-
 static void open_bench(void *state, struct bc_run *run)
 {
     struct state *const overhead = state;
@@ -79,8 +71,6 @@ static void close_bench(void *state)
     struct state *const overhead = state;
     overhead_bench_destroy(&overhead->bench);
 }
-
-/* ---- one row --------------------------------------------------------------------------------- */
 
 static void take_round(void *context, double *values)
 {
@@ -109,11 +99,15 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     const struct bc_run *const run = overhead->run;
     const struct key *const key = row;
     struct result *const result = filled;
-    MPIX_Monitor handle = MPIX_MONITOR_DEFAULTS;
+    MPIX_Monitor handle = {.profile = 1,
+                           .other = 1,
+                           .pttopt = 1,
+                           .coll = 1,
+                           .comm = 1,
+                           .msgsize = 1,
+                           .traffic = 1,
+                           .timeout_us = TIMEOUT_US};
     MPIX_Monitor_request request;
-    handle.profile = handle.other = handle.pttopt = handle.coll = handle.comm = 1;
-    handle.msgsize = handle.traffic = 1;
-    handle.timeout_us = TIMEOUT_US;
     if (key->on)
         check_monitor(MPIX_Start_monitor(&request, &handle, NULL));
     overhead->call = key->call;
@@ -135,8 +129,8 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     bc_run_dump(run, "direct", samples->values[1], samples->count);
     result->call = key->call->name;
     result->mode = key->on ? "on" : "off";
-    result->direct_ns = bc_run_summarize(run, samples, 1).value;
-    result->monitored_ns = bc_run_summarize(run, samples, 0).value;
+    result->direct_ns = bc_run_summarize(run, samples, 1, -1).value;
+    result->monitored_ns = bc_run_summarize(run, samples, 0, -1).value;
     result->repetitions = overhead->repetitions;
     result->outcome = bc_run_outcome(run, in_time);
     if (run->job.ranks == 1)
@@ -148,10 +142,8 @@ const struct bc_benchmark monitor_overhead_benchmark = {
     .summary = "Nanoseconds that libmpirtmon adds to calls of MPI, off and on. One process is "
                "enough; each talks to itself.",
     .table = {columns, sizeof columns / sizeof *columns},
-    .budget_s = RUN_BUDGET_S,
-    .state_bytes = sizeof(struct state),
-    .key_bytes = sizeof(struct key),
-    .result_bytes = sizeof(struct result),
+    .budget_s = 20.0,
+    .bytes = {sizeof(struct state), sizeof(struct key), sizeof(struct result)},
     .open = open_bench,
     .rows = list_rows,
     .measure = measure,

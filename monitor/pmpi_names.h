@@ -3,14 +3,10 @@
  * sends their calls to PMPI_, so that neither the monitor nor another interposer takes them for the
  * program's. Included ahead of their sources.
  */
-#ifndef COMMCOST_MONITOR_PMPI_NAMES_H
-#define COMMCOST_MONITOR_PMPI_NAMES_H
-
 #include <mpi.h>
 
 #define MPI_Abort PMPI_Abort
 #define MPI_Allreduce PMPI_Allreduce
-#define MPI_Barrier PMPI_Barrier
 #define MPI_Bcast PMPI_Bcast
 #define MPI_Comm_free PMPI_Comm_free
 #define MPI_Comm_rank PMPI_Comm_rank
@@ -25,8 +21,4 @@
 #define MPI_Get_version PMPI_Get_version
 #define MPI_Initialized PMPI_Initialized
 #define MPI_Recv PMPI_Recv
-#define MPI_Reduce PMPI_Reduce
 #define MPI_Send PMPI_Send
-#define MPI_Wtime PMPI_Wtime
-
-#endif

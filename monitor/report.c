@@ -4,13 +4,10 @@
 #include "common/mpi/mpi_check.h"
 #include "common/result/metadata.h"
 #include "common/result/output.h"
-#include "monitor/flags.h"
 
 #include <locale.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COLUMN(name, role, decimals) BC_COLUMN(#name, role, decimals, MPIX_Monitor_row, name)
 
@@ -31,32 +28,30 @@ static const struct bc_table table = {columns, sizeof columns / sizeof *columns}
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Replaces MPIX_MONITOR_NA by what the output takes for NA. */
-static void mark_na(MPIX_Monitor_row *row)
-{
-    for (size_t i = 0; i < table.count; i++) {
-        void *const at = (char *)row + columns[i].at;
-        if (columns[i].cell == BC_CELL_INT && *(int *)at == MPIX_MONITOR_NA)
-            *(int *)at = BC_NO_INT;
-        if (columns[i].cell == BC_CELL_INTEGER && *(int64_t *)at == MPIX_MONITOR_NA)
-            *(int64_t *)at = BC_NO_INTEGER;
-    }
-}
-
+/* Writes rows, with what the output takes for NA instead of MPIX_MONITOR_NA. */
 static void write_rows(struct bc_output *output, const struct rows *rows)
 {
     for (int i = 0; i < rows->count; i++) {
         MPIX_Monitor_row row = rows->rows[i].row;
-        mark_na(&row);
+        for (size_t k = 0; k < table.count; k++) {
+            void *const at = (char *)&row + columns[k].at;
+            if (columns[k].cell == BC_CELL_INT && *(int *)at == MPIX_MONITOR_NA)
+                *(int *)at = BC_NO_INT;
+            if (columns[k].cell == BC_CELL_INTEGER && *(int64_t *)at == MPIX_MONITOR_NA)
+                *(int64_t *)at = BC_NO_INTEGER;
+        }
         bc_output_row(output, &row);
     }
 }
 
 /* ---- warnings -------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static void warn(struct warnings *warnings, int code,
-                                                       const char *format, ...)
+/* Adds a warning, unless it is about nothing: there are no `cases` of it. */
+__attribute__((format(printf, 4, 5))) static void warn(struct warnings *warnings, int code,
+                                                       int64_t cases, const char *format, ...)
 {
+    if (cases == 0)
+        return;
     MPIX_Monitor_warning *const warning = &warnings->warning[warnings->count++];
     *warning = (MPIX_Monitor_warning){.code = code};
     va_list arguments;
@@ -67,46 +62,39 @@ __attribute__((format(printf, 3, 4))) static void warn(struct warnings *warnings
 
 void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
 {
-    const bool asks = flags_any(handle);
-    if (asks && !handle->profile)
-        warn(warnings, MPIX_MONITOR_WARNING_OFF,
-             "nothing is monitored: the handle's profile is 0, without which its other flags mean "
-             "nothing: set it to 1");
-    if (handle->profile && !asks)
-        warn(warnings, MPIX_MONITOR_WARNING_NOTHING,
-             "nothing is monitored: profile is the handle's only flag: set pttopt, coll, comm, "
-             "msgsize, traffic or other, too");
+    const bool asks = any_flag(handle);
+    warn(warnings, MPIX_MONITOR_WARNING_OFF, asks && !handle->profile,
+         "nothing is monitored: the handle's profile is 0, without which its other flags mean "
+         "nothing: set it to 1");
+    warn(warnings, MPIX_MONITOR_WARNING_NOTHING, handle->profile && !asks,
+         "nothing is monitored: profile is the handle's only flag: set pttopt, coll, comm, "
+         "msgsize, traffic or other, too");
 }
 
 void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
                           struct warnings *warnings)
 {
     const MPIX_Monitor *const asked = &snapshot->asked;
+    const char *const services = snapshot->services.warning;
     warnings->count = 0;
     warn_of_handle(asked, warnings);
-    if (rows->untracked > 0)
-        warn(warnings, MPIX_MONITOR_WARNING_UNTRACKED,
-             "the end of %lld operations could not be followed, for want of room or since a call "
-             "around the monitor (PMPI_) completed them: they count as calls, but not as completed",
-             (long long)rows->untracked);
-    if (rows->untold > 0)
-        warn(warnings, MPIX_MONITOR_WARNING_UNTOLD,
-             "whether %lld one-sided operations took longer than the timeout could not be told, "
-             "for want of room: they are not in the timeouts",
-             (long long)rows->untold);
-    if (rows->unknown > 0)
-        warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN,
-             "%lld windows or persistent requests found no room: their operations can't be "
-             "followed",
-             (long long)rows->unknown);
-    if (rows->unplaced > 0)
-        warn(warnings, MPIX_MONITOR_WARNING_UNPLACED,
-             "%lld operations are on communicators (of which %d fit), windows or messages that "
-             "found no room: they count for '%s'",
-             (long long)rows->unplaced, COMMUNICATORS_MAX - 1,
-             communicators[OTHER_COMMUNICATORS].name);
-    if (asked->profile && asked->other && snapshot->services.warning != NULL)
-        warn(warnings, MPIX_MONITOR_WARNING_SERVICES, "%s", snapshot->services.warning);
+    warn(warnings, MPIX_MONITOR_WARNING_UNTRACKED, rows->untracked,
+         "the end of %lld operations could not be followed, for want of room or since a call "
+         "around the monitor (PMPI_) completed them: they count as calls, but not as completed",
+         (long long)rows->untracked);
+    warn(warnings, MPIX_MONITOR_WARNING_UNTOLD, rows->untold,
+         "whether %lld one-sided operations took longer than the timeout could not be told, "
+         "for want of room: they are not in the timeouts",
+         (long long)rows->untold);
+    warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN, rows->unknown,
+         "%lld windows or persistent requests found no room: their operations can't be followed",
+         (long long)rows->unknown);
+    warn(warnings, MPIX_MONITOR_WARNING_UNPLACED, rows->unplaced,
+         "%lld operations are on communicators (of which %d fit), windows or messages that "
+         "found no room: they count for '%s'",
+         (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
+    warn(warnings, MPIX_MONITOR_WARNING_SERVICES,
+         asked->profile && asked->other && services != NULL, "%s", services);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */
@@ -140,13 +128,11 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
 {
     const MPIX_Monitor *const asked = &snapshot->asked;
     char words[128] = "";
-    if (asked->profile) {
 #define ADD_WORD(Flag)                                                                             \
-    if (asked->Flag)                                                                               \
+    if (asked->profile && asked->Flag)                                                             \
         strcat(strcat(words, words[0] != '\0' ? "," : ""), #Flag);
-        MONITOR_FLAGS(ADD_WORD)
+    MONITOR_FLAGS(ADD_WORD)
 #undef ADD_WORD
-    }
     bc_output_meta(output, "monitored", "%s", words[0] != '\0' ? words : "NA");
     bc_output_meta(output, "snapshot", "%lld", (long long)snapshot->serial);
     bc_output_meta(output, "snapshot_s", "%.9f", rows->seconds);
@@ -183,8 +169,6 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
 static void write_head(struct bc_output *output, const struct snapshot *snapshot,
                        const struct rows *rows, const struct bc_job *job)
 {
-    if (output == NULL)
-        return;
     int thread_level;
     BC_MPI(PMPI_Query_thread(&thread_level));
     write_program(output);
@@ -236,13 +220,12 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     if (root && good)
         output = bc_output_attach(snapshot->file, &style, &table);
     good = agreed(good && output != NULL);
-    if (good) {
+    if (good && root) {
         write_head(output, snapshot, rows, job);
-        if (root)
-            write_rows(output, rows);
-        if (per_rank)
-            good = write_each_rank(output, root ? &own : rows, rows, job, comm);
+        write_rows(output, rows);
     }
+    if (good && per_rank)
+        good = write_each_rank(output, root ? &own : rows, rows, job, comm);
     rows_free(&own);
     if (good)
         bc_output_end(output, 0);
@@ -254,10 +237,8 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    /* The locale of this thread only, until the report is written. */
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const locale_t usual = uselocale(plain);
-
+    /* This thread's locale; glibc and musl make "C" without memory. */
+    const locale_t usual = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
     struct bc_job job;
     bc_job_describe(&job);
     MPI_Comm comm;
@@ -265,9 +246,6 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     const int code = agreed(write_all(snapshot, rows, &job, comm));
     BC_MPI(PMPI_Comm_free(&comm));
     bc_job_free(&job);
-
-    uselocale(usual);
-    if (plain != (locale_t)0)
-        freelocale(plain);
+    freelocale(uselocale(usual));
     return code;
 }

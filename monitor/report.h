@@ -1,18 +1,26 @@
 /*
- * The report of a snapshot, in the output format of all programs of commcost, and its warnings:
- * that its handle asks for nothing, or what could not be collected.
+ * The report of a snapshot, in the output format of all programs of commcost, and its warnings.
  */
 #ifndef COMMCOST_MONITOR_REPORT_H
 #define COMMCOST_MONITOR_REPORT_H
 
 #include "monitor/rows.h"
-#include "monitor/snapshot.h"
 
-enum { WARNINGS_MAX = 7 };
+/* The flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR.
+ */
+#define MONITOR_FLAGS(FLAG)                                                                        \
+    FLAG(pttopt) FLAG(coll) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
+
+static inline bool any_flag(const MPIX_Monitor *handle)
+{
+#define OR_FLAG(Flag) || handle->Flag
+    return 0 MONITOR_FLAGS(OR_FLAG);
+#undef OR_FLAG
+}
 
 struct warnings {
     int count;
-    MPIX_Monitor_warning warning[WARNINGS_MAX];
+    MPIX_Monitor_warning warning[MPIX_MONITOR_WARNING_SERVICES]; /* one of each code */
 };
 
 /* Sets the warnings of an ended snapshot and its rows, this rank's or those of all ranks. Local. */
@@ -23,12 +31,11 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
 void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);
 
 /*
- * Writes the report of an ended snapshot to the snapshot's file on rank 0 and flushes it: metadata
- * (where the program ran, and what was asked for), warnings, the rows of all ranks together and, if
- * rank 0's handle asks for them, the rows of each rank, one rank after the other. `rows` are this
- * rank's; on rank 0 they become those of the report. A rank without memory for its rows must call
- * this too, with what rows_of_snapshot left. The locale stays as it is; numbers have a decimal
- * point in any locale.
+ * Writes the report of an ended snapshot to the snapshot's file on rank 0 and flushes it: metadata,
+ * warnings, the rows of all ranks together and, if rank 0's handle asks for them, the rows of each
+ * rank. `rows` are this rank's; on rank 0 they become those of the report. A rank without memory
+ * for its rows must call this too, with what rows_of_snapshot left. Numbers have a decimal point in
+ * any locale.
  *
  * Collective over MPI_COMM_WORLD, whose attributes are not copied. Returns MPIX_MONITOR_SUCCESS,
  * _ERR_OUTPUT or _ERR_MEMORY, the same on all ranks. Writes nothing if rank 0 has no memory for the

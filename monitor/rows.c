@@ -3,9 +3,7 @@
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum kind { KIND_PTTOPT, KIND_COLL, KIND_COMM, KIND_WORKLOAD, KIND_OTHER };
 
@@ -16,38 +14,30 @@ static const char *const class_names[OPERATION_CLASSES] = {"point-to-point", "co
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* The first comparison that isn't 0. */
-static int first_difference(const int *comparisons, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (comparisons[i] != 0)
-            return comparisons[i];
-    return 0;
-}
-
 /* Rows that compare equal are merged. Names and members don't count: processes may name a
    communicator differently. */
 static int compare_identities(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
-    const int comparisons[] = {
-        COMPARE(a->kind, b->kind),
-        COMPARE(a->identity, b->identity),
-        COMPARE(a->operation, b->operation),
-        strcmp(a->row.operation, b->row.operation),
-    };
-    return first_difference(comparisons, sizeof comparisons / sizeof *comparisons);
+    int order = COMPARE(a->kind, b->kind);
+    if (order == 0)
+        order = COMPARE(a->identity, b->identity);
+    if (order == 0)
+        order = COMPARE(a->operation, b->operation);
+    return order != 0 ? order : strcmp(a->row.operation, b->row.operation);
 }
 
 static int compare_in_report(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
-    const int comparisons[] = {
-        COMPARE(a->kind, b->kind),        COMPARE(a->order, b->order),
-        strcmp(a->row.comm, b->row.comm), strcmp(a->row.members, b->row.members),
-        compare_identities(a, b),
-    };
-    return first_difference(comparisons, sizeof comparisons / sizeof *comparisons);
+    int order = COMPARE(a->kind, b->kind);
+    if (order == 0)
+        order = COMPARE(a->order, b->order);
+    if (order == 0)
+        order = strcmp(a->row.comm, b->row.comm);
+    if (order == 0)
+        order = strcmp(a->row.members, b->row.members);
+    return order != 0 ? order : compare_identities(a, b);
 }
 
 static void sort_rows(struct rows *rows, int (*compare)(const void *, const void *))

@@ -4,12 +4,7 @@
 #ifndef COMMCOST_MONITOR_ROWS_H
 #define COMMCOST_MONITOR_ROWS_H
 
-#include "monitor/mpirtmon.h"
 #include "monitor/snapshot.h"
-
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* A row and its sort key. Rows of two ranks are merged if their kinds, identities, operations and
    names of operations are the same. */
@@ -32,9 +27,8 @@ struct rows {
     int64_t unplaced; /* operations on OTHER_COMMUNICATORS, for want of room; summed over ranks */
 };
 
-/* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local,
-   but MPI must be initialised. False without memory: then there are no rows, and `incomplete` tells
-   rows_gather. */
+/* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local.
+   False without memory: then there are no rows, and `incomplete` tells rows_gather. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
 /*
@@ -53,10 +47,8 @@ bool rows_gather(struct rows *rows, MPI_Comm comm);
    ranks call it. False on rank 0 if either rank lacks memory: then there are no rows. */
 bool rows_fetch(struct rows *rows, int from, MPI_Comm comm);
 
-/* Appends the rows of `more`. False without memory: then both stay as they are. Local. */
+/* Appends the rows of `more`. False without memory: then both stay as they are. Both are local. */
 bool rows_append(struct rows *rows, const struct rows *more);
-
-/* Local. */
 void rows_free(struct rows *rows);
 
 #endif

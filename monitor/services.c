@@ -33,13 +33,6 @@ static void read_system(struct services *services)
 
 /* ---- the MPI library ------------------------------------------------------------------------- */
 
-struct variable {
-    char name[64];
-    MPI_Datatype type;
-    bool is_time;
-    MPI_T_pvar_handle handle;
-};
-
 /* Found at the first use and kept. MPI_T is never finalised, since a handle must outlive every
    snapshot, and Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. The lock is for
    snapshots of several threads. */
@@ -48,15 +41,29 @@ static struct {
     bool known;
     MPI_T_pvar_session session;
     int count;
-    struct variable variable[SERVICES_MAX - SERVICES_OF_SYSTEM];
+    struct variable {
+        char name[64];
+        MPI_Datatype type;
+        bool is_time;
+        MPI_T_pvar_handle handle;
+    } variable[SERVICES_MAX - SERVICES_OF_SYSTEM];
     const char *warning;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The loaded plug-ins of Open MPI, as the prefixes of their variables: "mtl_psm2_". */
-struct plug_ins {
+/*
+ * The loaded plug-ins of Open MPI, as the prefixes of their variables: "mtl_psm2_".
+ *
+ * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, since the job
+ * doesn't need them, and shows their variables; using one crashes (4.1.4: mtl_psm2 where there is
+ * no Omni-Path; tests/mpi_defects/tools_variables.c). So only variables of plug-ins count that were
+ * loaded before. Where that can't be known, since there are no plug-ins (a static library) or the
+ * program itself has started the tools interface, the variables of mtl_psm2 or of all plug-ins are
+ * left out.
+ */
+static struct plug_ins {
     int count;
     char prefix[256][48];
-};
+} used_plug_ins, loaded_plug_ins;
 
 static bool has_plug_in(const struct plug_ins *plug_ins, const char *variable)
 {
@@ -89,46 +96,19 @@ static void find_plug_ins(struct plug_ins *plug_ins)
         fclose(maps);
 }
 
-/*
- * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, since the job
- * doesn't need them, and shows their variables; using one crashes (4.1.4: mtl_psm2 where there is
- * no Omni-Path; tests/mpi_defects/tools_variables.c). So only variables of plug-ins count that were
- * loaded before. Where that can't be known, since there are no plug-ins (a static library) or the
- * program itself has started the tools interface, the variables of mtl_psm2 or of all plug-ins are
- * left out.
- */
-static struct plug_ins used_plug_ins, loaded_plug_ins;
-
 static bool is_of_unused_plug_in(const char *variable)
 {
     return !has_plug_in(&used_plug_ins, variable) &&
            (has_plug_in(&loaded_plug_ins, variable) || strncmp(variable, "mtl_psm2_", 9) == 0);
 }
 
-/* Starts MPI_T and a session. */
-static bool start_tools(int *variables)
-{
-    int provided;
-    /* An error means that nobody has started MPI_T yet. */
-    if (MPI_T_pvar_get_num(variables) != MPI_SUCCESS)
-        find_plug_ins(&used_plug_ins);
-    if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
-        MPI_T_pvar_get_num(variables) != MPI_SUCCESS ||
-        MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS)
-        return false;
-    find_plug_ins(&loaded_plug_ins);
-    return true;
-}
-
-/* Whether it is clear what a later value less an earlier one means. The unit of a timer of an
-   integer type is only in its description, so it is a count. */
+/* Whether it is clear what a later value less an earlier one means. */
 static bool has_meaningful_difference(int class, MPI_Datatype type)
 {
-    const bool is_integer = type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG ||
-                            type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT || type == MPI_COUNT;
     return (class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE ||
             class == MPI_T_PVAR_CLASS_TIMER) &&
-           (is_integer || type == MPI_DOUBLE);
+           (type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG ||
+            type == MPI_INT || type == MPI_COUNT || type == MPI_DOUBLE);
 }
 
 /* Makes and starts a handle for a variable of the library. False if it can't be read here. */
@@ -144,6 +124,7 @@ static bool open_variable(int index, struct variable *variable)
     if (binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type) ||
         is_of_unused_plug_in(variable->name))
         return false;
+    /* The unit of a timer of an integer type is only in its description, so it is a count. */
     variable->is_time = class == MPI_T_PVAR_CLASS_TIMER && variable->type == MPI_DOUBLE;
     int values;
     if (MPI_T_pvar_handle_alloc(library.session, index, NULL, &variable->handle, &values) !=
@@ -158,13 +139,19 @@ static bool open_variable(int index, struct variable *variable)
 
 static void find_variables(void)
 {
-    int variables;
+    int variables, provided;
     library.known = true;
-    if (!start_tools(&variables)) {
+    /* An error means that nobody has started MPI_T yet. */
+    if (MPI_T_pvar_get_num(&variables) != MPI_SUCCESS)
+        find_plug_ins(&used_plug_ins);
+    if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
+        MPI_T_pvar_get_num(&variables) != MPI_SUCCESS ||
+        MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS) {
         library.warning = "the MPI library's own services can't be collected: its tools interface "
                           "(MPI_T) does not start";
         return;
     }
+    find_plug_ins(&loaded_plug_ins);
     const int room = sizeof library.variable / sizeof *library.variable;
     for (int index = 0; index < variables; index++) {
         struct variable variable;
@@ -226,8 +213,6 @@ static void read_library(struct services *services)
     services->warning = library.warning;
     pthread_mutex_unlock(&library.lock);
 }
-
-/* ---- both ------------------------------------------------------------------------------------ */
 
 void services_read(struct services *services)
 {

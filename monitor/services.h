@@ -1,7 +1,6 @@
 /*
- * Other software services (MPI/RT draft, section 8.3.3), which lie under MPI: what the operating
- * system counts for the whole process, and the performance variables of the MPI library's tools
- * interface (MPI_T). All functions are local.
+ * Other software services (MPI/RT draft, section 8.3.3): what the operating system counts for the
+ * whole process, and the MPI library's performance variables (MPI_T). All functions are local.
  */
 #ifndef COMMCOST_MONITOR_SERVICES_H
 #define COMMCOST_MONITOR_SERVICES_H

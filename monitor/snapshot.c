@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+const struct operation_traits operation_traits[OPERATIONS] = {
+#define LARGE_COUNTS 0
+#define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
+#include "monitor/functions.def"
+};
+
 unsigned monitored_classes;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
@@ -43,30 +49,25 @@ static void begin_in(struct snapshot *snapshot, const struct operation *operatio
 }
 
 /* Begins an operation and gives up the lock, which the caller has: reading the clock comes last. */
-static void begin(struct operation *operation, enum operation_kind kind, int communicator,
-                  struct sent sent, bool receives)
+static void begin(struct operation *operation, int communicator, const struct plan *plan)
 {
-    operation->epoch = epoch;
-    operation->communicator = (int16_t)communicator;
-    operation->kind = (uint8_t)kind;
-    operation->receives = receives;
-    operation->posted = false;
-    operation->posted_ticks = 0;
+    *operation = (struct operation){.epoch = epoch,
+                                    .communicator = (int16_t)communicator,
+                                    .kind = (uint8_t)plan->kind,
+                                    .receives = plan->receives};
     for (int i = 0; i < active_count; i++)
-        begin_in(active[i], operation, sent);
+        begin_in(active[i], operation, plan->sent);
     monitor_unlock();
     operation->start_ticks = ticks_now();
 }
 
-void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
-                        struct sent sent, bool receives)
+void operation_begin_at(struct operation *operation, const struct plan *plan)
 {
     monitor_lock();
-    begin(operation, kind, communicator, sent, receives);
+    begin(operation, plan->communicator, plan);
 }
 
-void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
-                     struct sent sent, bool receives)
+void operation_begin(struct operation *operation, MPI_Comm comm, const struct plan *plan)
 {
     monitor_lock();
     int communicator = communicator_find(comm);
@@ -75,7 +76,7 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
         communicator = communicator_index(comm);
         monitor_lock();
     }
-    begin(operation, kind, communicator, sent, receives);
+    begin(operation, communicator, plan);
 }
 
 /* Whether the snapshot was active when the operation began. */
@@ -111,19 +112,14 @@ void operations_ended(const struct operation *first, int64_t count, uint64_t off
     }
 }
 
-void operation_ended(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
 {
+    monitor_lock();
     operations_ended(operation, 1, 0, end_ticks);
     if (received_bytes != 0)
         for (int i = 0; i < active_count; i++)
             if (belongs_to(operation, active[i]))
                 count_in(active[i], operation)->bytes += received_bytes;
-}
-
-void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
-{
-    monitor_lock();
-    operation_ended(operation, end_ticks, received_bytes);
     monitor_unlock();
 }
 
@@ -132,7 +128,7 @@ void operation_ended_when_posted(const struct operation *operation)
     struct operation call = *operation;
     call.posted = false;
     call.posted_ticks = 0;
-    operation_ended(&call, operation->posted_ticks, 0);
+    operations_ended(&call, 1, 0, operation->posted_ticks);
 }
 
 void operation_untracked(const struct operation *operation)
@@ -142,15 +138,17 @@ void operation_untracked(const struct operation *operation)
             active[i]->untracked++;
 }
 
+void object_without_room(void)
+{
+    without_room++;
+}
+
+/* ---- snapshots ------------------------------------------------------------------------------- */
+
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
     own_ticks[false] = of_call;
     own_ticks[true] = of_posted;
-}
-
-void object_without_room(void)
-{
-    without_room++;
 }
 
 bool snapshots_count_timeouts(void)

@@ -1,11 +1,9 @@
 /*
- * Snapshots, and the operations that count in them.
+ * Operations, and the snapshots in which they count.
  *
  * An operation begins (its call counts, and what it sends) and ends (it counts as completed, with
  * its time and what it received). It ends in the snapshots that were active when it began: each
- * snapshot has an epoch, the number of its start, and an operation keeps the epoch in which it
- * began.
- *
+ * snapshot has an epoch, the number of its start, and an operation keeps that in which it began.
  * Memory is allocated when a snapshot is created, and none later. All functions are local. "Wants
  * the lock": the caller has the monitor's lock, see handles.h.
  */
@@ -14,12 +12,77 @@
 
 #include "monitor/communicators.h"
 #include "monitor/mpirtmon.h"
-#include "monitor/operations.h"
 #include "monitor/services.h"
 #include "monitor/ticks.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/* One for each OPERATION of functions.def, in the order of reports. */
+enum operation_kind {
+#define LARGE_COUNTS 0
+#define OPERATION(Name, Class) OPERATION_##Name,
+#include "monitor/functions.def"
+    OPERATIONS
+};
+
+enum operation_class { CLASS_POINT_TO_POINT, CLASS_COLLECTIVE, OPERATION_CLASSES };
+
+extern const struct operation_traits {
+    const char *name; /* of the MPI function */
+    enum operation_class class;
+} operation_traits[OPERATIONS];
+
+/* What an operation sends. */
+struct sent {
+    int64_t bytes;
+    bool is_message; /* counts as small or large */
+};
+
+/* What is known of an operation before it begins. */
+struct plan {
+    enum operation_kind kind;
+    int communicator; /* its number */
+    struct sent sent;
+    bool receives; /* messages: the status of the end says how many bytes */
+};
+
+/* An operation in flight. */
+struct operation {
+    uint64_t start_ticks;
+    uint32_t epoch;
+    int16_t communicator;
+    uint8_t kind;
+    bool receives;
+    bool posted;           /* another call ends it */
+    uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
+                              or receives: a receive has a status, so it shares no request */
+};
+
+_Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
+
+/* Begins an operation on the plan's communicator, or on `comm`: counts the call, then, last of all,
+   reads the clock. Both take the lock. */
+void operation_begin_at(struct operation *operation, const struct plan *plan);
+void operation_begin(struct operation *operation, MPI_Comm comm, const struct plan *plan);
+
+/* Ends an operation at `end_ticks`. Takes the lock. */
+void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
+
+/* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
+   Wants the lock. */
+void operation_ended_when_posted(const struct operation *operation);
+
+/* Ends `count` operations, of which only the first is known in full: the sum of the others' starts
+   after its start is offset_ticks. Wants the lock. */
+void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
+                      uint64_t end_ticks);
+
+/* The end of an operation can't be followed; those of a window or a persistent request that found
+   no room can't. Both want the lock. */
+void operation_untracked(const struct operation *operation);
+void object_without_room(void);
+
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
 /* Counts of one kind of operation on one communicator. Times are in ticks, without what measuring
    adds. */
@@ -48,24 +111,18 @@ struct communicator_counts {
 };
 
 struct snapshot {
-    /* Set at the start. */
     int64_t serial;
     uint32_t epoch;
     MPIX_Monitor asked;         /* the handle's values, defaults filled in */
     const MPIX_Monitor *handle; /* to recognise it at the end */
     FILE *file;
-    uint64_t start_ticks;
-    uint64_t timeout_ticks;   /* UINT64_MAX: none */
-    struct services services; /* readings at the start, if asked for */
-
-    /* Counted. */
+    uint64_t start_ticks, end_ticks;
+    uint64_t timeout_ticks;                    /* UINT64_MAX: none */
+    struct services services;                  /* readings at the start, if asked for */
     struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by number */
     int64_t untracked;                         /* operations whose end could not be followed */
     int64_t untold;  /* one-sided operations that may have timed out or not, for want of room */
     int64_t unknown; /* windows and persistent requests without room; set at the end */
-
-    /* Set at the end. */
-    uint64_t end_ticks;
 };
 
 /* The classes that any snapshot counts, bit 1 << class. Mostly 0; every wrapper reads it, without
@@ -83,57 +140,10 @@ static inline bool is_anything_monitored(void)
     return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* An operation in flight. */
-struct operation {
-    uint64_t start_ticks;
-    uint32_t epoch;
-    int16_t communicator;  /* its number */
-    uint8_t kind;          /* enum operation_kind */
-    bool receives;         /* messages: the status of the end says how many bytes */
-    bool posted;           /* another call ends it */
-    uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
-                              or receives: a receive has a status, so it shares no request */
-};
-
-_Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
-
-/* What an operation sends. */
-struct sent {
-    int64_t bytes;
-    bool is_message; /* counts as small or large */
-};
-
-/* Begins an operation on a communicator, or on the one of this number: counts the call, then, last
-   of all, reads the clock. Both take the lock. */
-void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
-                     struct sent sent, bool receives);
-void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
-                        struct sent sent, bool receives);
-
-/* Ends an operation at `end_ticks`. The first takes the lock, the second wants it. */
-void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
-void operation_ended(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
-
-/* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
-   Wants the lock. */
-void operation_ended_when_posted(const struct operation *operation);
-
-/* Ends `count` operations, of which only the first is known in full: the sum of the others' starts
-   after its start is offset_ticks. Wants the lock. */
-void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
-                      uint64_t end_ticks);
-
-/* The end of an operation can't be followed. Wants the lock. */
-void operation_untracked(const struct operation *operation);
-
 /* Sets what measuring adds to a time and is subtracted, in ticks: for a blocking call, the cost of
    reading the clock; for an operation with a request, also the monitor's own work within its time.
    Call it before anything is monitored. */
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
-
-/* A window or a persistent request found no room, so its operations can't be followed. Wants the
-   lock. */
-void object_without_room(void);
 
 /* Whether any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);
@@ -141,10 +151,9 @@ bool snapshots_count_timeouts(void);
 /* A snapshot of what the handle asks for, which is not active yet. NULL without memory. */
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 
-/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
+/* Makes it active (false if MPIX_MONITOR_ACTIVE_MAX snapshots are; wants the lock), or inactive,
+   with its end set. Its counts stay until snapshot_free. The other two take the lock. */
 bool snapshot_start(struct snapshot *snapshot);
-
-/* Makes it inactive and sets its end; its counts stay until snapshot_free. Both take the lock. */
 void snapshot_stop(struct snapshot *snapshot);
 void snapshot_free(struct snapshot *snapshot);
 

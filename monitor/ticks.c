@@ -46,7 +46,7 @@ static bool tsc_is_invariant(void)
 #endif
 }
 
-void ticks_start(void)
+__attribute__((constructor)) static void start(void)
 {
     ticks_are_tsc = tsc_is_invariant();
     origin = moment_now();

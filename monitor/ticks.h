@@ -19,7 +19,7 @@
 #define HAVE_TSC 0
 #endif
 
-/* Whether ticks are those of the time stamp counter. Set by ticks_start. */
+/* Whether ticks are those of the time stamp counter. Set when the library is loaded. */
 extern bool ticks_are_tsc;
 
 static inline uint64_t monotonic_ns(void)
@@ -38,11 +38,8 @@ static inline uint64_t ticks_now(void)
     return monotonic_ns();
 }
 
-/* Chooses the counter and notes the time. Call it once, before all other functions here, and early:
-   the longer ago, the better ticks_ns knows the rate. */
-void ticks_start(void);
-
-/* Nanoseconds per tick, measured since ticks_start; waits until that is 10 ms ago. */
+/* Nanoseconds per tick, measured since the library was loaded: the longer ago, the better. Waits
+   until that is 10 ms ago. */
 double ticks_ns(void);
 
 /* Cost of one reading, in ticks: a median, measured at the first call, which takes about 0.1 ms. */

@@ -3,10 +3,9 @@
  * one target or of all targets.
  *
  * Operations of one kind on one target are held together, as a number and the sum of their starts,
- * so a million puts take no more room than one. Threads may add them in another order than they
- * began in. Only where timeouts are counted each operation has its own start, while there is room.
- *
- * All functions are local and take the monitor's lock, unless they say otherwise.
+ * so a million puts take no more room than one. Only where timeouts are counted each operation has
+ * its own start, while there is room. Threads may add operations in another order than they began
+ * in. All functions are local and take the monitor's lock, unless they say otherwise.
  */
 #ifndef COMMCOST_MONITOR_WINDOWS_H
 #define COMMCOST_MONITOR_WINDOWS_H
@@ -14,21 +13,18 @@
 #include "monitor/snapshot.h"
 
 #include <limits.h>
-#include <mpi.h>
 
 enum { EVERY_TARGET = INT_MIN }; /* no rank, nor MPI_PROC_NULL */
 
 void window_created(MPI_Win win, MPI_Comm comm);
 
-/* The number of a window, or HANDLE_UNKNOWN. */
+/* The number of a window, or HANDLE_UNKNOWN; and that of its communicator. */
 int window_number(MPI_Win win);
+int window_communicator(MPI_Win win);
 
 /* The window of this handle and number has been freed. MPI may have given the handle out again
    already, to another thread. */
 void window_freed(MPI_Win win, int number);
-
-/* The number of a window's communicator. */
-int window_communicator(MPI_Win win);
 
 /* An operation on this window and target is in flight. */
 void window_add(MPI_Win win, int target, const struct operation *operation);
@@ -40,10 +36,9 @@ struct ending {
     uint32_t generation; /* windows_clear forgets endings of earlier generations */
 };
 struct ending window_take(MPI_Win win, int target);
-void ending_end(struct ending ending, uint64_t end_ticks);
 
-/* The synchronisation failed: the operations are still in flight. */
-void ending_cancel(struct ending ending);
+/* The synchronisation has returned `error`: the operations have ended, or are still in flight. */
+void ending_finish(struct ending ending, int error, uint64_t end_ticks);
 
 /* Forgets all operations, but no windows. The caller has the lock. */
 void windows_clear(void);

@@ -1,7 +1,6 @@
 /*
- * The wrappers of functions.def, with or without large counts. For functions.c, which defines
- * COUNT, DISPLACEMENT, FUNCTION, NEXT and LARGE_COUNTS. It is included twice, so it has no include
- * guard.
+ * The wrappers of functions.def. functions.c includes this twice, so it has no include guard, and
+ * defines COUNT, DISPLACEMENT, FUNCTION, NEXT and LARGE_COUNTS.
  *
  * Each wrapper first asks whether any snapshot counts the function; while the monitor is off that
  * is all it does. Communicators, windows and persistent requests are remembered when they are made,
@@ -11,18 +10,18 @@
 /* `parameters` and `arguments` are lists in parentheses already.
    NOLINTBEGIN(bugprone-macro-parentheses) */
 
-/* What is in the parentheses, for lists that something is added to. */
+/* What is in the parentheses. */
 #define UNPACK(...) __VA_ARGS__
 
-/* Wrapper of a blocking function. `begin` begins `operation`. */
-#define BLOCKING(Name, Class, parameters, arguments, begin)                                        \
+/* Wrapper of a blocking function. `begin` begins `operation`; `received` is a status or NULL. */
+#define BLOCKING(Name, Class, parameters, arguments, begin, received)                              \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         if (!is_monitored(Class))                                                                  \
             return NEXT(Name) arguments;                                                           \
         struct operation operation;                                                                \
         begin;                                                                                     \
-        return operation_returned(&operation, NEXT(Name) arguments, NULL);                         \
+        return operation_returned(&operation, NEXT(Name) arguments, received);                     \
     }
 
 /* The same of a non-blocking function. */
@@ -39,71 +38,63 @@
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-#define BEGIN_MESSAGE(Name, sent_bytes, destination, does_receive)                                 \
-    operation_begin(&operation, OPERATION_##Name, comm, SENT(sent_bytes, destination), does_receive)
+#define PLAN_MESSAGE(Name, sent_bytes, destination, does_receive)                                  \
+    .kind = OPERATION_##Name, .sent = SENT(sent_bytes, destination), .receives = (does_receive)
+#define BEGIN_MESSAGE(...)                                                                         \
+    operation_begin(&operation, comm, &(struct plan){PLAN_MESSAGE(__VA_ARGS__)})
 
-#define SEND(Name, parameters, arguments, sent_bytes, destination)                                 \
-    BLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments,                                    \
-             BEGIN_MESSAGE(Name, sent_bytes, destination, false))
+#define SEND(Name, parameters, arguments, ...)                                                     \
+    BLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, BEGIN_MESSAGE(Name, __VA_ARGS__),  \
+             NULL)
 
-#define RECEIVE(Name, parameters, arguments, sent_bytes, destination)                              \
-    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Status * status)                          \
-    {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return NEXT(Name)(UNPACK arguments, status);                                           \
-        MPI_Status own;                                                                            \
-        MPI_Status *const known = status_or(status, &own);                                         \
-        struct operation operation;                                                                \
-        BEGIN_MESSAGE(Name, sent_bytes, destination, true);                                        \
-        return operation_returned(&operation, NEXT(Name)(UNPACK arguments, known), known);         \
-    }
+#define RECEIVE(Name, parameters, arguments, ...)                                                  \
+    BLOCKING(Name, CLASS_POINT_TO_POINT, (UNPACK parameters, MPI_Status * status),                 \
+             (UNPACK arguments, status), MPI_Status own;                                           \
+             status = status == MPI_STATUS_IGNORE ? &own : status;                                 \
+             BEGIN_MESSAGE(Name, __VA_ARGS__), status)
 
-#define MESSAGE(Name, parameters, arguments, sent_bytes, destination, does_receive)                \
-    NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments,                                 \
-                BEGIN_MESSAGE(Name, sent_bytes, destination, does_receive))
+#define MESSAGE(Name, parameters, arguments, ...)                                                  \
+    NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, BEGIN_MESSAGE(Name, __VA_ARGS__))
 
-#define PERSISTENT(Name, parameters, arguments, sent_bytes, destination, does_receive)             \
+#define PERSISTENT(Name, parameters, arguments, ...)                                               \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
     {                                                                                              \
         const int error = NEXT(Name)(UNPACK arguments, request);                                   \
-        return persistent_made(error, *request,                                                    \
-                               &(struct persistent){.kind = OPERATION_##Name,                      \
-                                                    .communicator = communicator_index(comm),      \
-                                                    .sent = SENT(sent_bytes, destination),         \
-                                                    .receives = (does_receive)});                  \
+        const struct plan plan = {.communicator = communicator_index(comm),                        \
+                                  PLAN_MESSAGE(Name, __VA_ARGS__)};                                \
+        return persistent_made(error, *request, &plan);                                            \
     }
 
 /* ---- collective operations ------------------------------------------------------------------- */
 
-/* Declares `on`, the communicator's record, and `number`, its number. */
-#define KNOW_COMMUNICATOR                                                                          \
+/* Declares `plan`. `sent_bytes` may use `on`, the communicator's record. */
+#define PLAN_COLLECTIVE(Name, sent_bytes)                                                          \
     struct communicator described;                                                                 \
-    const int number = communicator_index(comm);                                                   \
-    const struct communicator *const on = communicator_record(comm, number, &described);           \
-    (void)on
+    struct plan plan = {.kind = OPERATION_##Name, .communicator = communicator_index(comm)};       \
+    const struct communicator *const on =                                                          \
+        communicator_record(comm, plan.communicator, &described);                                  \
+    (void)on;                                                                                      \
+    plan.sent.bytes = (sent_bytes)
 
 #define BEGIN_COLLECTIVE(Name, sent_bytes)                                                         \
-    KNOW_COMMUNICATOR;                                                                             \
-    operation_begin_at(&operation, OPERATION_##Name, number, (struct sent){.bytes = (sent_bytes)}, \
-                       false)
+    PLAN_COLLECTIVE(Name, sent_bytes);                                                             \
+    operation_begin_at(&operation, &plan)
 
 #if MPI_VERSION >= 4
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes)                             \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Info info, MPI_Request * request)         \
     {                                                                                              \
-        KNOW_COMMUNICATOR;                                                                         \
+        PLAN_COLLECTIVE(Name, sent_bytes);                                                         \
         const int error = NEXT(Name)(UNPACK arguments, info, request);                             \
-        return persistent_made(error, *request,                                                    \
-                               &(struct persistent){.kind = OPERATION_##Name,                      \
-                                                    .communicator = number,                        \
-                                                    .sent = {.bytes = (sent_bytes)}});             \
+        return persistent_made(error, *request, &plan);                                            \
     }
 #else
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes)
 #endif
 
 #define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes)                           \
-    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments, BEGIN_COLLECTIVE(Name, sent_bytes))    \
+    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments, BEGIN_COLLECTIVE(Name, sent_bytes),    \
+             NULL)                                                                                 \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
                 BEGIN_COLLECTIVE(Nonblocking, sent_bytes))                                         \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes)
@@ -111,8 +102,9 @@
 /* ---- one-sided communication ----------------------------------------------------------------- */
 
 #define BEGIN_ONE_SIDED(Name, moved_bytes)                                                         \
-    operation_begin_at(&operation, OPERATION_##Name, window_communicator(win),                     \
-                       SENT(moved_bytes, target), false)
+    operation_begin_at(&operation, &(struct plan){.kind = OPERATION_##Name,                        \
+                                                  .communicator = window_communicator(win),        \
+                                                  .sent = SENT(moved_bytes, target)})
 
 #define ONE_SIDED(Name, parameters, arguments, moved_bytes)                                        \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
@@ -143,7 +135,7 @@
         const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
         struct operation operation;                                                                \
         if (monitored)                                                                             \
-            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
+            operation_begin(&operation, comm, &(struct plan){.kind = OPERATION_##Name});           \
         const int error = NEXT(Name) arguments;                                                    \
         if (monitored)                                                                             \
             (void)operation_returned(&operation, error, NULL);                                     \

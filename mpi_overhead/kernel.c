@@ -1,8 +1,26 @@
-#include "mpi_overhead/kernel.h"
-
+/*
+ * The timed loops of the post-work-wait method.
+ *
+ * Ranks work in pairs: one measures, its partner does the other end of the message. An iteration
+ * ends with a barrier of the two, so that no message starts before the last one has arrived. Loops
+ * with and without a message have this barrier alike, and it cancels in their difference.
+ *
+ * It cancels only where it costs the same in both loops. Beyond the knee the partner has long
+ * reached the barrier, and in a shared queue its part of the barrier lies right behind the message:
+ * the wait for the message takes that part in, too, and the barrier costs less than without a
+ * message, by as much as the overhead of a small message. So the measuring rank sends its partner a
+ * token, a message of no bytes, before it enters the barrier, and the partner waits for the token
+ * first: nothing but the message can be there to be waited for. Loops with and without a message
+ * have the token alike.
+ *
+ * Only the loops that give the overhead have a token. Without work the token would travel together
+ * with the message and hide a part of the transfer time, or let one end leave the barrier well
+ * before the other.
+ */
 #include "common/clock/clock.h"
 #include "common/clock/work.h"
 #include "common/mpi/mpi_check.h"
+#include "mpi_overhead/measure.h"
 
 #include <stddef.h>
 
@@ -12,9 +30,8 @@ enum { TAG = 1, TOKEN_TAG = 2 };
 typedef void post_fn(const struct overhead_exchange *x, MPI_Request *request);
 typedef void meet_fn(const struct overhead_exchange *x);
 
-/* The time of all iterations in ns, each of which posts, works, waits and meets the other rank.
-   Without a message `post` is NULL. Inlined where the parts are named, so that a loop has nothing
-   but what these do, and no look at `post`. */
+/* The time of all iterations in ns: post (NULL: no message), work, wait and meet. Inlined where the
+   parts are named, so that a loop has nothing but what these do, and no look at `post`. */
 __attribute__((always_inline)) static inline double time_loop(const struct overhead_exchange *x,
                                                               uint64_t units, int64_t iterations,
                                                               post_fn *post, meet_fn *meet)

@@ -1,10 +1,9 @@
 /*
- * Where work stops fitting under a message: the fit of a plateau and a line of slope one to all
- * points of a post-work-wait measurement. Pure.
+ * Where work stops fitting under a message: a fit to all points of a post-work-wait measurement.
+ * Pure.
  *
- * As long as the work is shorter than the transfer, an iteration takes as long as the transfer
- * (the plateau); beyond the knee an iteration takes the work and the host overhead (a line of slope
- * one):
+ * As long as the work is shorter than the transfer, an iteration takes as long as the transfer (the
+ * plateau); beyond the knee it takes the work and the host overhead (a line of slope one):
  *
  *     iter(work) = max(plateau, work + overhead)
  *

@@ -1,14 +1,12 @@
 #include "mpi_overhead/measure.h"
 
 #include "common/mpi/harness.h"
-#include "common/stats/precision.h"
 #include "mpi_overhead/knee.h"
 
 #include <math.h>
 #include <string.h>
 
-/* An adaptive run times loops of about this length: long against the clock and against what starts
-   and ends a loop. */
+/* The length of an adaptive run's loops: long against the clock and a loop's start and end. */
 #define LOOP_NS 20000.0
 #define LOOP_ITERATIONS_MAX 1000
 
@@ -23,9 +21,8 @@
 /* How a row's time is shared between finding the knee and measuring there. */
 #define POINTS_SHARE 0.4
 
-/* With -b RATIO the search ends without a knee once the work alone takes this many times the time
-   at which a knee was due: --thresh times the shortest iteration. base_t has then risen with the
-   work, which happens where --bthresh is large. */
+/* With -b RATIO the search ends without a knee once the work alone takes this many times --thresh
+   times the shortest iteration: base_t rose with the work, as it does where --bthresh is large. */
 #define BEYOND_KNEE_MAX 32.0
 
 /* The overhead need not be known better than this: the clock can't tell. */
@@ -33,19 +30,17 @@
 
 /* ---- the data of --check --------------------------------------------------------------------- */
 
-/* A message repeats itself after PERIOD bytes: no power of two, so that a piece that went to the
-   wrong place shows. */
+/* A message repeats itself after PERIOD bytes, no power of two: data in the wrong place shows. */
 enum { PERIOD = 251 };
 
-/* Byte i of the present message; never 0. Each message differs from the last one, so that old data
-   can't pass for new. */
+/* Byte i of the present message, never 0; another one in each message, so that old data shows. */
 static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
 {
     return (unsigned char)((x->messages + i) % PERIOD + 1);
 }
 
-/* Fills the buffer with the next message on the rank that sends, with zeros, which no message has,
-   on the other. Local; to be called on both ranks of a pair alike. */
+/* Fills the buffer: on the rank that sends with the next message, on the other with zeros, which no
+   message has. Local; both ranks of a pair call it. */
 static void prepare_data(struct overhead_exchange *x)
 {
     const size_t count = (size_t)x->bytes;
@@ -124,8 +119,8 @@ static void take_full(void *context, double *values)
 
 static const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
 
-/* Tells all ranks what rank 0 wants of the next loops: units of work, and iterations a loop, 0 of
-   which end the search. Returns whether there are next loops. Collective. */
+/* Tells all ranks rank 0's units of work and iterations of the next loops; false after the last
+   ones: 0 iterations. Collective. */
 static bool agree_on_round(struct round *round)
 {
     uint64_t order[2] = {round->units, (uint64_t)round->iterations};
@@ -151,14 +146,20 @@ static struct knee_point take_point(const struct overhead_bench *bench, struct r
     bc_sampler_run(bench->run->sampler, &source, &plan);
     const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
     return (struct knee_point){
-        .work_ns = bc_run_summarize(bench->run, samples, 1).value,
-        .iter_ns = bc_run_summarize(bench->run, samples, 0).value,
+        .work_ns = bc_run_summarize(bench->run, samples, 1, -1).value,
+        .iter_ns = bc_run_summarize(bench->run, samples, 0, -1).value,
     };
 }
 
-/* With --verbose, writes a line of the table of times for each amount of work, which is the
-   specification's figure 1. The same loops run with and without --verbose, and lines are written
-   between loops only. */
+/* With --verbose, the table of times by amount of work, which is the specification's figure 1. The
+   same loops run with and without --verbose, and lines are written between loops only. */
+
+static void say_table_head(const struct overhead_bench *bench)
+{
+    bc_output_remark(bench->verbose, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t", "work_t",
+                     "base_t");
+}
+
 static void say_point(const struct overhead_bench *bench, uint64_t units,
                       const struct knee_point *point, double base_ns)
 {
@@ -167,16 +168,10 @@ static void say_point(const struct overhead_bench *bench, uint64_t units,
                      base_ns * 1e-3);
 }
 
-/* With --verbose, writes the table's head. */
-static void say_table_head(const struct overhead_bench *bench)
+/* `t` is the transfer's time in ns. */
+static void set_availability(struct overhead_result *result, const struct bc_summary *t)
 {
-    bc_output_remark(bench->verbose, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t", "work_t",
-                     "base_t");
-}
-
-static void set_availability(struct overhead_result *result, const struct bc_summary *transfer_ns)
-{
-    const struct bc_summary *const o = &result->overhead_ns, *const t = transfer_ns;
+    const struct bc_summary *const o = &result->overhead_ns;
     result->available_base_pct =
         result->base_ns > 0.0 ? 100.0 * (1.0 - o->value / result->base_ns) : NAN;
     result->available_pct = result->available_lo_pct = result->available_hi_pct = NAN;
@@ -213,9 +208,6 @@ static int64_t fixed_iterations(const struct overhead_bench *bench)
 
 /* ---- -b auto --------------------------------------------------------------------------------- */
 
-/* In --dump-samples. */
-static const char *const quantity_names[QUANTITIES] = {"base", "empty", "iter", "work"};
-
 /* The iterations of a loop: as many as take about LOOP_NS, or a fixed number over LOOPS. */
 static int64_t iterations_for(const struct overhead_bench *bench, double iteration_ns)
 {
@@ -243,9 +235,9 @@ static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, d
     return first > 0 ? first : 1;
 }
 
-/* Raises the work until an iteration takes --thresh times as long as without work, which sets
-   result->knee. Returns the number of points; round->units is the work of the last one. Points and
-   result are on rank 0. Collective. */
+/* Raises the work until an iteration takes --thresh times as long as without, and sets
+   result->knee; returns the number of points; round->units is the last one's. All on rank 0.
+   Collective. */
 static size_t find_points(const struct overhead_bench *bench, struct round *round, double seconds,
                           struct knee_point *points, struct overhead_result *result)
 {
@@ -286,16 +278,14 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
     return count;
 }
 
-/* What has to be precise: overhead and transfer. */
-static const struct bc_precise_value precise_values[] = {
-    {.quantity = ITER, .subtrahend = WORK, .resolution_ns = OVERHEAD_RESOLUTION_NS},
-    {.quantity = BASE, .subtrahend = EMPTY},
-};
-
-/* Measures without work and beyond the knee, in turn. Collective. */
+/* Measures without work and beyond the knee, in turn, until the values are precise. Collective. */
 static enum bc_end measure_ends(const struct overhead_bench *bench, struct round *round,
                                 double seconds)
 {
+    static const struct bc_precise_value precise_values[] = {
+        {.quantity = ITER, .subtrahend = WORK, .resolution_ns = OVERHEAD_RESOLUTION_NS},
+        {.quantity = BASE, .subtrahend = EMPTY},
+    };
     struct bc_precision rule;
     struct bc_plan plan = bc_run_plan(bench->run, seconds);
     const int64_t fixed = fixed_iterations(bench);
@@ -310,6 +300,7 @@ static enum bc_end measure_ends(const struct overhead_bench *bench, struct round
 static void measure_by_fit(struct overhead_bench *bench, double seconds,
                            struct overhead_result *result)
 {
+    static const char *const dump_names[QUANTITIES] = {"base", "empty", "iter", "work"};
     const struct bc_run *const run = bench->run;
     const double end_s = bc_elapsed_s() + seconds;
     struct round round = {.exchange = &bench->exchange};
@@ -330,17 +321,17 @@ static void measure_by_fit(struct overhead_bench *bench, double seconds,
     result->samples = (int64_t)samples->count;
     result->iterations = result->samples * round.iterations;
     for (int i = 0; i < QUANTITIES; i++)
-        bc_run_dump(run, quantity_names[i], samples->values[i], samples->count);
-    result->base_ns = bc_run_summarize(run, samples, BASE).value;
-    result->iter_ns = bc_run_summarize(run, samples, ITER).value;
-    result->work_ns = bc_run_summarize(run, samples, WORK).value;
-    result->transfer_ns = bc_run_summarize_difference(run, samples, BASE, EMPTY);
+        bc_run_dump(run, dump_names[i], samples->values[i], samples->count);
+    result->base_ns = bc_run_summarize(run, samples, BASE, -1).value;
+    result->iter_ns = bc_run_summarize(run, samples, ITER, -1).value;
+    result->work_ns = bc_run_summarize(run, samples, WORK, -1).value;
+    result->transfer_ns = bc_run_summarize(run, samples, BASE, EMPTY);
     /* A disturbance may have passed for the knee. */
     if (result->iter_ns < sqrt(bench->parameters.threshold) * result->base_ns)
         result->knee = false;
     result->overhead_ns = none;
     if (result->knee)
-        result->overhead_ns = bc_run_summarize_difference(run, samples, ITER, WORK);
+        result->overhead_ns = bc_run_summarize(run, samples, ITER, WORK);
     set_availability(result, &result->transfer_ns);
     if (fit.found)
         bc_output_remark(bench->verbose, "verbose",
@@ -351,8 +342,7 @@ static void measure_by_fit(struct overhead_bench *bench, double seconds,
 
 /* ---- -b RATIO: the specification to the letter ----------------------------------------------- */
 
-/* Runs one loop for each amount of work; base_t is the running average of iter_t until iter_t
-   exceeds the base threshold. */
+/* A loop for each amount of work; base_t is the average iter_t until that exceeds its threshold. */
 static void measure_by_threshold(struct overhead_bench *bench, double seconds,
                                  struct overhead_result *result)
 {

@@ -8,11 +8,6 @@
  * the processor is engaged in sending or receiving a message.
  *
  * The lower half of the ranks, ordered by node, measures, each with a partner in the upper half.
- *
- *   parameters.h  options
- *   kernel.h      the timed loops
- *   knee.h        where work stops fitting under a message
- *   measure.h     one row, and the data of --check
  */
 #include "common/machine/memory.h"
 #include "common/mpi/harness.h"
@@ -21,9 +16,6 @@
 #include "mpi_overhead/measure.h"
 
 #include <stdlib.h>
-
-/* A run with defaults ends within this. */
-#define RUN_BUDGET_S 50.0
 
 /* Of a row. */
 struct key {
@@ -221,16 +213,12 @@ const struct bc_benchmark mpi_overhead_benchmark = {
     .name = "mpi_overhead",
     .summary = "Measures how much of the processor a message takes, and how much of its\n"
                "transfer time is left for other work. Needs an even number of processes.",
-    .options = overhead_options,
-    .option_count = OVERHEAD_OPTIONS,
+    .options = {overhead_options, OVERHEAD_OPTIONS, &overhead_default_parameters,
+                sizeof overhead_default_parameters},
     .table = {columns, sizeof columns / sizeof *columns},
-    .budget_s = RUN_BUDGET_S,
+    .budget_s = 50.0,
     .usage_option = 'q',
-    .defaults = &overhead_default_parameters,
-    .defaults_bytes = sizeof overhead_default_parameters,
-    .state_bytes = sizeof(struct overhead_bench),
-    .key_bytes = sizeof(struct key),
-    .result_bytes = sizeof(struct result),
+    .bytes = {sizeof(struct overhead_bench), sizeof(struct key), sizeof(struct result)},
     .fit = fit,
     .open = open_overhead,
     .rows = list_rows,

@@ -1,6 +1,4 @@
-#include "mpi_overhead/parameters.h"
-
-#include "common/mpi/large_count.h"
+#include "mpi_overhead/measure.h"
 
 const struct overhead_parameters overhead_default_parameters = {
     .sizes = {.text = "8"},

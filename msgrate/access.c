@@ -1,8 +1,6 @@
-/*
- * Iterations with one-sided communication. A put goes into the window of its target, a get comes
- * from it. A window that was exposed before the flush must not be written any more: what gets will
- * transfer from it is read instead.
- */
+/* Iterations with one-sided communication. A put goes into the window of its target, a get comes
+   from it. A window that was exposed before the flush must not be written any more: what gets will
+   transfer from it is read instead. */
 #include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
@@ -77,8 +75,7 @@ static void read_data(const struct msgrate_exchange *x)
 {
     enum { LINE_BYTES = 64 };
     const volatile unsigned char *const start = x->window_memory + half_offset(x, x->iteration);
-    const size_t bytes = msgrate_block_bytes(&x->messages) * (size_t)x->npeers;
-    for (size_t i = 0; i < bytes; i += LINE_BYTES)
+    for (size_t i = 0; i < msgrate_block_bytes(&x->messages) * (size_t)x->npeers; i += LINE_BYTES)
         (void)start[i];
 }
 
@@ -153,11 +150,10 @@ static void create_window(struct msgrate_exchange *x)
     memset(x->window_memory, 0, bytes);
 }
 
-void msgrate_access_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
+void msgrate_access_create(struct msgrate_exchange *x, struct msgrate_bench *bench,
                            const struct msgrate_key *key)
 {
     const struct msgrate_parameters *const p = &bench->parameters;
-    struct msgrate_exchange *const x = exchange;
     *x = (struct msgrate_exchange){
         .bench = bench,
         .messages = {.count = (int)p->messages, .bytes = key->size_bytes},
@@ -178,13 +174,13 @@ void msgrate_access_create(struct msgrate_exchange *exchange, struct msgrate_ben
         write_data(x, 0);
 }
 
-void msgrate_access_destroy(struct msgrate_exchange *exchange)
+void msgrate_access_destroy(struct msgrate_exchange *x)
 {
-    msgrate_team_destroy(exchange->team);
-    BC_MPI(MPI_Win_free(&exchange->window));
-    free_group(&exchange->target_group);
-    free_group(&exchange->origin_group);
-    free(exchange->local_buffer);
-    free(exchange->shares);
-    bc_amount_destroy(&exchange->messages.amount);
+    msgrate_team_destroy(x->team);
+    BC_MPI(MPI_Win_free(&x->window));
+    free_group(&x->target_group);
+    free_group(&x->origin_group);
+    free(x->local_buffer);
+    free(x->shares);
+    bc_amount_destroy(&x->messages.amount);
 }

@@ -9,31 +9,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- messages -------------------------------------------------------------------------------- */
+
+unsigned char *msgrate_allocate(const struct msgrate_messages *messages, int blocks)
+{
+    return bc_allocate_pages(msgrate_block_bytes(messages) * (size_t)blocks,
+                             "no memory for %d x %d messages of %lld bytes", blocks,
+                             messages->count, (long long)messages->bytes);
+}
+
+/* A message's first byte, which differs between neighbouring iterations, ranks and messages. */
+static unsigned first_byte(int64_t iteration, int sender, int receiver, int message)
+{
+    return (unsigned)(iteration * 101) + (unsigned)sender * 59 + (unsigned)receiver * 31 +
+           (unsigned)message * 7 + 1;
+}
+
+/* Byte i of a message whose first byte is `first`. Bytes repeat themselves after 251, a prime, so
+   that data a power of two away from its place shows. */
+static unsigned char byte_at(unsigned first, int64_t i)
+{
+    return (unsigned char)((first + (uint64_t)i * 13) % 251);
+}
+
+void msgrate_write_block(const struct msgrate_messages *messages, unsigned char *block,
+                         int64_t iteration, int sender, int receiver)
+{
+    for (int m = 0; m < messages->count; m++) {
+        const unsigned first = first_byte(iteration, sender, receiver, m);
+        for (int64_t i = 0; i < messages->bytes; i++)
+            *block++ = byte_at(first, i);
+    }
+}
+
+int64_t msgrate_count_wrong(const struct msgrate_messages *messages, const unsigned char *block,
+                            int64_t iteration, int sender, int receiver)
+{
+    int64_t wrong = 0;
+    for (int m = 0; m < messages->count; m++) {
+        const unsigned first = first_byte(iteration, sender, receiver, m);
+        bool good = true;
+        for (int64_t i = 0; i < messages->bytes; i++)
+            good = *block++ == byte_at(first, i) && good;
+        wrong += !good;
+    }
+    return wrong;
+}
+
 /* ---- iterations of both kinds ---------------------------------------------------------------- */
 
-void msgrate_choose(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern)
+void msgrate_choose(struct msgrate_exchange *x, const struct msgrate_pattern *pattern)
 {
-    const struct msgrate_bench *const bench = exchange->bench;
-    exchange->pattern = pattern;
-    exchange->npeers = pattern->one_partner ? bench->partner >= 0 : bench->npeers;
-    exchange->sends = pattern->one_partner ? &bench->partner : bench->sends;
-    exchange->receives = pattern->one_partner ? &bench->partner : bench->receives;
+    const struct msgrate_bench *const bench = x->bench;
+    x->pattern = pattern;
+    x->npeers = pattern->one_partner ? bench->partner >= 0 : bench->npeers;
+    x->sends = pattern->one_partner ? &bench->partner : bench->sends;
+    x->receives = pattern->one_partner ? &bench->partner : bench->receives;
 }
 
-double msgrate_time(const struct msgrate_exchange *exchange)
+double msgrate_time(const struct msgrate_exchange *x)
 {
-    const struct msgrate_pattern *const pattern = exchange->pattern;
-    msgrate_time_fn *time = exchange->bench->lower ? pattern->time_lower : pattern->time_upper;
-    if (exchange->npeers == 0)
-        time = pattern->time_resting;
+    msgrate_time_fn *time = x->bench->lower ? x->pattern->time_lower : x->pattern->time_upper;
+    if (x->npeers == 0)
+        time = x->pattern->time_resting;
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    return time != NULL ? (double)time(exchange) : -INFINITY;
+    return time != NULL ? (double)time(x) : -INFINITY;
 }
 
-void msgrate_write(const struct msgrate_exchange *exchange, unsigned char *buffer,
-                   int64_t iteration)
+void msgrate_write(const struct msgrate_exchange *x, unsigned char *buffer, int64_t iteration)
 {
-    const struct msgrate_exchange *const x = exchange;
     const struct bc_run *const run = x->bench->run;
     if (!run->settings.check) {
         memset(buffer, (int)(iteration & 0x7f),
@@ -45,9 +89,8 @@ void msgrate_write(const struct msgrate_exchange *exchange, unsigned char *buffe
                             run->job.rank, x->sends[i]);
 }
 
-void msgrate_verify(struct msgrate_exchange *exchange, unsigned char *buffer)
+void msgrate_verify(struct msgrate_exchange *x, unsigned char *buffer)
 {
-    struct msgrate_exchange *const x = exchange;
     for (int i = 0; i < x->npeers; i++)
         x->wrong += msgrate_count_wrong(&x->messages, msgrate_block(&x->messages, buffer, i),
                                         x->iteration, x->receives[i], x->bench->run->job.rank);
@@ -90,25 +133,21 @@ static void conclude(const struct msgrate_exchange *x, struct msgrate_result *r)
                      "wrong data in %lld messages, counted over ranks", (long long)all_wrong);
 }
 
-void msgrate_measure(struct msgrate_exchange *exchange, double seconds,
-                     struct msgrate_result *result)
+void msgrate_measure(struct msgrate_exchange *x, double seconds, struct msgrate_result *result)
 {
-    const struct bc_run *const run = exchange->bench->run;
-    const struct msgrate_pattern *const pattern = exchange->pattern;
-    const struct bc_source source = {.quantities = 1,
-                                     .take = exchange->iterate,
-                                     .context = exchange,
-                                     .clock_ns = run->own_clock.read_ns};
-    exchange->iteration = exchange->wrong = 0;
-    if (pattern->begin != NULL)
-        pattern->begin(exchange);
+    const struct bc_run *const run = x->bench->run;
+    const struct bc_source source = {
+        .quantities = 1, .take = x->iterate, .context = x, .clock_ns = run->own_clock.read_ns};
+    x->iteration = x->wrong = 0;
+    if (x->pattern->begin != NULL)
+        x->pattern->begin(x);
     const bool in_time = bc_run_sample(run, &source, -1, seconds, &result->iteration);
     const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
-    bc_run_dump(run, pattern->name, samples->values[0], samples->count);
+    bc_run_dump(run, x->pattern->name, samples->values[0], samples->count);
     result->outcome = bc_run_outcome(run, in_time);
-    if (pattern->end != NULL)
-        pattern->end(exchange);
-    conclude(exchange, result);
+    if (x->pattern->end != NULL)
+        x->pattern->end(x);
+    conclude(x, result);
 }
 
 /* ---- iterations with two-sided communication ------------------------------------------------- */
@@ -127,11 +166,10 @@ static void iterate(void *context, double *time_ns)
     x->iteration++;
 }
 
-void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
+void msgrate_exchange_create(struct msgrate_exchange *x, struct msgrate_bench *bench,
                              const struct msgrate_key *key)
 {
     const int count = (int)bench->parameters.messages;
-    struct msgrate_exchange *const x = exchange;
     *x = (struct msgrate_exchange){
         .bench = bench,
         .messages = {.count = count, .bytes = key->size_bytes},
@@ -150,12 +188,12 @@ void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_b
                               "no memory for the requests of %lld messages", (long long)requests);
 }
 
-void msgrate_exchange_destroy(struct msgrate_exchange *exchange)
+void msgrate_exchange_destroy(struct msgrate_exchange *x)
 {
-    if (exchange->receive_buffers[1] != exchange->receive_buffers[0])
-        free(exchange->receive_buffers[1]);
-    free(exchange->receive_buffers[0]);
-    free(exchange->send_buffer);
-    free(exchange->requests);
-    bc_amount_destroy(&exchange->messages.amount);
+    if (x->receive_buffers[1] != x->receive_buffers[0])
+        free(x->receive_buffers[1]);
+    free(x->receive_buffers[0]);
+    free(x->send_buffer);
+    free(x->requests);
+    bc_amount_destroy(&x->messages.amount);
 }

@@ -7,14 +7,68 @@
 #ifndef COMMCOST_MSGRATE_EXCHANGE_H
 #define COMMCOST_MSGRATE_EXCHANGE_H
 
-#include "common/result/output.h"
+#include "common/mpi/large_count.h"
 #include "msgrate/bench.h"
-#include "msgrate/messages.h"
-#include "msgrate/team.h"
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* The messages of an iteration. A block holds those to one peer, or from it; a buffer holds the
+   blocks of all peers, one after the other. With --check a message's data follows from the
+   iteration, its sender, its receiver and its number, so that a message that was lost, went to the
+   wrong place or is of another iteration is found. All functions are local. */
+struct msgrate_messages {
+    int count;               /* to a peer */
+    int64_t bytes;           /* of a message */
+    struct bc_amount amount; /* these bytes, as MPI takes them */
+};
+
+/* The bytes from one block to the next. */
+static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages)
+{
+    return (size_t)messages->count * (size_t)messages->bytes;
+}
+
+/* Block number `place` of a buffer. */
+static inline unsigned char *msgrate_block(const struct msgrate_messages *messages,
+                                           unsigned char *buffer, int place)
+{
+    return buffer + msgrate_block_bytes(messages) * (size_t)place;
+}
+
+/* Allocates a buffer as bc_allocate_pages does. Ends the job without memory. */
+unsigned char *msgrate_allocate(const struct msgrate_messages *messages, int blocks);
+
+/* Writes what `sender` sends to `receiver` in an iteration. */
+void msgrate_write_block(const struct msgrate_messages *messages, unsigned char *block,
+                         int64_t iteration, int sender, int receiver);
+
+/* The number of messages of the block that are not what was sent. */
+int64_t msgrate_count_wrong(const struct msgrate_messages *messages, const unsigned char *block,
+                            int64_t iteration, int sender, int receiver);
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* A team of threads that call one function together, again and again. Between calls they spin (and
+   yield), so that a call begins without a system call. All functions are local. */
+struct msgrate_team;
+
+/* Gets the context and the thread's number, 0 to threads - 1. */
+typedef void msgrate_team_fn(const void *context, int thread);
+
+/* Starts all threads but the calling one, number 0. Ends the job if a thread can't be started. */
+struct msgrate_team *msgrate_team_create(int threads);
+
+/* Calls `work` on every thread; returns when all calls have returned. */
+void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work, const void *context);
+
+void msgrate_team_destroy(struct msgrate_team *team);
+
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 struct msgrate_exchange;
 
@@ -28,8 +82,7 @@ struct msgrate_pattern {
     bool opens_ahead;       /* targets are exposed before the iteration begins */
     bool locks_all;         /* one lock_all lasts from begin to end */
     bool one_partner;       /* lower half to upper half; else all peers, both ways */
-    /* On the lower and on the upper half of the ranks, and on a rank without a partner. NULL:
-       nothing, and nothing is timed. */
+    /* On the lower and the upper half of the ranks, and without a partner. NULL: times nothing. */
     msgrate_time_fn *time_lower, *time_upper, *time_resting;
     /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
     void (*begin)(const struct msgrate_exchange *exchange);
@@ -127,11 +180,9 @@ struct msgrate_key {
 /* The members of struct bc_benchmark that both programs have. A run with defaults ends within the
    budget. */
 #define MSGRATE_BENCHMARK                                                                          \
-    .budget_s = 20.0, .defaults = &msgrate_default_parameters,                                     \
-    .defaults_bytes = sizeof msgrate_default_parameters,                                           \
-    .state_bytes = sizeof(struct msgrate_bench), .key_bytes = sizeof(struct msgrate_key),          \
-    .result_bytes = sizeof(struct msgrate_result), .complete = msgrate_complete,                   \
-    .close = msgrate_close
+    .budget_s = 20.0, .complete = msgrate_complete, .close = msgrate_close,                        \
+    .bytes = {sizeof(struct msgrate_bench), sizeof(struct msgrate_key),                            \
+              sizeof(struct msgrate_result)}
 
 /* Allocates for the iterations of a row with two-sided communication. Local. */
 void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
@@ -161,8 +212,7 @@ double msgrate_time(const struct msgrate_exchange *exchange);
 void msgrate_write(const struct msgrate_exchange *exchange, unsigned char *buffer,
                    int64_t iteration);
 
-/* Counts the wrong messages among those that were sent to this rank in this iteration, with
-   --check. Local. */
+/* With --check, counts the wrong messages of those sent to this rank in this iteration. Local. */
 void msgrate_verify(struct msgrate_exchange *exchange, unsigned char *buffer);
 
 #endif

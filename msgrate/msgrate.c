@@ -5,13 +5,6 @@
  * Method: the Sandia real-world message rate benchmark; B. Barrett and K. S. Hemmert, "An
  * Application Based MPI Message Throughput Benchmark", IEEE CLUSTER 2009. That program adds up
  * times over iterations and ranks; the rate here is of the median iteration of the slowest rank.
- *
- *   parameters.h  options
- *   peers.h       who exchanges messages with whom
- *   bench.h       peers and cache flush
- *   messages.h    where messages lie and what is in them
- *   exchange.h    iterations of patterns, and rows
- *   kernel.c      the four timed patterns
  */
 #include "common/run/benchmark.h"
 #include "msgrate/exchange.h"
@@ -99,8 +92,8 @@ const struct bc_benchmark msgrate_benchmark = {
     .summary = "Measures how many messages a second a process sends and receives in four\n"
                "patterns, with cold caches and many peers. Needs at least one process more than\n"
                "there are peers (-p).",
-    .options = msgrate_options,
-    .option_count = MSGRATE_OPTIONS,
+    .options = {msgrate_options, MSGRATE_OPTIONS, &msgrate_default_parameters,
+                sizeof msgrate_default_parameters},
     MSGRATE_BENCHMARK,
     .choose_table = choose_table,
     .shares = shares,

@@ -4,19 +4,13 @@
  *
  * Method: as msgrate; the pre-posted halo opens its exposure where msgrate posts its receives. With
  * several threads each transfers its share of every peer's messages, and one of them synchronises.
- *
- *   parameters.h, peers.h, bench.h, messages.h, exchange.h  as for msgrate
- *   access.c      iterations with a window
- *   rma_kernel.c  the timed patterns, by synchronisation
- *   team.h        threads
  */
 #include "common/run/benchmark.h"
 #include "msgrate/exchange.h"
 
 #include <mpi.h>
 
-/* The share of a rank's part of /dev/shm that its window may take: the library keeps its own queues
-   there. */
+/* The share of a rank's /dev/shm for its window; the library keeps its own queues there, too. */
 #define WINDOW_SHARE 0.75
 
 static const struct bc_column columns[] = {
@@ -112,8 +106,8 @@ const struct bc_benchmark msgrate_rma_benchmark = {
     .summary = "Measures how many one-sided messages a second a process transfers, by\n"
                "synchronisation, with cold caches and many peers. Needs at least one process\n"
                "more than there are peers (-p).",
-    .options = msgrate_rma_options,
-    .option_count = MSGRATE_RMA_OPTIONS,
+    .options = {msgrate_rma_options, MSGRATE_RMA_OPTIONS, &msgrate_default_parameters,
+                sizeof msgrate_default_parameters},
     .table = {columns, sizeof columns / sizeof *columns},
     MSGRATE_BENCHMARK,
     .thread_level = thread_level,

@@ -1,7 +1,6 @@
-#include "msgrate/parameters.h"
-
 #include "common/machine/cache.h"
 #include "common/mpi/large_count.h"
+#include "msgrate/bench.h"
 #include "msgrate/peers.h"
 
 #include <limits.h>
@@ -26,37 +25,15 @@ const struct msgrate_parameters msgrate_default_parameters = {
 
 #define AT(member) offsetof(struct msgrate_parameters, member)
 
-/* The rows that both programs have. */
-/* clang-format off */
-#define SHARED_OPTIONS                                                                             \
-    {"peers", BC_INTEGER, AT(peers), .short_name = 'p', .argument = "N", .min = 1, .max = INT_MAX, \
-     .help = "processes that a process sends to, and receives from"},                              \
-    {"iterations", BC_SIZE, AT(iterations), .short_name = 'i', .argument = "N", .min = 1,          \
-     .max = 1e9, .zero = "adaptive",                                                               \
-     .help = "iterations of each pattern; the same as --samples"},                                 \
-    {"messages", BC_SIZE, AT(messages), .short_name = 'm', .argument = "N", .min = 1,              \
-     .max = INT_MAX, .help = "messages to each peer in an iteration"},                             \
-    {"size", BC_SIZE_LIST, AT(sizes), .short_name = 's', .argument = "SIZES", .min = 0,            \
-     .max = BC_ELEMENTS_MAX,                                                                       \
-     .help = "bytes of a message: one size, a list (0,8,1K), a range (1:4M, doubling) or both"},   \
-    {"cache", BC_TEXT, AT(cache_text), .short_name = 'c', .argument = "SIZE|llc",                  \
-     .help = "flush the caches with so many bytes before each iteration; llc: with half as "       \
-             "many again as the last-level cache has; 0: don't"},                                  \
-    {"ppn", BC_INTEGER, AT(stride), .short_name = 'n', .argument = "N", .min = 1,                  \
-     .max = INT_MAX, .zero = "the smallest with the most peers on other nodes",                    \
-     .help = "processes per node: the distance between peers, in ranks ordered by node; "          \
-             "refused where peers would not all be different ranks"}
-/* clang-format on */
-
 const struct bc_option msgrate_options[MSGRATE_OPTIONS] = {
-    SHARED_OPTIONS,
+#include "msgrate/shared_options.def"
     {"machine-readable", BC_FLAG, AT(machine_readable), .short_name = 'o',
      .help = "one line of bare values a size: job_size npeers niters nmsgs nbytes cache_size ppn, "
              "then the rates of single direction, pair-based, pre-post and all-start"},
 };
 
 const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS] = {
-    SHARED_OPTIONS,
+#include "msgrate/shared_options.def"
     {"transfer", BC_CHOICE, AT(transfer), .short_name = 'u', .choices = "put|get",
      .help = "MPI_Put or MPI_Get"},
     {"sync", BC_CHOICE, AT(sync), .short_name = 'r', .choices = "all|fence|lock|pscw|flush",
@@ -117,8 +94,7 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
                             (long long)p->messages, (long long)p->peers,
                             INT_MAX / 2 / (long long)p->peers);
     const int64_t largest = bc_size_list_max(&p->sizes);
-    /* One to send from and one to receive into, or two of these with --check, each with the
-       messages of all peers. */
+    /* One to send from and one to receive into, or two of these with --check. */
     const int buffers = run->settings.check ? 3 : 2;
     const double flush = (double)p->cache_bytes;
     const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);

@@ -12,9 +12,8 @@ static int greatest_common_divisor(int a, int b)
 
 bool msgrate_peers_distinct(int ranks, int count, int stride)
 {
-    /* Two peers, or a peer and the rank itself, are 1 to `count` strides apart. They are the same
-       rank where these strides make whole turns of the ring, which ranks / divisor strides are the
-       first to do. */
+    /* Two peers, or a peer and the rank itself, are 1 to `count` strides apart: the same rank where
+       these make whole turns of the ring, as ranks / divisor strides are the first to do. */
     return ranks / greatest_common_divisor(ranks, stride % ranks) > count;
 }
 

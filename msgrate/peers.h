@@ -12,31 +12,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether `count` peers, `stride` ranks apart, are different ranks in a job of `ranks`, and none is
-   the rank itself. */
+/* Whether `count` peers, `stride` ranks apart, are different ranks and none is the rank itself. */
 bool msgrate_peers_distinct(int ranks, int count, int stride);
 
-/* Of all peers of the ranks of a node, the number that are on that node. The node has `node_ranks`
-   ranks; peers must be distinct. */
+/* The number of all peers of a node's ranks that are on that node; peers must be distinct. */
 int64_t msgrate_peers_within(int node_ranks, int ranks, int count, int stride);
 
 /* Writes that number, summed over all nodes, for each of `strides` strides from `first` on. */
 typedef void msgrate_within_fn(void *context, int first, int strides, int64_t *within);
 
 /* The smallest stride with distinct peers that puts the largest share of them on other nodes. Asks
-   `within_of` for strides up to ranks / 2, since larger ones are the same distances the other way
-   round; stops after a stride that puts all peers on other nodes. There must be more ranks than
-   peers. */
+   `within_of` for strides up to ranks / 2 (larger ones are the same distances the other way round),
+   and for none after one that puts all there. There must be more ranks than peers. */
 int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context);
 
-/* Lists the ranks that `rank` sends to and receives from; both arrays hold `count`. A message to
-   sends[count - 1 - i] goes as far in one direction as a message from receives[i] comes. So all
-   ranks can exchange messages in steps i = 0, 1 ..., and none waits for a message that is sent in a
-   later step. */
+/* Lists the `count` ranks that `rank` sends to and receives from. A message to sends[count - 1 - i]
+   goes as far in one direction as one from receives[i] comes, so all ranks can exchange messages in
+   steps i = 0, 1 ..., and none waits for a message that is sent in a later step. */
 void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, int *receives);
 
-/* The partner in a job cut in halves, the lower of which sends to the upper; -1 for the last rank
-   of an odd job, which rests. */
+/* The partner in a job cut in halves; -1 for the last rank of an odd job, which rests. */
 int msgrate_partner(int rank, int ranks);
 
 #endif

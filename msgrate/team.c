@@ -1,7 +1,6 @@
-#include "msgrate/team.h"
-
 #include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
+#include "msgrate/exchange.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,4 @@
-/* MPI_Ialltoallv: every rank sends another block to every rank, the larger the higher the
-   sender. */
+/* MPI_Ialltoallv: every rank sends each rank another block, the larger the higher the sender. */
 #include "overlap/engine/overlap.h"
 
 OVERLAP_COLLECTIVE_C(ialltoallv, MPI_Ialltoallv,

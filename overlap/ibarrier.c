@@ -7,10 +7,9 @@
 /* How long the late rank waits before it enters. */
 #define LATE_NS 200000
 
-/* What the check keeps: a mark on each rank that all ranks can write. It lies on a boundary of 64
-   bytes because MPICH 4.0.2 (ch4:ucx) writes to the wrong place both in a window of
-   MPI_Win_allocate of less than a page, and in one of MPI_Win_create that doesn't start on a
-   boundary of 16 bytes. */
+/* What the check keeps: a mark on each rank that all ranks can write, on a boundary of 64 bytes
+   because MPICH 4.0.2 (ch4:ucx) writes to the wrong place both in a window of MPI_Win_allocate of
+   less than a page, and in one of MPI_Win_create that doesn't start on a boundary of 16 bytes. */
 struct marks {
     _Alignas(64) int64_t mark; /* the last round whose late rank has written here */
     int64_t round;             /* counted from 1 */
@@ -50,9 +49,8 @@ static void come_late(const struct overlap_operation *operation, const struct ma
     BC_MPI(MPI_Win_flush_all(marks->window));
 }
 
-/* One rank in turn comes late; a rank that has left the barrier must find the mark that the late
-   one wrote before it entered. Reading the mark takes no message, so a rank that was let out early
-   can't be held up until the mark is there. */
+/* One rank in turn comes late; a rank that has left the barrier must find its mark. Reading that
+   takes no message, so a rank that was let out early can't be held up until the mark is there. */
 static bool check(struct overlap_operation *operation)
 {
     if (operation->check_state == NULL)

@@ -1,5 +1,4 @@
-/* MPI_Ireduce_scatter: every rank gets its block of the sum over all ranks; the counts are an
-   array, here of equal ones. */
+/* MPI_Ireduce_scatter: every rank gets its block of the sum; an array has the (equal) counts. */
 #include "overlap/engine/overlap.h"
 
 OVERLAP_COLLECTIVE_C(ireduce_scatter, MPI_Ireduce_scatter,

@@ -1,7 +1,6 @@
-#include "pingpong/kernel.h"
-
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
+#include "pingpong/measure.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,6 @@
 #include "pingpong/measure.h"
 
 #include "common/mpi/harness.h"
-#include "pingpong/kernel.h"
 
 struct round {
     const struct pingpong_game *game;
@@ -26,9 +25,8 @@ static int64_t checked_values(const struct pingpong_game *g)
     return guarded < g->coarray->count ? guarded : g->coarray->count;
 }
 
-/* Value i of this rank's part of the coarray before the present half, or after it: by that time the
-   target has the source's data, and nothing else has changed. Data tells where in a block it
-   belongs, and in which half. */
+/* Value i of this rank's part before the present half, or after it: by then the target has the
+   source's data, and nothing else has changed. Data tells its place in a block, and its half. */
 static double expected_at(const struct round *round, bool source, bool after, int64_t i)
 {
     const struct pingpong_shape *const shape = &round->game->shape;

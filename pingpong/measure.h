@@ -1,6 +1,4 @@
-/*
- * One row of pingpong: the time of a repetition, there and back.
- */
+/* The timed loops of pingpong (kernel.c), and one row: the time of a repetition, there and back. */
 #ifndef COMMCOST_PINGPONG_MEASURE_H
 #define COMMCOST_PINGPONG_MEASURE_H
 
@@ -8,13 +6,23 @@
 #include "common/stats/batch.h"
 #include "pingpong/patterns.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Moves the data there and back `repetitions` times; returns the time in ns, 0 on a rank that has
+   no part in it. Collective over the coarray's ranks. */
+int64_t pingpong_play(const struct pingpong_game *game, int64_t repetitions);
+
+/* The same for half of a repetition, `there` or back, for checks between the halves. */
+int64_t pingpong_play_half(const struct pingpong_game *game, bool there);
+
 /* The number of values behind the data that --check looks at, where the coarray has them. */
 #define PINGPONG_GUARD_VALUES 64
 
 /* Measures within `seconds` (significant on rank 0). A sample is a batch of repetitions, long
-   against the clock. With --check each half of a repetition is timed by itself, its data is made
-   before and verified after the timed region, and the outcome is BC_FAIL where data of any rank is
-   wrong. Collective over MPI_COMM_WORLD. */
+   against the clock; with --check each half of a repetition is timed by itself, with its data made
+   before and verified after, and the outcome is BC_FAIL where it is wrong. Collective over
+   MPI_COMM_WORLD. */
 void pingpong_measure(const struct bc_run *run, const struct pingpong_game *game, double seconds,
                       struct bc_batch_result *result);
 

@@ -1,7 +1,5 @@
-/*
- * The options of pingpong, and the arrangements that one of them chooses from: which ranks play
- * ping-pong with which.
- */
+/* The options of pingpong, and the arrangements that one of them chooses from: which ranks play
+   ping-pong with which. */
 #ifndef COMMCOST_PINGPONG_PARAMETERS_H
 #define COMMCOST_PINGPONG_PARAMETERS_H
 
@@ -35,13 +33,10 @@ struct pingpong_parameters {
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
-
-/* The table; the struct lies at the beginning of the caller's. */
-#define PINGPONG_OPTIONS 7
+enum { PINGPONG_OPTIONS = 7 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
-/* Completes the limits of a struct pingpong_parameters, but for max_blocks. False with the error
-   set. Local. */
+/* Completes the limits of a struct pingpong_parameters, but for max_blocks. Local. */
 bool pingpong_parameters_complete(void *parameters, struct bc_error *error);
 
 /* The default of max_ndata: the specification's with --full, else a thinned sweep's. */

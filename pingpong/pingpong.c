@@ -4,12 +4,6 @@
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see patterns.h.
  * Coarrays are MPI-3 windows here: see common/mpi/coarray.h.
- *
- *   parameters.h   options, and which ranks are partners
- *   shape.h        blocks and strides, and how they are swept
- *   patterns.h     the ways to move the data
- *   kernel.h       the timed loops
- *   measure.h      one row, and the data of --check
  */
 #include "common/machine/node_order.h"
 #include "common/mpi/coarray.h"
@@ -21,16 +15,11 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A run with defaults, without --full, ends within this, start-up included, unless the minimum that
-   all rows need takes longer. */
-#define RUN_BUDGET_S 50.0
-
 /* The share of a rank's memory for windows that its coarrays may take. */
 #define WINDOW_SHARE 0.8
 
-/* Where ranks share processors a transfer that its target must serve waits until the target has a
-   processor; MPICH over UCX needs 6 s to put 256K values one by one with 8 ranks on 2. A thinned
-   sweep ends here. */
+/* Where ranks share processors a thinned sweep ends here: a transfer that its target must serve
+   waits for it; MPICH over UCX needs 6 s to put 256K values one by one with 8 ranks on 2. */
 #define SHARED_MAX_BLOCKS 512
 
 /* The maximum number of sizes in a sweep: 2^0 to 2^40. */
@@ -194,8 +183,7 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
                          (long long)limits->max_blocks);
 }
 
-/* Says which of the chosen arrangements are left out, and how many pairs of the others cross nodes.
-   Collective. */
+/* Says which arrangements are left out, and how many pairs of others cross nodes. Collective. */
 static void note_arrangements(const struct pingpong_state *pingpong)
 {
     const struct bc_run *const run = pingpong->run;
@@ -347,15 +335,11 @@ const struct bc_benchmark pingpong_benchmark = {
     .summary =
         "Measures latency and bandwidth between processes, by put, get and MPI_Send in many\n"
         "patterns, synchronisation included. Needs at least 2 processes.",
-    .options = pingpong_options,
-    .option_count = PINGPONG_OPTIONS,
+    .options = {pingpong_options, PINGPONG_OPTIONS, &pingpong_default_parameters,
+                sizeof pingpong_default_parameters},
     .table = {columns, sizeof columns / sizeof *columns},
-    .budget_s = RUN_BUDGET_S,
-    .defaults = &pingpong_default_parameters,
-    .defaults_bytes = sizeof pingpong_default_parameters,
-    .state_bytes = sizeof(struct pingpong_state),
-    .key_bytes = sizeof(struct key),
-    .result_bytes = sizeof(struct result),
+    .budget_s = 50.0, /* without --full */
+    .bytes = {sizeof(struct pingpong_state), sizeof(struct key), sizeof(struct result)},
     .complete = pingpong_parameters_complete,
     .fit = fit,
     .open = open_pingpong,

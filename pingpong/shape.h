@@ -1,7 +1,5 @@
-/*
- * What data a transfer moves: `count` blocks of `blksize` values, whose starts are `stride` values
- * apart. Pure; values are doubles.
- */
+/* What data a transfer moves: `count` blocks of `blksize` values, whose starts are `stride` values
+   apart. Pure; values are doubles. */
 #ifndef COMMCOST_PINGPONG_SHAPE_H
 #define COMMCOST_PINGPONG_SHAPE_H
 

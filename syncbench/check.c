@@ -1,8 +1,7 @@
-#include "syncbench/check.h"
-
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "syncbench/kinds.h"
 
 /* The number of synchronisations that are checked. */
 enum { ROUNDS = 20 };

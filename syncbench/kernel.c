@@ -1,19 +1,9 @@
-#include "syncbench/kernel.h"
-
 #include "common/clock/clock.h"
 #include "common/clock/work.h"
+#include "syncbench/measure.h"
 
-/* Does nothing without a window: then the barrier was before the synchronisation that isn't
-   timed. */
-static void start(const struct syncbench_loop *loop)
-{
-    if (loop->window != NULL)
-        bc_start_window_wait(loop->window);
-}
-
-/* The delay, then the synchronisation. One synchronisation comes before the time starts, so that
-   ranks come out of it as they come out of all that follow, and not as they come out of the barrier
-   before the loop. */
+/* The delay, then the synchronisation. One comes before the time starts, so that ranks come out of
+   it as out of all that follow, and not as out of the barrier before the loop. */
 static double time_delays(const struct syncbench_loop *loop, int quantity, syncbench_fn *enter,
                           syncbench_fn *leave)
 {
@@ -22,7 +12,7 @@ static double time_delays(const struct syncbench_loop *loop, int quantity, syncb
     const uint64_t units = loop->delay_units;
     enter(team);
     leave(team);
-    start(loop);
+    bc_start_window_wait(loop->window);
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
         bc_work(units);
@@ -33,14 +23,13 @@ static double time_delays(const struct syncbench_loop *loop, int quantity, syncb
 }
 
 /* The delay inside. Timed from the barrier on, since the first rank may keep the lock as long as it
-   has turns, and the others wait from the start: the slowest rank's time is that of all turns, in
-   whatever order they come. */
+   has turns while others wait: the slowest rank's time is that of all turns, in any order. */
 static double time_turns(const struct syncbench_loop *loop, int quantity, syncbench_fn *enter,
                          syncbench_fn *leave, int64_t repetitions)
 {
     struct syncbench_team *const team = loop->team;
     const uint64_t units = loop->delay_units;
-    start(loop);
+    bc_start_window_wait(loop->window);
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
         enter(team);

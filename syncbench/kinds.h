@@ -1,5 +1,5 @@
 /*
- * The ways to synchronise: one function for each and a row in a table.
+ * The ways to synchronise: one function for each and a row in a table; and which ranks synchronise.
  *
  * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark
  * Suite for Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale
@@ -10,9 +10,32 @@
 #define COMMCOST_SYNCBENCH_KINDS_H
 
 #include "common/mpi/coarray.h"
-#include "syncbench/neighbours.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/* Which ranks a rank synchronises with; a rank is a neighbour of its neighbours. */
+enum syncbench_set {
+    SYNCBENCH_EVERYONE, /* all ranks */
+    SYNCBENCH_NOBODY,   /* no rank waits for another */
+    SYNCBENCH_TURNS,    /* all ranks, one after the other */
+    SYNCBENCH_PAIR,     /* r and r + P / 2, as places of common/machine/node_order.h */
+    SYNCBENCH_RANDOM,   /* N neighbours in a ring whose ranks are permuted */
+    SYNCBENCH_RING,     /* the N nearest ranks, half of them on either side */
+    SYNCBENCH_GRID      /* the neighbours in a periodic 3D grid */
+};
+
+/* What `ranks` ranks lack to be arranged like this, with n neighbours in a ring (an even number, at
+   least 2): "an even number of processes", in a ring what n = 2 needs; NULL: nothing. */
+const char *syncbench_lacks(enum syncbench_set set, int ranks, int n);
+
+/* Writes an order of the ranks 0 to ranks - 1, which the seed chooses: all are equally likely. */
+void syncbench_permute(uint64_t seed, int ranks, int *order);
+
+/* Writes a rank's neighbours, in ascending order and each once, and returns their number: 0 for
+   everyone, nobody and turns. Grids use `dims`, whose product is `ranks`, random sets `order`. */
+int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
+                         const int *order, int *neighbours);
 
 /* What synchronisations use. */
 struct syncbench_team {
@@ -43,5 +66,13 @@ extern const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS];
 
 /* Does nothing, but costs a call: stands for the synchronisation in the reference loop. */
 void syncbench_nothing(struct syncbench_team *team);
+
+/* Whether a kind synchronises: synchronises 20 times, each time with other ranks that come 0.3 ms
+   late, and returns the number of errors of all ranks (on rank 0): a rank was let out before a rank
+   that it waits for had come in, or, where ranks take turns, two were in at once and a count that
+   they keep together is wrong. There are no errors where no rank waits for another. Where all wait
+   for all, a rank looks at log2(P) of the others, and puts log2(P) values in each synchronisation.
+   Collective over MPI_COMM_WORLD. */
+int64_t syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team);
 
 #endif

@@ -84,8 +84,8 @@ static void summarize(const struct bc_run *run, struct syncbench_result *result)
     const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
     bc_run_dump(run, "loop", samples->values[SYNCBENCH_LOOP], samples->count);
     bc_run_dump(run, "reference", samples->values[SYNCBENCH_REFERENCE], samples->count);
-    result->loop = bc_run_summarize(run, samples, SYNCBENCH_LOOP);
-    result->reference = bc_run_summarize(run, samples, SYNCBENCH_REFERENCE);
+    result->loop = bc_run_summarize(run, samples, SYNCBENCH_LOOP, -1);
+    result->reference = bc_run_summarize(run, samples, SYNCBENCH_REFERENCE, -1);
     for (size_t i = 0; i < samples->count; i++)
         result->outliers += fabs(samples->values[SYNCBENCH_LOOP][i] - result->loop.value) >
                             OUTLIER_SD * result->loop.sd;

@@ -1,14 +1,32 @@
-/*
- * One row of syncbench: what a synchronisation adds to a loop of delays.
- */
+/* The timed loops of syncbench (kernel.c), and one row: what a synchronisation adds to a loop of
+   delays. */
 #ifndef COMMCOST_SYNCBENCH_MEASURE_H
 #define COMMCOST_SYNCBENCH_MEASURE_H
 
 #include "common/run/run.h"
-#include "syncbench/kernel.h"
+#include "syncbench/kinds.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* A loop of `inner` repetitions. Where ranks take turns each rank makes its share of them, and
+   in the reference loop one rank makes all of them. */
+struct syncbench_loop {
+    const struct syncbench_kind *kind;
+    struct syncbench_team *team;
+    int64_t inner;
+    uint64_t delay_units; /* of work, in each repetition */
+    int rank, ranks;
+    struct bc_start_window *window; /* starts the loop; NULL: a barrier does */
+};
+
+/* The quantities of a round. */
+enum syncbench_quantity { SYNCBENCH_LOOP, SYNCBENCH_REFERENCE, SYNCBENCH_QUANTITIES };
+
+/* The time in ns of the loop with its synchronisations, and of the reference loop, which has none.
+   Call after a barrier, unless there is a window: these functions wait for it. Collective. */
+double syncbench_time_loop(const struct syncbench_loop *loop);
+double syncbench_time_reference(const struct syncbench_loop *loop);
 
 /* Times are in ns a repetition. All but `inner` is significant on rank 0 only. */
 struct syncbench_result {
@@ -20,13 +38,11 @@ struct syncbench_result {
     struct bc_outcome outcome;
 };
 
-/*
- * Measures within `seconds` (significant on rank 0). Loop and reference are timed in turn, a
- * barrier (or a window) before each, and a sample of the synchronisation is the difference of two
- * that follow one another. `inner` of the loop is the number of repetitions, or, if `shrinks`, its
- * maximum. Under the mean the synchronisation is the difference of the means and its interval
- * 1.96 (sd + reference sd) to both sides, as specified. Collective over MPI_COMM_WORLD.
- */
+/* Measures within `seconds` (significant on rank 0). Loop and reference are timed in turn, a
+   barrier (or a window) before each, and a sample of the synchronisation is the difference of two
+   that follow one another. `inner` of the loop is the number of repetitions, or, if `shrinks`, its
+   max. Under the mean the synchronisation is the difference of the means and its interval 1.96 (sd
+   + reference sd) to both sides, as specified. Collective over MPI_COMM_WORLD. */
 void syncbench_measure(const struct bc_run *run, const struct syncbench_loop *loop, bool shrinks,
                        double seconds, struct syncbench_result *result);
 

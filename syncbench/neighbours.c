@@ -1,6 +1,5 @@
-#include "syncbench/neighbours.h"
-
 #include "common/mpi/grid.h"
+#include "syncbench/kinds.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -20,11 +19,6 @@ const char *syncbench_lacks(enum syncbench_set set, int ranks, int n)
     }
 }
 
-int syncbench_max_neighbours(int n)
-{
-    return n > BC_GRID_SIDES ? n : BC_GRID_SIDES;
-}
-
 /* The next number of a generator that depends on the state alone: SplitMix64 (Steele, Lea and
    Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014). */
 static uint64_t next_random(uint64_t *state)
@@ -35,8 +29,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* A number below `bound`, all equally likely: draws again where the remainder would prefer some
-   numbers. */
+/* A number below `bound`, all equally likely: draws again where the remainder would prefer some. */
 static uint64_t random_below(uint64_t *state, uint64_t bound)
 {
     const uint64_t excess = UINT64_MAX % bound + 1;
@@ -61,8 +54,7 @@ void syncbench_permute(uint64_t seed, int ranks, int *order)
     }
 }
 
-/* Inserts a rank into an ascending list, unless the rank is there or is `self`; returns the new
-   length. */
+/* Inserts a rank, unless it is there or is `self`, into an ascending list; returns its length. */
 static int insert(int *list, int count, int rank, int self)
 {
     int place = count;

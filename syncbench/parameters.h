@@ -1,6 +1,4 @@
-/*
- * The options of syncbench.
- */
+/* The options of syncbench. */
 #ifndef COMMCOST_SYNCBENCH_PARAMETERS_H
 #define COMMCOST_SYNCBENCH_PARAMETERS_H
 
@@ -18,9 +16,7 @@ struct syncbench_parameters {
 };
 
 extern const struct syncbench_parameters syncbench_default_parameters;
-
-/* The table; the struct lies at the beginning of the caller's. */
-#define SYNCBENCH_OPTIONS 6
+enum { SYNCBENCH_OPTIONS = 6 };
 extern const struct bc_option syncbench_options[SYNCBENCH_OPTIONS];
 
 /* The specification's repetitions of a loop, and loops. */

@@ -5,13 +5,6 @@
  * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation part; see kinds.h.
  * Loops with and without are timed in turn and each pair gives a difference, so that drift cancels.
  * The delay is short, since its variation is in the result.
- *
- *   parameters.h   options
- *   neighbours.h   which ranks synchronise with which
- *   kinds.h        the ways to synchronise
- *   kernel.h       the timed loops
- *   measure.h      one row
- *   check.h        whether a synchronisation synchronises
  */
 #include "common/clock/work.h"
 #include "common/machine/memory.h"
@@ -19,7 +12,6 @@
 #include "common/mpi/grid.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "syncbench/check.h"
 #include "syncbench/measure.h"
 #include "syncbench/parameters.h"
 
@@ -121,8 +113,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 
 /* ---- what all rows share --------------------------------------------------------------------- */
 
-/* The units of the delay, the same on all ranks: those that take rank 0 AUTO_DELAY_NS, unless
-   --delay says them. Collective. */
+/* The delay's units, the same on all ranks: --delay's, or AUTO_DELAY_NS on rank 0. Collective. */
 static uint64_t find_delay(const struct syncbench_parameters *p)
 {
     if (p->delay_units >= 0)
@@ -183,7 +174,8 @@ static void open_syncbench(void *state, struct bc_run *run)
     BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
     bench->order = allocate_ranks(ranks);
     syncbench_permute((uint64_t)p->seed, ranks, bench->order);
-    bench->neighbours = allocate_ranks(syncbench_max_neighbours((int)p->max_neighbours));
+    bench->neighbours =
+        allocate_ranks(p->max_neighbours > BC_GRID_SIDES ? (int)p->max_neighbours : BC_GRID_SIDES);
     bench->delay_units = find_delay(p);
     bc_output_remark(run->output, "note", "delay of %llu steps; random neighbours from seed %lld",
                      (unsigned long long)bench->delay_units, (long long)p->seed);
@@ -220,8 +212,7 @@ static void close_syncbench(void *state)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Whether the kind doesn't synchronise. If it need not, a note says so. Collective; significant on
-   rank 0. */
+/* Whether the kind doesn't synchronise (rank 0), which a note says if it need not. Collective. */
 static bool is_wrong(const struct bc_run *run, const struct syncbench_kind *kind,
                      struct syncbench_team *team)
 {
@@ -282,16 +273,12 @@ const struct bc_benchmark syncbench_benchmark = {
     .name = "syncbench",
     .summary = "Measures what synchronising processes costs, in the ways of coarrays and of MPI.\n"
                "Needs at least 2 processes.",
-    .options = syncbench_options,
-    .option_count = SYNCBENCH_OPTIONS,
+    .options = {syncbench_options, SYNCBENCH_OPTIONS, &syncbench_default_parameters,
+                sizeof syncbench_default_parameters},
     .table = {columns, sizeof columns / sizeof *columns},
     .budget_s = 50.0,
     .may_start_together = true,
-    .defaults = &syncbench_default_parameters,
-    .defaults_bytes = sizeof syncbench_default_parameters,
-    .state_bytes = sizeof(struct syncbench_state),
-    .key_bytes = sizeof(struct key),
-    .result_bytes = sizeof(struct result),
+    .bytes = {sizeof(struct syncbench_state), sizeof(struct key), sizeof(struct result)},
     .fit = fit,
     .open = open_syncbench,
     .rows = list_rows,

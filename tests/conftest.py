@@ -6,16 +6,18 @@ Exit status 77 (CTest's word for skipped) where everything was skipped.
 """
 
 import os
+import re
 import shlex
 import sys
+import time
 
 import pytest
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(TESTS, "lib"))
-pytest.register_assert_rewrite("accuracy", "mpi_run")
+pytest.register_assert_rewrite("accuracy", "made_results", "mpi_run", "pretended_suite")
 from bounds import Bounds  # noqa: E402
-from mpi_run import Launcher  # noqa: E402
+from mpi_run import Launcher, assert_refused, read_tsv, run_raw  # noqa: E402
 
 SKIPPED = 77
 
@@ -82,14 +84,58 @@ def bounds():
     return Bounds()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def start(built, launcher):
+    """Starts a program of the build with options and environment variables; returns the finished
+    process with its texts."""
+    def finished(program, *options, ranks=2, **environment):
+        return run_raw(launcher, ranks, [built(program), *options], environment)
+    return finished
+
+
+@pytest.fixture(scope="session")
+def rows_of(start):
+    """The same, for a run that must succeed; returns its rows."""
+    def rows(program, *options, ranks=2, **environment):
+        done = start(program, *options, ranks=ranks, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return read_tsv(done.stdout)
+    return rows
+
+
+@pytest.fixture(scope="session")
+def refused(built, launcher):
+    """Starts a program of the build with wrong options or variables. At once it must end with one
+    line on stderr, which has the text `named` and says what would do. Returns the line."""
+    start_s = time.monotonic()
+    run_raw(launcher, 2, ["false"])
+    # What the launcher takes to end a job that failed is no fault of the program's: Open MPI's 2 s.
+    launch_s = time.monotonic() - start_s
+
+    def start(program, *options, named, ranks=2, environment=None):
+        start_s = time.monotonic()
+        done = run_raw(launcher, ranks, [built(program), *options], environment)
+        seconds = time.monotonic() - start_s
+        line = assert_refused(done, os.path.basename(program), named)
+        assert re.search(r"use |see --help|lower the one", line), line
+        if not launcher.is_openmpi:  # whose mpirun adds its own
+            assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert seconds < 2.0 + launch_s, done.args
+        return line
+    return start
+
+
+@pytest.fixture(scope="session")
 def say(request):
     """Prints a line of figures, in a test that passes, too."""
     capture = request.config.pluginmanager.getplugin("capturemanager")
+    writer = request.config.get_terminal_writer()
 
     def line(text):
         with capture.global_and_fixture_disabled():
-            print(text, flush=True)
+            if writer.width_of_current_line > 0:  # behind pytest's dots
+                writer.line()
+            writer.line(text, flush=True)
     return line
 
 

@@ -31,8 +31,7 @@ int64_t (*bc_clock_read)(void) = read_monotonic;
 static uint64_t tsc_ns_per_tick;
 static uint64_t tsc_origin;
 
-/* rdtscp waits for all earlier instructions; the fence keeps later ones from starting before the
-   counter is read. */
+/* rdtscp waits for all earlier instructions; the fence keeps later ones behind it. */
 static inline uint64_t tsc_ticks(void)
 {
     unsigned int processor;
@@ -46,8 +45,8 @@ static int64_t read_tsc(void)
     return (int64_t)((unsigned __int128)(tsc_ticks() - tsc_origin) * tsc_ns_per_tick >> 32);
 }
 
-/* CPUID leaf 0x80000007, EDX bit 8: invariant time stamp counter; leaf 0x80000001, EDX bit 27:
-   rdtscp exists. */
+/* CPUID leaf 0x80000007, EDX bit 8: the counter is invariant; 0x80000001, EDX bit 27: has rdtscp.
+ */
 static bool tsc_is_invariant(void)
 {
     unsigned int a, b, c, d;

@@ -1,9 +1,6 @@
 /*
- * The clock of every measurement.
- *
- * One clock is in force at a time: call bc_clock_select() once, before anything is timed. Times are
- * nanoseconds since an arbitrary origin that differs from rank to rank, so only differences on one
- * rank mean anything. All functions are local.
+ * The clock of every measurement: nanoseconds since an arbitrary origin that differs from rank to
+ * rank. Call bc_clock_select() once, before anything is timed. All functions are local.
  */
 #ifndef COMMCOST_COMMON_CLOCK_CLOCK_H
 #define COMMCOST_COMMON_CLOCK_CLOCK_H
@@ -13,37 +10,33 @@
 
 enum bc_clock_kind {
     BC_CLOCK_MONOTONIC, /* clock_gettime(CLOCK_MONOTONIC): the default */
-    BC_CLOCK_TSC,       /* the processor's time stamp counter, if invariant */
+    BC_CLOCK_TSC,       /* the time stamp counter, if its rate is constant in every power state */
     BC_CLOCK_WTIME      /* MPI_Wtime; needs MPI_Init */
 };
 
 struct bc_clock_cost {
-    double read_ns;       /* from one reading to the next: what a pair of readings adds to the time
-                             between them */
+    double read_ns;       /* what a pair of readings adds to the time between them */
     double resolution_ns; /* the smallest step above 0 that was seen */
 };
 
 /* Reads the clock in force; bc_clock_select() sets it. */
 extern int64_t (*bc_clock_read)(void);
 
-/* The time now on this rank, in nanoseconds. */
 static inline int64_t bc_now_ns(void)
 {
     return bc_clock_read();
 }
 
-/* Puts a clock in force. False, with nothing changed, if this machine lacks it: the time stamp
-   counter is accepted only where the processor says that it runs at a constant rate in every power
-   state. Selecting it takes about 20 ms, to measure its rate against CLOCK_MONOTONIC. */
+/* Puts a clock in force. False, with nothing changed, if this machine lacks it. Selecting the time
+   stamp counter takes about 20 ms, to measure its rate against CLOCK_MONOTONIC. */
 bool bc_clock_select(enum bc_clock_kind kind);
 
 /* Whether all processes of a node read the same clock with the one in force, unless something
-   shifts it for some of them. The other clocks have an origin or a rate that each process measures
-   for itself. */
+   shifts it for some. Other clocks have an origin or a rate that each process measures for itself.
+ */
 bool bc_clock_is_shared_on_node(void);
 
-/* Measures the cost of the clock in force: the median over batches of readings. Takes about 1 ms.
- */
+/* Measures the cost of the clock in force: the median over batches of readings; in about 1 ms. */
 struct bc_clock_cost bc_clock_measure(void);
 
 /* Seconds since an arbitrary origin, for time budgets, not for measuring. */

@@ -1,10 +1,9 @@
 /*
  * Work that takes the processor a known time and that no compiler removes.
  *
- * The work is a chain of multiply-add steps, each of which needs the result of the step before, so
- * steps don't overlap and use no memory. Work is counted in units of one step; its time is linear
- * in units. An empty assembly statement in each step hides the value from the compiler, so the loop
- * stays at any optimisation level and with link-time optimisation.
+ * Work is counted in units of one step, and its time is linear in units: a chain of multiply-adds,
+ * each of which needs the result of the one before, without memory. An empty assembly statement in
+ * each step hides the value from the compiler, so the loop stays at any optimisation level.
  */
 #ifndef COMMCOST_COMMON_CLOCK_WORK_H
 #define COMMCOST_COMMON_CLOCK_WORK_H
@@ -21,8 +20,8 @@ struct bc_work_rate {
 uint64_t bc_work(uint64_t units);
 
 /* Measures the rate of work that nothing interrupts, from the quickest runs of two amounts, about 1
-   and 10 µs, taken in turn. Takes about 10 ms; the clock must have been selected. Where time stands
-   still while a program computes (on some simulators) both members are 0. Local. */
+   and 10 µs, in about 10 ms. The clock must have been selected. Where time stands still while a
+   program computes (on some simulators) both members are 0. Local. */
 struct bc_work_rate bc_work_calibrate(void);
 
 /* The units whose time is nearest to `ns`; 0 where that is less than one unit, or where no amount

@@ -53,8 +53,7 @@ size_t bc_cache_llc_bytes(void)
 
 size_t bc_cache_llc_flush_bytes(void)
 {
-    const size_t bytes = bc_cache_llc_bytes();
-    return bytes + bytes / 2;
+    return bc_cache_llc_bytes() * 3 / 2;
 }
 
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
@@ -71,9 +70,8 @@ bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
     return true;
 }
 
-/* Reads every cache line of the buffer once, in scattered order: a linear congruential sequence of
-   full period over the next power of two (Hull and Dobell, "Random Number Generators", SIAM
-   Review 4 (1962)). */
+/* Reads every cache line once, in the order of a linear congruential sequence of full period over
+   the next power of two (Hull and Dobell, "Random Number Generators", SIAM Review 4 (1962)). */
 static double read_scattered(const struct bc_cache_flush *flush)
 {
     enum { LINE_VALUES = 64 / sizeof(double) };
@@ -92,11 +90,10 @@ static double read_scattered(const struct bc_cache_flush *flush)
 }
 
 /* The specified recurrence alone is not enough: on AMD Zen 5 lines in use survive 16 MiB of it in
-   the level-2 cache of 1 MiB, and many survive a buffer of the last-level cache's size there. The
-   prefetcher has time to bring every line before it is needed, and prefetched lines seem to replace
-   one another first (reads in the same order at the same pace don't evict either; reads in
-   scattered order do). After one scattered pass up to a quarter of the last-level cache's lines
-   were left, after two passes far fewer (tests/accuracy/cache_flush_test.c). */
+   the level-2 cache of 1 MiB. The prefetcher has time to bring every line before it is needed, and
+   prefetched lines seem to replace one another first (reads in the same order at the same pace
+   don't evict either). After one scattered pass up to a quarter of the last-level cache's lines
+   were left, after two far fewer (tests/accuracy/cache_flush_test.c). */
 void bc_cache_flush_run(struct bc_cache_flush *flush)
 {
     double *const values = flush->values;

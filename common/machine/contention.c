@@ -16,32 +16,16 @@
 #define WAITED_SHARE_MAX 0.05
 
 /* A shorter wait gets no warning, unless its share exceeds WAITED_SHARE_MUCH, and neither do fewer
-   preemptions: a service that wakes up now and then is no competitor, even if a short row meets
-   it. */
+   preemptions: a service that wakes up now and then is no competitor. */
 #define WAITED_S_MIN 0.005
 #define WAITED_SHARE_MUCH 0.25
 #define SWITCHES_MIN 5
 
-/* The run gets a warning if a host took a larger share of the busy ticks, and at least this many
-   ticks. */
+/* The run gets a warning if a host took a larger share of the busy ticks, and as many ticks. */
 #define STOLEN_SHARE_MAX 0.05
 #define STOLEN_TICKS_MIN 10
 
 /* ---- the kernel's counters ------------------------------------------------------------------- */
-
-/* How long the calling thread has waited for a processor since its start; -1 where the kernel
-   doesn't say. */
-static int64_t read_waited_ns(const char *schedstat)
-{
-    int64_t numbers[2]; /* ns on a processor, ns waited */
-    return bc_system_numbers(numbers, 2, "", "%s", schedstat) ? numbers[1] : -1;
-}
-
-static int64_t read_switches(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
 
 struct bc_ticks bc_ticks_read(const char *stat)
 {
@@ -81,8 +65,11 @@ struct bc_loss bc_loss_of(double seconds, double waited_s, int64_t switches)
 struct bc_loss bc_contention_look(struct bc_contention *contention)
 {
     const struct bc_contention before = *contention;
-    contention->waited_ns = read_waited_ns(contention->schedstat);
-    contention->switches = read_switches();
+    int64_t ns[2]; /* on a processor; waiting for one */
+    struct rusage usage = {.ru_nivcsw = 0};
+    (void)getrusage(RUSAGE_THREAD, &usage);
+    contention->waited_ns = bc_system_numbers(ns, 2, "", "%s", contention->schedstat) ? ns[1] : -1;
+    contention->switches = usage.ru_nivcsw;
     contention->looked_s = bc_elapsed_s();
     const bool known = contention->waited_ns >= 0 && before.waited_ns >= 0;
     return bc_loss_of(contention->looked_s - before.looked_s,

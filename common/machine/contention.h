@@ -3,24 +3,18 @@
  *
  * An MPI library that polls keeps its rank ready to run all the time, so the rank waits whenever
  * something else runs on its processor. Linux counts that wait for each thread
- * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns);
- * where it doesn't, it counts how often the thread was preempted (getrusage, ru_nivcsw). Only the
- * thread that writes the rows is looked at.
+ * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns), or
+ * at least how often the thread was preempted (getrusage, ru_nivcsw). Only the thread that writes
+ * the rows is looked at. What the host of a virtual machine takes the kernel counts in ticks of all
+ * processors of a node together (proc(5): steal), so it is looked at once, over the whole run.
  *
- * The host of a virtual machine may take processors away, too. The kernel counts that in ticks, and
- * for all processors of a node together (proc(5): steal), so it is looked at once, over the whole
- * run.
- *
- * None of these functions runs in a timed region. A job whose ranks share processors has a warning
- * of its own, and its rows get none from here.
+ * None of these functions runs in a timed region.
  */
 #ifndef COMMCOST_COMMON_MACHINE_CONTENTION_H
 #define COMMCOST_COMMON_MACHINE_CONTENTION_H
 
 #include "common/machine/job.h"
 #include "common/result/output.h"
-
-#include <stdint.h>
 
 /* A row gets a warning if some rank was preempted more often, where its wait isn't known. */
 #define BC_SWITCHES_PER_S_MAX 25.0
@@ -48,8 +42,8 @@ struct bc_loss {
     double switches_per_s; /* preemptions; 0 where the wait is known */
 };
 
-/* The loss within `seconds`, of which the rank waited waited_s for a processor (negative: not
-   known) and in which it was preempted `switches` times. Local. */
+/* The loss within `seconds`, of which the rank waited waited_s (negative: not known) for a
+   processor and in which it was preempted `switches` times. Local. */
 struct bc_loss bc_loss_of(double seconds, double waited_s, int64_t switches);
 
 /* Begins to count for the calling thread. `schedstat` is the path of a file as
@@ -59,9 +53,9 @@ void bc_contention_begin(struct bc_contention *contention, const char *schedstat
 /* The loss since the last look, or since the beginning. Local. */
 struct bc_loss bc_contention_look(struct bc_contention *contention);
 
-/* Warns on rank 0 if some rank lost too much since the last row, and names the rank that lost most.
-   The thread that began calls this before row number `row` is written. Collective over
-   MPI_COMM_WORLD: one reduction of two values. */
+/* Warns on rank 0 if some rank lost too much since the last row, and names the rank that lost most,
+   but not in a job whose ranks share processors, which has a warning of its own. The thread that
+   began calls this before row number `row` is written. Collective over MPI_COMM_WORLD. */
 void bc_contention_row(struct bc_contention *contention, const struct bc_job *job,
                        struct bc_output *output, int64_t row);
 

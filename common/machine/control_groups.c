@@ -12,8 +12,8 @@
 
 /* ---- the groups of a process ----------------------------------------------------------------- */
 
-/* Looks at one group, whose files lie in `folder`, if that exists; `version` of control groups is
-   1 or 2. */
+/* Looks at a group, whose files lie in `folder` if that exists; `version` of control groups: 1, 2.
+ */
 typedef void look_fn(const char *folder, int version, void *context);
 
 struct visit {
@@ -22,23 +22,21 @@ struct visit {
     void *context;
 };
 
-/* Looks at a group and at all groups above it, whose hierarchy may be mounted at `name` below the
-   mount. */
+/* Looks at a group and all groups above it, whose hierarchy may be mounted at `name` in the mount.
+ */
 static void look_upwards(const struct visit *visit, const char *name, const char *group,
                          int version)
 {
     char path[PATH_MAX];
     const char *const slash = name[0] != '\0' ? "/" : "";
-    const size_t length = strlen(group);
     const int top = snprintf(path, sizeof path, "%s%s%s", visit->mount, slash, name);
-    if ((size_t)top + length >= sizeof path)
+    const size_t length = (size_t)top + strlen(group);
+    if (length >= sizeof path)
         return;
-    memcpy(path + top, group, length + 1);
-    char *end = path + top + length;
-    while (end != NULL && end >= path + top) {
+    strcpy(path + top, group);
+    for (char *end = path + length; end != NULL && end >= path + top; end = strrchr(path, '/')) {
         *end = '\0';
         visit->look(path, version, visit->context);
-        end = strrchr(path, '/');
     }
 }
 
@@ -52,8 +50,7 @@ static bool has_controller(const char *list, const char *controller)
     return false;
 }
 
-/* Looks at each group that limits what `controller` ("memory", "cpu") controls, from the innermost
-   outwards. */
+/* Looks at each group of `controller` ("memory", "cpu"), from the innermost outwards. */
 static void visit_groups(const char *membership, const char *mount, const char *controller,
                          look_fn *look, void *context)
 {

@@ -1,12 +1,11 @@
 /*
  * The control groups of a process, by whose limits containers and batch jobs bound what it may
  * take: memory, and processor time. When the processes of a group have used up its quota of
- * processor time, on however many processors, the kernel stops them for the rest of the period
- * ("docker run --cpus=1.5" sets one). Reads Linux's files; all functions are local.
+ * processor time, the kernel stops them for the rest of the period ("docker run --cpus=1.5").
  *
- * In all functions `membership` is a file as /proc/self/cgroup, which names the groups of a
+ * All functions are local. `membership` is a file as /proc/self/cgroup, which names the groups of a
  * process, and `mount` is where the hierarchies of groups are mounted (as /sys/fs/cgroup). The
- * limits of all groups above the named ones count, too. Groups above the top of a container's view
+ * limits of all groups above the named ones count, too; those above the top of a container's view
  * can't be seen from inside.
  *
  * Source: Linux's Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat,
@@ -29,8 +28,7 @@ int64_t bc_memory_of_groups(const char *membership, const char *mount);
 struct bc_quota {
     uint64_t device, group; /* device and inode of the group's folder: the same for all processes
                                that see the group, by whatever path */
-    double processors;      /* processor time per wall-clock time: 1.5 is one and a half
-                               processors */
+    double processors;      /* processor time per wall-clock time */
     int64_t version;        /* of control groups: 1 or 2 */
 };
 
@@ -52,8 +50,7 @@ struct bc_quota_finding {
     int ranks;                /* that share the exceeded quota; 0: no quota is exceeded */
 };
 
-/* Judges the quotas of `count` ranks of one node, which may be in different groups: ranks share a
-   quota if both have it. */
+/* Judges the quotas of `count` ranks of one node: ranks share a quota if both have it. */
 struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int count);
 
 /* The name of the file that sets a group's quota. */

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The number of a processor's core, which is the first in the list of that core's processors; -1 if
-   the system doesn't say. */
+/* A processor's core: the first in the list of the core's processors; -1: the system doesn't say.
+ */
 static int read_core(const char *folder, int processor)
 {
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};

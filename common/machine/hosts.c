@@ -111,8 +111,8 @@ static bool extend(struct bc_host_run *run, const struct bc_host_run *next)
     if (run->part || next->part || !is_next_name(run, next) ||
         run->ranks.count != next->ranks.count || run->ranks.step != next->ranks.step)
         return false;
-    const long long before = /* the first rank of this run's last host */
-        run->ranks.first + (run->hosts - 1) * run->shift;
+    /* The first rank of this run's last host. */
+    const long long before = run->ranks.first + (run->hosts - 1) * run->shift;
     const int shift = (int)(next->ranks.first - before);
     if ((run->hosts > 1 && run->shift != shift) || (next->hosts > 1 && next->shift != shift))
         return false;
@@ -193,8 +193,7 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
-/* Appends the names of the run's hosts from number `first` to `last`, counted from 0. Runs of
-   several hosts have numbers. */
+/* Appends the names of the run's hosts `first` to `last`, counted from 0. */
 static void append_names(struct bc_text *text, const struct bc_host_run *run, long long first,
                          long long last)
 {

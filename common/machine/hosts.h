@@ -17,15 +17,13 @@
 #include <stddef.h>
 
 /* Writes ascending ranks as ranges with strides: 0,1,2,3,8 becomes "0-3,8", and 0,4,8,12 becomes
-   "0-12/4". Returns the length of the whole text, of which at most size - 1 characters are
-   written. */
+   "0-12/4". Returns the length of the whole text, as snprintf does. */
 size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size);
 
 struct bc_host_run;
 
-/* Hosts in the caller's order, stored as runs of hosts that continue one pattern: the memory grows
-   with the number of runs, not of hosts. All zeros is an empty list. Without memory the job ends.
- */
+/* Hosts in the caller's order, as runs of hosts that continue one pattern: the memory grows with
+   the number of runs, not of hosts. All zeros is an empty list. Without memory the job ends. */
 struct bc_hosts {
     struct bc_host_run *runs;
     size_t count, capacity;
@@ -37,9 +35,9 @@ void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, si
 /* Appends all hosts of `more`. */
 void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more);
 
-/* Collects the lists of all ranks of `comm` on its rank 0, in the order of the ranks; on other
-   ranks the list is empty afterwards. Along a binomial tree: log2(P) steps, and no more memory than
-   the whole list takes. Collective. */
+/* Collects the lists of all ranks of `comm` on its rank 0, in the order of the ranks, and empties
+   all others. Along a binomial tree: log2(P) steps, and no more memory than the whole list takes.
+   Collective. */
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 
 /* Returns the text; the caller frees it. */

@@ -8,7 +8,6 @@
 #include "common/result/text.h"
 
 #include <sched.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,9 +90,8 @@ static void append_processors(struct bc_text *text, const cpu_set_t *processors)
 }
 
 /* Brings the text of the lowest rank that has one to rank 0, which adds the number of nodes that
-   have one, and frees all others. `text` is NULL on ranks that are no leaders. NULL on other ranks,
-   and if no rank has a text. Uses collectives only, since a program under the monitor may have
-   receives pending. Collective. */
+   have one; frees all others. NULL on other ranks, and if no rank has a text. Uses collectives
+   only, since a program under the monitor may have receives pending. Collective. */
 static char *text_of_nodes(const struct bc_job *job, char *text)
 {
     struct bc_text whole = {0};
@@ -120,8 +118,7 @@ static char *text_of_nodes(const struct bc_job *job, char *text)
 
 /* Where a rank of the node runs. */
 struct place {
-    cpu_set_t set;      /* the processors on which it may run; describe_shared_cores replaces them
-                           by their cores */
+    cpu_set_t set;      /* processors on which it may run; in describe_shared_cores their cores */
     int last_processor; /* on which it ran just now; -1: not known */
     int rank;           /* in MPI_COMM_WORLD */
     bool has_to_share;  /* set by have_to_share */
@@ -196,8 +193,7 @@ static bool find_neighbours(const struct place *places, int count, const struct 
     return false;
 }
 
-/* Says which ranks share cores; NULL where none do. Replaces the places' processors by their
-   cores. */
+/* Says which ranks share cores, by which it replaces the places' processors; NULL where none do. */
 static char *describe_shared_cores(struct place *places, int count, const struct bc_cores *cores)
 {
     struct bc_text text = {0};
@@ -217,8 +213,8 @@ static char *describe_shared_cores(struct place *places, int count, const struct
         free(ranks);
     } else if (find_neighbours(places, count, cores, &a, &b)) {
         bc_text_append(&text,
-                       "ranks %d and %d, which are not bound to different cores, ran "
-                       "on processors %d and %d of one core when the job began",
+                       "ranks %d and %d, which are not bound to different cores, ran on processors "
+                       "%d and %d of one core when the job began",
                        a->rank, b->rank, a->last_processor, b->last_processor);
     }
     return text.start;
@@ -286,13 +282,8 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
 
 void bc_job_describe(struct bc_job *job)
 {
-    const struct bc_system here = {
-        .cores = BC_CORES_FOLDER,
-        .last_processor = -1,
-        .groups_of_process = BC_GROUPS_OF_PROCESS,
-        .groups_mount = BC_GROUPS_MOUNT,
-    };
-    bc_job_describe_by(job, &here);
+    bc_job_describe_by(
+        job, &(struct bc_system){BC_CORES_FOLDER, -1, BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT});
 }
 
 void bc_job_describe_by(struct bc_job *job, const struct bc_system *system)

@@ -37,17 +37,17 @@ struct bc_system {
     const char *groups_mount;      /* as /sys/fs/cgroup */
 };
 
-/* Fills in all members; bc_job_free frees them. Collective over MPI_COMM_WORLD. Takes O(log P)
-   messages a rank, and memory that grows with the ranks of the node, not with P; only the list of
-   hosts that have no numbers (hosts.h) grows with the nodes. */
+/* Fills in all members, in O(log P) messages a rank and memory that grows with the ranks of the
+   node, not with P; only the list of hosts without numbers (hosts.h) grows with the nodes. Free
+   with bc_job_free. Collective over MPI_COMM_WORLD. */
 void bc_job_describe(struct bc_job *job);
 
 /* The same, from the files of another system, which may differ from rank to rank. */
 void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
-/* The bytes that each rank may take of what its node has available (memory.h): node_bytes divided
-   by the ranks of the fullest node; the minimum over ranks. INT64_MAX where all give INT64_MAX,
-   since no system says. Collective over MPI_COMM_WORLD; the same on every rank. */
+/* The bytes that each rank may take of what its node has available (memory.h; INT64_MAX: not
+   known): node_bytes divided by the ranks of the fullest node; the minimum over ranks. Collective
+   over MPI_COMM_WORLD; the same on every rank. */
 int64_t bc_job_share_per_rank(const struct bc_job *job, int64_t node_bytes);
 
 /* Collective. */

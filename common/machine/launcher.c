@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the first of the variables that is set; NULL if none is. The list ends with NULL. */
+/* The value of the first variable that is set; NULL if none is. The list ends with NULL. */
 static const char *first_set(const char *const *variables)
 {
-    const char *value = NULL;
-    for (; value == NULL && *variables != NULL; variables++)
-        value = getenv(*variables);
-    return value;
+    while (*variables != NULL && getenv(*variables) == NULL)
+        variables++;
+    return *variables != NULL ? getenv(*variables) : NULL;
 }
 
 bool bc_launcher_is_first(void)

@@ -7,8 +7,7 @@
 
 #include <stdbool.h>
 
-/* Whether this is the first process of its job, which speaks for all of them. True where no
-   launcher says. */
+/* Whether this is the first process of its job, or no launcher says which one is. */
 bool bc_launcher_is_first(void);
 
 /* The number of processes of the job; 0 where no launcher says. */

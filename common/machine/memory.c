@@ -38,8 +38,7 @@ int64_t bc_shared_memory_available(void)
     return (int64_t)folder.f_bavail * (int64_t)folder.f_frsize;
 }
 
-/* Says on stderr that /dev/shm is full, if fewer than min_bytes are free. A signal handler calls
-   this. */
+/* Says that /dev/shm is full, if fewer than min_bytes are free. A signal handler calls this. */
 static bool explain(int64_t min_bytes)
 {
     static const char text[] =

@@ -2,11 +2,10 @@
  * How much memory a process may still take, of its node and of /dev/shm, and allocation that ends
  * the job where there is none. All functions are local.
  *
- * Linux ends a process that takes more than its node has, or more than the control groups of
- * containers and batch jobs allow (control_groups.h). MPI libraries put what the ranks of a node
- * share into /dev/shm. Where that is too small some libraries give up in MPI_Init with an error of
- * their own, and with others the kernel ends a process with SIGBUS at its first access, without any
- * message.
+ * Linux ends a process that takes more than its node or its control groups have. MPI libraries put
+ * what the ranks of a node share into /dev/shm. Where that is too small some libraries give up in
+ * MPI_Init with an error of their own, and with others the kernel ends a process with SIGBUS at its
+ * first access, without any message.
  */
 #ifndef COMMCOST_COMMON_MACHINE_MEMORY_H
 #define COMMCOST_COMMON_MACHINE_MEMORY_H
@@ -23,15 +22,13 @@ int64_t bc_memory_available(void);
    call it: statvfs is a bare system call in Linux's C libraries. */
 int64_t bc_shared_memory_available(void);
 
-/* If `speaks`, warns on stderr when /dev/shm is nearly full, since a library that gives up in
-   MPI_Init then ends the process. From now on a SIGBUS while /dev/shm is full ends the process with
-   one line that says so, and with exit status 1; a SIGBUS for another reason ends it as usual. Call
-   it before MPI_Init. */
+/* Call before MPI_Init: if `speaks`, warns on stderr when /dev/shm is nearly full. From now on a
+   SIGBUS while /dev/shm is full ends the process with one line that says so, and with exit status
+   1; a SIGBUS for another reason ends it as usual. */
 void bc_shared_memory_watch(bool speaks);
 
-/* Allocates `count` elements of `element_bytes` bytes, filled with zeros; never NULL, also for no
-   elements. Without memory ends the job with the message that printf makes of `format`. The caller
-   frees it. */
+/* Allocates `count` elements of zeros; never NULL, also for no elements. Without memory ends the
+   job with the message that printf makes of `format`. The caller frees it. */
 void *bc_allocate(size_t count, size_t element_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

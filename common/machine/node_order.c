@@ -9,7 +9,7 @@
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
-/* The rank in `to` of a process that is `rank` in `from`; MPI_UNDEFINED if it isn't in `to`. */
+/* The rank in `to` of a process that is `rank` in `from`, or MPI_UNDEFINED. */
 static int translate(MPI_Comm from, int rank, MPI_Comm to)
 {
     MPI_Group from_group, to_group;
@@ -24,8 +24,7 @@ static int translate(MPI_Comm from, int rank, MPI_Comm to)
 
 void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job)
 {
-    /* Whether the ranks of each node follow each other in MPI_COMM_WORLD, so that places are
-       ranks. */
+    /* Whether the ranks of each node follow each other, so that places are ranks. */
     int follow = job->rank == translate(job->node_comm, 0, MPI_COMM_WORLD) + job->node_rank;
     bc_harness_allreduce(MPI_IN_PLACE, &follow, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     order->comm = MPI_COMM_WORLD;

@@ -6,22 +6,18 @@
  * Specifications pair ranks by number (r with r + P / 2, peers a stride apart) and mean pairs with
  * the network between them. Where a launcher deals ranks out to the nodes in turn (cyclically),
  * both ranks of such a pair may be on one node, and a benchmark would measure the node's memory
- * instead. So benchmarks apply these rules to places, and translate the resulting places to ranks
- * of MPI_COMM_WORLD, which rows and notes name. Places P / 2 apart are on different nodes unless
- * one node has more than half of the ranks.
+ * instead. So benchmarks apply these rules to places, and translate places to ranks of
+ * MPI_COMM_WORLD, which rows and notes name. Places P / 2 apart are on different nodes unless one
+ * node has more than half of the ranks.
  *
- * Where a launcher fills one node after the other, places are ranks, and MPI_COMM_WORLD is used as
- * it is. All functions take O(log P) messages a rank; their memory does not grow with P, but for
- * what the MPI library takes for a communicator.
+ * All functions take O(log P) messages a rank, and memory that does not grow with P, but for what
+ * the MPI library takes for a communicator.
  */
 #ifndef COMMCOST_COMMON_MACHINE_NODE_ORDER_H
 #define COMMCOST_COMMON_MACHINE_NODE_ORDER_H
 
 #include "common/machine/job.h"
 #include "common/result/output.h"
-
-#include <mpi.h>
-#include <stdbool.h>
 
 struct bc_node_order {
     MPI_Comm comm; /* all ranks; a rank's number in it is its place */
@@ -38,15 +34,13 @@ int bc_node_order_rank(const struct bc_node_order *order, int place);
 /* Whether a rank of MPI_COMM_WORLD is on another node than the calling rank. Local. */
 bool bc_crosses_nodes(const struct bc_job *job, int rank);
 
-/* The share of pairs that cross nodes, in whole percent; 0 and 100 only where none or all of them
-   do. `partners` are the `count` ranks of MPI_COMM_WORLD that the calling rank is paired with;
-   `count` may be 0 and may differ from rank to rank. Significant on rank 0; 0 if there are no
-   pairs. Collective over MPI_COMM_WORLD. */
+/* The share of pairs that cross nodes, in whole percent, on rank 0; 0 and 100 only where none or
+   all of them do. `partners` are the `count` (0 or more) ranks of MPI_COMM_WORLD that the calling
+   rank is paired with. Collective over MPI_COMM_WORLD. */
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
 
-/* Writes that share as a note: "100 % of the pairs cross nodes", after `which` ("single: ", or ""
-   for all pairs of the program). `partner` is -1 on a rank that has none. Writes nothing where the
-   job has one node. Collective over MPI_COMM_WORLD. */
+/* Where the job has several nodes, writes that share as a note, "100 % of the pairs cross nodes",
+   after `which`. `partner` is -1 on a rank that has none. Collective over MPI_COMM_WORLD. */
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
                       int partner);
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Reads the `count` integers behind `word`, from the first line of a file that begins with the word
-   and has them; any line begins with "". printf makes the file's path of `path`. False if there is
-   no such line. */
+   and has them; any line begins with "". printf makes the file's path of `path`. False without one.
+ */
 bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -19,15 +19,11 @@
  * that synchronise with that rank later; nothing else is ordered (Fortran 2008, 8.5.2, "segments").
  *
  * Where the network can't serve a put, a get or a lock by itself, its target does, and only while
- * the target is in an MPI call.
+ * the target is in an MPI call. An MPI error ends the job.
  *
  * With Open MPI before 5.0, coarrays, mutexes and queue locks of communicators without a common
- * rank must not be created at the same time: on one node the library mixes up their windows, or
- * creates none (tests/mpi_defects/windows_at_once.c). Create them one after the other, with a
- * barrier of all ranks in between. Its MPI_Compare_and_swap crashes there
- * (tests/mpi_defects/compare_and_swap.c), so nothing here uses that.
- *
- * An MPI error ends the job.
+ * rank must be created one after the other, with a barrier of all ranks in between: on one node the
+ * library mixes up their windows, or creates none (tests/mpi_defects/windows_at_once.c).
  */
 #ifndef COMMCOST_COMMON_MPI_COARRAY_H
 #define COMMCOST_COMMON_MPI_COARRAY_H
@@ -43,8 +39,8 @@ struct bc_coarray {
 };
 
 /* Allocates `count` values, all 0.0, on every rank of `comm`, in whole pages, and synchronises all
-   ranks. Ends the job if the count is negative, if there is no memory, or if the MPI library has no
-   unified memory model. Collective, with the same count on all ranks. */
+   ranks. Ends the job if the count is negative, or without memory or the unified memory model.
+   Collective, with the same count on all ranks. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
 /* Completes all transfers and frees. Collective. */
@@ -56,11 +52,10 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
    Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
-/* Makes a strided section of a coarray, as a committed datatype: `blocks` blocks of block_values
-   values, whose starts are stride_values apart. Make it once, outside of any timing, and free it
-   when all transfers with it are complete. Ends the job if an argument is negative. With a stride
-   below the block's length blocks overlap, which MPI forbids where data is written. bc_type_box
-   makes sections of several directions. Local. */
+/* Makes a strided section of a coarray, as a committed datatype that the caller frees: `blocks`
+   blocks of block_values values, whose starts are stride_values apart. Ends the job if an argument
+   is negative. With a stride below the block's length blocks overlap, which MPI forbids where data
+   is written. bc_type_box makes sections of several directions. Local. */
 MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values);
 
 /* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
@@ -77,11 +72,10 @@ void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_
 void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
                             double *destination, MPI_Datatype section);
 
-/* Sync memory: completes this rank's transfers and waits for no other rank. Local. */
+/* Completes this rank's transfers and waits for no other rank. Local. */
 void bc_sync_memory(const struct bc_coarray *coarray);
 
-/* Sync all: completes this rank's transfers and returns when all ranks have called it. Collective
-   over the coarray's ranks. */
+/* The same, and returns when all ranks have called it. Collective over the coarray's ranks. */
 void bc_sync_all(const struct bc_coarray *coarray);
 
 /* A set of ranks to synchronise with. */
@@ -98,10 +92,9 @@ void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray
                       int count);
 void bc_images_destroy(struct bc_images *images);
 
-/* Sync images: completes this rank's transfers, exchanges empty messages with each rank of the set,
-   and returns when each of these ranks has called it on this coarray, with a set that contains this
-   rank, as often as this rank has with sets that contain that rank. Other ranks take no part and
-   delay nobody. */
+/* Completes this rank's transfers, exchanges empty messages with each rank of the set, and returns
+   when each of these ranks has called it on this coarray, with a set that contains this rank, as
+   often as this rank has with sets that contain that rank. Other ranks take no part. */
 void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images);
 
 /* Mutual exclusion among the ranks of a communicator, for whatever they do while they hold it: an

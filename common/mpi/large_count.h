@@ -1,12 +1,11 @@
 /*
  * Counts beyond the range of MPI's int arguments.
  *
- * Up to BC_COUNT_MAX elements are passed as they are, with their own datatype. More are passed as
- * one element of a datatype that contains them all, made of blocks of BC_COUNT_MAX: J. Hammond, A.
- * Schaefer and R. Latham, "To INT_MAX... and Beyond! Exploring Large-Count Support in MPI", ExaMPI
- * 2014. So the call is the same for every size, and its datatype is chosen before anything is
- * timed. That works for messages, transfers and collectives, but not for reductions, whose
- * operations take predefined datatypes only, and not for int displacements.
+ * Up to BC_COUNT_MAX elements are passed as they are. More are passed as one element of a datatype
+ * that contains them all, made of blocks of BC_COUNT_MAX: J. Hammond, A. Schaefer and R. Latham,
+ * "To INT_MAX... and Beyond! Exploring Large-Count Support in MPI", ExaMPI 2014. So the call is the
+ * same for every size. That works for messages, transfers and collectives, but not for reductions,
+ * whose operations take predefined datatypes only, and not for int displacements.
  *
  * All functions are local. An MPI error ends the job.
  */
@@ -18,14 +17,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The maximum that is passed as an int. Tests build with a smaller one, so that small buffers are
-   treated as large ones. */
+/* The maximum that is passed as an int. Tests build with a smaller one. */
 #ifndef BC_COUNT_MAX
 #define BC_COUNT_MAX INT_MAX
 #endif
 
-/* The maximum number of elements that programs accept, 2^40: its products with the size of an
-   element and with any number of ranks are still 64-bit integers. */
+/* The maximum number of elements that programs accept: its products with an element's size and with
+   any number of ranks are still 64-bit integers. */
 #define BC_ELEMENTS_MAX ((double)(INT64_C(1) << 40))
 
 /* Whether `value` can be passed as an int. */
@@ -44,8 +42,7 @@ struct bc_amount {
     bool made;         /* bc_amount_destroy frees the type */
 };
 
-/* Makes an amount of `elements` (0 or more) of a predefined datatype. Destroy it when no operation
-   needs it any more. */
+/* Makes an amount of `elements` (0 or more) of a predefined datatype. */
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
 /* The same, but always as one element of a datatype whose data begins displacement_bytes behind the

@@ -72,8 +72,7 @@ static void write_processor(struct bc_output *output)
         fclose(cpuinfo);
 }
 
-/* MPICH's version text has many lines, of which the first names the library, and the one about the
-   device says how it communicates. */
+/* MPICH's version text has many lines: the first names the library, another its device. */
 static void write_library(struct bc_output *output)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -90,30 +89,27 @@ static void write_library(struct bc_output *output)
     }
 }
 
-/* Whether a text begins with one of the prefixes, whose list ends with NULL. */
-static bool begins_with(const char *text, const char *const *prefixes)
+/* Whether a text begins with one of the prefixes, which are separated by spaces. */
+static bool begins_with(const char *text, const char *prefixes)
 {
-    for (; *prefixes != NULL; prefixes++)
-        if (strncmp(text, *prefixes, strlen(*prefixes)) == 0)
+    while (*prefixes != '\0') {
+        const size_t length = strcspn(prefixes, " ");
+        if (strncmp(text, prefixes, length) == 0)
             return true;
+        prefixes += length + strspn(prefixes + length, " ");
+    }
     return false;
 }
 
-/* Writes the variables that choose a transport or tune the library, but not what a launcher sets
-   for its processes, since no user chose that. */
+/* Writes the variables that choose a transport or tune the library, but not what launchers set. */
 static void write_mpi_variables(struct bc_output *output)
 {
-    static const char *const mpi[] = {"UCX_",   "FI_",   "MPIR_CVAR_", "OMPI_MCA_", "MPICH_",
-                                      "PSM2_",  "PSM3_", "I_MPI_",     "MV2_",      "PMIX_MCA_",
-                                      "HYDRA_", "OPAL_", "UCC_",       "HCOLL_",    NULL};
-    static const char *const launcher[] = {"OMPI_MCA_orte_",
-                                           "OMPI_MCA_ess_",
-                                           "OMPI_MCA_pmix",
-                                           "OMPI_MCA_initial_",
-                                           "OMPI_MCA_plm=",
-                                           "OMPI_MCA_rmaps=",
-                                           "OMPI_MCA_mpi_oversubscribe=",
-                                           NULL};
+    static const char mpi[] =
+        "UCX_ FI_ MPIR_CVAR_ OMPI_MCA_ MPICH_ PSM2_ PSM3_ I_MPI_ MV2_ PMIX_MCA_ "
+        "HYDRA_ OPAL_ UCC_ HCOLL_";
+    static const char launcher[] =
+        "OMPI_MCA_orte_ OMPI_MCA_ess_ OMPI_MCA_pmix OMPI_MCA_initial_ OMPI_MCA_plm= "
+        "OMPI_MCA_rmaps= OMPI_MCA_mpi_oversubscribe=";
     for (char **variable = environ; *variable != NULL; variable++)
         if (begins_with(*variable, mpi) && !begins_with(*variable, launcher))
             bc_output_meta(output, "mpi_variable", "%s", *variable);
@@ -159,13 +155,14 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
                          job->max_per_node, job->min_processors);
     if (job->shared_cores != NULL)
         bc_output_remark(output, "note",
-                         "%s: hardware threads (hyperthreads) of a core have its units "
-                         "and caches between them, so each rank is slower; run no more "
-                         "ranks than cores, and bind them to cores",
+                         "%s: hardware threads (hyperthreads) of a core have its units and caches "
+                         "between them, so each rank is slower; run no more ranks than cores, and "
+                         "bind them to cores",
                          job->shared_cores);
     if (job->exceeded_quota != NULL)
-        bc_output_remark(output, "warning",
-                         "oversubscribed: %s; times include waiting, for as long as "
-                         "the kernel stops ranks that have used it up",
-                         job->exceeded_quota);
+        bc_output_remark(
+            output, "warning",
+            "oversubscribed: %s; times include waiting, for as long as the kernel stops "
+            "ranks that have used it up",
+            job->exceeded_quota);
 }

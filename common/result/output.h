@@ -71,7 +71,7 @@ struct bc_column {
     size_t at; /* offsetof the value in the result struct */
 };
 
-/* Declared for its address in unevaluated expressions; not defined. */
+/* For unevaluated expressions; not defined. */
 extern void *const bc_no_object;
 
 /* A column of a member of `struct type`; the member's type says how the cell is written. */
@@ -138,14 +138,12 @@ struct bc_output; /* an open result */
 struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
                                  const struct bc_table *table);
 
-/* The same, at the place where `stream` is, which stays open when the output is
-   closed. The process's locale stays as it is: the caller sees to it that the
-   decimal point is a point. NULL without memory. */
+/* The same, to a stream that stays open. The process's locale stays as it is: the caller sees to it
+   that the decimal point is a point. NULL without memory. */
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
                                    const struct bc_table *table);
 
-/* Writes `# key: value`, with metadata only. Control characters in the value become spaces, and
-   bytes that are not UTF-8 question marks, so that any value leaves the format whole. */
+/* Writes `# key: value`, with metadata only. The value is made plain (text.h). */
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -160,16 +158,14 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
 void bc_output_header(struct bc_output *output);
 
 /* Writes the row of a result struct, whose type is the one that the table's columns name, and
-   flushes it, so that a run that is killed later keeps it. Control characters (tabs, line breaks),
-   `#` and `"` in a text become underscores, and bytes that are not UTF-8 question marks. */
+   flushes it. Texts are made plain; in them tabs, line breaks, `#` and `"` become underscores. */
 void bc_output_row(struct bc_output *output, const void *result);
 
 /* The status in a result struct; BC_OK if the table has no such column. */
 enum bc_status bc_table_status(const struct bc_table *table, const void *result);
 
-/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was
-   cut off: to be called last, with the status that the program is about to
-   return. Nothing is written without metadata, or once something was lost. */
+/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was cut off: last,
+   with the program's exit status. Nothing is written without metadata, or once something was lost. */
 void bc_output_end(struct bc_output *output, int status);
 
 /* True if everything so far could be written, to a file that is still there; true for NULL. */
@@ -179,9 +175,8 @@ bool bc_output_good(const struct bc_output *output);
    else false with errno set to why; true for NULL. */
 bool bc_output_close(struct bc_output *output);
 
-/* Flushes a stream that writes to a file of its own. 0 if everything so far could be
-   written and the file is still there (a folder may have been removed meanwhile),
-   else what errno says of it. */
+/* Flushes a stream that writes to a file of its own. 0 if everything so far could be written and the
+   file is still there (a folder may have been removed meanwhile), else what errno says of it. */
 int bc_stream_problem(FILE *stream);
 
 #endif

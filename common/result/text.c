@@ -30,35 +30,27 @@ void bc_text_append(struct bc_text *text, const char *format, ...)
 
 /* ---- plain text ------------------------------------------------------------------------------ */
 
-/* The length in bytes of a character that begins with `first`; 0 if none does. */
-static size_t length_by_first_byte(unsigned char first)
-{
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xc2 && first < 0xe0)
-        return 2;
-    if (first >= 0xe0 && first < 0xf0)
-        return 3;
-    return first >= 0xf0 && first < 0xf5 ? 4 : 0;
-}
-
 /* Reads the first character of a text (RFC 3629). Returns its length in bytes; 0 if invalid. */
 static size_t read_character(const char *text, uint32_t *character)
 {
-    /* The smallest character of each length. */
-    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
+    /* Of each length: the bits of the first byte that tell it, and the smallest character. */
+    static const struct {
+        uint32_t mask, lead, min;
+    } forms[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
     const unsigned char first = (unsigned char)text[0];
-    const size_t length = length_by_first_byte(first);
-    *character = length <= 1 ? first : first & (0x7fU >> length);
-    for (size_t i = 1; i < length; i++) {
+    size_t more = 0;
+    while ((first & forms[more].mask) != forms[more].lead)
+        if (++more == sizeof forms / sizeof *forms)
+            return 0;
+    *character = first & ~forms[more].mask;
+    for (size_t i = 1; i <= more; i++) {
         const unsigned char byte = (unsigned char)text[i];
         if ((byte & 0xc0U) != 0x80) /* true for the end of the text, too */
             return 0;
         *character = *character << 6 | (byte & 0x3fU);
     }
     const bool surrogate = *character >= 0xd800 && *character < 0xe000;
-    return length == 0 || surrogate || *character < min[length] || *character > 0x10ffff ? 0
-                                                                                         : length;
+    return surrogate || *character < forms[more].min || *character > 0x10ffff ? 0 : more + 1;
 }
 
 static bool is_control(uint32_t character)
@@ -73,17 +65,17 @@ void bc_make_plain_text(char *text, char control)
     while (*text != '\0') {
         uint32_t character;
         const size_t length = read_character(text, &character);
-        if (length == 0 || is_control(character)) {
-            *to = control;
-            if (length == 0)
-                *to = '?';
-            to++;
-            text += length > 0 ? length : 1;
-            continue;
+        if (length == 0) {
+            *to++ = '?';
+            text++;
+        } else if (is_control(character)) {
+            *to++ = control;
+            text += length;
+        } else {
+            memmove(to, text, length);
+            to += length;
+            text += length;
         }
-        memmove(to, text, length);
-        to += length;
-        text += length;
     }
     *to = '\0';
 }

@@ -17,8 +17,8 @@ struct bc_text {
 void bc_text_append(struct bc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Turns a text, in place, into one line of valid UTF-8 without control characters: these, and the
-   line and paragraph separators of Unicode, become `control`; each byte that isn't UTF-8 becomes a
+/* Makes a text plain, in place: one line of UTF-8 without control characters. These, and the line
+   and paragraph separators of Unicode, become `control`; each byte that isn't UTF-8 becomes a
    question mark. The text gets no longer. Local. */
 void bc_make_plain_text(char *text, char control);
 

@@ -6,15 +6,16 @@
 #include "common/machine/memory.h"
 #include "common/result/metadata.h"
 #include "common/run/finalize.h"
-#include "common/run/run_files.h"
 
 #include "build_info.h"
 
+#include <errno.h>
 #include <math.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What finding the clock that ranks start on may take. */
 #define FIND_CLOCK_S 1.0
@@ -30,19 +31,19 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
 {
     *run = (struct bc_run){
         .benchmark = benchmark,
-        .state = calloc(1, benchmark->state_bytes),
+        .state = calloc(1, benchmark->bytes.state),
         .settings = bc_default_settings,
         .budget_s = benchmark->budget_s,
     };
     /* The benchmark's own options come first in --help and metadata. */
     const struct bc_option_table tables[] = {
-        {benchmark->options, benchmark->option_count, run->state},
+        {benchmark->options.rows, benchmark->options.count, run->state},
         bc_settings_table(&run->settings, benchmark->may_start_together),
     };
     if (run->state == NULL)
         return false;
-    if (benchmark->defaults != NULL)
-        memcpy(run->state, benchmark->defaults, benchmark->defaults_bytes);
+    if (benchmark->options.defaults != NULL)
+        memcpy(run->state, benchmark->options.defaults, benchmark->options.defaults_bytes);
     if (!bc_options_create(&run->options, tables, 2)) {
         bc_run_release(run);
         return false;
@@ -102,12 +103,11 @@ void bc_run_help(FILE *stream, const struct bc_run *run)
 /* Prints the help, or the version. The help tells the defaults, whatever was read. */
 static void print_answer(struct bc_run *run, bool help)
 {
-    if (!help) {
-        printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
-        return;
-    }
     (void)bc_options_decode(&run->options, run->defaults);
-    bc_run_help(stdout, run);
+    if (help)
+        bc_run_help(stdout, run);
+    else
+        printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
 }
 
 /* True if help or version was asked for; then it has been printed. */
@@ -127,9 +127,87 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
     return true;
 }
 
+/* ---- the files that a run writes, on rank 0 -------------------------------------------------- */
+
+/* False with the error set if result and samples are one file: by their names if there is none yet.
+ */
+static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
+{
+    struct stat a, b;
+    const bool same =
+        s->output != NULL && (strcmp(s->output, s->dump_samples) == 0 ||
+                              (stat(s->output, &a) == 0 && stat(s->dump_samples, &b) == 0 &&
+                               S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino));
+    return !same ||
+           bc_error_set(error, "--dump-samples: '%.200s' is --output, too: use another file",
+                        s->dump_samples);
+}
+
+/* Opens what --dump-samples writes; before the result, since an error must not empty an old one. */
+static bool open_dump(struct bc_run *run, struct bc_error *error)
+{
+    const struct bc_settings *const s = &run->settings;
+    if (s->dump_samples == NULL)
+        return true;
+    if (!check_two_files(s, error))
+        return false;
+    run->dump = fopen(s->dump_samples, "w");
+    if (run->dump == NULL)
+        return bc_cannot_write("--dump-samples", s->dump_samples, error);
+    fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
+    /* Again, now that there is a file. */
+    return check_two_files(s, error);
+}
+
+/* False with the error set, which names the option. */
+static bool open_files(struct bc_run *run, struct bc_error *error)
+{
+    if (open_dump(run, error))
+        run->output = bc_settings_open(&run->settings, run->benchmark->name, &run->table, error);
+    if (run->output == NULL && run->dump != NULL)
+        fclose(run->dump);
+    return run->output != NULL;
+}
+
+/* Whether all that was written so far has arrived. */
+static bool files_are_good(struct bc_run *run)
+{
+    /* What failed first says more. */
+    if (run->dump != NULL && run->dump_problem == 0)
+        run->dump_problem = bc_stream_problem(run->dump);
+    return bc_output_good(run->output) && run->dump_problem == 0;
+}
+
+/* Says that a file was lost; the path is NULL for stdout. */
+static void report_loss(const struct bc_run *run, const char *path, int problem)
+{
+    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n", run->benchmark->name,
+            path != NULL ? path : "stdout",
+            problem == ENOENT ? "it was removed" : strerror(problem));
+}
+
+/* Marks the result's end. Nothing is lost without a line on stderr and the exit status: returns the
+   one given, or BC_EXIT_FAILED. */
+static int close_files(struct bc_run *run, int status)
+{
+    (void)files_are_good(run);
+    if (run->dump != NULL && fclose(run->dump) != 0 && run->dump_problem == 0)
+        run->dump_problem = errno;
+    if (run->dump_problem != 0) {
+        report_loss(run, run->settings.dump_samples, run->dump_problem);
+        status = BC_EXIT_FAILED;
+    }
+    bc_output_end(run->output, status);
+    if (!bc_output_close(run->output)) {
+        report_loss(run, run->settings.output, errno);
+        status = BC_EXIT_FAILED;
+    }
+    return status;
+}
+
 /* ---- signals that ask a run to end ----------------------------------------------------------- */
 
-/* They are noted, and the run ends after the row in hand. Schedulers warn with SIGUSR1. */
+/* Such a signal is noted, and the run ends after the row in hand. Schedulers warn with SIGUSR1. */
 static const struct {
     int number;
     const char *name;
@@ -164,8 +242,7 @@ static const char *signal_name(int number)
 /* Frees what `begin` made and finalizes MPI; the program will return the status. Collective. */
 static void leave(struct bc_run *run, int status)
 {
-    if (run->sampler != NULL)
-        bc_sampler_destroy(run->sampler);
+    bc_sampler_destroy(run->sampler);
     bc_start_window_destroy(run->window);
     bc_job_free(&run->job);
     bc_run_release(run);
@@ -213,12 +290,10 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
 /* Collective. */
 static bool start_clock(struct bc_run *run)
 {
-    struct bc_error error = {""};
+    static const struct bc_error error = {
+        "--timer: this machine's time stamp counter is not invariant: use monotonic or wtime"};
     int good = bc_clock_select((enum bc_clock_kind)run->settings.timer);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-    if (!good)
-        bc_error_set(&error, "--timer: this machine's time stamp counter is "
-                             "not invariant: use monotonic or wtime");
     if (!agree(run, good, &error))
         return false;
     run->own_clock = bc_clock_measure();
@@ -263,8 +338,8 @@ static void write_head(struct bc_run *run, int argc, char **argv)
     bc_output_header(run->output);
 }
 
-/* MPI must be told before it can bring rank 0's options to all ranks, so each
-   one looks at its own; what is wrong with them is said after MPI_Init. */
+/* MPI must be told before it can bring rank 0's options to all ranks, so each one looks at its own;
+   what is wrong with them is said after MPI_Init. */
 static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored;
@@ -274,16 +349,12 @@ static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
     return run->benchmark->thread_level(run->state);
 }
 
-/*
- * Initializes MPI, parses the command line and the environment on rank 0, broadcasts the values,
- * describes the job, opens the output and writes the metadata and the header row. False if the
- * program is to return *status at once: help and version, wrong usage, no memory, or a result that
- * can't be written. MPI is finalized then, or was not initialized. Collective.
- */
+/* Initializes MPI, describes the job, reads the options, opens the output and writes its head.
+   False if the program is to return *status at once: help and version, wrong usage, or a result
+   that can't be written. MPI is finalized then, or was not initialized. Collective. */
 static bool begin(struct bc_run *run, int argc, char **argv, int *status)
 {
     struct bc_error error = {""};
-    *status = BC_EXIT_FAILED;
     if (answered_without_mpi(run, argc, argv)) {
         bc_run_release(run);
         *status = fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED;
@@ -303,7 +374,7 @@ static bool begin(struct bc_run *run, int argc, char **argv, int *status)
     /* Asked for by an abbreviation, or in a bundle of short options. */
     const bool asked = usable && (run->settings.help || run->settings.version);
     if (!usable || asked || !start_clock(run) ||
-        !agree(run, run->job.rank != 0 || bc_run_open_files(run, &error), &error)) {
+        !agree(run, run->job.rank != 0 || open_files(run, &error), &error)) {
         if (asked && run->job.rank == 0)
             print_answer(run, run->settings.help);
         *status = asked ? BC_EXIT_DONE : BC_EXIT_USAGE;
@@ -317,9 +388,10 @@ static bool begin(struct bc_run *run, int argc, char **argv, int *status)
     write_head(run, argc, argv);
     /* Nothing is measured that can't be written. */
     if (!agree(run, bc_output_good(run->output), NULL)) {
+        *status = BC_EXIT_FAILED;
         if (run->job.rank == 0)
-            bc_run_close_files(run, BC_EXIT_FAILED);
-        leave(run, BC_EXIT_FAILED);
+            close_files(run, *status);
+        leave(run, *status);
         return false;
     }
     bc_contention_begin(&run->contention, NULL);
@@ -345,9 +417,9 @@ void bc_rows_add(struct bc_rows *rows, const void *key)
     rows->count++;
 }
 
-/* How long the next row may take, in seconds, if `rows_left` rows including it are still to come:
-   --max-time for each of its shares, or with defaults its part of what is left of the run's
-   budget, if that is less. On rank 0. */
+/* How long the next row may take, if `rows_left` rows including it are still to come: --max-time
+   for each of its shares, or with defaults its part of what is left of the run's budget, if that is
+   less. On rank 0. */
 static double row_seconds(const struct bc_run *run, size_t rows_left)
 {
     const struct bc_benchmark *const benchmark = run->benchmark;
@@ -368,15 +440,14 @@ static void warn_of_late_starts(struct bc_run *run)
     if (starts == NULL || starts->used == 0)
         return;
     bc_output_remark(run->output, "warning",
-                     "row %lld: in %lld rounds behind it a rank started late, "
-                     "and there were too few others",
+                     "row %lld: in %lld rounds behind it a rank started late, and there were too "
+                     "few others",
                      (long long)run->rows, (long long)starts->used);
     starts->used = 0;
 }
 
-/* Writes a row, before it a warning if a rank had to wait for its processor, notes the status
-   FAIL, and agrees with all ranks on whether to go on: false after a signal, or when output is
-   lost. Only rank 0's result counts. Collective. */
+/* Writes rank 0's result as a row, notes the status FAIL, and agrees with all ranks on whether to
+   go on: false after a signal, or when output is lost. Collective. */
 static bool write_row(struct bc_run *run, const void *result)
 {
     run->rows++;
@@ -385,7 +456,7 @@ static bool write_row(struct bc_run *run, const void *result)
     if (run->job.rank == 0) {
         warn_of_late_starts(run);
         bc_output_row(run->output, result);
-        flags[1] = !bc_run_files_good(run);
+        flags[1] = !files_are_good(run);
         run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
     }
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -396,17 +467,17 @@ static bool write_row(struct bc_run *run, const void *result)
     return flags[0] == 0 && flags[1] == 0;
 }
 
-/* Measures the rows one after the other. Collective. */
+/* Collective. */
 static void measure_rows(struct bc_run *run)
 {
     const struct bc_benchmark *const benchmark = run->benchmark;
-    struct bc_rows rows = {.key_bytes = benchmark->key_bytes};
-    void *const result = bc_allocate(1, benchmark->result_bytes, "no memory for a row");
+    struct bc_rows rows = {.key_bytes = benchmark->bytes.key};
+    void *const result = bc_allocate(1, benchmark->bytes.result, "no memory for a row");
     if (benchmark->rows != NULL)
         benchmark->rows(run->state, &rows);
     bool goes_on = true;
     for (size_t i = 0; i < rows.count && goes_on; i++) {
-        memset(result, 0, benchmark->result_bytes);
+        memset(result, 0, benchmark->bytes.result);
         benchmark->measure(run->state, rows.keys + i * rows.key_bytes,
                            row_seconds(run, rows.count - i), result);
         goes_on = write_row(run, result);
@@ -426,7 +497,7 @@ static int end(struct bc_run *run)
         bc_start_window_conclude(run->window, run->output);
     bc_contention_end(&run->contention, &run->job, run->output);
     if (run->job.rank == 0)
-        status = bc_run_close_files(run, status);
+        status = close_files(run, status);
     bc_harness_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     leave(run, status);
     return status;

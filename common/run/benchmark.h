@@ -1,10 +1,6 @@
 /*
  * A benchmark program: what it is, in one constant, and the life that all of them share.
  *
- *     const struct bc_benchmark halo_benchmark = {
- *         .name = "halo", .options = options, ..., .measure = measure,
- *     };
- *
  * common/run/main.c has the main() of all programs. The frame calls the benchmark's functions in
  * the order in which they stand below. `state` is the benchmark's own struct: its options' values,
  * and whatever its rows share.
@@ -12,36 +8,31 @@
 #ifndef COMMCOST_COMMON_RUN_BENCHMARK_H
 #define COMMCOST_COMMON_RUN_BENCHMARK_H
 
-#include "common/result/output.h"
-#include "common/run/options.h"
 #include "common/run/run.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 struct bc_rows; /* the rows of a sweep, as a list */
 
-/* Adds a row at the end. The key, of the benchmark's `key_bytes` bytes, is copied: what `measure`
+/* Adds a row at the end. The key, of the benchmark's `bytes.key` bytes, is copied: what `measure`
    needs to know of the row. Local; the same rows on every rank. Ends the job without memory. */
 void bc_rows_add(struct bc_rows *rows, const void *key);
 
 struct bc_benchmark {
     const char *name;
     const char *summary; /* what it measures, for --help */
-    const struct bc_option *options;
-    size_t option_count;
+    struct {
+        const struct bc_option *rows;
+        size_t count;
+        const void *defaults;  /* what the state begins with, the options' values; NULL: zeros */
+        size_t defaults_bytes; /* of that; the rest of the state begins with zeros */
+    } options;
     struct bc_table table;   /* the columns; they point into a result of `measure` */
     double budget_s;         /* a run with defaults ends within this, start-up included, unless the
                                 min that all rows need takes longer */
     bool may_start_together; /* has the option --start: run->window can start what it times */
     char usage_option;       /* a short option that asks for help beside -h, or 0 */
-    const void *defaults;    /* what the state begins with, the options' values; the rest is 0.
-                                NULL: all of the state is 0 */
-    size_t defaults_bytes;   /* of that */
-    size_t state_bytes;      /* of the whole state */
-    size_t key_bytes;        /* of a row's key */
-    size_t result_bytes;     /* of a row's result */
+    struct {
+        size_t state, key, result; /* of the whole state, and of a row's key and result */
+    } bytes;
 
     /* The thread level that it asks MPI for. Local, before MPI_Init. NULL: MPI_THREAD_SINGLE. */
     int (*thread_level)(const void *state);
@@ -71,10 +62,8 @@ struct bc_benchmark {
    rank. Collective. */
 int bc_benchmark_main(const struct bc_benchmark *benchmark, int argc, char **argv);
 
-/*
- * What bc_benchmark_main does without MPI, for tests that want to know what a program makes of a
- * command line. All local.
- */
+/* What bc_benchmark_main does without MPI, for tests that want to know what a program makes of a
+   command line. All local. */
 
 /* Makes the benchmark's state and sets the defaults of all options. `run` must stay where it is.
    False without memory. */

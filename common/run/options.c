@@ -75,14 +75,9 @@ static bool is_whole(enum bc_option_kind kind)
     return kind == BC_INTEGER || kind == BC_SIZE;
 }
 
-static bool is_number(enum bc_option_kind kind)
-{
-    return is_whole(kind) || kind == BC_REAL || kind == BC_PERCENT;
-}
-
 static bool in_range(const struct bc_option *option, double value)
 {
-    return option->unbounded || (value >= option->min && value <= option->max);
+    return value >= option->min && value <= option->max;
 }
 
 static const char out_of_range[] = "out of range";
@@ -103,14 +98,14 @@ static bool value_error(const struct bc_option *option, const char *name, const 
 {
     const char *const word = option->word != NULL ? option->word : "";
     const char *const or = option->word != NULL ? " or " : "";
-    char use[128] = "";
+    char use[128];
     if (option->range_hint != NULL)
-        snprintf(use, sizeof use, ": use %s", option->range_hint);
+        snprintf(use, sizeof use, "%s", option->range_hint);
     else if (option->kind == BC_CHOICE)
-        snprintf(use, sizeof use, ": use one of %s", option->choices);
-    else if (!option->unbounded)
-        snprintf(use, sizeof use, ": use %s%s%.15g to %.15g", word, or, option->min, option->max);
-    return bc_error_set(error, "%s: '%.80s' is %s%s", name, text, wrong, use);
+        snprintf(use, sizeof use, "one of %s", option->choices);
+    else
+        snprintf(use, sizeof use, "%s%s%.15g to %.15g", word, or, option->min, option->max);
+    return bc_error_set(error, "%s: '%.80s' is %s: use %s", name, text, wrong, use);
 }
 
 /* `real` gets the value of a whole number, too. */
@@ -185,8 +180,8 @@ static const char *set_choice(const struct bc_option_entry *entry, const char *t
     return mismatches[BC_CHOICE];
 }
 
-/* Takes `text` as the option's value. `name` is what the user wrote it to: the option or the
-   variable. `text` is NULL for a flag without a value. */
+/* Takes `text` (NULL for a flag without a value) as the option's value, written to the option or
+   the variable `name`. */
 static bool set_value(const struct bc_option_entry *entry, const char *name, const char *text,
                       bool limited, struct bc_error *error)
 {
@@ -247,7 +242,7 @@ static const char *text_of(const struct bc_option_entry *entry)
 static const char *word_of(const struct bc_option_entry *entry, bool for_people)
 {
     const struct bc_option *const option = entry->option;
-    if (!is_number(option->kind))
+    if (!is_whole(option->kind) && option->kind != BC_REAL && option->kind != BC_PERCENT)
         return NULL;
     const double number =
         is_whole(option->kind) ? (double)*(int64_t *)entry->value : *(double *)entry->value;
@@ -256,8 +251,8 @@ static const char *word_of(const struct bc_option_entry *entry, bool for_people)
     return option->word != NULL && number == option->word_value ? option->word : NULL;
 }
 
-/* A value so that it can be read again or, for people, with the name of a 0. Its start, which isn't
-   NULL, is freed by the caller. */
+/* A value to be read again or, for people, with the name of a 0. The caller frees its start, which
+   isn't NULL. */
 static struct bc_text value_text(const struct bc_option_entry *entry, bool for_people)
 {
     struct bc_text text = {0};
@@ -318,7 +313,7 @@ bool bc_options_create(struct bc_options *options, const struct bc_option_table 
             struct bc_option_entry *const entry = &options->entries[options->count++];
             entry->option = option;
             entry->value = (char *)tables[i].values + option->at;
-            /* Some defaults are texts, which the program itself made up. */
+            /* Some defaults are texts. */
             const char *text = NULL;
             struct bc_error ignored;
             if (option->kind == BC_SIZE_LIST)
@@ -458,8 +453,7 @@ bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, b
     for (size_t row = 0; row < options->count; row++)
         if (!read_variables(&options->entries[row], lookup, error))
             return false;
-    /* Every row may have an alias; one more entry ends the table. A short option takes up to two
-       characters after the leading "+:". */
+    /* Every row may have an alias; one more entry ends the table. Short options begin with "+:". */
     struct option *const longs = calloc(2 * options->count + 1, sizeof *longs);
     char *const shorts = calloc(2 * options->count + 3, 1);
     bool good = longs != NULL && shorts != NULL;
@@ -499,6 +493,15 @@ static void print_wrapped(FILE *stream, const char *text)
     fputc('\n', stream);
 }
 
+/* Whether the name at an index of the list is there at a lower index, too. */
+static bool is_listed_before(const struct bc_option *option, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (strcmp(option->name_at(i), option->name_at(index)) == 0)
+            return true;
+    return false;
+}
+
 static void print_option(FILE *stream, const struct bc_option_entry *entry)
 {
     const struct bc_option *const option = entry->option;
@@ -518,7 +521,8 @@ static void print_option(FILE *stream, const struct bc_option_entry *entry)
     struct bc_text help = {0};
     bc_text_append(&help, "%s", option->help);
     for (int i = 0; i < option->name_count; i++)
-        bc_text_append(&help, "%s%s", i > 0 ? ", " : ", with commas: ", option->name_at(i));
+        if (!is_listed_before(option, i))
+            bc_text_append(&help, "%s%s", i > 0 ? ", " : ", with commas: ", option->name_at(i));
     if (option->kind == BC_NAMES)
         bc_text_append(&help, "; or all. Case, spaces and dashes don't count");
     print_wrapped(stream, help.start);

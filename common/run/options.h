@@ -1,12 +1,9 @@
 /*
  * Command-line options as static tables.
  *
- * Each row says everything about one option: its names, what it takes, where its value lies in
- * the caller's struct, its environment variables, its limits and its help. Parsing, --help, the
- * metadata of a result and the broadcast of the values from rank 0 all come from the same rows.
- *
- * An error is a text of one line that names the option, the value and what would do. Nothing here
- * calls MPI or ends the program, unless there is no memory for a value as text.
+ * Parsing, --help, the metadata of a result and the broadcast of the values from rank 0 all come
+ * from the same rows. Nothing here calls MPI or ends the program, unless there is no memory for a
+ * value as text.
  */
 #ifndef COMMCOST_COMMON_RUN_OPTIONS_H
 #define COMMCOST_COMMON_RUN_OPTIONS_H
@@ -26,8 +23,7 @@ enum bc_option_kind {
     BC_SIZE_LIST, /* struct bc_size_list; a default needs only `text` */
     BC_CHOICE,    /* int: the index of one of `choices` */
     BC_NAMES,     /* struct bc_names: some of a list of names, or all */
-    BC_TEXT       /* const char *: any text; points into argv, the environment or memory that the
-                     options own */
+    BC_TEXT       /* const char *: into argv, the environment or memory that the options own */
 };
 
 /* Where a value came from. A later source beats an earlier one. */
@@ -53,12 +49,10 @@ struct bc_option {
     const char *alias;    /* a second long name, or NULL */
     const char *argument; /* how --help calls the value: "N" */
     const char *help;
-    const char *variables;  /* environment variables, separated by spaces; the first one that is
-                               set counts */
+    const char *variables;  /* environment, separated by spaces; the first that is set counts */
     const char *choices;    /* BC_CHOICE: words separated by "|" */
     bc_name_fn *name_at;    /* BC_NAMES: the list; --help prints it */
     int name_count;         /* BC_NAMES: its length, at most BC_NAMES_MAX */
-    bool unbounded;         /* numbers: min and max don't apply */
     double min, max;        /* numbers: limits, inclusive */
     const char *word;       /* numbers: a word that may be given in place of a number */
     double word_value;      /* the value that the word stands for; limits don't apply to it */
@@ -68,7 +62,7 @@ struct bc_option {
     bool internal; /* not a parameter of the measurement (--help, --output): not in the metadata */
 };
 
-/* A table, and the struct that its rows fill. */
+/* A table, and the caller's struct that its rows fill. */
 struct bc_option_table {
     const struct bc_option *rows;
     size_t count;
@@ -92,22 +86,19 @@ struct bc_options {
 
 #define BC_ERROR_LENGTH 512
 
-/* A one-line text that says what is wrong; empty if nothing is. */
+/* One line that names the option, the value and what would do; empty if nothing is wrong. */
 struct bc_error {
     char text[BC_ERROR_LENGTH];
 };
 
-/* Sets the text, cut to its length and made plain (common/result/text.h). Returns false, so
-   that a caller can return what this returns. */
+/* Sets the text, cut to its length and made plain (common/result/text.h). Always false. */
 bool bc_error_set(struct bc_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Looks a variable up: getenv in programs, something else in tests; may be NULL if no option has
-   variables. */
+/* As getenv. NULL will do if no option has variables. */
 typedef const char *bc_lookup_fn(const char *name);
 
-/* Takes tables whose structs hold the defaults. False without memory. Free with bc_options_free in
-   either case. */
+/* Takes tables whose structs hold the defaults. False without memory. Free in either case. */
 bool bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
 
 /* Frees what the values own. */
@@ -122,20 +113,17 @@ bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, b
 const struct bc_option_entry *bc_options_find(const struct bc_options *options,
                                               const char *long_name);
 
-/* True if the option with this long name, which must exist, was given on the command line or in
-   the environment. */
+/* Whether the option with this long name, which must exist, isn't BC_FROM_DEFAULT. */
 bool bc_option_given(const struct bc_options *options, const char *long_name);
 
-/* The present value as text that parses back to it, but for the name of a 0; freed by the caller.
- */
+/* The present value as text that parses back to it, but for a 0's name; freed by the caller. */
 char *bc_option_text(const struct bc_option_entry *entry);
 
-/* Prints all options with their help, defaults and variables. The values must be the defaults:
-   call before parsing, or after bc_options_decode of what was encoded before parsing. */
+/* Prints all options with their help, defaults and variables. The values must be the defaults, as
+   before parsing or after bc_options_decode of what was encoded then. */
 void bc_options_help(FILE *stream, const struct bc_options *options);
 
-/* All values and their sources as one text, for bc_options_decode on another rank; freed by the
-   caller. */
+/* All values and their sources, for bc_options_decode on another rank; freed by the caller. */
 char *bc_options_encode(const struct bc_options *options);
 
 /* Takes the values of bc_options_encode of the same tables. False if the text doesn't fit them. */

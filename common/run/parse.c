@@ -23,8 +23,7 @@ bool bc_parse_integer(const char *text, int64_t *value)
     return true;
 }
 
-/* strtod also takes hexadecimal numbers, "inf", "nan" and leading space; none of them is a number
-   that a user means here. */
+/* strtod would also take hexadecimal numbers, "inf", "nan" and leading space. */
 static bool parse_real_prefix(const char *text, size_t length, double *value)
 {
     if (length == 0 || strspn(text, "+-.0123456789eE") < length)

@@ -1,8 +1,6 @@
 /*
- * Values as users write them on a command line or in an environment variable.
- *
- * Every function takes the whole text or none of it: on bad input it returns
- * false and leaves *value as it was. NULL and the empty string are bad input.
+ * Values as users write them. Every function takes the whole text or none of it: on bad input, such
+ * as NULL and the empty string, it returns false and leaves *value as it was.
  */
 #ifndef COMMCOST_COMMON_RUN_PARSE_H
 #define COMMCOST_COMMON_RUN_PARSE_H
@@ -24,8 +22,7 @@ bool bc_parse_percent(const char *text, double *value);
    (binary: 1024, 1024 K, 1024 M; upper or lower case). */
 bool bc_parse_size(const char *text, int64_t *value);
 
-/* A boolean variable: false for "", "0", "no" and "false" (any case), true for
-   everything else; NULL is bad input. */
+/* A boolean variable: false for "", "0", "no" and "false" (any case), true for everything else. */
 bool bc_parse_boolean(const char *text, bool *value);
 
 /* Sizes in the order in which they were written. */
@@ -36,10 +33,8 @@ struct bc_size_list {
                          it, which bc_options_create reads; else NULL */
 };
 
-/*
- * A comma-separated list of sizes and ranges. `A:B` (1 <= A <= B) is A, 2 A, 4 A … up to B:
- * "8,1K,1M", "1:4M", "0,2:4M". At most 4096 values. On success the list's earlier values are freed.
- */
+/* A comma-separated list of sizes and ranges. `A:B` (1 <= A <= B) is A, 2 A, 4 A … up to B:
+   "8,1K,1M", "1:4M", "0,2:4M". At most 4096 values. Frees the list's earlier values. */
 bool bc_parse_size_list(const char *text, struct bc_size_list *list);
 
 /* The largest size; 0 of an empty list. */

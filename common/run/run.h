@@ -1,23 +1,12 @@
 /*
- * A run of a benchmark, as its functions see it: the job, the settings, the clock, the output; and
- * how they sample. bc_benchmark_main (common/run/benchmark.h) makes it.
+ * A run of a benchmark, as its functions see it, and how they sample. bc_benchmark_main makes it.
  */
 #ifndef COMMCOST_COMMON_RUN_RUN_H
 #define COMMCOST_COMMON_RUN_RUN_H
 
-#include "common/clock/clock.h"
 #include "common/clock/shared/start_window.h"
 #include "common/machine/contention.h"
-#include "common/machine/job.h"
-#include "common/result/output.h"
-#include "common/run/options.h"
 #include "common/run/settings.h"
-#include "common/stats/sampling.h"
-#include "common/stats/stats.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 /* Exit status of a benchmark. */
 enum bc_exit {
@@ -39,8 +28,7 @@ struct bc_run {
     struct bc_options options;      /* the benchmark's own, then the common ones */
     char *defaults;                 /* theirs, as bc_options_encode has them */
     struct bc_clock_cost own_clock; /* this rank's: comes off what it times */
-    struct bc_clock_cost max_clock; /* maximum over ranks: for the metadata, and for decisions that
-                                       all ranks must make alike */
+    struct bc_clock_cost max_clock; /* maximum over ranks: for metadata, and decisions made alike */
     int thread_level;               /* that MPI provides; minimum over ranks */
     int64_t memory_per_rank;        /* bytes; see bc_job_share_per_rank */
     int64_t shared_memory_per_rank; /* of /dev/shm */
@@ -60,21 +48,46 @@ struct bc_run {
     int signal;                      /* that ended the run, or 0 */
 };
 
-/* The share of a rank's memory that its buffers may take; the MPI library needs some for itself. */
+/* The share of a rank's memory that its buffers may take; MPI libraries need some themselves. */
 #define BC_MEMORY_SHARE 0.5
 
 /* The bytes that buffers of this rank may take: `share` of memory_per_rank, or, if they lie in
    windows, of shared_memory_per_rank where that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
 
-/* The plan that the settings make for a row or a part of it that may take so
-   many seconds from now. Use on rank 0. */
+/* The plan that the settings make for a row or a part of it that may take `seconds` from now. Use
+   on rank 0. */
 struct bc_plan bc_run_plan(const struct bc_run *run, double seconds);
+
+/* A value that has to be precise before adaptive sampling ends. */
+struct bc_precise_value {
+    int quantity;
+    int subtrahend;       /* the quantity to subtract from it, round by round; -1: none */
+    double resolution_ns; /* an interval with a half-width below this is narrow enough */
+    double negligible_ns; /* a value up to this need not be precise; 0: every value must be */
+};
+
+#define BC_PRECISE_VALUES_MAX 4
+
+/* Internal to bc_plan_until_precise. */
+struct bc_precision {
+    const struct bc_run *run;
+    const struct bc_precise_value *values;
+    int count;
+    struct bc_stopping stopping[BC_PRECISE_VALUES_MAX];
+};
+
+/* Lets `plan` end when all `count` values (at most BC_PRECISE_VALUES_MAX) have intervals as narrow
+   as --precision asks for; does nothing to a plan with a fixed number of rounds. Fills in `rule`,
+   which must outlive the plan, as the values must. Local. */
+void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
+                           const struct bc_run *run, const struct bc_precise_value *values,
+                           int count);
 
 /* Samples quantity 0 of the source, less quantity `subtrahend` round by round (-1: less nothing),
    within `seconds` (significant on rank 0) until its interval is as narrow as the settings ask for,
-   or takes the number of samples that they ask for. True if that was reached before the time was
-   up. Collective over the sampler's communicator; the summary is filled on rank 0 only. */
+   or there are as many samples. True if that was reached before the time was up. Fills in the
+   summary on rank 0. Collective over the sampler's communicator. */
 bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
                    double seconds, struct bc_summary *summary);
 
@@ -82,17 +95,13 @@ bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int
    slowest rank. Local; rank 0. */
 struct bc_outcome bc_run_outcome(const struct bc_run *run, bool in_time);
 
-/* Writes samples to the file of --dump-samples, if any, under the number of
-   the row to come: row, quantity, sample, value. Local; rank 0. */
+/* Writes samples to the file of --dump-samples, if any, under the number of the row to come: row,
+   quantity, sample, value. Local; rank 0. */
 void bc_run_dump(const struct bc_run *run, const char *quantity, const double *values,
                  size_t count);
 
-/* The summary of one quantity, and of one less another round by round (-1: less
-   nothing), by the estimator and at the confidence of the settings. Local; rank 0. */
+/* bc_samples_summarize by the estimator and at the confidence of the settings. Local; rank 0. */
 struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_samples *samples,
-                                   int quantity);
-struct bc_summary bc_run_summarize_difference(const struct bc_run *run,
-                                              const struct bc_samples *samples, int quantity,
-                                              int subtrahend);
+                                   int quantity, int subtrahend);
 
 #endif

@@ -47,8 +47,8 @@ struct singles {
 };
 
 /* Takes single repetitions until there are `count` in all, or as many as a row may have samples, or
-   until all of them together have taken `seconds`; at least one if `needs_one`. All arguments are
-   significant on rank 0. Collective. */
+   until they have taken `seconds`; at least one if `needs_one`. Rank 0's arguments count.
+   Collective. */
 static void take_until(struct singles *singles, int64_t count, double seconds, bool needs_one)
 {
     const double start_s = bc_elapsed_s();
@@ -87,7 +87,7 @@ bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *ba
     take_until(&taken, SINGLES_WANTED, SINGLES_SHARE * seconds, true);
     if (run->job.rank == 0) {
         const struct bc_summary tail =
-            bc_run_summarize_difference(run, bc_sampler_samples(taken.sampler), 0, subtrahend);
+            bc_run_summarize(run, bc_sampler_samples(taken.sampler), 0, subtrahend);
         summary->p99 = tail.p99;
         summary->max = tail.max;
     }
@@ -126,8 +126,7 @@ static double repetition_ns(const struct bc_batch *batch, int64_t repetitions)
     return ns;
 }
 
-/* The repetitions that make a batch long against the clock, tried with more and more repetitions
-   until they do. Collective; the same on every rank. */
+/* repetitions_of, by the time of more and more repetitions. Collective; the same on every rank. */
 static int64_t batch_length(const struct bc_run *run, const struct bc_batch *batch)
 {
     int64_t tried = 1;
@@ -152,12 +151,10 @@ static void take_batch(void *context, double *values)
     const struct bc_batch *const batch = round->batch;
     if (batch->window == NULL)
         release(batch);
-    /* Ranks leave the first repetition as they leave all that follow, and not as they leave the
-       barrier. */
+    /* Ranks leave the first repetition as they leave all others, not as they leave a barrier. */
     if (round->leads_in)
         (void)batch->repeat(batch->context, 1);
-    if (batch->window != NULL)
-        bc_start_window_wait(batch->window);
+    bc_start_window_wait(batch->window);
     const double ns = batch->repeat(batch->context, round->repetitions);
     values[0] = ns == BC_NO_PART ? -INFINITY : ns / (double)round->repetitions;
 }
@@ -229,7 +226,7 @@ void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, do
         round.repetitions = 1;
         in_time = run->settings.samples == 1;
         if (run->job.rank == 0)
-            result->repetition = bc_run_summarize(run, samples, 0);
+            result->repetition = bc_run_summarize(run, samples, 0, -1);
     }
     for (size_t i = 0; i < samples->count; i++)
         result->total_s += samples->values[0][i] * (double)round.repetitions * 1e-9;

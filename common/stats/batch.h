@@ -1,6 +1,6 @@
 /*
- * The time of a repetition that is too short for the clock, or that continues into the next one: a
- * sample is the time of a batch of repetitions, long against the clock, divided by their number.
+ * Samples of a repetition that is too short for the clock, or that continues into the next one: the
+ * time of a batch of repetitions, long against the clock, divided by their number.
  */
 #ifndef COMMCOST_COMMON_STATS_BATCH_H
 #define COMMCOST_COMMON_STATS_BATCH_H
@@ -33,8 +33,7 @@ int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn 
    After each batch of rounds single repetitions are taken until they have used a tenth of the time
    that has passed; when the batches are done, up to 1000 in all, if a tenth of the row's time is
    enough for that. At least one is taken, and never more than a row may have samples (--samples,
-   --max-samples). A repetition shorter than 100 clock costs is less exact than a batch, by the
-   clock's resolution and by how much its cost varies. Returns as bc_run_sample. Collective. */
+   --max-samples). Returns as bc_run_sample. Collective. */
 bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
                             struct bc_summary *summary);
@@ -42,7 +41,6 @@ bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *ba
 /* The time that a rank returns that takes no part in a batch. */
 #define BC_NO_PART (-1)
 
-/* What is repeated. */
 struct bc_batch {
     /* Does `repetitions` repetitions and returns their time on this rank in ns, or BC_NO_PART. With
        a window the time is what bc_start_window_time returned for quantity 0. Collective over

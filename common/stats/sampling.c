@@ -4,7 +4,6 @@
 #include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@
 #define NO_MEMORY "no memory for %zu samples"
 
 /* The warm-up ends when no quantity's median has fallen by more than WARMUP_FALL from one batch of
-   WARMUP_BATCH rounds to the next, after WARMUP_BATCHES_MAX batches, or when it has used
-   WARMUP_TIME_SHARE of the time. */
+   WARMUP_BATCH rounds to the next, after WARMUP_BATCHES_MAX batches, or WARMUP_TIME_SHARE of the
+   time. */
 #define WARMUP_BATCH 5
 #define WARMUP_FALL 0.02
 #define WARMUP_BATCHES_MAX 20
@@ -277,8 +276,8 @@ static void take_batch(struct bc_sampler *sampler, const struct bc_source *sourc
        how much earlier the first rank started. A start is a single reading, so the difference of
        two starts contains no cost of the clock; the time of the rank that ends last does. So each
        rank subtracts its own clock's cost from its end, before the last end is found. Starts are
-       divided by the repetitions as the values are. A rank that takes no part in the round has no
-       start and no end. */
+       divided by the repetitions as the values are. A rank that takes no part has neither start
+       nor end. */
     struct bc_located *next = sampler->local;
     for (int i = 0; i < rounds; i++)
         for (int q = 0; q < source->quantities; q++) {

@@ -4,12 +4,9 @@
  * A source takes one round of measurements on every rank: one or more quantities, measured in turn,
  * so that whatever drifts (clock rate, temperature, other users) affects all of them alike. The
  * sample of a quantity in a round is the slowest rank's value, or, where ranks start on a shared
- * clock (struct bc_starts), the time from the first start to the last end. Rounds are reduced
- * elementwise with MPI_MAXLOC to rank 0 in batches, in O(log P) steps and with memory that doesn't
- * grow with P; only bc_sampler_slowest_rank takes a count for each rank on rank 0.
- *
- * Rank 0 decides how many rounds to take and when to stop; every rank follows. Between two rounds
- * of a batch nothing runs but the source's own code.
+ * clock (struct bc_starts), the time from the first start to the last end. Rounds are reduced to
+ * rank 0 in batches, in O(log P) steps and with memory that doesn't grow with P. Rank 0 decides how
+ * many rounds to take; between two rounds of a batch nothing runs but the source's own code.
  */
 #ifndef COMMCOST_COMMON_STATS_SAMPLING_H
 #define COMMCOST_COMMON_STATS_SAMPLING_H
@@ -17,14 +14,11 @@
 #include "common/stats/stats.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define BC_QUANTITIES_MAX 4
 
-/* When quantities began, for sources whose ranks start together at a moment on which they agreed.
-   The sample of a quantity is then the time from the first rank's start to the last rank's end. A
+/* When quantities began, for sources whose ranks start together at a moment on which they agreed. A
    round in which a rank was late is a miss. It is dropped and taken again while the plan allows
    that; after that it is used: its times are right for ranks that start like this. */
 struct bc_starts {
@@ -34,7 +28,6 @@ struct bc_starts {
     int64_t rounds, missed, used; /* without the warm-up; used: of the missed ones; on rank 0 */
 };
 
-/* What is measured. */
 struct bc_source {
     int quantities; /* 1 to BC_QUANTITIES_MAX */
     /* Takes one round and stores this rank's value of each quantity, usually in nanoseconds; a rank
@@ -53,8 +46,8 @@ struct bc_source {
     void *between_context;
 };
 
-/* The samples of a run, without the cost of the clock. On rank 0 only; the count is 0 elsewhere. In
-   the order in which they were taken, but with missed rounds that are used at the end. */
+/* The samples of a run, without the cost of the clock, on rank 0; the count is 0 elsewhere. In the
+   order in which they were taken, but with missed rounds that are used at the end. */
 struct bc_samples {
     double *values[BC_QUANTITIES_MAX];
     size_t count;
@@ -97,9 +90,8 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *s
 /* The samples of the last run, on rank 0; valid until the next run. */
 const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler);
 
-/* The summary of one quantity less another one (`subtrahend`; -1: none), round by round: the reason
-   why two timings that are subtracted are taken in turn. The samples stay as they are. Local; rank
-   0. */
+/* The summary of one quantity less another one (`subtrahend`; -1: none), round by round. The
+   samples stay as they are. Local; rank 0. */
 struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
                                        int subtrahend, enum bc_estimator estimator,
                                        double confidence);
@@ -108,7 +100,7 @@ struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int qua
    Local; rank 0. */
 int bc_sampler_slowest_rank(const struct bc_sampler *sampler);
 
-/* Local. */
+/* Local; the sampler may be NULL. */
 void bc_sampler_destroy(struct bc_sampler *sampler);
 
 #endif

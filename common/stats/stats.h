@@ -46,7 +46,7 @@ double bc_sd(const double *values, size_t count);
 
 /* 1.4826 times the median absolute deviation from the median (MAD), which estimates the standard
    deviation of normal data (Hampel, "The Influence Curve and its Role in Robust Estimation", JASA
-   69 (1974)). NAN below 2 samples. Takes linear time and no memory. */
+   69 (1974)). NAN below 2 samples. */
 double bc_mad_sigma(const double *sorted, size_t count);
 
 /* The interval of the median from order statistics, valid for any continuous distribution: the
@@ -72,16 +72,14 @@ double bc_student_quantile(double p, double degrees);
 /* Half the width of the summary's interval; NAN where it has none. */
 double bc_half_width(const struct bc_summary *summary);
 
-/* Whether that is at most `precision` times the value; false where there is no interval. */
+/* Whether that is at most `precision` times the value; false without an interval. */
 bool bc_is_precise(const struct bc_summary *summary, double precision);
 
-/* The stopping rule of adaptive sampling: whether there are enough samples for an interval of the
-   requested width.
-
-   Intervals that are looked at again and again, and taken as soon as they happen to be narrow,
-   cover the true value less often than they claim. Two rules limit this: the samples are looked at
-   only when their number has grown by a quarter (bc_next_look), and the interval must be narrow at
-   several looks in a row. The unit tests measure the coverage that is left. */
+/* The stopping rule of adaptive sampling. Intervals that are looked at again and again, and taken
+   as soon as they happen to be narrow, cover the true value less often than they claim. So the
+   samples are looked at only when their number has grown by a quarter (bc_next_look), and the
+   interval must be narrow at several looks in a row. The unit tests measure the coverage that is
+   left. */
 struct bc_stopping {
     double precision; /* half-width of the interval over the value */
     int narrow_looks; /* internal: in a row, until now */

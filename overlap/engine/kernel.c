@@ -1,14 +1,14 @@
-#include "overlap/engine/kernel.h"
-
 #include "common/clock/clock.h"
 #include "common/clock/work.h"
 #include "common/mpi/mpi_check.h"
+#include "overlap/engine/measure.h"
 
 /* ---- the timed regions ----------------------------------------------------------------------- */
 
-/* Just before a timed region a barrier releases all ranks, or they start together in a window. The
-   result is this rank's time in ns, with the cost of one clock reading in it: the sampler takes
-   that off (clock_ns of the source). */
+/* These few lines are the claim: nothing but the operation, and the work where there is some, lies
+   between two readings of the clock. Just before that a barrier releases all ranks, or they start
+   together in a window. The result is this rank's time in ns, with the cost of one clock reading in
+   it: the sampler takes that off (clock_ns of the source). */
 
 static void release(const struct overlap_round *round)
 {
@@ -63,8 +63,7 @@ static void after_operation(struct overlap_round *round)
         round->wrong++;
 }
 
-/* A collective with a check of its own has no data that tells anything: its check runs beside the
-   timed operations. */
+/* A check of the collective's own runs beside the timed operations: its data tells nothing. */
 static void after_round(struct overlap_round *round)
 {
     struct overlap_operation *const operation = round->operation;
@@ -93,9 +92,8 @@ void overlap_take_total(void *context, double *values)
     after_round(round);
 }
 
-/* What a network did just before shows in the next operation: buffers drain and token buckets fill
-   while nothing is sent. So the work alone precedes each of the two operations that are compared;
-   only the second time of the work counts. */
+/* What a network did just before shows in the next operation: buffers drain and token buckets fill.
+   So the work alone precedes both operations that are compared; only its second time counts. */
 void overlap_take_round(void *context, double *values)
 {
     struct overlap_round *const round = context;

@@ -1,42 +1,35 @@
 #include "overlap/engine/measure.h"
 
 #include "common/mpi/harness.h"
-#include "common/stats/precision.h"
-#include "overlap/engine/kernel.h"
 #include "overlap/engine/search.h"
 
 #include <math.h>
 
-/* The shares of a row's time for the reference (phase 1) and for the search (phases 3 and 4). The
-   rest is for measuring the answer. */
+/* A row's time is for the reference (phase 1), the search (phases 3 and 4), and the answer. */
 #define REFERENCE_SHARE 0.15
 #define SEARCH_SHARE 0.65
 
-/* One trial may take this share of the search's time: that is enough for all trials of a search
-   where it is hard to tell whether work fits. */
+/* One trial may take this share of the search's time: enough for all trials of a search where it is
+   hard to tell whether work fits. */
 #define TRIAL_SHARE (1.0 / 12.0)
 
 /* Work doesn't fit if the operation took longer by more than this share of the bracket that ends
-   the search. Amounts are tried half a bracket below and above the knee, where the operation takes
-   0 and half a bracket longer: this is the middle of the two. */
+   the search: amounts are tried half a bracket below and above the knee, where the operation takes
+   0 and half a bracket longer, and this is the middle of the two. */
 #define VERDICT_SHARE 0.25
 
-/* A trial's verdict must be right more often than a reported interval, since many trials make one
-   result. */
+/* Many trials make one result, so a trial must be right more often than a reported interval; but
+   when the time is up before that, the balance of evidence decides: a few outliers among a few
+   rounds say nothing about the rest. */
 #define TRIAL_CONFIDENCE 0.99
 #define TRIAL_MIN_ROUNDS 10
-
-/* ... but when the time is up before that, the balance of evidence decides: a few outliers among a
-   few rounds say nothing about the rest. */
 #define BALANCE_CONFIDENCE 0.80
 
-/* The work's rate is corrected from at least this number of rounds, and in steps of at most this
-   share: one late round must not change it. */
+/* Rounds that correct the work's rate, and max correction: one late round must not change it. */
 #define CORRECTION_ROUNDS 5
 #define CORRECTION_MAX 0.1
 
-/* A round takes about as long as this number of operations: twice the work, the operation, and the
-   operation with work. */
+/* The operations that a round takes: twice the work, the operation, and the operation with work. */
 #define ROUND_OPERATIONS 5
 
 /* The search leaves the answer the time for this number of rounds, if there is that much. */
@@ -52,63 +45,48 @@ struct row {
     struct overlap_result *result;
     bool root;   /* this is rank 0 */
     bool robust; /* the estimator is the robust one (the default), not the specification's mean */
-    double start_s, seconds;
+    double seconds, end_s;
     struct overlap_round round;
     struct bc_summary reference; /* phase 1's */
     double reference_ns;         /* its value, at least 0 */
     struct overlap_search search;
 };
 
-static struct row begin_row(struct overlap_state *overlap, struct overlap_operation *operation,
-                            bool check, double seconds)
-{
-    struct bc_run *const run = overlap->run;
-    return (struct row){
-        .overlap = overlap,
-        .run = run,
-        .root = run->job.rank == 0,
-        .robust = run->settings.estimator == BC_MEDIAN,
-        .start_s = bc_elapsed_s(),
-        .seconds = seconds,
-        .round = {.operation = operation, .window = run->window, .check = check},
-    };
-}
-
 static double seconds_left(const struct row *row)
 {
-    return row->seconds - (bc_elapsed_s() - row->start_s);
+    return row->end_s - bc_elapsed_s();
 }
 
 /* ---- rounds and their summaries -------------------------------------------------------------- */
 
 /* The samples are on rank 0 only. Collective. */
-static const struct bc_samples *run_rounds(struct row *row, int quantities,
+static const struct bc_samples *run_rounds(const struct bc_run *run, struct overlap_round *round,
+                                           int quantities,
                                            void (*take)(void *context, double *values),
                                            const struct bc_plan *plan)
 {
     const struct bc_source source = {
         .quantities = quantities,
         .take = take,
-        .context = &row->round,
+        .context = round,
         .slowest_of = OVERLAP_REFERENCE,
-        .starts = bc_start_window_starts(row->run->window),
-        .clock_ns = row->run->own_clock.read_ns,
+        .starts = bc_start_window_starts(run->window),
+        .clock_ns = run->own_clock.read_ns,
     };
-    bc_sampler_run(row->run->sampler, &source, plan);
-    return bc_sampler_samples(row->run->sampler);
+    bc_sampler_run(run->sampler, &source, plan);
+    return bc_sampler_samples(run->sampler);
 }
 
 /* With a value of at least 0: what the clock can't see took no time, not less. Local; rank 0. */
-static struct bc_summary summarize(const struct row *row, const struct bc_samples *samples,
+static struct bc_summary summarize(const struct bc_run *run, const struct bc_samples *samples,
                                    int quantity)
 {
-    struct bc_summary summary = bc_run_summarize(row->run, samples, quantity);
+    struct bc_summary summary = bc_run_summarize(run, samples, quantity, -1);
     summary.value = fmax(0.0, summary.value);
     return summary;
 }
 
-/* How much longer the operation took with work than without, round by round: the median, whatever
-   the estimator. Local; rank 0. */
+/* The operation's time with work less that without, round by round: always the median. Rank 0. */
 static struct bc_summary summarize_excess(const struct bc_samples *samples, double confidence)
 {
     return bc_samples_summarize(samples, OVERLAP_TOTAL, OVERLAP_REFERENCE, BC_MEDIAN, confidence);
@@ -135,9 +113,10 @@ static void measure_reference(struct row *row)
     struct bc_plan plan = bc_run_plan(row->run, row->seconds * REFERENCE_SHARE);
     struct bc_precision rule;
     bc_plan_until_precise(&plan, &rule, row->run, precise_values, 1);
-    const struct bc_samples *const samples = run_rounds(row, 1, overlap_take_reference, &plan);
+    const struct bc_samples *const samples =
+        run_rounds(row->run, &row->round, 1, overlap_take_reference, &plan);
     bc_run_dump(row->run, "reference_phase", samples->values[0], samples->count);
-    row->reference = bc_run_summarize(row->run, samples, OVERLAP_REFERENCE);
+    row->reference = bc_run_summarize(row->run, samples, OVERLAP_REFERENCE, -1);
     row->reference_ns = fmax(0.0, row->reference.value);
 }
 
@@ -181,8 +160,9 @@ static void tell_trial(const struct row *row, const struct bc_samples *samples, 
                          "trial: %llu units, work %.3f us, total %.3f us, "
                          "excess %.3f (%.3f to %.3f) us, %zu rounds: %s",
                          (unsigned long long)row->round.units, trial->work_ns * 1e-3,
-                         summarize(row, samples, quantity).value * 1e-3, trial->excess_ns * 1e-3,
-                         trial->excess_lo_ns * 1e-3, trial->excess_hi_ns * 1e-3, samples->count,
+                         summarize(row->run, samples, quantity).value * 1e-3,
+                         trial->excess_ns * 1e-3, trial->excess_lo_ns * 1e-3,
+                         trial->excess_hi_ns * 1e-3, samples->count,
                          trial->fits ? "fits" : "does not fit");
 }
 
@@ -196,9 +176,9 @@ static struct overlap_trial try_robustly(struct row *row, double threshold_ns, s
         plan.context = &threshold_ns;
     }
     const struct bc_samples *const samples =
-        run_rounds(row, OVERLAP_QUANTITIES, overlap_take_round, &plan);
-    const struct bc_summary reference = bc_run_summarize(row->run, samples, OVERLAP_REFERENCE);
-    const struct bc_summary work = bc_run_summarize(row->run, samples, OVERLAP_WORK);
+        run_rounds(row->run, &row->round, OVERLAP_QUANTITIES, overlap_take_round, &plan);
+    const struct bc_summary reference = bc_run_summarize(row->run, samples, OVERLAP_REFERENCE, -1);
+    const struct bc_summary work = bc_run_summarize(row->run, samples, OVERLAP_WORK, -1);
     const struct bc_summary excess = summarize_excess(samples, TRIAL_CONFIDENCE);
     const struct overlap_trial trial = {
         .work_ns = fmax(0.0, work.value),
@@ -216,15 +196,15 @@ static struct overlap_trial try_robustly(struct row *row, double threshold_ns, s
 
 /* ---- a trial as specified -------------------------------------------------------------------- */
 
-/* The mean with work must not exceed the reference's mean plus its standard deviation. Like the
-   reference, the operation is repeated with nothing in between; the work's own time is what its
-   calibration says. */
+/* As specified: the mean with work must not exceed the reference's plus its standard deviation. The
+   operation is repeated with nothing in between; the work's time is what its calibration says. */
 static struct overlap_trial try_by_mean(struct row *row, struct bc_plan plan)
 {
     const struct bc_summary *const reference = &row->reference;
     plan.max_rounds = plan.min_rounds;
-    const struct bc_samples *const samples = run_rounds(row, 1, overlap_take_total, &plan);
-    const struct bc_summary total = bc_run_summarize(row->run, samples, 0);
+    const struct bc_samples *const samples =
+        run_rounds(row->run, &row->round, 1, overlap_take_total, &plan);
+    const struct bc_summary total = bc_run_summarize(row->run, samples, 0, -1);
     const double sd = isnan(reference->sd) ? 0.0 : reference->sd;
     const struct overlap_trial trial = {
         .work_ns = bc_work_ns(&row->overlap->rate, row->round.units),
@@ -239,20 +219,6 @@ static struct overlap_trial try_by_mean(struct row *row, struct bc_plan plan)
 
 /* ---- phases 2 to 4: the search --------------------------------------------------------------- */
 
-static void begin_search(struct row *row)
-{
-    const struct overlap_parameters *const p = &row->overlap->parameters;
-    const double acceptance = p->acceptance_pct / 100.0;
-    const struct overlap_search_rules rules = {
-        .acceptance = acceptance,
-        .floor_ns = fmax(3.0 * row->run->max_clock.read_ns, acceptance * row->reference_ns / 4.0),
-        .validation_steps = (int)p->validation_steps,
-        .predict = row->robust,
-        .validate_halving = row->robust,
-    };
-    overlap_search_begin(&row->search, &rules, row->reference_ns);
-}
-
 /* Tries row->round.units of work for at most `seconds`. Collective; the trial is on rank 0. */
 static struct overlap_trial try_work(struct row *row, double seconds)
 {
@@ -266,13 +232,21 @@ static struct overlap_trial try_work(struct row *row, double seconds)
                         plan);
 }
 
-/* Finds the largest amount of work that fits; tries at least one, however little time there is.
-   Collective. */
+/* Finds the largest amount of work that fits; tries at least one, in any case. Collective. */
 static void search_work(struct row *row, double seconds)
 {
+    const struct overlap_parameters *const p = &row->overlap->parameters;
+    const double acceptance = p->acceptance_pct / 100.0;
+    const struct overlap_search_rules rules = {
+        .acceptance = acceptance,
+        .floor_ns = fmax(3.0 * row->run->max_clock.read_ns, acceptance * row->reference_ns / 4.0),
+        .validation_steps = (int)p->validation_steps,
+        .predict = row->robust,
+        .validate_halving = row->robust,
+    };
     struct overlap_search *const search = &row->search;
-    begin_search(row);
     const double deadline_s = bc_elapsed_s() + seconds;
+    overlap_search_begin(search, &rules, row->reference_ns);
     for (;;) {
         /* What rank 0 tells the others before each trial. */
         struct {
@@ -294,8 +268,7 @@ static void search_work(struct row *row, double seconds)
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-/* The amount of work that the answer is about: the knee, or as the specification says the largest
-   one that was seen to fit. */
+/* The answer's amount of work: the knee, or as specified the largest one that was seen to fit. */
 static double answer_ns(const struct row *row)
 {
     const struct overlap_search *const search = &row->search;
@@ -304,7 +277,7 @@ static double answer_ns(const struct row *row)
     return fmin(search->knee_ns, search->exceeds_ns);
 }
 
-/* What the rounds at the answer say of its work. */
+/* What the rounds at the answer say of its work; with no_verdict, nothing. */
 struct verdict {
     bool too_long;       /* the operation took longer with it than the search allows */
     double excess_lo_ns; /* of the interval of how much longer it took; NAN: too few rounds */
@@ -312,12 +285,13 @@ struct verdict {
     double fits_min_ns;  /* ... less by the largest excess that the interval allows */
 };
 
-/* Of no work. */
 static const struct verdict no_verdict = {false, NAN, NAN, NAN};
 
-static struct verdict judge_answer(const struct row *row, const struct bc_samples *samples,
-                                   double work_ns)
+static struct verdict judge_answer(const struct row *row, const struct bc_samples *samples)
 {
+    const double work_ns = row->result->work.value;
+    if (!row->robust || row->round.units == 0)
+        return no_verdict;
     const struct bc_summary excess =
         summarize_excess(samples, row->run->settings.confidence_pct / 100.0);
     return (struct verdict){
@@ -333,14 +307,13 @@ static struct verdict judge_answer(const struct row *row, const struct bc_sample
 static void take_answer_from_trial(const struct row *row)
 {
     const struct bc_samples *const samples = bc_sampler_samples(row->run->sampler);
-    row->result->reference = summarize(row, samples, OVERLAP_REFERENCE);
+    row->result->reference = summarize(row->run, samples, OVERLAP_REFERENCE);
     row->result->total = unmeasured(samples->count, NAN);
     row->result->work = unmeasured(samples->count, answer_ns(row));
 }
 
-/* Measures at the answer. Where the machine has changed since the search, and the work no longer
-   fits, measures less work, as often as there is time. Collective; the verdict on the last amount
-   is on rank 0. */
+/* Measures at the answer; where the work no longer fits, because the machine has changed since the
+   search, measures less, as often as there is time. Collective; the last verdict is on rank 0. */
 static struct verdict measure_answer(struct row *row)
 {
     enum { ATTEMPTS = 4 };
@@ -356,14 +329,12 @@ static struct verdict measure_answer(struct row *row)
         bc_plan_until_precise(&plan, &rule, row->run, precise_values, OVERLAP_QUANTITIES);
         plan.warmup_rounds = 0;
         const struct bc_samples *const samples =
-            run_rounds(row, OVERLAP_QUANTITIES, overlap_take_round, &plan);
+            run_rounds(row->run, &row->round, OVERLAP_QUANTITIES, overlap_take_round, &plan);
         if (row->root) {
-            result->reference = summarize(row, samples, OVERLAP_REFERENCE);
-            result->total = summarize(row, samples, OVERLAP_TOTAL);
-            result->work = summarize(row, samples, OVERLAP_WORK);
-            verdict = no_verdict; /* on these rounds alone */
-            if (row->robust && order[0] > 0)
-                verdict = judge_answer(row, samples, result->work.value);
+            result->reference = summarize(row->run, samples, OVERLAP_REFERENCE);
+            result->total = summarize(row->run, samples, OVERLAP_TOTAL);
+            result->work = summarize(row->run, samples, OVERLAP_WORK);
+            verdict = judge_answer(row, samples);
             /* Not if it may be chance, but if that can't be told yet. */
             order[1] = verdict.too_long && !(verdict.excess_lo_ns <= 0.0) && attempt < ATTEMPTS &&
                        seconds_left(row) > 0.0;
@@ -388,14 +359,12 @@ static double percent_of(double part, double whole)
     return fmin(100.0, fmax(0.0, 100.0 * part / whole));
 }
 
-/*
- * The interval: from the largest amount of work that fitted, less the excess that its trial may
- * have missed, to the smallest one that did not. Both are over the reference time at the end of its
- * own interval that is farther away, and never closer together than what one reading of the clock
- * is worth. Where the operation took too long with the answer's work, or that is less than the most
- * work that fitted, the interval reaches down to what the answer's own rounds leave. It exists only
- * where both trials and the reference have intervals.
- */
+/* The interval: from the largest amount of work that fitted, less the excess that its trial may
+   have missed, to the smallest one that did not. Both are over the reference time at the end of its
+   own interval that is farther away, and never closer together than what one reading of the clock
+   is worth. Where the operation took too long with the answer's work, or that is less than the most
+   work that fitted, the interval reaches down to what the answer's own rounds leave. It exists only
+   where both trials and the reference have intervals. */
 static void set_interval(const struct row *row, const struct verdict *verdict)
 {
     const struct overlap_search *const search = &row->search;
@@ -403,24 +372,21 @@ static void set_interval(const struct row *row, const struct verdict *verdict)
     const double clock_ns = row->run->max_clock.read_ns;
     const struct bc_interval *const reference = &result->reference.interval;
     const double knee_ns = answer_ns(row);
+    result->overlap_lo_pct = result->overlap_hi_pct = NAN;
+    if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure || isnan(reference->lo))
+        return;
     double lo_ns = fmin(search->fits_ns - search->fits_slack_ns, knee_ns);
     if (verdict->too_long || result->work.value < lo_ns)
         lo_ns = fmin(lo_ns, verdict->fits_min_ns); /* NAN doesn't count */
     const double hi_ns = fmax(search->exceeds_ns, knee_ns);
-    if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure || isnan(reference->lo)) {
-        result->overlap_lo_pct = NAN;
-        result->overlap_hi_pct = NAN;
-        return;
-    }
     /* The value was measured after the bounds were found: where the operation itself drifted in
        between, the interval takes in both. */
     result->overlap_lo_pct = fmin(result->overlap_pct, percent_of(lo_ns - clock_ns, reference->hi));
     result->overlap_hi_pct = fmax(result->overlap_pct, percent_of(hi_ns + clock_ns, reference->lo));
 }
 
-/* True if the row is what was asked for: a number of samples, whatever the time, or the search's
-   end and the precision. The overlap's interval must be as narrow as the precision asks, in points,
-   or as the clock allows. */
+/* True if the row is what was asked for: a number of samples, or the search's end and the
+   precision, of the overlap's interval in points, or as narrow as the clock allows. */
 static bool is_complete(const struct row *row)
 {
     const struct overlap_result *const result = row->result;
@@ -480,8 +446,17 @@ static void conclude(const struct row *row, const struct verdict *verdict)
 int64_t overlap_run_phases(struct overlap_state *overlap, struct overlap_operation *operation,
                            double seconds, struct overlap_result *result)
 {
-    struct row row = begin_row(overlap, operation, overlap->run->settings.check, seconds);
-    row.result = result;
+    struct bc_run *const run = overlap->run;
+    struct row row = {
+        .overlap = overlap,
+        .run = run,
+        .result = result,
+        .root = run->job.rank == 0,
+        .robust = run->settings.estimator == BC_MEDIAN,
+        .seconds = seconds,
+        .end_s = bc_elapsed_s() + seconds,
+        .round = {operation, run->window, run->settings.check, 0, 0},
+    };
     measure_reference(&row);
     /* About how long a round takes if the operation takes as long as the reference. */
     const double round_s = ROUND_OPERATIONS * row.reference_ns * 1e-9;
@@ -504,7 +479,8 @@ double overlap_quick_reference_ns(struct overlap_state *overlap,
                                   struct overlap_operation *operation, double seconds)
 {
     enum { ROUNDS = 5 };
-    struct row row = begin_row(overlap, operation, false, seconds);
+    const struct bc_run *const run = overlap->run;
+    struct overlap_round round = {.operation = operation, .window = run->window};
     const struct bc_plan plan = {
         .min_rounds = ROUNDS,
         .max_rounds = ROUNDS,
@@ -513,10 +489,11 @@ double overlap_quick_reference_ns(struct overlap_state *overlap,
         .warmup_rounds = 1,
         .retakes = ROUNDS,
     };
-    const struct bc_samples *const samples = run_rounds(&row, 1, overlap_take_reference, &plan);
+    const struct bc_samples *const samples =
+        run_rounds(run, &round, 1, overlap_take_reference, &plan);
     double reference_ns = 0.0;
-    if (row.root)
-        reference_ns = summarize(&row, samples, OVERLAP_REFERENCE).value;
+    if (run->job.rank == 0)
+        reference_ns = summarize(run, samples, OVERLAP_REFERENCE).value;
     bc_harness_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return reference_ns;
 }

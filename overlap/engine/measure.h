@@ -1,16 +1,60 @@
-/*
- * One row of the overlap suite: the four phases for one collective at one size.
- */
+/* The options of the overlap suite, the timed regions (kernel.c), and one row: the four phases for
+   one collective at one size. */
 #ifndef COMMCOST_OVERLAP_ENGINE_MEASURE_H
 #define COMMCOST_OVERLAP_ENGINE_MEASURE_H
 
+#include "common/clock/shared/start_window.h"
 #include "common/clock/work.h"
 #include "common/run/run.h"
 #include "overlap/engine/operation.h"
-#include "overlap/engine/parameters.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct overlap_parameters {
+    const struct overlap_collective *collective; /* the program's; no option */
+
+    int64_t min_elements, max_elements;
+    int64_t validation_steps;
+    bool verbose, debug;
+    bool data_driven;
+    double cutoff_ms;
+    double acceptance_pct;
+    int64_t default_iterations; /* 0: adaptive */
+    int64_t max_iterations;     /* 0: as --max-samples says */
+    int64_t root;
+};
+
+/* The defaults, as initialisers of the struct. */
+#define OVERLAP_DEFAULTS                                                                           \
+    .min_elements = 1, .max_elements = 131072, .validation_steps = 2, .cutoff_ms = 1.0,            \
+    .acceptance_pct = 0.5
+
+/* Those about elements are every collective's: sweeps pass the same options to all. */
+enum { OVERLAP_OPTIONS = 11 };
+extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
+
+/* The quantities of a round. */
+enum overlap_quantity {
+    OVERLAP_REFERENCE, /* post and wait */
+    OVERLAP_TOTAL,     /* post, work, wait */
+    OVERLAP_WORK,      /* the work alone */
+    OVERLAP_QUANTITIES
+};
+
+struct overlap_round {
+    struct overlap_operation *operation;
+    struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
+    bool check;                     /* verify every operation's data, outside the timing */
+    uint64_t units;                 /* of work */
+    int64_t wrong;                  /* operations with wrong data, on this rank */
+};
+
+/* `take` of a source (struct bc_source) whose context is a struct overlap_round: the reference time
+   alone, the total alone (as quantity 0), or all three quantities. */
+void overlap_take_reference(void *context, double *values);
+void overlap_take_total(void *context, double *values);
+void overlap_take_round(void *context, double *values);
 
 /* What the rows of a run share. */
 struct overlap_state {

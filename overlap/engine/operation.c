@@ -55,8 +55,7 @@ struct need {
     double either, both;
 };
 
-/* Rooted operations need most on the root, varying ones on the last rank; rank 0 stands for all
-   others. */
+/* Rooted operations need most on the root, varying ones on the last rank; else rank 0 will do. */
 static struct need max_need(const struct overlap_collective *collective, struct overlap_shape shape)
 {
     const int ranks[] = {shape.root, 0, shape.ranks - 1};
@@ -78,8 +77,7 @@ double overlap_bytes(const struct overlap_collective *collective, const struct o
     return (double)sizeof(double) * max_need(collective, *shape).both;
 }
 
-/* Blocks have int counts and displacements; and libraries count all blocks of an operation together
-   in an int. */
+/* Blocks have int counts and displacements, and libraries add all of them up in an int. */
 bool overlap_fits_int(const struct overlap_collective *collective,
                       const struct overlap_shape *shape)
 {

@@ -1,9 +1,5 @@
-/*
- * One non-blocking collective operation: what it is (struct overlap_collective, one a program) and
- * its buffers for one size.
- *
- * Amounts are counted in elements of double precision.
- */
+/* One non-blocking collective operation: what it is (struct overlap_collective, one a program) and
+   its buffers for one size. Amounts are counted in elements of double precision. */
 #ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
 #define COMMCOST_OVERLAP_ENGINE_OPERATION_H
 
@@ -28,8 +24,7 @@ struct overlap_operation;
 /* Starts an operation. */
 typedef void overlap_post_fn(const struct overlap_operation *operation, MPI_Request *request);
 
-/* How a collective arranges several blocks in a buffer. This says how they are passed where ints
-   can't count them. */
+/* How a collective arranges blocks in a buffer, and so how they are passed beyond ints. */
 enum overlap_layout {
     OVERLAP_EQUAL,        /* blocks of the same size, no displacements: each block is one element of
                              a datatype */
@@ -118,8 +113,7 @@ bool overlap_varies(const struct overlap_collective *collective);
    ceiling of 2 * elements * (r + 1) / (ranks + 1). */
 int64_t overlap_amount(const struct overlap_shape *shape, int rank);
 
-/* The rank to or from which the block with element i goes: blocks are in the order of ranks, or on
-   the grid of neighbours. */
+/* The rank to or from which element i's block goes: blocks are in the order of ranks, or sides. */
 int overlap_owner(const struct overlap_operation *operation, int64_t i);
 
 /* The index of element i within its block. */
@@ -129,8 +123,7 @@ int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
 double overlap_bytes(const struct overlap_collective *collective,
                      const struct overlap_shape *shape);
 
-/* Whether MPI's int arguments can hold the amounts; and whether the operation can be started, with
-   ints or in another way. */
+/* Whether MPI's ints can hold the amounts; and whether the operation can start in any way. */
 bool overlap_fits_int(const struct overlap_collective *collective,
                       const struct overlap_shape *shape);
 bool overlap_can_start(const struct overlap_collective *collective,

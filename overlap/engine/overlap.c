@@ -168,8 +168,7 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
     return elements > p->max_elements / 2 ? p->max_elements : 2 * elements;
 }
 
-/* The operation's time at a size from a few operations until end_s, the same on every rank.
-   Collective. */
+/* The operation's time at a size, from a few until end_s, the same on every rank. Collective. */
 static double quick_reference_ns(struct overlap_state *overlap, int64_t elements, double end_s)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
@@ -184,9 +183,8 @@ static double quick_reference_ns(struct overlap_state *overlap, int64_t elements
     return reference_ns;
 }
 
-/* Grows the size until the operation takes the cutoff time, twice if there is time: a small
-   operation that something else slows down for a moment takes it only once. Collective; the same on
-   every rank. */
+/* Grows the size until the operation takes the cutoff time, twice if there is time: something may
+   slow a small operation down for a moment. Collective; the same on every rank. */
 static struct overlap_key find_size(struct overlap_state *overlap)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
@@ -242,17 +240,6 @@ static double size_bytes(const struct overlap_operation *operation)
     return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
 }
 
-static void compare_with_cutoff(const struct overlap_state *overlap,
-                                const struct overlap_result *result)
-{
-    const double reference_us = result->reference.value * 1e-3;
-    if (reference_us < CUTOFF_SHARE * overlap->parameters.cutoff_ms * 1e3)
-        bc_output_remark(overlap->run->output, "warning",
-                         "the operation took %.3f us here, and the cutoff time when its size was "
-                         "searched for: something was in the way then; run it again",
-                         reference_us);
-}
-
 void overlap_measure(void *state, const void *row, double seconds, void *filled)
 {
     struct overlap_state *const overlap = state;
@@ -277,7 +264,12 @@ void overlap_measure(void *state, const void *row, double seconds, void *filled)
         bc_output_remark(overlap->run->output, "warning",
                          "wrong data in %lld operations, counted over ranks", (long long)all_wrong);
     }
-    if (!is_data_driven(p) && key->status == BC_OK)
-        compare_with_cutoff(overlap, result);
+    const double reference_us = result->reference.value * 1e-3;
+    if (!is_data_driven(p) && key->status == BC_OK &&
+        reference_us < CUTOFF_SHARE * p->cutoff_ms * 1e3)
+        bc_output_remark(overlap->run->output, "warning",
+                         "the operation took %.3f us here, and the cutoff time when its size was "
+                         "searched for: something was in the way then; run it again",
+                         reference_us);
     overlap_operation_destroy(&operation);
 }

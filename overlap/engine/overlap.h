@@ -3,15 +3,7 @@
  * making it take longer.
  *
  * Each collective is a file of its own beside this folder, which says what the collective is and
- * makes it a program with OVERLAP_COLLECTIVE. The method is in this folder:
- *
- *   operation.h    what a collective is; its buffers for one size, and whether the data is right
- *   shapes.h       how much a rank sends and receives, and which values
- *   parameters.h   options and environment variables
- *   kernel.h       the timed regions
- *   search.h       which amount of work to try next, and when it is enough
- *   measure.h      one row: the four phases
- *   overlap.c      usage, and the rows of both models, data-driven and time-driven
+ * makes it a program with OVERLAP_COLLECTIVE. The method is in this folder.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_OVERLAP_H
 #define COMMCOST_OVERLAP_ENGINE_OVERLAP_H
@@ -20,9 +12,6 @@
 #include "common/run/benchmark.h"
 #include "overlap/engine/measure.h"
 #include "overlap/engine/shapes.h"
-
-/* A run with defaults ends within this, start-up and the search for a size included. */
-#define OVERLAP_RUN_BUDGET_S 15.0
 
 /* Of a row. */
 struct overlap_key {
@@ -46,9 +35,8 @@ void overlap_close(void *state);
     OVERLAP_POST(post, overlap_counts, counts, function arguments, #function #arguments)           \
     OVERLAP_BENCHMARK(its_name, #function, .post = post, __VA_ARGS__)
 
-/* The same for layouts that need MPI-4's large counts where ints are too small: one list of
-   arguments makes the calls of FUNCTION and of FUNCTION_c, for which `counts` is
-   operation->large_counts. */
+/* The same for layouts that need MPI-4's large counts: the arguments make the calls of FUNCTION and
+   of FUNCTION_c, for which `counts` is operation->large_counts. */
 #define OVERLAP_COLLECTIVE_C(its_name, function, arguments, ...)                                   \
     OVERLAP_POST(post, overlap_counts, counts, function arguments, #function #arguments)           \
     OVERLAP_IF_LARGE(OVERLAP_POST(post_large, overlap_large_counts, large_counts,                  \
@@ -76,18 +64,16 @@ void overlap_close(void *state);
         .name = "overlap_" #its_name,                                                              \
         .summary = "Measures how much work fits under " function " without making it take "        \
                    "longer.\nNeeds at least 2 processes.",                                         \
-        .options = overlap_options,                                                                \
-        .option_count = OVERLAP_OPTIONS,                                                           \
-        .budget_s = OVERLAP_RUN_BUDGET_S,                                                          \
+        .options = {overlap_options, OVERLAP_OPTIONS,                                              \
+                    &(const struct overlap_parameters){                                            \
+                        OVERLAP_DEFAULTS,                                                          \
+                        .collective =                                                              \
+                            &(const struct overlap_collective){.name = #its_name, __VA_ARGS__}},   \
+                    sizeof(struct overlap_parameters)},                                            \
+        .budget_s = 15.0,                                                                          \
         .may_start_together = true,                                                                \
-        .defaults =                                                                                \
-            &(const struct overlap_parameters){                                                    \
-                OVERLAP_DEFAULTS,                                                                  \
-                .collective = &(const struct overlap_collective){.name = #its_name, __VA_ARGS__}}, \
-        .defaults_bytes = sizeof(struct overlap_parameters),                                       \
-        .state_bytes = sizeof(struct overlap_state),                                               \
-        .key_bytes = sizeof(struct overlap_key),                                                   \
-        .result_bytes = sizeof(struct overlap_result),                                             \
+        .bytes = {sizeof(struct overlap_state), sizeof(struct overlap_key),                        \
+                  sizeof(struct overlap_result)},                                                  \
         .fit = overlap_fit,                                                                        \
         .choose_table = overlap_choose_table,                                                      \
         .open = overlap_open,                                                                      \

@@ -1,8 +1,4 @@
-#include "overlap/engine/parameters.h"
-
-#include "common/mpi/large_count.h"
-
-#include <stddef.h>
+#include "overlap/engine/measure.h"
 
 #define AT(member) offsetof(struct overlap_parameters, member)
 

@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* More trials than any search that converges needs: a bisection to one part in a million with a
-   handful of contradictions. */
+/* More than a bisection to one part in a million needs, with a handful of contradictions. */
 #define TRIALS_MAX 200
 
 double overlap_search_tolerance(const struct overlap_search *search, double work_ns)
@@ -27,8 +26,7 @@ void overlap_search_begin(struct overlap_search *search, const struct overlap_se
     };
 }
 
-/* Phase 3: the work did not fit; half of it may. A prediction saves trying halves that are still
-   well above the knee. */
+/* Phase 3: half of the work may fit. A prediction saves trying halves well above the knee. */
 static void halve(struct overlap_search *search)
 {
     const double min_ns = overlap_search_tolerance(search, 0.0);
@@ -63,8 +61,7 @@ static double next_between(struct overlap_search *search)
     const double width = search->exceeds_ns - search->fits_ns;
     const double middle = search->fits_ns + width / 2.0;
     const double knee = search->knee_ns;
-    /* A prediction is used up after its two sides were tried: by then the bracket must have
-       shrunk. */
+    /* A prediction is used up after its two sides: by then the bracket must have shrunk. */
     const bool shrinking = width <= search->earlier_width_ns / 2.0;
     search->earlier_width_ns = search->last_width_ns;
     search->last_width_ns = width;

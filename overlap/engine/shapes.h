@@ -1,7 +1,5 @@
-/*
- * The words in which a collective's file says what it is: how much a rank sends and receives, and
- * which values.
- */
+/* The words in which a collective's file says what it is: how much a rank sends and receives, and
+   which values. */
 #ifndef COMMCOST_OVERLAP_ENGINE_SHAPES_H
 #define COMMCOST_OVERLAP_ENGINE_SHAPES_H
 
@@ -12,8 +10,6 @@
 #include <stdint.h>
 
 /* ---- elements in a buffer: for send.elements and receive.elements ---------------------------- */
-
-/* A block has `elements` elements. */
 
 static inline int64_t overlap_one_block(const struct overlap_shape *shape)
 {
@@ -81,8 +77,7 @@ static inline int64_t overlap_all_amounts_at_root(const struct overlap_shape *sh
    missing, old, or in each other's place show. All are whole numbers that a double holds exactly,
    also when summed over many ranks, so results are compared for equality. */
 
-/* The value of element i of the block that rank `from` sends to rank `to` (0 where all ranks get
-   the same). */
+/* Element i of the block that rank `from` sends to rank `to` (0 where all ranks get the same). */
 static inline double overlap_value(int from, int to, int64_t i)
 {
     return (double)(from + 1) * (double)(i % 1021 + 1) + 1e6 * (double)to;
@@ -95,9 +90,7 @@ static inline double overlap_value_sum(int ranks, int to, int64_t i)
     return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + 1e6 * p * (double)to;
 }
 
-/* ---- values: for send.value ------------------------------------------------------------------ */
-
-/* Where a buffer holds a block for each rank they are in rank order. */
+/* ---- values: for send.value; blocks for each rank are in rank order -------------------------- */
 
 static inline double overlap_sent_to_all(const struct overlap_operation *operation, int64_t i)
 {
@@ -118,9 +111,7 @@ static inline double overlap_sent_amount_to_each(const struct overlap_operation 
     return overlap_value(operation->shape.rank, (int)(i / own), i % own);
 }
 
-/* ---- values: for receive.value --------------------------------------------------------------- */
-
-/* What the root sent to all, or to this rank. */
+/* ---- values: for receive.value; "me" is this rank -------------------------------------------- */
 
 static inline double overlap_from_root(const struct overlap_operation *operation, int64_t i)
 {
@@ -132,8 +123,6 @@ static inline double overlap_from_root_to_me(const struct overlap_operation *ope
     return overlap_value(operation->shape.root, operation->shape.rank, i);
 }
 
-/* What each rank sent to all, or to this rank. */
-
 static inline double overlap_from_each(const struct overlap_operation *operation, int64_t i)
 {
     return overlap_value(overlap_owner(operation, i), 0, overlap_index(operation, i));
@@ -144,9 +133,6 @@ static inline double overlap_from_each_to_me(const struct overlap_operation *ope
     return overlap_value(overlap_owner(operation, i), operation->shape.rank,
                          overlap_index(operation, i));
 }
-
-/* The sum over all ranks of what they sent to all, or to this rank; and over the ranks up to this
-   one, or below it (undefined on rank 0). */
 
 static inline double overlap_sum(const struct overlap_operation *operation, int64_t i)
 {
@@ -163,6 +149,7 @@ static inline double overlap_sum_up_to_me(const struct overlap_operation *operat
     return overlap_value_sum(operation->shape.rank + 1, 0, i);
 }
 
+/* Undefined on rank 0. */
 static inline double overlap_sum_below_me(const struct overlap_operation *operation, int64_t i)
 {
     return operation->shape.rank == 0 ? NAN : overlap_value_sum(operation->shape.rank, 0, i);

@@ -13,10 +13,10 @@
  */
 #include "run_scripts/bench_compare/compare.h"
 #include "run_scripts/bench_compare/results.h"
+#include "run_scripts/bench_compare/storage.h"
 
 #include "common/result/metadata.h"
 #include "common/run/options.h"
-#include "common/run/run_files.h"
 #include "common/run/settings.h"
 #include "common/result/output.h"
 
@@ -81,22 +81,6 @@ struct words {
     int rest_count;
 };
 
-static bool words_create(struct words *words, int argc)
-{
-    const size_t room = (size_t)argc + 1;
-    words->sides[BASE] = calloc(room, sizeof *words->sides[BASE]);
-    words->sides[NEW] = calloc(room, sizeof *words->sides[NEW]);
-    words->rest = calloc(room, sizeof *words->rest);
-    return words->sides[BASE] != NULL && words->sides[NEW] != NULL && words->rest != NULL;
-}
-
-static void words_free(struct words *words)
-{
-    free(words->sides[BASE]);
-    free(words->sides[NEW]);
-    free(words->rest);
-}
-
 /* Whether the word is a long option whose value is the next word; it may be abbreviated. */
 static bool takes_next(const char *word)
 {
@@ -110,8 +94,8 @@ static bool takes_next(const char *word)
     return false;
 }
 
-/* The value of `--NAME=VALUE`, the empty text of `--NAME`; NULL for other words. The
-   name may be abbreviated to as many letters as tell it from others. */
+/* The value of `--NAME=VALUE`, the empty text of `--NAME`; NULL for other words. The name may be
+   abbreviated to `least` letters. */
 static const char *side_value(const char *word, const char *name, size_t least)
 {
     if (strncmp(word, "--", 2) != 0)
@@ -212,12 +196,12 @@ static const struct bc_column last_columns[] = {
 
 enum { LAST_COLUMNS = sizeof last_columns / sizeof *last_columns };
 
-static bool is_own_column(const char *name)
+static bool has_column(const struct bc_column *columns, size_t count, const char *name)
 {
-    for (size_t i = 0; i < LAST_COLUMNS; i++)
-        if (strcmp(last_columns[i].name, name) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(columns[i].name, name) == 0)
             return true;
-    return strcmp(first_column.name, name) == 0;
+    return false;
 }
 
 /* The columns: the benchmark, the keys of all benchmarks, then the comparison. */
@@ -231,27 +215,20 @@ static bool make_columns(struct bc_column *columns, struct bc_table *table,
         const struct schema *const schema =
             &results->schemas[comparison->changes[i].series->schema];
         for (size_t k = 0; k < schema->key_count; k++) {
-            bool known = false;
-            for (size_t c = 1; c < count && !known; c++)
-                known = strcmp(columns[c].name, schema->keys[k]) == 0;
-            if (known)
+            const char *const key = schema->keys[k];
+            if (has_column(columns + 1, count - 1, key))
                 continue;
-            if (is_own_column(schema->keys[k]))
+            if (strcmp(key, first_column.name) == 0 || has_column(last_columns, LAST_COLUMNS, key))
                 return bc_error_set(
                     error, "%.100s: the key '%.100s' is called like a column of the comparison",
-                    schema->benchmark, schema->keys[k]);
+                    schema->benchmark, key);
             if (count + LAST_COLUMNS == COLUMNS_MAX)
                 return bc_error_set(error,
                                     "the benchmarks have more than %d keys in all: compare fewer "
                                     "benchmarks at a time",
                                     COLUMNS_MAX - LAST_COLUMNS - 1);
-            columns[count] = (struct bc_column){
-                .name = schema->keys[k],
-                .role = BC_KEY,
-                .cell = BC_CELL_TEXT,
-                .at = offsetof(struct row, keys) + count * sizeof(const char *),
-            };
-            count++;
+            const size_t at = offsetof(struct row, keys) + count * sizeof(const char *);
+            columns[count++] = (struct bc_column){key, BC_KEY, 0, BC_CELL_TEXT, at};
         }
     }
     for (size_t i = 0; i < LAST_COLUMNS; i++)
@@ -275,9 +252,8 @@ static void write_value(char *cell, double value)
 
 static void write_p(char *cell, double p)
 {
-    if (isnan(p))
-        strcpy(cell, "NA");
-    else
+    strcpy(cell, "NA");
+    if (!isnan(p))
         snprintf(cell, BC_CELL_LENGTH, "%.3g", p);
 }
 
@@ -335,21 +311,11 @@ static void write_notes(struct bc_output *output, const struct comparison *compa
     if (settings.common.no_header) /* the note is on stderr */
         return;
     /* Who only looks at the exit status must know, too. */
-    (void)fprintf(stderr,
-                  "%s: %zu of %zu rows have too few launches for any change to "
-                  "be told from chance: use %s, or fewer rows\n",
-                  PROGRAM, hopeless, comparison->tested, hint);
-}
-
-static void write_summary(struct bc_output *output, const struct comparison *comparison,
-                          const struct results *results)
-{
-    const size_t *const n = comparison->verdicts;
-    bc_output_remark(output, "summary",
-                     "%zu slower, %zu faster, %zu same, %zu can't tell, %zu failed, "
-                     "%zu missing, %zu added; %zu and %zu launches",
-                     n[SLOWER], n[FASTER], n[SAME], n[CANT_TELL], n[FAILED], n[MISSING], n[ADDED],
-                     results->launches[BASE], results->launches[NEW]);
+    (void)fprintf(
+        stderr,
+        "%s: %zu of %zu rows have too few launches for any change to be told from chance: "
+        "use %s, or fewer rows\n",
+        PROGRAM, hopeless, comparison->tested, hint);
 }
 
 /* Writes all. Exit status 0, or another one with the error set. */
@@ -374,8 +340,13 @@ static int write_comparison(const struct comparison *comparison, const struct re
     for (size_t i = 0; i < results->warning_count; i++)
         bc_output_remark(output, "warning", "%s", results->warnings[i]);
     write_notes(output, comparison);
-    write_summary(output, comparison, results);
     const size_t *const n = comparison->verdicts;
+    bc_output_remark(
+        output, "summary",
+        "%zu slower, %zu faster, %zu same, %zu can't tell, %zu failed, %zu missing, %zu "
+        "added; %zu and %zu launches",
+        n[SLOWER], n[FASTER], n[SAME], n[CANT_TELL], n[FAILED], n[MISSING], n[ADDED],
+        results->launches[BASE], results->launches[NEW]);
     const int status = n[SLOWER] > 0 || n[FAILED] > 0 ? EXIT_SLOWER : EXIT_NOTHING_SLOWER;
     bc_output_end(output, status);
     if (bc_output_close(output))
@@ -386,35 +357,27 @@ static int write_comparison(const struct comparison *comparison, const struct re
 
 /* ---- main ------------------------------------------------------------------------------------ */
 
+/* Reads what the words name. False with the error set, also where nothing can be compared. */
 static bool read_all(struct results *results, const struct words *words, struct bc_error *error)
 {
     for (int side = BASE; side < SIDES; side++)
         for (size_t i = 0; i < words->counts[side]; i++)
             if (!results_add(results, (enum side)side, words->sides[side][i], error))
                 return false;
-    return results_finish(results, error);
-}
-
-/* Whether any row has both sides, failed or not. */
-static bool have_common_rows(const struct results *results)
-{
-    for (size_t i = 0; i < results->series_count; i++)
-        if (results->series[i].sides[BASE].launches > 0 &&
-            results->series[i].sides[NEW].launches > 0)
-            return true;
-    return false;
-}
-
-/* No side may have incomplete launches only. */
-static bool check_launches(const struct results *results, struct bc_error *error)
-{
+    if (!results_finish(results, error))
+        return false;
     for (int side = BASE; side < SIDES; side++)
         if (results->launches[side] == 0 && results->incomplete[side] > 0)
             return bc_error_set(error,
                                 "the %s side has no complete launch: its programs were killed or "
                                 "interrupted, or had no space: measure it again",
                                 side_names[side]);
-    return true;
+    for (size_t i = 0; i < results->series_count; i++)
+        if (results->series[i].sides[BASE].launches > 0 &&
+            results->series[i].sides[NEW].launches > 0)
+            return true;
+    return bc_error_set(error, "the sides have no row in common: compare launches of the same "
+                               "benchmarks with the same options");
 }
 
 /* Compares what the words name and writes it; returns the exit status. */
@@ -423,27 +386,23 @@ static int run(const struct words *words, int argc, char **argv, struct bc_error
     const struct limits limits = {.alpha = settings.alpha_pct / 100.0,
                                   .threshold_pct = settings.threshold_pct,
                                   .confidence = settings.confidence_pct / 100.0};
-    struct comparison comparison = {.count = 0};
     struct results *const results = results_create();
-    bool good = results != NULL || bc_error_set(error, "out of memory");
-    good = good && read_all(results, words, error);
-    good = good && check_launches(results, error);
-    if (good && !have_common_rows(results))
-        good = bc_error_set(error, "the sides have no row in common: compare launches of the same "
-                                   "benchmarks with the same options");
-    if (good && !compare(&comparison, results, &limits))
-        good = bc_error_set(error, "out of memory");
     int status = EXIT_USAGE;
-    if (good)
+    if (read_all(results, words, error)) {
+        struct comparison comparison;
+        compare(&comparison, results, &limits);
         status = write_comparison(&comparison, results, words, argc, argv, error);
-    comparison_free(&comparison);
+        free(comparison.changes);
+    }
     results_free(results);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct words words = {.rest_count = 0};
+    const size_t room = (size_t)argc + 1;
+    struct words words = {.sides = {allocate(room, sizeof(char *)), allocate(room, sizeof(char *))},
+                          .rest = allocate(room, sizeof(char *))};
     struct bc_error error = {""};
     int status = EXIT_USAGE;
     struct bc_option_table tables[] = {
@@ -452,7 +411,7 @@ int main(int argc, char **argv)
     };
     tables[1].count = BC_RESULT_OPTIONS;
     char *defaults = NULL;
-    if (bc_options_create(&options, tables, 2) && words_create(&words, argc))
+    if (bc_options_create(&options, tables, 2))
         defaults = bc_options_encode(&options);
     bool good = defaults != NULL || bc_error_set(&error, "out of memory");
     struct bc_error sides_error = {""};
@@ -476,7 +435,9 @@ int main(int argc, char **argv)
     if (error.text[0] != '\0')
         fprintf(stderr, "%s: %s\n", PROGRAM, error.text);
     bc_options_free(&options);
-    words_free(&words);
+    free(words.sides[BASE]);
+    free(words.sides[NEW]);
+    free(words.rest);
     free(defaults);
     return status;
 }

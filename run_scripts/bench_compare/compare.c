@@ -1,6 +1,7 @@
 #include "run_scripts/bench_compare/compare.h"
 
 #include "run_scripts/bench_compare/rank_test.h"
+#include "run_scripts/bench_compare/storage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,47 +18,27 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static bool is_percentage(const char *quantity)
-{
-    return ends_with(quantity, "_pct") || ends_with(quantity, "(%)");
-}
-
-/* NAN for none. */
-static double median_of(const struct values *values)
-{
-    if (values->count == 0)
-        return NAN;
-    bc_sort(values->values, values->count);
-    return bc_quantile(values->values, values->count, 0.5);
-}
-
-/* The sorted values' logarithms. NULL without memory. */
 static double *logarithms(const struct values *values)
 {
-    double *const logs = malloc(values->count * sizeof *logs);
-    for (size_t i = 0; logs != NULL && i < values->count; i++)
+    double *const logs = allocate(values->count, sizeof *logs);
+    for (size_t i = 0; i < values->count; i++)
         logs[i] = log(values->values[i]);
     return logs;
 }
 
 /* The change where all values are above 0: of their ratio. */
-static bool estimate_ratio(struct change *change, double confidence)
+static void estimate_ratio(struct change *change, double confidence)
 {
     const struct values *const base = &change->series->sides[BASE];
     const struct values *const new = &change->series->sides[NEW];
-    double *const base_logs = logarithms(base);
-    double *const new_logs = logarithms(new);
-    const bool good = base_logs != NULL && new_logs != NULL;
-    if (good) {
-        const struct bc_shift shift =
-            bc_rank_shift(base_logs, base->count, new_logs, new->count, confidence);
-        change->change_pct = 100.0 * expm1(shift.value);
-        change->interval.lo = 100.0 * expm1(shift.interval.lo);
-        change->interval.hi = 100.0 * expm1(shift.interval.hi);
-    }
+    double *const base_logs = logarithms(base), *const new_logs = logarithms(new);
+    const struct bc_shift shift =
+        bc_rank_shift(base_logs, base->count, new_logs, new->count, confidence);
+    change->change_pct = 100.0 * expm1(shift.value);
+    change->interval.lo = 100.0 * expm1(shift.interval.lo);
+    change->interval.hi = 100.0 * expm1(shift.interval.hi);
     free(base_logs);
     free(new_logs);
-    return good;
 }
 
 /* The change from the difference: in points, or over the base's median. Where that
@@ -77,14 +58,15 @@ static void estimate_difference(struct change *change, double confidence)
     change->interval.hi = none ? 0.0 : shift.interval.hi * scale;
 }
 
-/* All but what depends on other rows. False without memory. */
-static bool estimate(struct change *change, const struct limits *limits)
+/* All but what depends on other rows. */
+static void estimate(struct change *change, const struct limits *limits)
 {
     const struct values *const base = &change->series->sides[BASE];
     const struct values *const new = &change->series->sides[NEW];
-    change->points = is_percentage(change->series->quantity);
-    change->base = median_of(base);
-    change->new = median_of(new);
+    change->points =
+        ends_with(change->series->quantity, "_pct") || ends_with(change->series->quantity, "(%)");
+    change->base = bc_median(base->values, base->count); /* sorts */
+    change->new = bc_median(new->values, new->count);
     change->change_pct = change->p = change->corrected_p = NAN;
     change->interval = (struct bc_interval){NAN, NAN};
     change->verdict = CANT_TELL;
@@ -95,18 +77,13 @@ static bool estimate(struct change *change, const struct limits *limits)
     else if (base->count == 0)
         change->verdict = ADDED;
     if (base->count == 0 || new->count == 0)
-        return true;
-    if (!change->points && base->values[0] > 0.0 && new->values[0] > 0.0) {
-        if (!estimate_ratio(change, limits->confidence))
-            return false;
-    } else {
+        return;
+    if (!change->points && base->values[0] > 0.0 && new->values[0] > 0.0)
+        estimate_ratio(change, limits->confidence);
+    else
         estimate_difference(change, limits->confidence);
-    }
-    if (change->verdict == CANT_TELL) {
+    if (change->verdict == CANT_TELL)
         change->p = bc_rank_sum_p(base->values, base->count, new->values, new->count);
-        return !isnan(change->p);
-    }
-    return true;
 }
 
 /* The verdict on a row that was tested. */
@@ -127,22 +104,19 @@ static enum verdict judge(const struct change *change, const struct limits *limi
     return CANT_TELL;
 }
 
-/* Holm's correction, over all rows that were tested. False without memory. */
-static bool correct(struct comparison *comparison)
+/* Holm's correction, over all rows that were tested. */
+static void correct(struct comparison *comparison)
 {
-    double *const p = malloc((comparison->count + 1) * sizeof *p);
-    if (p == NULL)
-        return false;
+    double *const p = allocate(comparison->count, sizeof *p);
     for (size_t i = 0; i < comparison->count; i++)
         if (!isnan(comparison->changes[i].p))
             p[comparison->tested++] = comparison->changes[i].p;
-    const bool good = bc_holm(p, p, comparison->tested);
+    bc_holm(p, p, comparison->tested);
     size_t next = 0;
-    for (size_t i = 0; good && i < comparison->count; i++)
+    for (size_t i = 0; i < comparison->count; i++)
         if (!isnan(comparison->changes[i].p))
             comparison->changes[i].corrected_p = p[next++];
     free(p);
-    return good;
 }
 
 /* Finds the rows in which nothing could be significant, were it the only one. */
@@ -164,29 +138,20 @@ static void count_hopeless(struct comparison *comparison, const struct limits *l
             comparison->enough_launches = n;
 }
 
-static bool has_values(const struct series *series)
-{
-    return series->sides[BASE].count > 0 || series->sides[NEW].count > 0 ||
-           series->sides[NEW].failed > 0;
-}
-
-bool compare(struct comparison *comparison, const struct results *results,
+void compare(struct comparison *comparison, const struct results *results,
              const struct limits *limits)
 {
-    *comparison = (struct comparison){.count = 0};
-    comparison->changes = calloc(results->series_count + 1, sizeof *comparison->changes);
-    if (comparison->changes == NULL)
-        return false;
+    *comparison = (struct comparison){
+        .changes = allocate(results->series_count, sizeof *comparison->changes)};
     for (size_t i = 0; i < results->series_count; i++) {
-        if (!has_values(&results->series[i]))
+        const struct values *const sides = results->series[i].sides;
+        if (sides[BASE].count == 0 && sides[NEW].count == 0 && sides[NEW].failed == 0)
             continue;
         struct change *const change = &comparison->changes[comparison->count++];
         change->series = &results->series[i];
-        if (!estimate(change, limits))
-            return false;
+        estimate(change, limits);
     }
-    if (!correct(comparison))
-        return false;
+    correct(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         struct change *const change = &comparison->changes[i];
         if (!isnan(change->p))
@@ -194,11 +159,4 @@ bool compare(struct comparison *comparison, const struct results *results,
         comparison->verdicts[change->verdict]++;
     }
     count_hopeless(comparison, limits);
-    return true;
-}
-
-void comparison_free(struct comparison *comparison)
-{
-    free(comparison->changes);
-    comparison->changes = NULL;
 }

@@ -11,11 +11,7 @@
 
 #include "run_scripts/bench_compare/results.h"
 
-#include "common/run/options.h"
 #include "common/stats/stats.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum verdict {
     SLOWER, /* or less of what there should be more of */
@@ -52,17 +48,13 @@ struct comparison {
     size_t count;
     size_t tested;
     size_t verdicts[VERDICTS];       /* how many rows have each */
-    size_t hopeless;                 /* rows that have too few launches for any change
-                                        to be significant */
+    size_t hopeless;                 /* rows with too few launches for any significant change */
     size_t hopeless_launches[SIDES]; /* of one of these */
-    size_t enough_launches;          /* a side, that would do for so many rows; 0: more
-                                        than there can be */
+    size_t enough_launches;          /* a side, for so many rows; 0: more than there can be */
 };
 
-/* False without memory. The results must stay as long as the comparison. */
-bool compare(struct comparison *comparison, const struct results *results,
+/* Compares the results, which must stay as long as the comparison; free `changes`. */
+void compare(struct comparison *comparison, const struct results *results,
              const struct limits *limits);
-
-void comparison_free(struct comparison *comparison);
 
 #endif

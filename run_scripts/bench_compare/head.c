@@ -18,23 +18,20 @@ static bool parse_columns(struct head *head, const struct lines *lines, const ch
 {
     if (head->columns_line != NULL)
         return refuse(lines, error,
-                      "a second '# columns:': one launch a file, or "
-                      "a column 'run' that tells them apart");
-    if (!keep_text(&head->columns_line, text, error))
-        return false;
+                      "a second '# columns:': one launch a file, or a column 'run' that tells them "
+                      "apart");
+    keep_text(&head->columns_line, text);
     char *position = NULL;
     for (char *word = strtok_r(head->columns_line, " ", &position); word != NULL;
          word = strtok_r(NULL, " ", &position)) {
         char *const sign = strrchr(word, '=');
-        size_t role = BC_ROLES;
-        if (sign != NULL && sign > word)
-            for (role = 0; role < BC_ROLES; role++)
-                if (strcmp(sign + 1, bc_role_names[role]) == 0)
-                    break;
+        size_t role = sign != NULL && sign > word ? 0 : BC_ROLES;
+        while (role < BC_ROLES && strcmp(sign + 1, bc_role_names[role]) != 0)
+            role++;
         if (role == BC_ROLES)
             return refuse(lines, error,
-                          "'%" SHOWN "' in '# columns:' isn't a name "
-                          "with '=key', '=less', '=more' or '=info'",
+                          "'%" SHOWN
+                          "' in '# columns:' isn't a name with '=key', '=less', '=more' or '=info'",
                           word);
         *sign = '\0';
         if (strlen(word) > NAME_MAX_BYTES)
@@ -60,13 +57,13 @@ static bool take_comment(struct head *head, const struct lines *lines, struct bc
             return refuse(lines, error,
                           "a second '# benchmark:': one launch a file, or a column 'run' that "
                           "tells them apart");
-        return keep_text(&head->benchmark, value, error);
+        keep_text(&head->benchmark, value);
     }
     if ((value = meta_value(lines->text, "ranks")) != NULL)
-        return keep_text(&head->ranks, value, error);
+        keep_text(&head->ranks, value);
     for (size_t i = 0; i < SETTINGS; i++)
         if ((value = meta_value(lines->text, setting_names[i])) != NULL)
-            return keep_text(&head->settings[i], value, error);
+            keep_text(&head->settings[i], value);
     if ((value = meta_value(lines->text, "schema")) != NULL) {
         int64_t schema;
         if (!bc_parse_integer(value, &schema) || schema < 1 || schema > BC_OUTPUT_SCHEMA)
@@ -77,17 +74,6 @@ static bool take_comment(struct head *head, const struct lines *lines, struct bc
         head->has_end = schema >= 2;
     }
     return true;
-}
-
-static void sort_keys(struct head *head)
-{
-    for (size_t i = 1; i < head->key_count; i++)
-        for (size_t j = i;
-             j > 0 && head->column_of[head->keys[j]] < head->column_of[head->keys[j - 1]]; j--) {
-            const size_t swap = head->keys[j];
-            head->keys[j] = head->keys[j - 1];
-            head->keys[j - 1] = swap;
-        }
 }
 
 /* Finds the columns of the header row among those of `# columns:`. */
@@ -102,7 +88,9 @@ static bool take_header(struct head *head, const struct lines *lines, struct bc_
     head->cell_count = split(lines->text, cells, RESULTS_COLUMNS_MAX);
     if (head->cell_count > RESULTS_COLUMNS_MAX)
         return refuse(lines, error, "more than %d columns", RESULTS_COLUMNS_MAX);
-    bool found[RESULTS_COLUMNS_MAX] = {false};
+    size_t cell_of[RESULTS_COLUMNS_MAX]; /* of each column */
+    for (size_t column = 0; column < head->column_count; column++)
+        cell_of[column] = NO_COLUMN;
     head->run = head->status = NO_COLUMN;
     for (size_t cell = 0; cell < head->cell_count; cell++) {
         size_t column = 0;
@@ -111,23 +99,24 @@ static bool take_header(struct head *head, const struct lines *lines, struct bc_
         if (column == head->column_count)
             return refuse(lines, error, "'%" SHOWN "' in the header row isn't in '# columns:'",
                           cells[cell]);
-        if (found[column])
+        if (cell_of[column] != NO_COLUMN)
             return refuse(lines, error, "the header row has '%" SHOWN "' twice", cells[cell]);
-        found[column] = true;
+        cell_of[column] = cell;
         head->column_of[cell] = column;
-        const bool key = head->columns[column].role == BC_KEY;
-        if (key && strcmp(cells[cell], "run") == 0)
-            head->run = cell;
-        else if (key)
-            head->keys[head->key_count++] = cell;
         if (strcmp(cells[cell], "status") == 0)
             head->status = cell;
     }
-    for (size_t column = 0; column < head->column_count; column++)
-        if (!found[column] && head->columns[column].role == BC_KEY)
-            return refuse(lines, error, "the header row lacks the key '%" SHOWN "'",
-                          head->columns[column].name);
-    sort_keys(head);
+    for (size_t column = 0; column < head->column_count; column++) {
+        const char *const name = head->columns[column].name;
+        if (head->columns[column].role != BC_KEY)
+            continue;
+        if (cell_of[column] == NO_COLUMN)
+            return refuse(lines, error, "the header row lacks the key '%" SHOWN "'", name);
+        if (strcmp(name, "run") == 0)
+            head->run = cell_of[column];
+        else
+            head->keys[head->key_count++] = cell_of[column];
+    }
     return true;
 }
 
@@ -144,8 +133,8 @@ bool head_read(struct head *head, struct lines *lines, struct bc_error *error)
             return false;
         if (next == END)
             return bc_error_set(error,
-                                "%.200s: no header row: the program ended "
-                                "before it had a result, or this is none",
+                                "%.200s: no header row: the program ended before it had a result, "
+                                "or this is none",
                                 lines->path);
         if (lines->length > 0 && lines->text[0] != '#')
             return take_header(head, lines, error);

@@ -5,14 +5,9 @@
 #ifndef COMMCOST_BENCH_COMPARE_HEAD_H
 #define COMMCOST_BENCH_COMPARE_HEAD_H
 
-#include "common/run/options.h"
 #include "common/result/output.h"
 #include "run_scripts/bench_compare/lines.h"
 #include "run_scripts/bench_compare/results.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* How much of a name or a cell an error shows. */
 #define SHOWN ".120s"
@@ -41,8 +36,7 @@ struct head {
     size_t schema;      /* the number that its reader gives it (results.h) */
 };
 
-/* Reads up to the header row, and that. False with the error set; the head is to be
-   freed in any case. */
+/* Reads up to the header row, and that. False with the error set. Free in any case. */
 bool head_read(struct head *head, struct lines *lines, struct bc_error *error);
 void head_free(struct head *head);
 

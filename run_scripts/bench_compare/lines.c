@@ -41,12 +41,10 @@ bool refuse(const struct lines *lines, struct bc_error *error, const char *forma
 }
 
 /* Adds a character to the line: `make_room` knows its capacity by its length. */
-static bool append(struct lines *lines, char c, struct bc_error *error)
+static void append(struct lines *lines, char c)
 {
-    if (!make_room(&lines->text, lines->length, 1))
-        return no_memory(error);
+    make_room(&lines->text, lines->length, 1);
     lines->text[lines->length++] = c;
-    return true;
 }
 
 /* Reads up to the end of the line, which is left out. */
@@ -61,18 +59,19 @@ static bool read_line(struct lines *lines, struct bc_error *error)
         lines->hash = hash_bytes(lines->hash, &byte, 1);
         if (++lines->bytes > RESULTS_FILE_MAX)
             return refuse(lines, error, "the file is larger than %zu MiB", RESULTS_FILE_MAX >> 20);
-        lines->complete = c == '\n';
-        if (c == '\0')
+        lines->complete = byte == '\n';
+        if (byte == '\0')
             return refuse(lines, error, "a byte of 0: this is no result");
         if (!lines->complete && lines->length >= RESULTS_LINE_MAX)
             return refuse(lines, error, "longer than %zu MiB: this is no result",
                           RESULTS_LINE_MAX >> 20);
-        if (!append(lines, lines->complete ? '\0' : byte, error))
-            return false;
+        append(lines, lines->complete ? '\0' : byte);
     }
     if (ferror(lines->stream))
         return bc_error_set(error, "cannot read '%.200s': %s", lines->path, strerror(errno));
-    return lines->complete || append(lines, '\0', error);
+    if (!lines->complete)
+        append(lines, '\0');
+    return true;
 }
 
 enum next lines_next(struct lines *lines, struct bc_error *error)

@@ -7,11 +7,6 @@
 
 #include "common/run/options.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 struct lines {
     FILE *stream;
     const char *path;

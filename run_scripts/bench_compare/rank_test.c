@@ -1,5 +1,7 @@
 #include "run_scripts/bench_compare/rank_test.h"
 
+#include "run_scripts/bench_compare/storage.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,24 +14,16 @@ static size_t smaller(size_t a, size_t b)
 
 /* ---- without ties ---------------------------------------------------------------------------- */
 
-/*
- * In how many ways each value 0 ... m n of Mann and Whitney's U comes about when there are no ties:
- * the coefficients of the Gaussian binomial, the product over i = 1 ... m of (1 - q^(n + i)) / (1 -
- * q^i) (Andrews, The Theory of Partitions, section 3.2). Each factor's result is symmetric, so that
- * only the lower half is reckoned. What rounding adds up to was measured against quadruple
- * precision: relative errors of at most 2e-15 for 50 and 50, 2e-13 for 100 and 100, 9e-9 for 200
- * and 200; it grows quickly from there, hence BC_RANK_MAX. Freed by the caller; NULL without
- * memory.
- */
+/* In how many ways each value 0 ... m n of Mann and Whitney's U comes about when there are no ties:
+   the coefficients of the Gaussian binomial, the product over i = 1 ... m of (1 - q^(n + i)) / (1 -
+   q^i) (Andrews, The Theory of Partitions, section 3.2). Each factor's result is symmetric, so that
+   only the lower half is reckoned. What rounding adds up to was measured against quadruple
+   precision: relative errors of at most 2e-15 for 50 and 50, 2e-13 for 100 and 100, 9e-9 for 200
+   and 200; it grows quickly from there, hence BC_RANK_MAX. Freed by the caller. */
 static double *count_ways(size_t m, size_t n)
 {
-    double *ways = calloc(m * n + 1, sizeof *ways);
-    double *next = calloc(m * n + 1, sizeof *next);
-    if (ways == NULL || next == NULL) {
-        free(ways);
-        free(next);
-        return NULL;
-    }
+    double *ways = allocate(m * n + 1, sizeof *ways);
+    double *next = allocate(m * n + 1, sizeof *next);
     ways[0] = 1.0;
     for (size_t i = 1; i <= m; i++) {
         const size_t degree = i * n;
@@ -96,13 +90,11 @@ struct ranked {
 };
 
 /* All values in ascending order; `ties` is the sum of t^3 - t over the groups of t
-   equal values. Freed by the caller; NULL without memory. */
+   equal values. Freed by the caller. */
 static struct ranked *rank(const double *base, size_t m, const double *other, size_t n,
                            double *ties)
 {
-    struct ranked *const all = malloc((m + n) * sizeof *all);
-    if (all == NULL)
-        return NULL;
+    struct ranked *const all = allocate(m + n, sizeof *all);
     for (size_t i = 0; i < m; i++)
         all[i] = (struct ranked){base[i], true, 0};
     for (size_t i = 0; i < n; i++)
@@ -124,19 +116,14 @@ static struct ranked *rank(const double *base, size_t m, const double *other, si
    too long for hundreds of rows. */
 #define ADDITIONS_MAX 1e8
 
-/*
- * P(|T - mean| >= distance) for the sum T of twice the ranks of m of the N values,
- * all choices being equally likely: by counting, value after value, the choices
- * with j values and a given sum (Streitberg and Roehmel, "Exact Distributions for
- * Permutation and Rank Tests", Statistical Software Newsletter 12 (1986)). A sum
- * of j values is kept less the least it can be, j (j + 1). NAN without memory.
- */
+/* P(|T - mean| >= distance) for the sum T of twice the ranks of m of the N values, all choices
+   being equally likely: by counting, value after value, the choices with j values and a given sum
+   (Streitberg and Roehmel, "Exact Distributions for Permutation and Rank Tests", Statistical
+   Software Newsletter 12 (1986)). A sum of j values is kept less the least it can be, j (j + 1). */
 static double tied_p(const struct ranked *all, size_t m, size_t n, double distance)
 {
     const size_t sums = 2 * m * n + 1;
-    double *const ways = calloc((m + 1) * sums, sizeof *ways);
-    if (ways == NULL)
-        return NAN;
+    double *const ways = allocate((m + 1) * sums, sizeof *ways);
     ways[0] = 1.0;
     for (size_t i = 0; i < m + n; i++)
         for (size_t j = smaller(i + 1, m); j >= 1; j--) {
@@ -183,8 +170,6 @@ static double normal_p(size_t m, size_t n, double ties, double distance)
 static double untied_p(size_t m, size_t n, double distance)
 {
     const double *const ways = ways_of(m, n);
-    if (ways == NULL)
-        return NAN;
     /* U is whole, and twice its distance from m n / 2 is, too. */
     double far = 0.0;
     for (size_t u = 0; (double)(m * n) - 2.0 * (double)u >= distance; u++)
@@ -199,8 +184,6 @@ double bc_rank_sum_p(const double *base, size_t base_count, const double *other,
         return NAN;
     double ties;
     struct ranked *const all = rank(base, m, other, n, &ties);
-    if (all == NULL)
-        return NAN;
     size_t twice_sum = 0;
     for (size_t i = 0; i < m + n; i++)
         if (all[i].of_base)
@@ -236,23 +219,20 @@ struct bc_shift bc_rank_shift(const double *base, size_t base_count, const doubl
     if (m == 0 || n == 0 || m > BC_RANK_MAX || n > BC_RANK_MAX)
         return shift;
     const double *const ways = ways_of(m, n);
-    double *const differences = malloc(m * n * sizeof *differences);
-    if (ways != NULL && differences != NULL) {
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 0; j < n; j++)
-                differences[i * n + j] = other[j] - base[i];
-        bc_sort(differences, m * n);
-        shift.value = bc_quantile(differences, m * n, 0.5);
-        /* The k-th least and greatest miss the shift if U, of shifted values, is
-           below k: with twice that probability. Rounding mustn't decide. */
-        const double allowed = (1.0 - confidence) / 2.0 * known.all * (1.0 + 1e-9);
-        size_t k = 0;
-        double below = ways[0];
-        while (k < m * n / 2 && below <= allowed)
-            below += ways[++k];
-        if (k > 0)
-            shift.interval = (struct bc_interval){differences[k - 1], differences[m * n - k]};
-    }
+    double *const differences = allocate(m * n, sizeof *differences);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+            differences[i * n + j] = other[j] - base[i];
+    shift.value = bc_median(differences, m * n); /* sorts */
+    /* The k-th least and greatest miss the shift if U, of shifted values, is below k: with twice
+       that probability. Rounding mustn't decide. */
+    const double allowed = (1.0 - confidence) / 2.0 * known.all * (1.0 + 1e-9);
+    size_t k = 0;
+    double below = ways[0];
+    while (k < m * n / 2 && below <= allowed)
+        below += ways[++k];
+    if (k > 0)
+        shift.interval = (struct bc_interval){differences[k - 1], differences[m * n - k]};
     free(differences);
     return shift;
 }
@@ -264,11 +244,9 @@ struct numbered_p {
     size_t number;
 };
 
-bool bc_holm(const double *p, double *corrected, size_t count)
+void bc_holm(const double *p, double *corrected, size_t count)
 {
-    struct numbered_p *const sorted = malloc((count + 1) * sizeof *sorted);
-    if (sorted == NULL)
-        return false;
+    struct numbered_p *const sorted = allocate(count, sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct numbered_p){p[i], i};
     qsort(sorted, count, sizeof *sorted, compare_numbers);
@@ -278,5 +256,4 @@ bool bc_holm(const double *p, double *corrected, size_t count)
         corrected[sorted[i].number] = most;
     }
     free(sorted);
-    return true;
 }

@@ -50,14 +50,8 @@ struct reading {
 
 struct results *results_create(void)
 {
-    struct results *const results = calloc(1, sizeof *results);
-    struct reading *const reading = calloc(1, sizeof *reading);
-    if (results == NULL || reading == NULL) {
-        free(results);
-        free(reading);
-        return NULL;
-    }
-    results->reading = reading;
+    struct results *const results = allocate(1, sizeof *results);
+    results->reading = allocate(1, sizeof *results->reading);
     return results;
 }
 
@@ -67,19 +61,8 @@ static void free_said(const struct said *said)
     free(said->path);
 }
 
-static void free_schema(struct schema *schema)
-{
-    free(schema->benchmark);
-    free_texts(schema->keys, schema->key_count);
-    free_said(&schema->ranks);
-    for (size_t i = 0; i < SETTINGS; i++)
-        free_said(&schema->settings[i]);
-}
-
 void results_free(struct results *results)
 {
-    if (results == NULL)
-        return;
     struct reading *const reading = results->reading;
     for (size_t i = 0; i < results->series_count; i++) {
         struct series *const series = &results->series[i];
@@ -88,8 +71,14 @@ void results_free(struct results *results)
         free(series->sides[BASE].values);
         free(series->sides[NEW].values);
     }
-    for (size_t i = 0; i < results->schema_count; i++)
-        free_schema(&results->schemas[i]);
+    for (size_t i = 0; i < results->schema_count; i++) {
+        const struct schema *const schema = &results->schemas[i];
+        free(schema->benchmark);
+        free_texts(schema->keys, schema->key_count);
+        free_said(&schema->ranks);
+        for (size_t s = 0; s < SETTINGS; s++)
+            free_said(&schema->settings[s]);
+    }
     free(results->series);
     free(results->schemas);
     free_texts(results->warnings, results->warning_count);
@@ -102,11 +91,8 @@ void results_free(struct results *results)
     free(results);
 }
 
-static void warn(struct results *results, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Without memory the warning is left out. */
-static void warn(struct results *results, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void warn(struct results *results, const char *format,
+                                                       ...)
 {
     char text[1024];
     va_list arguments;
@@ -117,26 +103,17 @@ static void warn(struct results *results, const char *format, ...)
         results->reading->left_out++;
         return;
     }
-    char *const copy = strdup(text);
-    if (copy != NULL &&
-        make_room(&results->warnings, results->warning_count, sizeof *results->warnings))
-        results->warnings[results->warning_count++] = copy;
-    else
-        free(copy);
+    make_room(&results->warnings, results->warning_count, sizeof *results->warnings);
+    results->warnings[results->warning_count++] = copy_text(text);
 }
 
-/* The cells of a row, or of the header row, that are keys. Freed with free_texts; NULL without
-   memory. */
+/* The cells of a row, or of the header row if NULL, that are keys. Freed with free_texts. */
 static char **copy_keys(const struct head *head, char *const *cells)
 {
-    char **const keys = calloc(head->key_count + 1, sizeof *keys);
-    for (size_t i = 0; keys != NULL && i < head->key_count; i++) {
+    char **const keys = allocate(head->key_count, sizeof *keys);
+    for (size_t i = 0; i < head->key_count; i++) {
         const size_t cell = head->keys[i];
-        keys[i] = strdup(cells != NULL ? cells[cell] : head_cell_name(head, cell));
-        if (keys[i] == NULL) {
-            free_texts(keys, i);
-            return NULL;
-        }
+        keys[i] = copy_text(cells != NULL ? cells[cell] : head_cell_name(head, cell));
     }
     return keys;
 }
@@ -153,54 +130,16 @@ static bool is_schema(const struct schema *schema, const struct head *head)
     return true;
 }
 
-/* Keeps what the first file says that says anything; then `other` is false. False
-   without memory. */
-static bool compare_said(struct said *first, const char *text, const struct lines *lines,
-                         bool *other, struct bc_error *error)
+/* Whether this file says something else than the first one that says anything, which is kept. */
+static bool differs(struct said *first, const char *text, const struct lines *lines)
 {
-    *other = false;
-    if (text == NULL)
-        return true;
-    if (first->text == NULL)
-        return keep_text(&first->text, text, error) && keep_text(&first->path, lines->path, error);
-    *other = strcmp(first->text, text) != 0;
-    return true;
+    if (text != NULL && first->text == NULL)
+        *first = (struct said){copy_text(text), copy_text(lines->path)};
+    return text != NULL && strcmp(first->text, text) != 0;
 }
 
-/* Launches on other numbers of ranks are refused. */
-static bool check_ranks(struct schema *schema, const struct head *head, const struct lines *lines,
-                        struct bc_error *error)
-{
-    bool other;
-    if (!compare_said(&schema->ranks, head->ranks, lines, &other, error))
-        return false;
-    if (other)
-        return bc_error_set(
-            error, "%.150s ran on %.20s ranks, %.150s on %.20s: compare launches of as many ranks",
-            schema->ranks.path, schema->ranks.text, lines->path, head->ranks);
-    return true;
-}
-
-/* Launches with other settings are compared, with a warning. */
-static bool check_settings(struct results *results, struct schema *schema, const struct head *head,
-                           const struct lines *lines, struct bc_error *error)
-{
-    for (size_t i = 0; i < SETTINGS; i++) {
-        bool other;
-        if (!compare_said(&schema->settings[i], head->settings[i], lines, &other, error))
-            return false;
-        if (other && !schema->differ[i])
-            warn(results,
-                 "%.200s was measured with --%s=%.40s, %.200s with "
-                 "--%s=%.40s: differences may come from that",
-                 schema->settings[i].path, setting_names[i], schema->settings[i].text, lines->path,
-                 setting_names[i], head->settings[i]);
-        schema->differ[i] = schema->differ[i] || other;
-    }
-    return true;
-}
-
-/* Finds or makes the schema, and sees to what its launches must have in common. */
+/* Finds or makes the schema. Launches on other numbers of ranks are refused; those with other
+   settings are compared, with a warning. */
 static bool find_schema(struct results *results, struct head *head, const struct lines *lines,
                         struct bc_error *error)
 {
@@ -209,18 +148,26 @@ static bool find_schema(struct results *results, struct head *head, const struct
         number++;
     head->schema = number;
     if (number == results->schema_count) {
-        if (!make_room(&results->schemas, number, sizeof *results->schemas))
-            return no_memory(error);
-        struct schema *const fresh = &results->schemas[number];
-        *fresh = (struct schema){.benchmark = strdup(head->benchmark),
-                                 .keys = copy_keys(head, NULL),
-                                 .key_count = head->key_count};
-        results->schema_count++;
-        if (fresh->benchmark == NULL || fresh->keys == NULL)
-            return no_memory(error);
+        make_room(&results->schemas, number, sizeof *results->schemas);
+        results->schemas[results->schema_count++] = (struct schema){
+            copy_text(head->benchmark), copy_keys(head, NULL), .key_count = head->key_count};
     }
-    return check_ranks(&results->schemas[number], head, lines, error) &&
-           check_settings(results, &results->schemas[number], head, lines, error);
+    struct schema *const schema = &results->schemas[number];
+    if (differs(&schema->ranks, head->ranks, lines))
+        return bc_error_set(
+            error, "%.150s ran on %.20s ranks, %.150s on %.20s: compare launches of as many ranks",
+            schema->ranks.path, schema->ranks.text, lines->path, head->ranks);
+    for (size_t i = 0; i < SETTINGS; i++) {
+        if (!differs(&schema->settings[i], head->settings[i], lines) || schema->differ[i])
+            continue;
+        warn(results,
+             "%.200s was measured with --%s=%.40s, %.200s with --%s=%.40s: differences may come "
+             "from that",
+             schema->settings[i].path, setting_names[i], schema->settings[i].text, lines->path,
+             setting_names[i], head->settings[i]);
+        schema->differ[i] = true;
+    }
+    return true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -237,30 +184,18 @@ static bool find_series(struct results *results, const struct head *head, char *
     for (size_t i = 0; i < head->key_count; i++)
         used += (size_t)sprintf(name + used, "\t%s", cells[head->keys[i]]);
     struct entry *const entry = look_up(&results->reading->series, name);
-    if (entry == NULL)
-        return no_memory(error);
+    if (entry->number == SIZE_MAX) {
+        make_room(&results->series, results->series_count, sizeof *results->series);
+        entry->number = results->series_count++;
+        results->series[entry->number] = (struct series){head->schema, copy_keys(head, cells),
+                                                         copy_text(quantity), .more = more};
+    }
     *number = entry->number;
-    if (entry->number != SIZE_MAX) {
-        if (results->series[entry->number].more != more)
-            return refuse(lines, error,
-                          "%s: more is better here, and less is better in another result, or the "
-                          "other way round",
-                          quantity);
-        return true;
-    }
-    if (!make_room(&results->series, results->series_count, sizeof *results->series))
-        return no_memory(error);
-    const struct series fresh = {.schema = head->schema,
-                                 .keys = copy_keys(head, cells),
-                                 .quantity = strdup(quantity),
-                                 .more = more};
-    if (fresh.keys == NULL || fresh.quantity == NULL) {
-        free_texts(fresh.keys, head->key_count);
-        free(fresh.quantity);
-        return no_memory(error);
-    }
-    *number = entry->number = results->series_count;
-    results->series[results->series_count++] = fresh;
+    if (results->series[*number].more != more)
+        return refuse(lines, error,
+                      "%s: more is better here, and less is better in another result, or the other "
+                      "way round",
+                      quantity);
     return true;
 }
 
@@ -271,8 +206,7 @@ static bool add_launch(struct results *results, enum side side, bool merged, siz
     if (reading->launch_count == RESULTS_LAUNCHES_MAX)
         return bc_error_set(error, "more than %d launches: compare fewer at a time",
                             RESULTS_LAUNCHES_MAX);
-    if (!make_room(&reading->launches, reading->launch_count, sizeof *reading->launches))
-        return no_memory(error);
+    make_room(&reading->launches, reading->launch_count, sizeof *reading->launches);
     *number = reading->launch_count;
     reading->launches[reading->launch_count++] = (struct launch){
         .side = side, .file = reading->file_count - 1, .merged = merged, .rows_hash = HASH_START};
@@ -285,8 +219,6 @@ static bool find_launch(struct results *results, enum side side, const char *run
 {
     sprintf(name, "%zu\t%s", results->reading->file_count - 1, run);
     struct entry *const entry = look_up(&results->reading->launch_names, name);
-    if (entry == NULL)
-        return no_memory(error);
     if (entry->number == SIZE_MAX && !add_launch(results, side, true, &entry->number, error))
         return false;
     *number = entry->number;
@@ -322,9 +254,8 @@ static bool take_row(struct results *results, const struct head *head, const str
                                 RESULTS_VALUES_MAX);
         if (!find_series(results, head, cells, cell, name, lines, &seen.series, error))
             return false;
-        if (!make_room(&reading->observations, reading->observation_count,
-                       sizeof *reading->observations))
-            return no_memory(error);
+        make_room(&reading->observations, reading->observation_count,
+                  sizeof *reading->observations);
         reading->observations[reading->observation_count++] = seen;
     }
     return true;
@@ -376,17 +307,17 @@ static void check_body(struct results *results, const struct head *head, const s
     if (!parse_end(body->end, &said, &status)) {
         if (head->has_end)
             leave_out(results, first, path,
-                      "was cut off: it doesn't end with '# end:' (the program was "
-                      "killed, or there was no space)");
+                      "was cut off: it doesn't end with '# end:' (the program was killed, or there "
+                      "was no space)");
         return;
     }
     if (said != body->rows)
         warn(results, "%.200s has %zu rows, and had %llu when it was written", path, body->rows,
              said);
     if (status != 0 && body->failed == 0 && !merged)
-        leave_out(results, first, path,
-                  "ends with an exit status other than 0 and no row that failed: "
-                  "rows may be missing");
+        leave_out(
+            results, first, path,
+            "ends with an exit status other than 0 and no row that failed: rows may be missing");
 }
 
 static void take_remark(struct body *body, const char *line)
@@ -448,22 +379,6 @@ static bool read_rows(struct results *results, enum side side, const struct head
     return true;
 }
 
-static bool read_result(struct results *results, enum side side, struct lines *lines,
-                        struct bc_error *error)
-{
-    struct head *const head = calloc(1, sizeof *head);
-    /* Room for a whole line, twice a number, and what is between them. */
-    char *const name = malloc(RESULTS_LINE_MAX + 256);
-    const bool good = ((head != NULL && name != NULL) || no_memory(error)) &&
-                      head_read(head, lines, error) && find_schema(results, head, lines, error) &&
-                      read_rows(results, side, head, lines, name, error);
-    if (head != NULL)
-        head_free(head);
-    free(head);
-    free(name);
-    return good;
-}
-
 static bool add_file(struct results *results, enum side side, const char *path,
                      struct bc_error *error)
 {
@@ -471,16 +386,16 @@ static bool add_file(struct results *results, enum side side, const char *path,
     struct lines lines;
     if (!lines_open(&lines, path, error))
         return false;
-    char *const copy = strdup(path);
-    bool good =
-        copy != NULL && make_room(&reading->paths, reading->file_count, sizeof *reading->paths);
-    if (good) {
-        reading->paths[reading->file_count++] = copy;
-        good = read_result(results, side, &lines, error);
-    } else {
-        free(copy);
-        no_memory(error);
-    }
+    make_room(&reading->paths, reading->file_count, sizeof *reading->paths);
+    reading->paths[reading->file_count++] = copy_text(path);
+    struct head *const head = allocate(1, sizeof *head);
+    /* Room for a whole line, twice a number, and what is between them. */
+    char *const name = allocate(RESULTS_LINE_MAX + 256, 1);
+    const bool good = head_read(head, &lines, error) && find_schema(results, head, &lines, error) &&
+                      read_rows(results, side, head, &lines, name, error);
+    head_free(head);
+    free(head);
+    free(name);
     lines_close(&lines);
     return good;
 }
@@ -512,48 +427,44 @@ static bool is_tsv(const char *path)
            S_ISREG(status.st_mode);
 }
 
+/* FOLDER/NAME; freed by the caller. */
+static char *join(const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *const path = allocate(size, 1);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
 /* Adds the paths of a folder's entries, in order: its folders, or its files called *.tsv. Hidden
-   ones are left out. A folder that can't be read has none. False without memory. */
-static bool list(struct paths *found, const char *folder, bool folders, struct bc_error *error)
+   ones are left out. A folder that can't be read has none. */
+static void list(struct paths *found, const char *folder, bool folders)
 {
     DIR *const stream = opendir(folder);
     const size_t before = found->count;
-    bool good = true;
-    for (struct dirent *entry; good && stream != NULL && (entry = readdir(stream)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        const size_t size = strlen(folder) + strlen(entry->d_name) + 2;
-        char *const path = malloc(size);
-        if (path == NULL) {
-            good = no_memory(error);
-            break;
-        }
-        snprintf(path, size, "%s/%s", folder, entry->d_name);
-        if (folders ? !is_folder(path) : !is_tsv(path)) {
-            free(path);
-        } else if (!make_room(&found->paths, found->count, sizeof *found->paths)) {
-            free(path);
-            good = no_memory(error);
-        } else {
+    for (struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
+        char *const path = join(folder, entry->d_name);
+        if (entry->d_name[0] != '.' && (folders ? is_folder(path) : is_tsv(path))) {
+            make_room(&found->paths, found->count, sizeof *found->paths);
             found->paths[found->count++] = path;
+        } else {
+            free(path);
         }
     }
     if (stream != NULL)
         closedir(stream);
     if (found->count > before)
         qsort(found->paths + before, found->count - before, sizeof *found->paths, compare_texts);
-    return good;
 }
 
 /* The same for the *.tsv files in each folder of a folder. */
-static bool list_below(struct paths *found, const char *folder, struct bc_error *error)
+static void list_below(struct paths *found, const char *folder)
 {
     struct paths folders = {NULL, 0};
-    bool good = list(&folders, folder, true, error);
-    for (size_t i = 0; good && i < folders.count; i++)
-        good = list(found, folders.paths[i], false, error);
+    list(&folders, folder, true);
+    for (size_t i = 0; i < folders.count; i++)
+        list(found, folders.paths[i], false);
     free_texts(folders.paths, folders.count);
-    return good;
 }
 
 enum kind { NO_RESULT, COMPARISON, ONE_LAUNCH, SEVERAL_LAUNCHES };
@@ -607,32 +518,28 @@ static bool add_files(struct results *results, enum side side, const struct path
 static bool add_folder(struct results *results, enum side side, const char *path,
                        struct bc_error *error)
 {
-    struct paths own = {NULL, 0}, below = {NULL, 0}, runs = {NULL, 0};
+    enum { OWN, RUNS, BELOW, LISTS };
+    static const struct {
+        int list;
+        bool several;
+    } tries[] = {{OWN, true}, {RUNS, false}, {OWN, false}, {BELOW, false}};
+    struct paths lists[LISTS] = {{NULL, 0}};
     size_t added = 0;
-    const size_t size = strlen(path) + 6;
-    char *const runs_path = malloc(size);
-    bool good = runs_path != NULL || no_memory(error);
-    if (good)
-        snprintf(runs_path, size, "%s/runs", path);
-    good = good && list(&own, path, false, error) &&
-           add_files(results, side, &own, true, &added, error);
-    if (good && added == 0)
-        good = list_below(&runs, runs_path, error) &&
-               add_files(results, side, &runs, false, &added, error);
-    if (good && added == 0)
-        good = add_files(results, side, &own, false, &added, error);
-    if (good && added == 0)
-        good = list_below(&below, path, error) &&
-               add_files(results, side, &below, false, &added, error);
+    bool good = true;
+    char *const runs = join(path, "runs");
+    list(&lists[OWN], path, false);
+    list_below(&lists[RUNS], runs);
+    list_below(&lists[BELOW], path);
+    for (size_t i = 0; good && added == 0 && i < sizeof tries / sizeof *tries; i++)
+        good = add_files(results, side, &lists[tries[i].list], tries[i].several, &added, error);
     if (good && added == 0)
         good = bc_error_set(error,
                             "'%.200s' has no results: no file PROGRAM.tsv with '# columns:' in it, "
                             "in runs/N or in its folders",
                             path);
-    free_texts(own.paths, own.count);
-    free_texts(below.paths, below.count);
-    free_texts(runs.paths, runs.count);
-    free(runs_path);
+    for (int i = 0; i < LISTS; i++)
+        free_texts(lists[i].paths, lists[i].count);
+    free(runs);
     return good;
 }
 
@@ -642,8 +549,7 @@ bool results_add(struct results *results, enum side side, const char *path, stru
                            : add_file(results, side, path, error);
 }
 
-/* ---- gathering --------------------------------------------------------------------------------
- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 /* A launch that is among several and by itself, too, or in a copy of its file. */
 static bool is_same(const struct launch *a, const struct launch *b)
@@ -690,9 +596,7 @@ static bool gather(struct results *results, const struct observation *seen, size
 {
     struct series *const series = &results->series[seen->series];
     struct values *const side = &series->sides[results->reading->launches[seen->launch].side];
-    double *const numbers = malloc(count * sizeof *numbers);
-    if (numbers == NULL)
-        return no_memory(error);
+    double *const numbers = allocate(count, sizeof *numbers);
     size_t number_count = 0;
     bool failed = false;
     for (size_t i = 0; i < count; i++) {
@@ -709,8 +613,7 @@ static bool gather(struct results *results, const struct observation *seen, size
     if (side->count == BC_RANK_MAX)
         return bc_error_set(error, "more than %d launches a side of a row of %.60s: compare fewer",
                             BC_RANK_MAX, results->schemas[series->schema].benchmark);
-    if (!make_room(&side->values, side->count, sizeof *side->values))
-        return no_memory(error);
+    make_room(&side->values, side->count, sizeof *side->values);
     side->values[side->count++] = median;
     return true;
 }
@@ -719,20 +622,18 @@ bool results_finish(struct results *results, struct bc_error *error)
 {
     struct reading *const reading = results->reading;
     find_twice(results);
-    if (reading->observation_count > 0)
-        qsort(reading->observations, reading->observation_count, sizeof *reading->observations,
-              compare_observations);
+    const size_t total = reading->observation_count;
+    if (total > 0)
+        qsort(reading->observations, total, sizeof *reading->observations, compare_observations);
     size_t repeated = 0;
-    for (size_t begin = 0, end; begin < reading->observation_count; begin = end) {
+    for (size_t begin = 0, count; begin < total; begin += count) {
         const struct observation *const seen = &reading->observations[begin];
-        end = begin + 1;
-        while (end < reading->observation_count &&
-               compare_observations(seen, seen + (end - begin)) == 0)
-            end++;
+        for (count = 1; begin + count < total && compare_observations(seen, seen + count) == 0;)
+            count++;
         if (reading->launches[seen->launch].twice || reading->launches[seen->launch].incomplete)
             continue;
-        repeated += end - begin > 1;
-        if (!gather(results, seen, end - begin, error))
+        repeated += count > 1;
+        if (!gather(results, seen, count, error))
             return false;
     }
     if (repeated > 0)

@@ -18,10 +18,6 @@
 
 #include "common/run/options.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* What is larger is refused. */
 #define RESULTS_LINE_MAX ((size_t)1 << 20)   /* bytes */
 #define RESULTS_FILE_MAX ((size_t)1 << 28)   /* bytes */
@@ -78,24 +74,19 @@ struct results {
     struct reading *reading; /* internal */
 };
 
-/* NULL without memory. */
 struct results *results_create(void);
 void results_free(struct results *results);
 
-/*
- * Adds a file, or a folder's results, to a side. Of a folder these are its *.tsv files that have a
- * column `run` if there are any, else RUN/PROGRAM.tsv for each RUN in its folder `runs` if there
- * are any, else its own *.tsv files, else those in its folders. Files of a folder that are no
- * results are left out with a warning; a file that was named and is none is an error. False with
- * the error set.
- */
+/* Adds a file, or a folder's results, to a side. Of a folder these are its *.tsv files that have a
+   column `run` if there are any, else RUN/PROGRAM.tsv for each RUN in its folder `runs` if there
+   are any, else its own *.tsv files, else those in its folders. Files of a folder that are no
+   results are left out with a warning; a file that was named and is none is an error. False with it
+   set. */
 bool results_add(struct results *results, enum side side, const char *path, struct bc_error *error);
 
-/*
- * To be called once, after all files: gathers each launch's values. A launch that was read twice on
- * one side (a copy, or a file and the same run among others) counts once, with a warning. Of a row
- * that a launch has several times the median counts. False with the error set.
- */
+/* To be called once, after all files: gathers each launch's values. A launch that was read twice on
+   one side (a copy, or a file and the same run among others) counts once, with a warning. Of a row
+   that a launch has several times the median counts. False with the error set. */
 bool results_finish(struct results *results, struct bc_error *error);
 
 #endif

@@ -1,24 +1,33 @@
 #include "run_scripts/bench_compare/storage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool no_memory(struct bc_error *error)
+static void *require(void *memory)
 {
-    return bc_error_set(error, "out of memory: compare fewer files at a time");
+    if (memory != NULL)
+        return memory;
+    fputs("bench_compare: out of memory: compare fewer files at a time\n", stderr);
+    exit(2);
 }
 
-bool make_room(void *array, size_t count, size_t element_size)
+void *allocate(size_t count, size_t element_size)
 {
-    if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
-        return true;
+    return require(calloc(count > 0 ? count : 1, element_size));
+}
+
+char *copy_text(const char *text)
+{
+    return require(strdup(text));
+}
+
+void make_room(void *array, size_t count, size_t element_size)
+{
     void **const place = array;
     const size_t capacity = count < 16 ? 16 : 2 * count;
-    void *const larger = realloc(*place, capacity * element_size);
-    if (larger == NULL)
-        return false;
-    *place = larger;
-    return true;
+    if (count == 0 || (count >= 16 && (count & (count - 1)) == 0))
+        *place = require(realloc(*place, capacity * element_size));
 }
 
 uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t count)
@@ -37,31 +46,25 @@ static struct entry *find_entry(const struct dictionary *dictionary, const char 
     return &dictionary->entries[at];
 }
 
-static bool enlarge(struct dictionary *dictionary)
+static void enlarge(struct dictionary *dictionary)
 {
     struct dictionary larger = {.size = dictionary->size == 0 ? 64 : 2 * dictionary->size,
                                 .used = dictionary->used};
-    larger.entries = calloc(larger.size, sizeof *larger.entries);
-    if (larger.entries == NULL)
-        return false;
+    larger.entries = allocate(larger.size, sizeof *larger.entries);
     for (size_t i = 0; i < dictionary->size; i++)
         if (dictionary->entries[i].text != NULL)
             *find_entry(&larger, dictionary->entries[i].text) = dictionary->entries[i];
     free(dictionary->entries);
     *dictionary = larger;
-    return true;
 }
 
 struct entry *look_up(struct dictionary *dictionary, const char *text)
 {
-    if (2 * (dictionary->used + 1) > dictionary->size && !enlarge(dictionary))
-        return NULL;
+    if (2 * (dictionary->used + 1) > dictionary->size)
+        enlarge(dictionary);
     struct entry *const entry = find_entry(dictionary, text);
     if (entry->text == NULL) {
-        entry->text = strdup(text);
-        if (entry->text == NULL)
-            return NULL;
-        entry->number = SIZE_MAX;
+        *entry = (struct entry){copy_text(text), SIZE_MAX};
         dictionary->used++;
     }
     return entry;
@@ -74,16 +77,15 @@ void free_dictionary(struct dictionary *dictionary)
     free(dictionary->entries);
 }
 
-bool keep_text(char **place, const char *text, struct bc_error *error)
+void keep_text(char **place, const char *text)
 {
     free(*place);
-    *place = strdup(text);
-    return *place != NULL || no_memory(error);
+    *place = copy_text(text);
 }
 
 void free_texts(char **texts, size_t count)
 {
-    for (size_t i = 0; i < count && texts != NULL; i++)
+    for (size_t i = 0; i < count; i++)
         free(texts[i]);
     free(texts);
 }

@@ -1,21 +1,20 @@
 /*
- * Arrays that grow, texts with numbers, and what is said without memory. All local.
+ * Memory, arrays that grow, and texts with numbers. Without memory all of these functions say so
+ * and end the program with exit status 2. All local.
  */
 #ifndef COMMCOST_BENCH_COMPARE_STORAGE_H
 #define COMMCOST_BENCH_COMPARE_STORAGE_H
 
-#include "common/run/options.h"
-
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets the error; always false. */
-bool no_memory(struct bc_error *error);
+/* Zeros, and a copy of a text; freed by the caller. */
+void *allocate(size_t count, size_t element_size);
+char *copy_text(const char *text);
 
-/* Makes room for one more element in an array, given its pointer's address; false
-   without memory. Capacities are powers of 2, so the count tells when it is full. */
-bool make_room(void *array, size_t count, size_t element_size);
+/* Makes room for one more element in an array, given its pointer's address. Capacities are powers
+   of 2, so the count tells when it is full. */
+void make_room(void *array, size_t count, size_t element_size);
 
 /* A hash of bytes after what was hashed before, from HASH_START on. */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
@@ -30,14 +29,14 @@ struct dictionary {
     size_t size, used; /* size: a power of 2 */
 };
 
-/* The text's entry, which is new if its number is SIZE_MAX; NULL without memory. */
+/* The text's entry, which is new if its number is SIZE_MAX. */
 struct entry *look_up(struct dictionary *dictionary, const char *text);
 void free_dictionary(struct dictionary *dictionary);
 
-/* Puts a copy of a text where an allocated one, or NULL, was. False without memory. */
-bool keep_text(char **place, const char *text, struct bc_error *error);
+/* Puts a copy of a text where an allocated one, or NULL, was. */
+void keep_text(char **place, const char *text);
 
-/* Frees an array of allocated texts; NULL is none. */
+/* Frees an array of allocated texts. */
 void free_texts(char **texts, size_t count);
 
 #endif

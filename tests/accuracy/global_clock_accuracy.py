@@ -1,129 +1,99 @@
-#!/usr/bin/env python3
 """Is the clock that ranks share right?
 
-On one machine all ranks read one clock, so the truth is known: what a rank makes of
-its own clock must be just that. That they read one clock is not made use of. A core
-for each of 2 ranks, 4 ranks on 2 cores, however many there are, and 2 ranks of
-which one's clock is shifted by 1 s and runs 50 ppm fast; what is found then is kept
-by updates. Medians and maxima are over synchronisations; what fails is tried once
-more. With --full: 50 synchronisations each, and a minute of updates.
+On one machine all ranks read one clock, so the truth is known: what a rank makes of its own clock
+must be just that. That they read one clock is not made use of. A core for each of 2 ranks, 4 ranks
+on 2 cores, however many there are, and 2 ranks of which one's clock is shifted by 1 s and runs 50
+ppm fast; what is found then is kept by updates. Medians and maxima are over synchronisations. With
+--full: 50 synchronisations each, and a minute of updates.
 """
 
-import argparse
-import os
 import statistics
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from bounds import Bounds  # noqa: E402
-from mpi_run import (  # noqa: E402
-    Launcher, number, on_two_processors, run)
+import pytest
+
+from mpi_run import number, on_two_processors, run
 
 SECONDS, SECONDS_MAX = 1.9, 2.0
 AHEAD_S = 10
-# Right after it was found, and so much later, us.
+# Right after it was found, and AHEAD_S later, us.
 AFTER_US, LATER_US = 0.05, 0.2
 CROWDED_MEDIAN_US, CROWDED_MAX_US = 0.5, 20.0
 
 
-def rows_of(options, ranks, arguments, environment=None, where=()):
+@pytest.fixture
+def rows_of(launcher, built):
     """What global_clock_error prints, as numbers. `where` is what comes before it."""
-    _, rows = run(options.launcher, ranks, [*where, options.program, *arguments],
-                  environment)
-    return [{name: number(value) if name != "step" else value
-             for name, value in row.items()} for row in rows]
+    def rows(ranks, *arguments, environment=None, where=()):
+        program = [*where, built("tests/accuracy/global_clock_error"), *arguments]
+        return [{name: number(value) if name != "step" else value for name, value in row.items()}
+                for row in run(launcher, ranks, program, environment)[1]]
+    return rows
 
 
-def spread(rows, column):
-    """Median, largest, and both as a text."""
-    values = [row[column] for row in rows]
-    middle, most = statistics.median(values), max(values)
-    return middle, most, f"{column} median {middle:.3f}, max {most:.3f}"
+@pytest.fixture
+def check(accuracy, say):
+    """Compares figures with what is allowed. Also the error must be within what the clock says of
+    itself: mostly within what it is likely to be, always within what it can be."""
+    def compare(name, launch, allowed, seconds_max=None):
+        def launch_and_count():
+            rows, figures = launch()
+            beyond = {what: sum(not row["after_us"] <= row[f"{what}_us"] for row in rows)
+                      for what in ("stated", "bound")}
+            if 2 * beyond["stated"] > len(rows) or beyond["bound"] > 0:
+                say(f"{name}: MORE THAN STATED: {rows}")
+            return {**figures, "share beyond stated": beyond["stated"] / len(rows),
+                    "share beyond bound": beyond["bound"] / len(rows)}
+
+        fixed = {"share beyond stated": 0.5, "share beyond bound": 0.0}
+        if seconds_max is not None:
+            fixed["took_s max"] = seconds_max
+        accuracy.check(name, launch_and_count, allowed, fixed, launches=1,
+                       text=lambda figures: ", ".join(f"{figure} {value:.3f}"
+                                                      for figure, value in figures.items()))
+    return compare
 
 
-def check(what, values, bounds, wider=1.0):
-    """True if each value is within its bound, or so many times that."""
-    good = all(value <= wider * bound
-               for value, bound in zip(values, bounds))
-    if not good:
-        print(f"{what}: TOO FAR: {values}, bounds {bounds}", flush=True)
-    return good
+def summary(rows, *columns):
+    """Median and largest of each column."""
+    return {f"{column} {what}": of(row[column] for row in rows) for column in columns
+            for what, of in (("median", statistics.median), ("max", max))}
 
 
-def honest(what, rows):
-    """True if the error is within what the clock says of itself: mostly within
-    what it is likely to be, always within what it can be."""
-    within = [row["after_us"] <= row["stated_us"] for row in rows]
-    good = (2 * sum(within) >= len(rows) and
-            all(row["after_us"] <= row["bound_us"] for row in rows))
-    if not good:
-        print(f"{what}: MORE THAN STATED: {rows}", flush=True)
-    return good
+def test_a_core_each(check, rows_of, full):
+    times = 50 if full else 3
+
+    def launch():
+        rows = rows_of(2, times, SECONDS, AHEAD_S)
+        return rows, summary(rows, "after_us", "later_us", "took_s")
+
+    check(f"2 ranks, {times} times, later: {AHEAD_S} s", launch,
+          {"after_us median": AFTER_US, "later_us median": LATER_US})
 
 
-def a_core_each(options):
-    times = 50 if options.full else 3
-    rows = rows_of(options, 2, [times, SECONDS, AHEAD_S])
-    after, _, after_text = spread(rows, "after_us")
-    later, _, later_text = spread(rows, "later_us")
-    print(f"2 ranks, {times} times: {after_text}; {AHEAD_S} s later "
-          f"{later_text}; {spread(rows, 'took_s')[2]}", flush=True)
-    return (check("2 ranks", [after, later], [AFTER_US, LATER_US],
-                  options.bounds.wider()) and
-            honest("2 ranks", rows))
+def test_crowded(check, rows_of, full):
+    times, seconds = (50, SECONDS) if full else (3, 1.0)
+
+    def launch():
+        rows = rows_of(4, times, seconds, AHEAD_S, where=on_two_processors())
+        return rows, summary(rows, "after_us", "later_us", "took_s")
+
+    check(f"4 ranks, {times} times, later: {AHEAD_S} s", launch,
+          {"after_us median": CROWDED_MEDIAN_US, "after_us max": CROWDED_MAX_US}, SECONDS_MAX)
 
 
-def crowded(options):
-    times, seconds = (50, SECONDS) if options.full else (3, 1.0)
-    rows = rows_of(options, 4, [times, seconds, AHEAD_S],
-                   where=on_two_processors())
-    after, most, after_text = spread(rows, "after_us")
-    took = spread(rows, "took_s")
-    print(f"4 ranks, {times} times: {after_text}; {AHEAD_S} s later "
-          f"{spread(rows, 'later_us')[2]}; {took[2]}", flush=True)
-    return (check("4 ranks", [after, most],
-                  [CROWDED_MEDIAN_US, CROWDED_MAX_US],
-                  options.bounds.wider()) and
-            honest("4 ranks", rows) and
-            check("4 ranks, time", [took[1]], [SECONDS_MAX]))
-
-
-def shifted(options):
+def test_shifted(check, rows_of, built, full):
     """An offset and a drift that the test makes, found and kept."""
-    updates, pause_s = (30, 2) if options.full else (3, 1)
-    rows = rows_of(options, 2, [1, SECONDS, updates * pause_s, updates,
-                                pause_s],
-                   {"LD_PRELOAD": options.shift, "CLOCK_SHIFT_NS": 1000000000,
-                    "CLOCK_DRIFT_PPM": 50})
-    found, kept = rows[0], rows[1:]
-    before, _, before_text = spread(kept, "before_us")
-    after, _, after_text = spread(kept, "after_us")
-    print(f"1 s and 50 ppm: found within {found['after_us']:.3f} us, "
-          f"{updates * pause_s} s later without updates "
-          f"{found['later_us']:.3f} us; with {updates} updates, one each "
-          f"{pause_s} s: {after_text}; before the next {before_text}; "
-          f"an update {spread(kept, 'took_s')[2]}", flush=True)
-    return (check("shifted", [found["after_us"], after, before],
-                  [AFTER_US, AFTER_US, LATER_US],
-                  options.bounds.wider()) and
-            honest("shifted", rows))
+    updates, pause_s = (30, 2) if full else (3, 1)
 
+    def launch():
+        rows = rows_of(2, 1, SECONDS, updates * pause_s, updates, pause_s, environment={
+            "LD_PRELOAD": built("tests/accuracy/libclock_shift.so"),
+            "CLOCK_SHIFT_NS": 1000000000, "CLOCK_DRIFT_PPM": 50})
+        found, *kept = rows
+        return rows, {"found within, us": found["after_us"],
+                      "without updates later_us": found["later_us"],
+                      **summary(kept, "after_us", "before_us", "took_s")}
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True, help="global_clock_error")
-    parser.add_argument("--shift", required=True, help="libclock_shift.so")
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
-    options = parser.parse_args()
-    options.launcher = Launcher(options.launcher)
-    options.bounds = Bounds()
-    wrong = [trial.__name__ for trial in (a_core_each, crowded, shifted)
-             if not (trial(options) or trial(options))]
-    for name in wrong:
-        print(f"FAILED: {name}")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    check(f"1 s and 50 ppm, later: {updates * pause_s} s, {updates} updates, one each {pause_s} s",
+          launch, {"found within, us": AFTER_US, "after_us median": AFTER_US,
+                   "before_us median": LATER_US})

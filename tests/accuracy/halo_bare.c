@@ -6,7 +6,6 @@
 #include "common/mpi/coarray.h"
 #include "common/run/benchmark.h"
 #include "common/stats/batch.h"
-#include "halo/kernel.h"
 #include "halo/methods.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "halo/copy.h"
 #include "halo/methods.h"
 
 #include <stdio.h>
@@ -92,10 +91,7 @@ static void pack(void *state, struct bc_run *run)
 const struct bc_benchmark halo_packing_benchmark = {
     .name = "halo_packing",
     .summary = "Measures the packing and unpacking of faces.",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
-    .defaults = &defaults,
-    .defaults_bytes = sizeof defaults,
-    .state_bytes = sizeof(struct state),
+    .options = {options, sizeof options / sizeof *options, &defaults, sizeof defaults},
+    .bytes = {sizeof(struct state)},
     .open = pack,
 };

@@ -1,9 +1,9 @@
 /*
  * Is the rate that msgrate reports that of a bare loop of the same calls? Both are timed in one
- * process, in turn; the ratio of the medians of the slowest rank's times must be within 5 % of 1,
- * for each pattern. To be run on 2 ranks: with one peer, both ranks send to each other. By default
- * caches stay warm and there are 7 blocks of 300 rounds; -c flushes before each loop, -i N makes it
- * one block of N rounds, for a look at how much the machine itself varies.
+ * process, in turn; the ratio is of the medians of the slowest rank's times, for each pattern. To
+ * be run on 2 ranks: with one peer, both ranks send to each other. By default caches stay warm and
+ * there are 7 blocks of 300 rounds; -c flushes before each loop, -i N makes it one block of N
+ * rounds, for a look at how much the machine itself varies.
  *
  * The bare loops are written from the specification's text, with MPI_Wtime, and without anything of
  * this project.
@@ -11,13 +11,10 @@
 #include "common/run/benchmark.h"
 #include "msgrate/exchange.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { BLOCKS = 7, ROUNDS = 300, ROUNDS_MAX = 10000, MESSAGES = 128, BYTES = 8, TAG = 9 };
-
-#define TARGET 0.05
 
 static _Alignas(4096) char sent[MESSAGES][BYTES];
 static _Alignas(4096) char received[MESSAGES][BYTES];
@@ -121,7 +118,7 @@ static double measure_block(struct msgrate_bench *bench, int pattern, int rounds
 }
 
 /* The same, the median of several: where buffers happen to lie makes blocks differ. */
-static double measure(struct msgrate_bench *bench, int pattern)
+static void measure(struct msgrate_bench *bench, int pattern)
 {
     const int asked = (int)bench->parameters.iterations;
     const int blocks = asked > 0 ? 1 : BLOCKS;
@@ -134,7 +131,6 @@ static double measure(struct msgrate_bench *bench, int pattern)
                "from %.3f to %.3f\n",
                msgrate_patterns[pattern].name, ratio, bare_per_s, blocks, ratios[0],
                ratios[blocks - 1]);
-    return ratio;
 }
 
 static const struct msgrate_parameters defaults = {
@@ -157,23 +153,15 @@ static void compare(void *state, struct bc_run *run)
     struct msgrate_bench *const bench = state;
     msgrate_open(bench, run);
     peer = 1 - run->job.rank;
-    for (int i = 0; i < MSGRATE_PATTERNS; i++) {
-        const double ratio = measure(bench, i);
-        /* One block says what the machine does now, and passes no judgement. */
-        if (run->job.rank == 0 && bench->parameters.iterations == 0 &&
-            !(fabs(ratio - 1.0) <= TARGET))
-            run->failed = true;
-    }
+    for (int i = 0; i < MSGRATE_PATTERNS; i++)
+        measure(bench, i);
 }
 
 const struct bc_benchmark msgrate_bare_benchmark = {
     .name = "msgrate_bare",
     .summary = "Compares msgrate with bare loops.",
-    .options = msgrate_options,
-    .option_count = MSGRATE_OPTIONS,
-    .defaults = &defaults,
-    .defaults_bytes = sizeof defaults,
-    .state_bytes = sizeof(struct msgrate_bench),
+    .options = {msgrate_options, MSGRATE_OPTIONS, &defaults, sizeof defaults},
+    .bytes = {sizeof(struct msgrate_bench)},
     .complete = msgrate_complete,
     .fit = fit,
     .open = compare,

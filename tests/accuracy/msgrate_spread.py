@@ -1,23 +1,19 @@
-#!/usr/bin/env python3
 """Do launches of msgrate agree?
 
 10 launches (20 with --full) on 2 ranks with one peer: the interquartile range of each pattern's
-rate must be at most 10 % of its median. A shared machine's own caches and
-memory may vary by more: then the ratio to a bare loop of the same calls, flushed
-alike and timed in the same process in turn, must vary by at most 5 %. One repeat
-is allowed.
+rate must be at most 10 % of its median. A shared machine's own caches and memory may vary by more:
+then the ratio to a bare loop of the same calls, flushed alike and timed in the same process in
+turn, must vary by at most 5 %.
 """
 
-import argparse
-import os
 import re
 import statistics
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Launcher, number, run, run_raw  # noqa: E402
+import pytest
 
-LAUNCHES, LAUNCHES_FULL, TARGET, RATIO_TARGET = 10, 20, 0.10, 0.05
+from mpi_run import number, run, run_raw
+
+LAUNCHES, LAUNCHES_FULL, OWN_TARGET, RATIO_TARGET = 10, 20, 0.10, 0.05
 
 
 def spread(values):
@@ -26,57 +22,46 @@ def spread(values):
     return (high - low) / median
 
 
-def launch(options):
-    """The rates of one launch, by pattern."""
-    rows = run(options.launcher, 2,
-               [options.program, "-p", "1", "--max-time=0.5"])[1]
-    return {row["pattern"]: number(row["rate_per_s"]) for row in rows}
+@pytest.fixture
+def rates(launcher, built):
+    """One launch: by pattern, the rate."""
+    def launch():
+        _, rows = run(launcher, 2, [built("msgrate/msgrate"), "-p", "1", "--max-time=0.5"])
+        return {row["pattern"]: number(row["rate_per_s"]) for row in rows}
+    return launch
 
 
-def launch_bare(options):
-    """By pattern: the rate of the bare loop, and msgrate's over that."""
-    done = run_raw(options.launcher, 2,
-                   [options.bare, "-c", "16M", "-i", "100", "--no-header"])
-    found = re.findall(r"^(.*): rate (\S+) of the bare loop's, (\S+) a second",
-                       done.stdout, re.MULTILINE)
-    return {pattern: (float(rate), float(ratio))
-            for pattern, ratio, rate in found}
+@pytest.fixture
+def bare_rates(launcher, built):
+    """One launch: by pattern, the rate of the bare loop, and msgrate's over that."""
+    def launch():
+        done = run_raw(launcher, 2, [built("tests/accuracy/msgrate_bare"), "-c", "16M", "-i", "100",
+                                     "--no-header"])
+        found = re.findall(r"^(.*): rate (\S+) of the bare loop's, (\S+) a second", done.stdout,
+                           re.MULTILINE)
+        return {pattern: (float(rate), float(ratio)) for pattern, ratio, rate in found}
+    return launch
 
 
-def agree(options):
-    """Prints the spreads; True if msgrate's own is small."""
-    launches = [launch(options) for _ in range(options.launches)]
-    spreads = {pattern: spread([rates[pattern] for rates in launches])
-               for pattern in launches[0]}
-    for pattern, value in spreads.items():
-        print(f"{pattern}: interquartile range {value:.1%} of the median",
-              flush=True)
-    large = [pattern for pattern, value in spreads.items() if value > TARGET]
-    if not large:
-        return len(spreads) == 4
-    bare = [launch_bare(options) for _ in range(options.launches)]
-    good = True
-    for pattern in large:
-        machine = spread([rates[pattern][0] for rates in bare])
-        ratio = spread([rates[pattern][1] for rates in bare])
-        print(f"{pattern}: a bare loop's {machine:.1%}, the ratio's "
-              f"{ratio:.1%}", flush=True)
-        good = good and ratio <= RATIO_TARGET
-    return good
+def test_spread(accuracy, rates, bare_rates, full, say):
+    times = LAUNCHES_FULL if full else LAUNCHES
 
+    def spreads():
+        """Of each pattern in units of what is allowed: msgrate's own or, if that is too large, the
+        ratio's."""
+        launches = [rates() for _ in range(times)]
+        own = {pattern: spread([found[pattern] for found in launches]) for pattern in launches[0]}
+        assert len(own) == 4
+        for pattern, value in own.items():
+            say(f"{pattern}: interquartile range {value:.1%} of the median")
+        large = [pattern for pattern, value in own.items() if value > OWN_TARGET]
+        bare = [bare_rates() for _ in range(times)] if large else []
+        shares = {pattern: value / OWN_TARGET for pattern, value in own.items()}
+        for pattern in large:
+            machine, ratio = map(spread, zip(*(found[pattern] for found in bare)))
+            say(f"{pattern}: a bare loop's {machine:.1%}, the ratio's {ratio:.1%}")
+            shares[pattern] = ratio / RATIO_TARGET
+        return shares
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True, help="msgrate")
-    parser.add_argument("--bare", required=True, help="msgrate_bare")
-    parser.add_argument("--full", dest="launches", action="store_const",
-                        const=LAUNCHES_FULL, default=LAUNCHES,
-                        help="more launches")
-    parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
-    options = parser.parse_args()
-    options.launcher = Launcher(options.launcher)
-    return 0 if agree(options) or agree(options) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    accuracy.check("spread over launches", spreads, fixed=1, launches=1,
+                   text="{:.2f} of what is allowed")

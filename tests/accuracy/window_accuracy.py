@@ -1,115 +1,53 @@
-#!/usr/bin/env python3
 """Do ranks that start together measure the truth, and a late barrier not show?
 
-On the model MPI, with --start=window, overlap, syncbench and halo must find what
-they find with a barrier, within the same targets. And where a library lets ranks out
-of a barrier at different times, an operation that takes a known time from the first
-start to the last end must take that with a window, and be seen to take more with a
-barrier. Errors are medians over launches, after one repeat. With --full: more cases.
+On the model MPI, with --start=window, overlap, syncbench and halo must find what they find with a
+barrier, within the same targets. And where a library lets ranks out of a barrier at different
+times, an operation that takes a known time from the first start to the last end must take that with
+a window, and be seen to take more with a barrier.
 """
 
-import argparse
-import os
-import statistics
-import sys
-import tempfile
-from types import SimpleNamespace
+import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import halo_accuracy  # noqa: E402
-import overlap_accuracy  # noqa: E402
-import syncbench_accuracy  # noqa: E402
-from bounds import Bounds  # noqa: E402
-from mpi_run import Launcher, number, run  # noqa: E402
+import halo_accuracy
+import overlap_accuracy
+import syncbench_accuracy
+from accuracy import cases
+from mpi_run import number, read_tsv
 
 LATE_US, OPERATION_US = 20, 50
 LATE_TARGET_US = 0.5
-SKEWED = os.path.join("overlap", "overlap_ibarrier")
+OVERLAP = [overlap_accuracy.Case("iallreduce", 200, 0.5), overlap_accuracy.Case("ibcast", 20, 0.25),
+           overlap_accuracy.Case("ialltoallv", 5, 0.75)]
+SYNCBENCH = [syncbench_accuracy.Case("MPI barrier", 10), syncbench_accuracy.Case("MPI barrier", 2),
+             syncbench_accuracy.Case("sync all", 10), syncbench_accuracy.Case("pairwise", 100),
+             syncbench_accuracy.Case("lock", 10)]
+HALO = [halo_accuracy.Case("put,get", "10x20x30", 50, 10),
+        halo_accuracy.Case("isend/irecv types", "10x20x30", 50, 10)]
 
 
-def on_model(options):
-    """Yields for each case what it is, and its error in units of what is
-    allowed."""
-    model = SimpleNamespace(launcher=options.launcher, model=options.model,
-                            bounds=options.bounds, runs=options.runs,
-                            start="window")
-    model.binaries = os.path.join(options.binaries, "overlap")
-    for collective, duration_us, fraction in (
-            [("iallreduce", 200, 0.5)] if not options.full else
-            [("iallreduce", 200, 0.5), ("ibcast", 20, 0.25),
-             ("ialltoallv", 5, 0.75)]):
-        case = overlap_accuracy.Case(
-            collective, duration_us, fraction,
-            target=overlap_accuracy.TARGETS[duration_us])
-        overlap_accuracy.run_case(case, model)
-        yield str(case), abs(case.error()) / case.allowed
-    model.program = os.path.join(options.binaries, "syncbench", "syncbench")
-    for case in ([("MPI barrier", 10)] if not options.full else
-                 [("MPI barrier", 2), ("sync all", 10), ("pairwise", 100),
-                  ("lock", 10)]):
-        error = syncbench_accuracy.run_case(case, model)
-        if not error <= 1:
-            error = syncbench_accuracy.run_case(case, model)
-        yield str(case), error
-    model.program = os.path.join(options.binaries, "halo", "halo")
-    for methods in ["put,get"] + (["isend/irecv types"] if options.full else []):
-        case = (methods, "10x20x30", 50, 10)
-        error = halo_accuracy.run_case(case, model)
-        if not error <= 1:
-            error = halo_accuracy.run_case(case, model)
-        yield str(case), error
+@pytest.mark.parametrize("case", cases(OVERLAP, quick=OVERLAP[:1]))
+def test_overlap(case, accuracy, on_model):
+    accuracy.judge(overlap_accuracy.measure(case, accuracy, on_model, start="window")[0])
 
 
-def skewed_us(start, late_us, options):
-    """What the operation takes, by the median over launches."""
-    times = []
-    for _ in range(options.runs):
-        with tempfile.NamedTemporaryFile() as shared:
-            shared.truncate(4096)
-            _, rows = run(options.launcher, 2,
-                          [os.path.join(options.binaries, SKEWED),
-                           f"--start={start}", "--max-time=0.2"],
-                          {"LD_PRELOAD": options.late, "LATE_US": late_us,
-                           "OPERATION_US": OPERATION_US,
-                           "LATE_SHARED": shared.name})
-        times.append(number(rows[0]["ref_us"]))
-    return statistics.median(times)
+@pytest.mark.parametrize("case", cases(SYNCBENCH, quick=SYNCBENCH[:1]))
+def test_syncbench(case, accuracy, on_model):
+    syncbench_accuracy.check(case, accuracy, on_model, start="window")
 
 
-def skewed(options):
-    """The same, where ranks leave a barrier at different times."""
-    for start, late_us, expected_us in (
-            ("window", LATE_US, OPERATION_US),
-            ("barrier", LATE_US, OPERATION_US + LATE_US)):
-        for _ in range(2):
-            found_us = skewed_us(start, late_us, options)
-            allowed_us = options.bounds.wider() * LATE_TARGET_US
-            if abs(found_us - expected_us) <= allowed_us:
-                break
-        what = (f"{OPERATION_US} us from first start to last end, one rank "
-                f"{late_us} us late out of the barrier, --start={start}")
-        print(f"{what}: found {found_us:.3f} us, should be {expected_us} us",
-              flush=True)
-        yield what, abs(found_us - expected_us) / allowed_us
+@pytest.mark.parametrize("case", cases(HALO, quick=HALO[:1]))
+def test_halo(case, accuracy, on_model):
+    accuracy.check(str(case), lambda: halo_accuracy.errors(case, on_model, start="window"),
+                   halo_accuracy.TARGET.share)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--binaries", required=True, help="the build's folder")
-    parser.add_argument("--model", required=True, help="libmodelmpi.so")
-    parser.add_argument("--late", required=True, help="liblate_barrier.so")
-    parser.add_argument("--full", action="store_true", help="more cases")
-    parser.add_argument("--runs", type=int, default=3, help="launches a case")
-    parser.add_argument("launcher", nargs="+", help="mpirun and its flags")
-    options = parser.parse_args()
-    options.launcher = Launcher(options.launcher)
-    options.bounds = Bounds()
-    wrong = [what for what, error in [*on_model(options), *skewed(options)]
-             if not error <= 1]
-    for what in wrong:
-        print("FAILED: " + what)
-    return 1 if wrong else 0
+@pytest.mark.parametrize("start, expected_us",
+                         [("window", OPERATION_US), ("barrier", OPERATION_US + LATE_US)])
+def test_late_barrier(start, expected_us, accuracy, late_barrier):
+    def launch():
+        row, = read_tsv(late_barrier(LATE_US, OPERATION_US, f"--start={start}"))
+        return {"found": number(row["ref_us"]), "error": number(row["ref_us"]) - expected_us}
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    accuracy.check(f"{OPERATION_US} us from first start to last end, one rank {LATE_US} us late "
+                   f"out of the barrier, --start={start}", launch, {"error": LATE_TARGET_US},
+                   text=lambda us: f"found {us['found']:.3f} us, should be {expected_us} us")

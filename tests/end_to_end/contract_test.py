@@ -4,6 +4,7 @@ remarks, samples, signals."""
 import os
 import re
 import signal
+import statistics
 import subprocess
 import time
 
@@ -20,7 +21,8 @@ PROGRAMS = {
         (["--debug"], "debug: trial: ")),
     "overlap/overlap_ibarrier": (["--samples=5", "--warmup=1"], ["--validation-steps=-2"],
                                  (["--verbose"], "verbose: 0 elements: phase 1: ")),
-    "mpi_overhead/mpi_overhead": (["--max-time=0.05"], ["--msgsize=1,x", "--thresh=0.5", "--bthresh=x"],
+    "mpi_overhead/mpi_overhead": (["--max-time=0.05"],
+                                  ["--msgsize=1,x", "--thresh=0.5", "--bthresh=x"],
                                   (["--verbose"], "verbose: Message size is 8 bytes")),
     "msgrate/msgrate": (["-p", "1", "-i", "2", "-c", "0"], ["--peers=0", "--cache=big"],
                         ([], "note: the caches are not flushed")),
@@ -30,19 +32,71 @@ PROGRAMS = {
                           ["--patterns=ping", "--max-ndata=3"], ([], "note: no crossing: ")),
     "syncbench/syncbench": (["--types=MPI barrier", "--samples=2"], ["--types=sink", "--delay=x"],
                             ([], "note: delay of ")),
-    "halo/halo": (["--local=4", "--methods=persistent", "--samples=2"], ["--dims=3x1x1", "--local=0"],
+    "halo/halo": (["--local=4", "--methods=persistent", "--samples=2"],
+                  ["--dims=3x1x1", "--local=0"],
                   (["--methods=shared window"], "note: shared window: ")),
-    "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"], None),
+    "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
+                                 ([], "warning: oversubscribed: ")),
 }
+# For its remark the ranks of this program share a processor, since it has few other remarks.
+ON_ONE_PROCESSOR = "monitor/monitor_overhead"
+# Options for nothing but rows, whether the header row stays, and the only program to try them with.
+BARE = [
+    (["--no-metadata"], True, None),
+    (["--no-header"], False, None),
+    (["--no-header", "--no-metadata"], False, "halo/halo"),
+    (["--no-metadata", "--output={file}"], True, "halo/halo"),
+    (["--no-metadata", "--format=table"], True, "halo/halo"),
+    (["--no-header", "--format=table"], False, "halo/halo"),
+    # The specifications' own options.
+    (["-n"], False, "mpi_overhead/mpi_overhead"),
+    (["-n", "--no-metadata"], False, "mpi_overhead/mpi_overhead"),
+    (["--nohdr"], False, "mpi_overhead/mpi_overhead"),
+    (["--nohdr", "--no-metadata"], False, "mpi_overhead/mpi_overhead"),
+    (["-o"], False, "msgrate/msgrate"),
+    (["-o", "--no-metadata"], False, "msgrate/msgrate"),
+]
 # Programs whose ranks can be started on a shared clock.
 STARTS = [name for name in PROGRAMS if name.split("/")[0] in ("overlap", "syncbench", "halo")]
-COMMON_OPTIONS = ["help", "version", "format", "output", "no-header", "no-metadata", "precision", "confidence",
-                  "min-samples", "max-samples", "samples", "max-time", "warmup", "timer", "estimator", "check",
-                  "dump-samples"]
-METADATA = ["benchmark", "version", "commit", "schema", "date", "command", "compiler", "mpi_library", "ranks", "nodes",
-            "hosts", "processor", "kernel", "thread_level", "clock", "clock_cost_ns", "clock_resolution_ns", "columns"]
-WRONG = ["--no-such-option", "--m", "-z", "stray", "--timer=sundial", "--format=xml", "--precision=0", "--max-time=0",
-         "--samples=-1", "--output=/no/such/folder/file", "--dump-samples=/no/such/folder/file"]
+COMMON_OPTIONS = """help version format output no-header no-metadata precision confidence
+    min-samples max-samples samples max-time warmup timer estimator check dump-samples""".split()
+METADATA = """benchmark version commit schema date command compiler compiler_flags mpi_library
+    mpi_standard thread_level ranks nodes ranks_per_node hosts binding processor processors cores
+    kernel job_id clock clock_cost_ns clock_resolution_ns columns""".split()
+METADATA += [name for name in COMMON_OPTIONS if name not in ("help", "version", "no-metadata")]
+MSGRATE_COLUMNS = """ job_size npeers niters nmsgs nbytes cache_size ppn rate_per_s rate_lo_per_s
+    rate_hi_per_s total_rate_per_s iter_us iter_lo_us iter_hi_us iter_p99_us iter_max_us samples
+    status slowest_rank"""
+# Header rows, and options that are in the help and the metadata, of a program or a folder of them.
+HEADERS = {
+    "overlap": """collective model elements size_bytes ref_us ref_sd_us work_us total_us overlap_pct
+        overlap_lo_pct overlap_hi_pct ref_lo_us ref_hi_us ref_p99_us ref_max_us work_lo_us
+        work_hi_us work_p99_us work_max_us total_lo_us total_hi_us total_p99_us total_max_us
+        samples status slowest_rank""",
+    "mpi_overhead": """direction pair msgsize iterations iter_t work_t overhead base_t avail(%)
+        overhead_lo_us overhead_hi_us transfer_us avail_base_pct transfer_lo_us transfer_hi_us
+        avail_lo_pct avail_hi_pct samples status""",
+    "msgrate/msgrate": "pattern" + MSGRATE_COLUMNS,
+    "msgrate/msgrate_rma": "pattern synchronisation transfer threads" + MSGRATE_COLUMNS,
+    "pingpong": """arrangement pattern sync count blksize stride ndata nextent nrep time_s
+        latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us bwidth_mbs check
+        samples status slowest_rank""",
+    "syncbench": """sync neighbours ranks inner outer ref_us ref_sd_us loop_us loop_sd_us sync_us
+        sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check samples status slowest_rank""",
+    "halo": """method sync dims local ndata nrep time_s latency_us latency_lo_us latency_hi_us
+        latency_p99_us latency_max_us bwidth_mbs check samples status slowest_rank""",
+}
+OWN_OPTIONS = {
+    "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
+        validation-steps default-tdm-n-iters max-tdm-iters root""",
+    "pingpong": "patterns coarray-sync arrangements max-ndata max-stride max-blocks",
+    "halo": "dims local methods coarray-sync",
+}
+WRONG = ["--no-such-option", "--m", "-z", "stray", "--timer=sundial", "--format=xml",
+         "--precision=0", "--max-time=0", "--samples=-1", "--output=/no/such/folder/file",
+         "--dump-samples=/no/such/folder/file"]
+# The program for what one shows for all.
+ONE = "overlap/overlap_iallreduce"
 
 
 @pytest.fixture(params=PROGRAMS)
@@ -52,19 +106,33 @@ def program(request):
 
 
 @pytest.fixture
-def launch(build, launcher, program):
-    """Starts the program on two ranks with its short run's options and more."""
-    def start(*options, short=True):
-        words = [os.path.join(build, program), *(PROGRAMS[program][0] if short else []), *options]
-        return run_raw(launcher, 2, words)
+def short(program):
+    """The options of the program's short run."""
+    return PROGRAMS[program if program in PROGRAMS else ONE][0]
+
+
+@pytest.fixture
+def launch(built, launcher, program, short):
+    """Starts the program with its short run's options and more."""
+    def start(*options, ranks=2, environment=None, before=()):
+        words = [*before, built(program), *short, *options]
+        return run_raw(launcher, ranks, words, environment)
+    return start
+
+
+@pytest.fixture
+def refuses(refused, program, short):
+    """Starts it with the same, and checks that it refuses them."""
+    def start(*options, **how):
+        return refused(program, *short, *options, **how)
     return start
 
 
 @pytest.fixture
 def text(launch):
     """What a run with these options prints."""
-    def output(*options):
-        done = launch(*options)
+    def output(*options, **how):
+        done = launch(*options, **how)
         assert done.returncode == 0, done.stderr
         return done.stdout
     return output
@@ -82,23 +150,38 @@ def split(output):
     return [line for line in lines if line.startswith("#")], data[0], data[1:]
 
 
-# ---- help and version ------------------------------------------------------------------------------
+def roles_of(output):
+    """The columns' roles by name, from the line before the header row."""
+    words, = re.findall(r"(?m)^# columns: (.*)\n[^#]", output)
+    return dict(word.rsplit("=", 1) for word in words.split())
 
+
+def words_for(program, table):
+    """What HEADERS or OWN_OPTIONS has for a program."""
+    return table.get(program, table.get(os.path.dirname(program), "")).split()
+
+
+# ---- help and version ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("program", [*PROGRAMS, "overlap/overlap_igatherv"])
 @pytest.mark.parametrize("started", ["alone", "by mpirun"])
-def test_help_and_version(build, launcher, program, started):
+def test_help_and_version(built, launcher, program, short, started):
     def call(*options):
-        words = [os.path.join(build, program), *options]
+        words = [built(program), *options]
         if started == "by mpirun":
             return run_raw(launcher, 2, words)
         return subprocess.run(words, capture_output=True, text=True, check=False)
     helped = call("--help")
     assert (helped.returncode, helped.stderr) == (0, "")
     assert helped.stdout.count("Usage:") == 1
-    for option in COMMON_OPTIONS + (["start"] if program in STARTS else []):
+    own = words_for(program, OWN_OPTIONS) + (["start"] if program in STARTS else [])
+    for option in COMMON_OPTIONS + own:
         assert f"--{option}" in helped.stdout
-    options = helped.stdout.split("\nOptions:\n")[1].splitlines()
-    assert max(len(line) for line in options if "environment:" not in line) <= 80
-    for options in (["--hel"], ["-h"], ["--timer=tsc", "--output=x", "--help"]):
+    first = 0 if program.startswith("overlap/") else helped.stdout.index("\nOptions:\n")
+    lines = helped.stdout[first:].splitlines()
+    assert max(len(line) for line in lines if "environment:" not in line) <= 80
+    # It has the defaults, whatever was said before.
+    for options in (["--hel"], ["-h"], [*short, "--timer=tsc", "--output=x", "--help"]):
         again = call(*options)
         assert (again.returncode, again.stdout) == (0, helped.stdout), options
     said = call("--version")
@@ -107,57 +190,101 @@ def test_help_and_version(build, launcher, program, started):
     assert re.fullmatch(rf"{name} \(commcost\) \d+\.\d+\.\d+\n", said.stdout)
 
 
-# ---- wrong usage -----------------------------------------------------------------------------------
+# ---- wrong usage ---------------------------------------------------------------------------------
 
-def assert_refused(program, done, named, launcher):
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    ours = own_lines(program, done.stderr)
-    assert len(ours) == 1, done.stderr
-    assert named in ours[0]
-    assert re.search(r"use |see --help|lower the one", ours[0]), ours[0]
-    if not launcher.is_openmpi:  # whose mpirun adds its own
-        assert len(done.stderr.splitlines()) == 1, done.stderr
-
-
-def test_wrong_usage(launch, launcher, program):
+def test_wrong_usage(refuses, launcher, program):
     own = PROGRAMS[program][1]
     for word in WRONG + own:
         # Open MPI's launcher takes seconds to end a job that failed.
-        if launcher.is_openmpi and word not in own + ["stray"]:
+        if launcher.is_openmpi and program != ONE and word not in own + ["stray"]:
             continue
-        assert_refused(program, launch(word), word.split("=")[0], launcher)
+        refuses(word, named=word.split("=")[0])
 
 
-def test_limits_of_samples(launch, launcher, program):
-    done = launch("--min-samples=9", "--max-samples=8")
-    assert_refused(program, done, "--min-samples", launcher)
+def test_limits_of_samples(refuses):
+    refuses("--min-samples=9", "--max-samples=8", named="--min-samples")
 
 
-def test_old_name_of_start(launch, launcher, program):
+def test_old_name_of_start(refuses, program):
     """--start was --sync, which some programs have for something else."""
     if program == "msgrate/msgrate_rma":
         pytest.skip("has --sync of its own")
-    named = "--start=window" if program in STARTS else "--sync"
-    assert_refused(program, launch("--sync=window"), named, launcher)
+    refuses("--sync=window", named="--start=window" if program in STARTS else "--sync")
 
 
-# ---- the result ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("program", [ONE, "msgrate/msgrate", "msgrate/msgrate_rma",
+                                     "pingpong/pingpong", "syncbench/syncbench"])
+def test_one_process(refuses):
+    line = refuses(named="at least 2 processes", ranks=1)
+    assert "mpirun is of another MPI library" in line
+
+
+# ---- the result ----------------------------------------------------------------------------------
 
 def test_metadata_header_rows_end(text, program):
     output = text()
     comments, header, rows = split(output)
     keys = [line[2:].split(":")[0] for line in comments]
-    for key in METADATA:
+    for key in METADATA + words_for(program, OWN_OPTIONS):
         assert keys.count(key) == 1, key
-    columns = next(line for line in comments if line.startswith("# columns: ")).split()[2:]
-    assert [word.rsplit("=", 1)[0] for word in columns] == header
-    assert {word.rsplit("=", 1)[1] for word in columns} <= {"key", "less", "more", "info"}
+    roles = roles_of(output)
+    assert list(roles) == header == (words_for(program, HEADERS) or header)
+    assert set(roles.values()) <= {"key", "less", "more", "info"}
     assert rows
     assert all(len(row) == len(header) and "" not in row for row in rows)
     assert all(row[header.index("status")] in ("ok", "budget", "no-knee") for row in rows)
     many = "" if len(rows) == 1 else "s"
     assert output.splitlines()[-1] == f"# end: {len(rows)} row{many}, exit 0"
     assert f"# benchmark: {os.path.basename(program)}\n" in output
+
+
+@pytest.mark.parametrize("program, cells", [
+    (ONE, {"collective": "iallreduce", "model": "data", "elements": "64", "size_bytes": "512",
+           "samples": "5", "status": "ok"}),
+    ("overlap/overlap_ibarrier", {"model": "data", "elements": "NA", "size_bytes": "0"}),
+    # Of 2 ranks: ceil(128/3) + ceil(256/3) = 43 + 86, so the mean is 64.5 elements of 8 bytes.
+    ("overlap/overlap_iallgatherv", {"elements": "64", "size_bytes": "516"})])
+def test_cells(text, cells):
+    row, = read_tsv(text())
+    assert {name: row[name] for name in cells} == cells
+
+
+@pytest.mark.parametrize("program, options, expected", [
+    (ONE, [], "key key less more"),
+    ("overlap/overlap_ibarrier", [], "key key less more"),
+    ("overlap/overlap_ibarrier", ["--data-driven=no"], "key key less more"),
+    # The time-driven model finds the size, so that is a result.
+    (ONE, ["--data-driven=no"], "more info info more")])
+def test_roles(text, program, options, expected):
+    output = text(*options)
+    roles = roles_of(output)
+    assert list(roles) == split(output)[1] == words_for(program, HEADERS)
+    names = ("elements", "size_bytes", "ref_us", "overlap_pct")
+    assert [roles[name] for name in names] == expected.split()
+    assert (roles["model"], roles["ref_max_us"]) == ("key", "info")
+
+
+@pytest.mark.parametrize("program, short", [
+    ("mpi_overhead/mpi_overhead", ["--samples=1", "-b", "1.5", "-i", "1"])])
+def test_lists_in_full(text):
+    """However long a list is, the metadata has all of it."""
+    sizes = ",".join(map(str, range(1000)))
+    output = text(f"--msgsize={sizes}")
+    assert f"\n# msgsize: {sizes}\n" in output
+
+
+@pytest.mark.parametrize("program", [ONE])
+def test_variables_are_named(text):
+    output = text(environment={"OPENHPCA_OVERLAP_VALIDATION_STEPS": "1", "UCX_LOG_LEVEL": "error"})
+    assert "# environment: OPENHPCA_OVERLAP_VALIDATION_STEPS=1\n" in output
+    assert "# validation-steps: 1\n" in output
+    assert "# mpi_variable: UCX_LOG_LEVEL=error\n" in output
+
+
+@pytest.mark.parametrize("program", ["overlap/overlap_ibarrier"])
+def test_oversubscription_is_stated(text):
+    assert "# warning: oversubscribed" in text("--max-time=0.3", ranks=(os.cpu_count() or 1) + 1)
+    assert "# warning: oversubscribed" not in text()
 
 
 def test_output_file(text, tmp_path):
@@ -176,24 +303,55 @@ def test_table_is_aligned(text):
     assert lines[0].split() == header
 
 
-def test_remarks(launch, program):
+@pytest.mark.parametrize("program", [ONE])
+def test_pandas_and_r_read_it(text, tmp_path):
+    path = str(tmp_path / "result.tsv")
+    text(f"--output={path}")
+    pandas = ("import pandas, sys; f = pandas.read_csv(sys.argv[1], sep='\\t', comment='#'); "
+              "print(len(f), f.elements[0], len(f.columns))")
+    r = ("f <- read.delim(commandArgs(TRUE)[1], comment.char='#'); "
+         "cat(nrow(f), f$elements[1], ncol(f))")
+    # Debian's pandas is for Debian's Python, whichever comes first.
+    for reader in (["/usr/bin/python3", "-c", pandas], ["Rscript", "-e", r]):
+        done = subprocess.run([*reader, path], capture_output=True, text=True, check=False)
+        assert done.stdout.split() == ["1", "64", str(len(words_for(ONE, HEADERS)))], done.stderr
+
+
+def is_header(line):
+    """Rows have numbers in them; no column's name begins with a digit."""
+    return not any(word[:1].isdigit() for word in line.split())
+
+
+def test_remarks(launch, program, tmp_path):
     """Without metadata nothing but header and rows goes to the result; remarks go to stderr."""
-    remark = PROGRAMS[program][2]
-    if remark is None:
-        pytest.skip("a short run has no remark")
-    more, said = remark
-    done = launch(*more)
+    more, said = PROGRAMS[program][2]
+    first = str(min(os.sched_getaffinity(0)))
+    before = ["taskset", "-c", first] if program == ON_ONE_PROCESSOR else []
+    done = launch(*more, before=before)
     comments, header, rows = split(done.stdout)
     assert own_lines(program, done.stderr) == []
     assert any(line.startswith("# " + said) for line in comments)
-    for option, head in (("--no-metadata", [header]), ("--no-header", [])):
-        done = launch(*more, option)
-        lines = [line.split("\t") for line in done.stdout.splitlines()]
-        assert lines[:len(head)] == head
-        assert len(lines) == len(head) + len(rows)
+    for options, has_header, only in BARE:
+        if only not in (None, program):
+            continue
+        path = tmp_path / "result"
+        done = launch(*more, *(option.format(file=path) for option in options), before=before)
+        assert done.returncode == 0, done.stderr
+        to_file = "--output={file}" in options
+        assert (done.stdout == "") == to_file
+        output = path.read_text() if to_file else done.stdout
+        lines = output.splitlines()
+        count = 1 if "-o" in options else len(rows)  # -o has a line for each size
+        assert [is_header(line) for line in lines] == has_header * [True] + count * [False], lines
+        assert not has_header or lines[0].split() == header
+        assert not any(line.startswith("#") for line in lines), lines
+        assert "--format=table" not in options or "\t" not in output
         remarks = own_lines(program, done.stderr)
-        assert any(line.startswith(said) for line in remarks), done.stderr
-        assert all(line.startswith(("note: ", "warning: ", "verbose: ", "debug: ")) for line in remarks)
+        assert all(line.startswith(("note: ", "warning: ", "verbose: ", "debug: "))
+                   for line in remarks), remarks
+        times = sum(line.startswith(said) for line in remarks)
+        # By rank 0 only, and once, but for overlap's, which are of each trial or phase.
+        assert times == 1 or times > 1 and program.startswith("overlap/"), remarks
 
 
 def test_lost_output(launch, program):
@@ -210,15 +368,35 @@ def test_samples(text, tmp_path):
     assert list(samples[0]) == ["row", "quantity", "sample", "value_ns"]
 
 
-def test_one_file_for_two(launch, program, launcher, tmp_path):
+@pytest.mark.parametrize("program", [ONE])
+def test_row_of_samples(text, tmp_path):
+    """The row's reference is the median of those in the file."""
+    path = tmp_path / "samples"
+    row, = read_tsv(text(f"--dump-samples={path}"))
+    reference_ns = [float(sample["value_ns"]) for sample in read_tsv(path.read_text())
+                    if sample["quantity"] == "reference"]
+    assert len(reference_ns) == 5
+    assert float(row["ref_us"]) == pytest.approx(statistics.median(reference_ns) / 1000, abs=0.001)
+
+
+def test_one_file_for_two(refuses, program, tmp_path):
     """The result and the samples, under whatever names, are refused, and what was there stays."""
-    one = tmp_path / "one"
-    (tmp_path / "link").symlink_to("one")
-    for other, there in ((one, False), (tmp_path / "link", True)):
+    cases = [("one", False), ("link", True)]
+    if program == ONE:
+        cases += [("one", True), ("./one", False), ("./one", True), ("link", False), ("hard", True)]
+    for number, (other, there) in enumerate(cases):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        one = folder / "one"
         if there:
             one.write_text("a result\n")
-        done = launch(f"--output={one}", f"--dump-samples={other}")
-        assert_refused(program, done, "--dump-samples: ", launcher)
+        if other == "link":
+            (folder / "link").symlink_to("one")
+        elif other == "hard":
+            os.link(one, folder / "hard")
+        line = refuses(f"--output={one}", f"--dump-samples={folder}/{other}",
+                       named="--dump-samples: ")
+        assert "use another file" in line
         assert not there or one.read_text() == "a result\n"
 
 
@@ -232,15 +410,15 @@ def test_start(text, program, start):
     assert ("# global_clock_error_us: " in output) == (start == "window")
 
 
-# ---- the end ---------------------------------------------------------------------------------------
+# ---- the end -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGUSR1"])
-def test_signals(build, launcher, name, tmp_path):
+def test_signals(built, launcher, name, tmp_path):
     """A signal ends the run after the row in hand."""
     path = str(tmp_path / "result")
-    words = [os.path.join(build, "overlap/overlap_iallreduce"), "--data-driven", "--max-time=0.5", "--samples=50000",
-             "--output=" + path]
-    with subprocess.Popen(launcher.line(2, {}, words), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
+    words = [built(ONE), "--data-driven", "--max-time=0.5", "--samples=50000", "--output=" + path]
+    with subprocess.Popen(launcher.line(2, {}, words), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as job:
         while "\niallreduce" not in read_if_there(path):
             time.sleep(0.05)
         subprocess.run(["pkill", f"-{int(signal.Signals[name])}", "-f", "^" + words[0]], check=True)

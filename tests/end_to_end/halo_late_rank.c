@@ -8,7 +8,6 @@
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "halo/copy.h"
 #include "halo/methods.h"
 
 #include <stdio.h>

@@ -1,93 +1,83 @@
-"""Messages, buffers and faces just beyond 2^31 bytes, really moved, their data
-checked.
+"""Messages, buffers and faces just beyond 2^31 bytes, really moved, their data checked.
 
-Each case says what memory it takes, measured, and is left out where that is not
-available, which the output says."""
+Each case says what memory it takes, measured, and is left out where that is not available, which
+the output says."""
 
-import argparse
-import os
-import sys
 import time
-import unittest
+from typing import NamedTuple
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import mpi_run  # noqa: E402
-from run_tests import run_tests  # noqa: E402
+import pytest
 
-ONCE = ["--samples=1", "--warmup=0"]
-# The least that a row needs: one amount of work.
-FEW_TRIALS = ["--acceptance-threshold=100", "--validation-steps=0", "--max-time=1"]
+from mpi_run import available_gib, read_tsv, run_raw
+
+
+class Case(NamedTuple):
+    """A program with its options; the memory it takes."""
+
+    __test__ = False
+    gib: int
+    program: str
+    options: tuple
+    ranks: int = 2
+    check: bool = True
+    needs_openmpi: bool = False
+
 
 # Doubles: 8 bytes more than 2 GiB, and half of that.
 BEYOND = (1 << 28) + 1
 HALF_BEYOND = (1 << 27) + 1
 
 
-class Case:
-    """A program with its arguments, its ranks, and the memory it takes."""
-
-    def __init__(self, gib, program, *arguments, ranks=2, check=True,
-                 needs_openmpi=False):
-        self.gib, self.program, self.ranks = gib, program, ranks
-        self.needs_openmpi = needs_openmpi
-        self.arguments = [*arguments, *ONCE, *(["--check"] if check else [])]
-
-
 def overlap(gib, collective, elements, **how):
-    return Case(gib, f"overlap/overlap_{collective}", "--data-driven",
-                f"--min-num-elts={elements}", f"--max-num-elts={elements}", *FEW_TRIALS,
-                **how)
+    """With the fewest runs that a row needs: of one amount of work."""
+    return Case(gib, f"overlap/overlap_{collective}", (
+        "--data-driven", f"--min-num-elts={elements}", f"--max-num-elts={elements}",
+        "--acceptance-threshold=100", "--validation-steps=0", "--max-time=1"), **how)
 
 
-def pingpong(gib, patterns, *arguments, **how):
-    return Case(gib, "pingpong/pingpong", f"--patterns={patterns}",
-                "--arrangements=single", "--coarray-sync=images", *arguments, **how)
+def pingpong(gib, patterns, *options):
+    return Case(gib, "pingpong/pingpong", (f"--patterns={patterns}", "--arrangements=single",
+                                           "--coarray-sync=images", *options))
 
 
-def rates(gib, program, *arguments, **how):
-    return Case(gib, "msgrate/" + program, "-p", "1", "-m", "1", "-c", "0",
-                *arguments, **how)
+def rates(gib, program, *options, messages=1):
+    return Case(gib, "msgrate/" + program, ("-p", "1", "-m", str(messages), "-c", "0", *options),
+                check=False)
 
 
-# Two faces of 2^28 values and a few.
-WIDE_BOX = "1x16384x16385"
+def overhead(gib, *options):
+    return Case(gib, "mpi_overhead/mpi_overhead",
+                (*options, "--bthresh=1.02", "--iterations=1", "--max-time=1"))
+
+
+def halo(gib, method, *options):
+    """Two faces of 2^28 values and a few."""
+    return Case(gib, "halo/halo", (f"--methods={method}", *options, "--local=1x16384x16385"),
+                ranks=1)
+
 
 CASES = {
     "pingpong_send": pingpong(5, "MPI Send", "--max-ndata=256M"),
     "pingpong_put": pingpong(5, "put", "--max-ndata=256M"),
     "pingpong_get": pingpong(5, "get", "--max-ndata=256M"),
     "pingpong_all": pingpong(10, "all put,all get", "--max-ndata=256M"),
-    "pingpong_many": pingpong(5, "many put,many get", "--max-ndata=256M",
-                              "--max-blocks=64"),
-    "pingpong_strided": pingpong(5, "strided put,strided get",
-                                 "--max-ndata=256M", "--max-stride=4M"),
+    "pingpong_many": pingpong(5, "many put,many get", "--max-ndata=256M", "--max-blocks=64"),
+    "pingpong_strided": pingpong(5, "strided put,strided get", "--max-ndata=256M",
+                                 "--max-stride=4M"),
     "pingpong_strided_many": pingpong(9, "strided many put", "--max-ndata=256M",
                                       "--max-blocks=64"),
     "pingpong_send_4g": pingpong(9, "MPI Send", "--max-ndata=512M"),
-    "msgrate": rates(10, "msgrate", "--size=2147483647,2147483648,2200M",
-                     check=False),
-    "msgrate_many": Case(9, "msgrate/msgrate", "-p", "1", "-m", "3000", "-c",
-                         "0", "--size=725K", check=False),
-    "msgrate_rma_put": rates(10, "msgrate_rma", "--size=2147483648,2200M",
-                             check=False),
-    "msgrate_rma_get": rates(9, "msgrate_rma", "-u", "get",
-                             "--size=2147483648,2200M", check=False),
-    "overhead_once": Case(6, "mpi_overhead/mpi_overhead", "--msgsize=2200M",
-                          "--bthresh=1.02", "--iterations=1", "--max-time=1"),
-    "overhead": Case(6, "mpi_overhead/mpi_overhead", "--both",
-                     "--msgsize=2147483647,2147483648,2200M",
-                     "--bthresh=1.02", "--iterations=1", "--max-time=1"),
-    "overhead_3g": Case(8, "mpi_overhead/mpi_overhead", "--both",
-                        "--msgsize=3G", "--bthresh=1.02", "--iterations=1",
-                        "--max-time=1"),
-    "halo_put": Case(7, "halo/halo", "--methods=put", "--coarray-sync=images",
-                     f"--local={WIDE_BOX}", ranks=1),
-    "halo_get": Case(7, "halo/halo", "--methods=get", "--coarray-sync=all",
-                     f"--local={WIDE_BOX}", ranks=1),
-    "halo_types": Case(11, "halo/halo", "--methods=isend/irecv types",
-                       f"--local={WIDE_BOX}", ranks=1),
-    "halo_persistent": Case(11, "halo/halo", "--methods=persistent",
-                            f"--local={WIDE_BOX}", ranks=1),
+    "msgrate": rates(10, "msgrate", "--size=2147483647,2147483648,2200M"),
+    "msgrate_many": rates(9, "msgrate", "--size=725K", messages=3000),
+    "msgrate_rma_put": rates(10, "msgrate_rma", "--size=2147483648,2200M"),
+    "msgrate_rma_get": rates(9, "msgrate_rma", "-u", "get", "--size=2147483648,2200M"),
+    "overhead_once": overhead(6, "--msgsize=2200M"),
+    "overhead": overhead(6, "--both", "--msgsize=2147483647,2147483648,2200M"),
+    "overhead_3g": overhead(8, "--both", "--msgsize=3G"),
+    "halo_put": halo(7, "put", "--coarray-sync=images"),
+    "halo_get": halo(7, "get", "--coarray-sync=all"),
+    "halo_types": halo(11, "isend/irecv types"),
+    "halo_persistent": halo(11, "persistent"),
     "ibcast": overlap(5, "ibcast", BEYOND, needs_openmpi=True),
     "ireduce": overlap(11, "ireduce", BEYOND),
     "iallreduce": overlap(13, "iallreduce", BEYOND),
@@ -109,55 +99,24 @@ CASES = {
 }
 
 
-def available_gib():
-    with open("/proc/meminfo", encoding="ascii") as stream:
-        for line in stream:
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) / (1 << 20)
-    return 0.0
-
-
-class Large(unittest.TestCase):
-    launcher = binaries = names = None
-
-    def run_case(self, name):
-        case = CASES[name]
-        there = available_gib()
-        if there < 2 * case.gib and there < case.gib + 2:
-            self.skipTest(f"{name}: takes {case.gib} GiB of memory, and "
-                          f"{there:.1f} are available")
-        if case.needs_openmpi and not self.launcher.is_openmpi:
-            self.skipTest(f"{name}: MPICH 4.0 fails with it")
-        start_s = time.monotonic()
-        program = [os.path.join(self.binaries, case.program)]
-        done = mpi_run.run_raw(self.launcher, case.ranks,
-                               program + case.arguments, timeout_s=240)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        rows = mpi_run.read_tsv(done.stdout)
-        print(f"{name}: {len(rows)} rows, {time.monotonic() - start_s:.1f} s",
-              flush=True)
-        self.assertGreater(len(rows), 0, done.stdout)
-        for row in rows:
-            self.assertIn(row["status"], ("ok", "budget", "no-knee"))
-            self.assertEqual(row.get("check", "ok"), "ok")
-
-    def test_cases(self):
-        for name in self.names:
-            with self.subTest(case=name):
-                self.run_case(name)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binaries", required=True)
-    parser.add_argument("--cases", default=",".join(CASES))
-    parser.add_argument("launcher", nargs="+")
-    arguments = parser.parse_args()
-    Large.launcher = mpi_run.Launcher(arguments.launcher)
-    Large.binaries = arguments.binaries
-    Large.names = arguments.cases.split(",")
-    run_tests()
-
-
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=() if name == "overhead_once" else pytest.mark.full)
+    for name in CASES])
+def test_large(launcher, built, say, name):
+    case = CASES[name]
+    there = available_gib()
+    if there < 2 * case.gib and there < case.gib + 2:
+        pytest.skip(f"takes {case.gib} GiB of memory, and {there:.1f} are available")
+    if case.needs_openmpi and not launcher.is_openmpi:
+        pytest.skip("MPICH 4.0 fails with it")
+    start_s = time.monotonic()
+    done = run_raw(launcher, case.ranks, [
+        built(case.program), *case.options, "--samples=1", "--warmup=0",
+        *(["--check"] if case.check else [])], timeout_s=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = read_tsv(done.stdout)
+    say(f"{name}: {len(rows)} rows, {time.monotonic() - start_s:.1f} s")
+    assert rows, done.stdout
+    for row in rows:
+        assert row["status"] in ("ok", "budget", "no-knee")
+        assert row.get("check", "ok") == "ok"

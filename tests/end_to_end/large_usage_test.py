@@ -1,72 +1,51 @@
-"""Sizes that are too large are refused before anything of that size is allocated:
-exit 2 and one line that names the option, also where little memory is allowed; sizes
-around 2^31 are refused or run. Both by what there is: with nothing to spare, all of
-them are refused."""
+"""Sizes that are too large are refused before anything of that size is allocated: exit 2 and one
+line that names the option, also where little memory is allowed; sizes around 2^31 are refused or
+run. Both by what there is: with nothing to spare, all of them are refused."""
 
-import argparse
-import os
+import re
 import resource
-import sys
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import mpi_run  # noqa: E402
+import pytest
+
+from mpi_run import WITH_ELEMENTS, assert_refused, run_raw
 
 # More than any test machine has, more than any number is, and not numbers.
-TOO_LARGE = ["512G", "1024G", "1025G", "4611686018427387904",
-             "9223372036854775807", "9223372036854775808", "1E", "-1"]
+TOO_LARGE = ["512G", "1024G", "1025G", "4611686018427387904", "9223372036854775807",
+             "9223372036854775808", "1E", "-1"]
 
-OVERLAP = ["iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv",
-           "ialltoallw", "ibcast", "iexscan", "igather", "igatherv",
-           "ineighbor_allgather", "ineighbor_alltoall", "ireduce",
-           "ireduce_scatter", "ireduce_scatter_block", "iscan", "iscatter",
-           "iscatterv"]
-
-# Folder, program, and the option that takes a size, with what it needs beside it.
-PROGRAMS = [("mpi_overhead", "mpi_overhead", "msgsize", []),
-            ("msgrate", "msgrate", "size", ["-p", "1", "-m", "1"]),
-            ("msgrate", "msgrate_rma", "size", ["-p", "1", "-m", "1"]),
-            ("pingpong", "pingpong", "max-ndata", []),
-            ("halo", "halo", "local", [])]
+# The option that takes a size, what a program needs beside it, and the sizes that are tried always.
+PROGRAMS = {
+    "mpi_overhead/mpi_overhead": ("--msgsize", [], TOO_LARGE[1:5:2]),
+    "msgrate/msgrate": ("--size", ["-p", "1", "-m", "1"], TOO_LARGE[1:5:2]),
+    "msgrate/msgrate_rma": ("--size", ["-p", "1", "-m", "1"], TOO_LARGE[1:5:2]),
+    "pingpong/pingpong": ("--max-ndata", [], TOO_LARGE[1:5:2]),
+    "halo/halo": ("--local", [], TOO_LARGE[1:5:2]),
+    **{"overlap/overlap_" + name: ("--max-num-elts", [], [] if i % 4 else TOO_LARGE[3:4])
+       for i, name in enumerate(WITH_ELEMENTS)}
+}
 
 # An address space in which MPI starts, but which has no room for 2^31 bytes.
 ADDRESS_SPACE_BYTES = 2 << 30
 
 
-class Large(mpi_run.UsageTest):
-    launcher = binaries = every = None
-
-    def refused(self, folder, name, option, size, beside):
-        program = os.path.join(self.binaries, folder, name)
-        done = mpi_run.run_raw(self.launcher, 1 if name == "halo" else 2,
-                               [program, f"--{option}={size}", *beside])
-        line = self.assert_refused(done, name, "--" + option)
-        if not size.startswith("-") and size != "1E":
-            self.assertRegex(line, r"use (at most|less|--max-ndata=|extents|fewer"
-                                   r"|\d+ to|a size|\d+|-s \d+ or less)")
-
-    def test_refused(self):
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, -1))
-        for entry in PROGRAMS:
-            for size in TOO_LARGE if self.every else TOO_LARGE[1:5:2]:
-                self.refused(*entry[:3], size, entry[3])
-        for collective in OVERLAP if self.every else OVERLAP[::4]:
-            for size in TOO_LARGE if self.every else TOO_LARGE[3:4]:
-                self.refused("overlap", "overlap_" + collective, "max-num-elts",
-                             size, [])
+@pytest.fixture
+def little_memory():
+    """Programs have the small address space."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binaries", required=True)
-    parser.add_argument("--every", action="store_true")
-    parser.add_argument("launcher", nargs="+")
-    arguments = parser.parse_args()
-    Large.launcher = mpi_run.Launcher(arguments.launcher)
-    Large.binaries = arguments.binaries
-    Large.every = arguments.every
-    unittest.main(argv=["large_usage_test.py", "-v"])
-
-
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("program, size", [
+    pytest.param(program, size, marks=() if size in always else pytest.mark.full)
+    for program, (_, _, always) in PROGRAMS.items() for size in TOO_LARGE])
+def test_refused(launcher, built, little_memory, program, size):
+    option, beside, _ = PROGRAMS[program]
+    name = program.split("/")[1]
+    done = run_raw(launcher, 1 if name == "halo" else 2,
+                   [built(program), f"{option}={size}", *beside])
+    line = assert_refused(done, name, option)
+    if size not in ("-1", "1E"):
+        assert re.search(r"use (at most|less|--max-ndata=|extents|fewer|\d+ to|a size|\d+"
+                         r"|-s \d+ or less)", line), line

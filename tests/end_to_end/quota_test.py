@@ -1,23 +1,21 @@
-#!/usr/bin/env python3
-"""Quotas of real control groups, where this process may make some: what a benchmark says of
-ranks in one group, and in a group each. Takes the group's time away for real."""
+"""Quotas of real control groups, where this process may make some: what a benchmark says of ranks
+in one group, and in a group each. Takes the group's time away for real."""
 
-import argparse
 import os
 import subprocess
-import sys
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import read  # noqa: E402
-from run_tests import run_tests  # noqa: E402
+import pytest
 
-OPTIONS = None
+from mpi_run import read
+
 PERIOD_US = 100000
 
 
 class Group:
-    """A control group with a quota, below the group that this process is in."""
+    """A control group with a quota, below the group that this process is in. Skips the test where
+    none can be made."""
+
+    __test__ = False
 
     def __init__(self, name, processors):
         self.folder = None
@@ -26,10 +24,11 @@ class Group:
             _, controllers, group = line.split(":", 2)
             if controllers and "cpu" not in controllers.split(","):
                 continue
-            places = ([("", "cpu.max"), ("/unified", "cpu.max")] if not controllers
-                      else [("/cpu", "cpu.cfs_quota_us"), ("/" + controllers, "cpu.cfs_quota_us")])
+            places = ([("", "cpu.max"), ("/unified", "cpu.max")] if not controllers else
+                      [("/cpu", "cpu.cfs_quota_us"), ("/" + controllers, "cpu.cfs_quota_us")])
             for place, file in places:
-                folder = f"/sys/fs/cgroup{place}{group.rstrip('/')}/commcost_{name}_{os.getpid()}"
+                parent = f"/sys/fs/cgroup{place}{group.rstrip('/')}"
+                folder = f"{parent}/commcost_{name}_{os.getpid()}"
                 quota = f"{PERIOD_US * processors:.0f}"
                 try:
                     os.mkdir(folder)
@@ -40,7 +39,8 @@ class Group:
                 except OSError as error:
                     reasons.append(str(error))
                     self.remove()
-        raise unittest.SkipTest("no control group with a quota can be made: " + ("; ".join(reasons) or "no groups"))
+        pytest.skip("no control group with a quota can be made: " +
+                    ("; ".join(reasons) or "no groups"))
 
     def remove(self):
         if self.folder is not None:
@@ -49,67 +49,72 @@ class Group:
 
     def enter(self):
         """The words before a command that runs in the group."""
-        return ["sh", "-c", 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"', "sh", self.folder]
+        script = 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"'
+        return ["sh", "-c", script, "sh", self.folder]
 
 
-class Quotas(unittest.TestCase):
-    def warnings(self, words, processors, environment=None):
-        """Those that name a quota of so many processors; others may be this machine's."""
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False,
-                              stdin=subprocess.DEVNULL, env=dict(os.environ, **(environment or {})))
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        named = f"the control group's quota of {processors:g} processor"
-        return [line for line in done.stdout.splitlines() if line.startswith(f"# warning: oversubscribed: {named}")]
+@pytest.fixture
+def make_group():
+    """Makes groups that end with the test."""
+    made = []
 
-    def program(self):
-        return [OPTIONS.program, "--local=2", "--methods=isend/irecv packed", "--samples=2", "--warmup=0"]
-
-    def group(self, name, processors):
-        group = Group(name, processors)
-        self.addCleanup(group.remove)
-        return group
-
-    def test_all_ranks_in_one(self):
-        for processors, warned in ((1.5, True), (2, False)):
-            group = self.group(f"all_{warned}", processors)
-            found = self.warnings(group.enter() + OPTIONS.mpirun + ["-np", "2"] + self.program(), processors)
-            self.assertEqual(len(found), warned, found)
-            if warned:
-                self.assertIn(f" processors ({group.file}) is for 2 ranks;", found[0])
-
-    def test_a_group_for_each_rank(self):
-        """As with a container for each rank: only a quota of less than one processor is too little."""
-        for processors, warned in ((1, False), (0.5, True)):
-            groups = [self.group(f"rank{rank}_{warned}", processors) for rank in range(2)]
-            words = [*OPTIONS.mpirun, "-np", "1", *groups[0].enter(), *self.program(),
-                     ":", "-np", "1", *groups[1].enter(), *self.program()]
-            found = self.warnings(words, processors)
-            self.assertEqual(len(found), warned, found)
-            if warned:
-                self.assertIn(f" processors ({groups[0].file}) is for 1 rank;", found[0])
-
-    def test_on_two_nodes(self):
-        """What another node than rank 0's has is said, too. MPICH can take its ranks for two nodes'."""
-        version = subprocess.run([*OPTIONS.mpirun, "--version"], capture_output=True, text=True, check=True).stdout
-        if "HYDRA" not in version:
-            self.skipTest("this MPI library has no MPIR_CVAR_NUM_CLIQUES")
-        group = self.group("node", 0.75)
-        inside, outside = [*group.enter(), *self.program()], self.program()
-        for first, text in ((outside, " is for 1 rank;"), (inside, " is for 1 rank (so or alike on 2 nodes);")):
-            words = [*OPTIONS.mpirun, "-np", "1", *first, ":", "-np", "1", *inside]
-            found = self.warnings(words, 0.75, {"MPIR_CVAR_NUM_CLIQUES": "2"})
-            self.assertEqual(len(found), 1, found)
-            self.assertIn(text, found[0])
+    def make(name, processors):
+        made.append(Group(name, processors))
+        return made[-1]
+    yield make
+    for group in reversed(made):
+        group.remove()
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True, help="halo")
-    parser.add_argument("mpirun", nargs="+")
-    OPTIONS = parser.parse_args()
-    run_tests()
+@pytest.fixture
+def program(built):
+    """halo's command."""
+    return [built("halo/halo"), "--local=2", "--methods=isend/irecv packed", "--samples=2",
+            "--warmup=0"]
 
 
-if __name__ == "__main__":
-    main()
+def warnings(words, processors, **environment):
+    """Those that name a quota of so many processors; others may be this machine's."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+    assert done.returncode == 0, done.stdout + done.stderr
+    named = f"the control group's quota of {processors:g} processor"
+    return [line for line in done.stdout.splitlines()
+            if line.startswith(f"# warning: oversubscribed: {named}")]
+
+
+@pytest.mark.parametrize("processors, warned", [(1.5, True), (2, False)])
+def test_all_ranks_in_one(make_group, launcher, program, processors, warned):
+    group = make_group("all", processors)
+    found = warnings(group.enter() + launcher.line(2, {}, program), processors)
+    assert len(found) == warned, found
+    if warned:
+        assert f" processors ({group.file}) is for 2 ranks;" in found[0]
+
+
+@pytest.mark.parametrize("processors, warned", [(1, False), (0.5, True)])
+def test_a_group_for_each_rank(make_group, launcher, program, processors, warned):
+    """As with a container for each rank: only a quota of less than one processor is too little."""
+    groups = [make_group(f"rank{rank}", processors) for rank in range(2)]
+    words = [*launcher.line(1, {}, groups[0].enter() + program),
+             ":", "-np", "1", *groups[1].enter(), *program]
+    found = warnings(words, processors)
+    assert len(found) == warned, found
+    if warned:
+        assert f" processors ({groups[0].file}) is for 1 rank;" in found[0]
+
+
+@pytest.mark.parametrize("first_inside, text", [
+    (False, " is for 1 rank;"), (True, " is for 1 rank (so or alike on 2 nodes);")])
+def test_on_two_nodes(make_group, launcher, program, first_inside, text):
+    """What another node than rank 0's has is said, too. MPICH can take its ranks for two nodes'."""
+    version = subprocess.run([*launcher.command, "--version"], capture_output=True, text=True,
+                             check=True).stdout
+    if "HYDRA" not in version:
+        pytest.skip("this MPI library has no MPIR_CVAR_NUM_CLIQUES")
+    group = make_group("node", 0.75)
+    inside = group.enter() + program
+    words = [*launcher.line(1, {}, inside if first_inside else program), ":", "-np", "1", *inside]
+    found = warnings(words, 0.75, MPIR_CVAR_NUM_CLIQUES="2")
+    assert len(found) == 1, found
+    assert text in found[0]

@@ -1,64 +1,51 @@
-#!/usr/bin/env python3
-"""What a user, a launcher or a machine does to a run: signals, a full disk, a folder
-that is removed, no /dev/shm, and somebody else on the processor. A run ends, says what
-was wrong in one line, and what it had found until then is there and whole."""
+"""What a user, a launcher or a machine does to a run: signals, a full disk, a folder that is
+removed, no /dev/shm, and somebody else on the processor. A run ends, says what was wrong in one
+line, and what it had found until then is there and whole."""
 
-import argparse
-import collections
+import contextlib
 import os
-import random
 import re
 import shutil
 import signal
 import statistics
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
+from typing import NamedTuple
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mounts import OWN_MOUNTS, why_not, with_small_fs  # noqa: E402
-from mpi_run import (  # noqa: E402
-    Failed, Launcher, on_two_processors, read, read_tsv, run_raw)
-from processes import (  # noqa: E402
-    kill_all, kill_session, processes_with, ranks_of, wait_for)
-from run_tests import run_tests  # noqa: E402
+import pytest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
-SCRIPTS = os.path.join(TOP, "run_scripts")
+from mounts import own_mounts, with_small_fs
+from mpi_run import on_two_processors, read, read_if_there, read_tsv, run_raw
+from processes import kill_all, kill_session, processes_with, ranks_of, wait_for
 
-OPTIONS = None
-
+# A run ends within this after a signal or a fault, the row in hand included.
 END_S = 10.0
-"""A run ends within this after a signal or a fault, the row in hand included."""
-
 ROW_S = 0.2
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+EACH_SIGNAL = pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+NO_SPACE = "No space left on device"
 
-class Run(unittest.TestCase):
+
+class Run:
     """A run of halo that takes a few seconds, with a row each ROW_S."""
 
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+    __test__ = False
+
+    def __init__(self, launcher, program, folder):
+        self.launcher, self.program, self.folder = launcher, program, str(folder)
         self.output = os.path.join(self.folder, "a", "halo.tsv")
         os.mkdir(os.path.dirname(self.output))
-        self.program = os.path.join(OPTIONS.build, "halo", "halo")
         self.begun = []
-        self.addCleanup(self.end_all)
 
-    def start(self, *options, ranks=2):
-        line = OPTIONS.launcher.line(ranks, {}, [
-            self.program, "--local=4,6,8", f"--max-time={ROW_S}",
-            "--precision=0.001", "--max-samples=900M", f"--output={self.output}",
-            *options])
-        return self.begin(line)
+    def start(self, *options):
+        return self.begin(self.launcher.line(2, {}, [
+            self.program, "--local=4,6,8", f"--max-time={ROW_S}", "--precision=0.001",
+            "--max-samples=900M", f"--output={self.output}", *options]))
 
     def begin(self, line, environment=None):
-        """Begins a command in a session of its own. What an earlier one left, that a
-        failed test didn't wait for, is not taken for this one's."""
+        """Begins a command in a session of its own. What an earlier one left is not taken for this
+        one's."""
         self.end_all()
         if os.path.isfile(self.output):
             os.remove(self.output)
@@ -70,8 +57,8 @@ class Run(unittest.TestCase):
         return process
 
     def end_all(self):
-        """Kills all that was begun, what has a session of its own, too: it has the
-        test's folder in its command line."""
+        """Kills all that was begun, what has a session of its own, too: it has the test's folder in
+        its command line."""
         for process in self.begun:
             kill_session(process.pid)
         kill_all(processes_with(self.folder))
@@ -84,9 +71,9 @@ class Run(unittest.TestCase):
         before_s = time.monotonic()
         said = process.communicate(timeout=3 * END_S)[1]
         self.begun.remove(process)
-        self.assertLess(time.monotonic() - before_s, END_S, said)
+        assert time.monotonic() - before_s < END_S, said
         # mpirun may leave a little earlier than its ranks.
-        self.assertTrue(wait_for(lambda: not self.at_work(), END_S), self.at_work())
+        assert wait_for(lambda: not self.at_work(), END_S), self.at_work()
         return process.returncode, said
 
     def at_work(self):
@@ -96,252 +83,226 @@ class Run(unittest.TestCase):
     def rows(self, text=None):
         """All of them are whole."""
         text = read(self.output) if text is None else text
-        lines = text.splitlines(keepends=True)
-        bare = [line for line in lines if not line.startswith("#")]
+        bare = [line for line in text.splitlines(keepends=True) if not line.startswith("#")]
         for line in bare:
-            self.assertTrue(line.endswith("\n"), line)
-            self.assertEqual(line.count("\t"), bare[0].count("\t"), line)
+            assert line.endswith("\n"), line
+            assert line.count("\t") == bare[0].count("\t"), line
         return max(len(bare) - 1, 0)
 
-    def has_rows(self, count):
-        """As many and more are in the file."""
-        def have():
-            if not os.path.exists(self.output):
-                return False
-            return len(read_tsv(read(self.output))) >= count
-        return have
+    def await_rows(self):
+        """Waits for the first two."""
+        assert wait_for(lambda: len(read_tsv(read_if_there(self.output))) >= 2), "no rows"
 
-    def assert_ended(self, number, rows):
-        """The row in hand is the last one, and the end says so."""
-        text = read(self.output)
-        self.assertIn(f"# warning: interrupted by {number.name}\n", text)
-        self.assertTrue(text.endswith(f"\n# end: {self.rows()} rows, exit 1\n"),
-                        text[-200:])
-        self.assertLessEqual(self.rows(), rows + 3)
-        self.assertGreaterEqual(self.rows(), rows)
+    def assert_interrupted(self, text, name):
+        """The end of the result says so."""
+        assert f"# warning: interrupted by {name}" in text
+        assert text.endswith(f"\n# end: {self.rows()} rows, exit 1\n"), text[-200:]
 
-
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+    def assert_lost(self, process, path, reason):
+        """Exit status 1, one line of ours."""
+        status, said = self.end_of(process)
+        assert status == 1, said
+        ours = [line for line in said.splitlines() if line.startswith("halo: ")]
+        assert ours == [f"halo: output was lost: cannot write {path}: {reason}"], said
 
 
-class Signals(Run):
-    def test_to_a_rank(self):
-        """Each of them, to either rank."""
-        chance = random.Random(3)
+@pytest.fixture
+def run(launcher, built, tmp_path):
+    """What it begins ends with the test."""
+    made = Run(launcher, built("halo/halo"), tmp_path)
+    yield made
+    made.end_all()
+
+
+@pytest.fixture
+def kind(launcher):
+    """The launcher as run_suite.sh calls it."""
+    return "openmpi" if launcher.is_openmpi else "hydra"
+
+
+class Signals:
+    @pytest.mark.parametrize("number, victim", zip(SIGNALS, (0, 0, 1)),
+                             ids=lambda value: getattr(value, "name", value))
+    def test_to_a_rank(self, run, number, victim):
+        """Each of them, to either rank. The row in hand is the last one."""
+        process = run.start()
+        run.await_rows()
+        rows = run.rows()
+        os.kill(run.at_work()[victim], number)
+        status, said = run.end_of(process)
+        assert status != 0, said
+        run.assert_interrupted(read(run.output), f"{number.name}\n")
+        assert rows <= run.rows() <= rows + 3
+
+    @EACH_SIGNAL
+    def test_to_mpirun(self, run, kind, number):
+        """What mpirun makes of a signal is its own: it passes it on, or another one, or kills the
+        ranks. The job ends, and no row is lost."""
+        process = run.start()
+        run.await_rows()
+        before = read(run.output)
+        process.send_signal(number)
+        status, said = run.end_of(process)
+        text = read(run.output)
+        assert text.startswith(before)
+        # hydra takes what it was told to do for done; with SIGUSR1 half of the time, of any program
+        # whose ranks exit with 1.
+        if kind != "hydra":
+            assert status != 0, said
+        if "# end: " in text:
+            run.assert_interrupted(text, "SIG")
+
+
+@pytest.mark.full
+class SuiteSignals:
+    """Those to the scripts, with real benchmarks; suite_test.py has pretending ones. Later runs of
+    a test go on where earlier ones ended."""
+
+    def test_to_run_suite(self, run, kind, source, build):
+        results = os.path.join(run.folder, "results")
+        line = ["sh", os.path.join(source, "run_scripts", "run_suite.sh"), f"--build={build}",
+                f"--output={results}", "--ranks=2", "--benchmarks=overlap_ibarrier,halo",
+                "--runs=1", f"--launcher={kind}", f"--options=all: --max-time={ROW_S}",
+                "--options=halo: --local=4,6"]
+        run.output = os.path.join(results, "runs", "1", "halo.tsv.part")
         for number in SIGNALS:
-            victim = chance.randrange(2)
-            with self.subTest(signal=number.name, process=victim):
-                process = self.start()
-                self.assertTrue(wait_for(self.has_rows(2)), "no rows")
-                rows = self.rows()
-                os.kill(self.at_work()[victim], number)
-                status, said = self.end_of(process)
-                self.assertNotEqual(status, 0, said)
-                self.assert_ended(number, rows)
+            process = run.begin(line)
+            run.await_rows()
+            process.send_signal(number)
+            status, said = run.end_of(process)
+            assert status == 1, said
+            assert f"Ended by {number.name}" in said
+            # The last one lets the launch in hand end by itself.
+            count = 2 if number == signal.SIGUSR1 else 1
+            assert f"{count} of 2 launches" in said
+            assert os.path.exists(f"{results}/halo.tsv") == (count == 2), number.name
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, text=True, capture_output=True,
+                              check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert read(f"{results}/halo.tsv").endswith(", exit 0\n")
 
-    def test_to_mpirun(self):
-        """What mpirun makes of a signal is its own: it passes it on, or another one, or
-        kills the ranks. The job ends, and no row is lost."""
-        for number in SIGNALS:
-            with self.subTest(signal=number.name):
-                process = self.start()
-                self.assertTrue(wait_for(self.has_rows(2)))
-                before = read(self.output)
-                process.send_signal(number)
-                status, said = self.end_of(process)
-                text = read(self.output)
-                self.assertTrue(text.startswith(before))
-                # hydra takes what it was told to do for done; with SIGUSR1 half of the
-                # time, of any program whose ranks exit with 1.
-                if OPTIONS.kind != "hydra":
-                    self.assertNotEqual(status, 0, said)
-                if "# end: " in text:
-                    self.assertIn("# warning: interrupted by SIG", text)
-                    self.assertTrue(text.endswith(
-                        f"\n# end: {self.rows()} rows, exit 1\n"), text[-200:])
-
-
-class SuiteSignals(Run):
-    """Those to the scripts, with real benchmarks; suite_test.py has pretending ones."""
-
-    def test_to_run_suite(self):
-        results = os.path.join(self.folder, "results")
-        line = ["sh", os.path.join(SCRIPTS, "run_suite.sh"),
-                f"--build={OPTIONS.build}", f"--output={results}", "--ranks=2",
-                "--benchmarks=overlap_ibarrier,halo", "--runs=1",
-                f"--launcher={OPTIONS.kind}",
-                f"--options=all: --max-time={ROW_S}", "--options=halo: --local=4,6"]
-        for number in SIGNALS:
-            with self.subTest(signal=number.name):
-                self.output = os.path.join(results, "runs", "1", "halo.tsv.part")
-                process = self.begin(line)
-                self.assertTrue(wait_for(self.has_rows(2)))
-                process.send_signal(number)
-                status, said = self.end_of(process)
-                self.assertEqual(status, 1, said)
-                self.assertIn(f"Ended by {number.name}", said)
-                # The last one lets the launch in hand end by itself.
-                count = 2 if number == signal.SIGUSR1 else 1
-                self.assertIn(f"{count} of 2 launches", said)
-                self.assertEqual(os.path.exists(f"{results}/halo.tsv"), count == 2)
-        done = subprocess.run(line, stdin=subprocess.DEVNULL, text=True,
-                              capture_output=True, check=False, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(read(f"{results}/halo.tsv").endswith(", exit 0\n"))
-
-    def test_to_quickstart(self):
+    def test_to_quickstart(self, run, source, build):
         """In a tree that is built already."""
-        top = os.path.join(self.folder, "top")
+        top = os.path.join(run.folder, "top")
         os.makedirs(top + "/build")
         os.makedirs(top + "/bin")
-        os.symlink(SCRIPTS, top + "/run_scripts")
-        for name in os.listdir(OPTIONS.build):
+        os.symlink(os.path.join(source, "run_scripts"), top + "/run_scripts")
+        for name in os.listdir(build):
             if name != "mpicc":
-                os.symlink(os.path.join(OPTIONS.build, name), f"{top}/build/{name}")
+                os.symlink(os.path.join(build, name), f"{top}/build/{name}")
         for name in ("cmake", "mpicc.of.nobody"):
             with open(f"{top}/bin/{name}", "w", encoding="utf-8") as stream:
                 stream.write("#!/bin/sh\n")
             os.chmod(f"{top}/bin/{name}", 0o755)
         environment = {"MPICC": "mpicc.of.nobody", "RANKS": "2",
                        "PATH": f"{top}/bin:{os.environ['PATH']}"}
-        results = os.path.join(self.folder, "results")
+        results = os.path.join(run.folder, "results")
         for number in SIGNALS:
-            with self.subTest(signal=number.name):
-                process = self.begin(
-                    ["sh", top + "/run_scripts/quickstart.sh", results], environment)
-                count = len(self.finished(results))
-                self.assertTrue(wait_for(
-                    lambda: len(self.finished(results)) > count))  # noqa: B023
-                time.sleep(0.3)
-                before = self.finished(results)
-                process.send_signal(number)
-                status, said = self.end_of(process)
-                self.assertEqual(status, 1, said)
-                # What runs in the background has SIGINT ignored, so it is passed on
-                # as SIGTERM.
-                name = number.name.replace("INT", "TERM")
-                self.assertIn(f"Ended by {name}", said)
-                self.assertIn("To go on: run_suite.sh --resume=", said)
-                after = self.finished(results)
-                self.assertEqual({path: after[path] for path in before}, before)
+            process = run.begin(["sh", top + "/run_scripts/quickstart.sh", results], environment)
+            count = len(self.finished(results))
+            assert wait_for(lambda: len(self.finished(results)) > count)  # noqa: B023
+            time.sleep(0.3)
+            before = self.finished(results)
+            process.send_signal(number)
+            status, said = run.end_of(process)
+            assert status == 1, said
+            # What runs in the background has SIGINT ignored, so it is passed on as SIGTERM.
+            assert f"Ended by {number.name.replace('INT', 'TERM')}" in said
+            assert "To go on: run_suite.sh --resume=" in said
+            after = self.finished(results)
+            assert {path: after[path] for path in before} == before
 
-    def finished(self, results):
-        found = {}
-        for folder, _, names in os.walk(results + "/runs"):
-            for name in names:
-                if name.endswith(".tsv"):
-                    path = os.path.join(folder, name)
-                    found[path] = os.stat(path).st_mtime_ns
-        return found
+    @staticmethod
+    def finished(results):
+        """When each was."""
+        paths = [os.path.join(folder, name) for folder, _, names in os.walk(results + "/runs")
+                 for name in names if name.endswith(".tsv")]
+        return {path: os.stat(path).st_mtime_ns for path in paths}
 
 
-class Files(Run):
-    def lost(self, process, path, reason):
-        """Exit status 1, one line of ours."""
-        said = self.end_of(process)[1]
-        self.assertEqual(process.returncode, 1, said)
-        ours = [line for line in said.splitlines() if line.startswith("halo: ")]
-        self.assertEqual(ours, [f"halo: output was lost: cannot write {path}: "
-                                f"{reason}"], said)
+class Files:
+    def test_full_disk(self, run):
+        real, run.output = run.output, "/dev/full"
+        run.assert_lost(run.start(), "/dev/full", NO_SPACE)
+        run.output = real
+        run.assert_lost(run.start("--dump-samples=/dev/full"), "/dev/full", NO_SPACE)
+        text = read(run.output)
+        assert re.search("\n# end: [12] rows?, exit 1\n$", text), text
+        assert run.rows(text) <= 2
 
-    def test_full_disk(self):
-        real, self.output = self.output, "/dev/full"
-        self.lost(self.start(), "/dev/full", "No space left on device")
-        self.output = real
-        self.lost(self.start("--dump-samples=/dev/full"), "/dev/full",
-                  "No space left on device")
-        text = read(self.output)
-        self.assertRegex(text, "\n# end: [12] rows?, exit 1\n$")
-        self.assertLessEqual(self.rows(text), 2)
+    @pytest.mark.parametrize("kibibytes, rows_min", [(8, 0), (12, 1)])
+    def test_disk_that_becomes_full(self, run, kibibytes, rows_min):
+        """The rows that fitted are whole, and there is no end. One of the sizes has room for
+        rows. Since nobody else sees the small file system, the result is copied in the end."""
+        run.output = os.path.join(run.folder, "small", "halo.tsv")
+        os.mkdir(os.path.dirname(run.output))
+        copy = os.path.join(run.folder, "copy")
+        script = 'output=$1 copy=$2; shift 2; "$@"; status=$?; cp "$output" "$copy"; exit "$status"'
+        process = run.begin([
+            *with_small_fs(os.path.dirname(run.output), kibibytes),
+            "sh", "-c", script, "sh", run.output, copy,
+            *run.launcher.line(2, {}, [
+                run.program, f"--local={','.join(map(str, range(4, 30)))}",
+                f"--output={run.output}", "--max-time=0.02"])])
+        run.assert_lost(process, run.output, NO_SPACE)
+        text = read(copy)
+        assert "# end:" not in text
+        lines = text.splitlines(keepends=True)
+        if not lines[-1].endswith("\n"):
+            lines.pop()
+        assert run.rows("".join(lines)) >= rows_min
 
-    def test_disk_that_becomes_full(self):
-        """The rows that fitted are whole, and there is no end. One of the sizes has
-        room for rows."""
-        boxes = ",".join(map(str, range(4, 30)))
-        self.output = os.path.join(self.folder, "small", "halo.tsv")
-        copy = os.path.join(self.folder, "copy")
-        os.mkdir(os.path.dirname(self.output))
-        for kibibytes, least in ((8, 0), (12, 1)):
-            with self.subTest(kibibytes=kibibytes):
-                if os.path.exists(copy):
-                    os.remove(copy)
-                process = self.begin(self.and_copied(kibibytes, copy) +
-                                     OPTIONS.launcher.line(2, {}, [
-                                         self.program, f"--local={boxes}",
-                                         f"--output={self.output}",
-                                         "--max-time=0.02"]))
-                self.lost(process, self.output, "No space left on device")
-                text = read(copy)
-                self.assertNotIn("# end:", text)
-                lines = text.splitlines(keepends=True)
-                if not lines[-1].endswith("\n"):
-                    lines.pop()
-                self.assertGreaterEqual(self.rows("".join(lines)), least)
+    def test_removed_folder(self, run):
+        process = run.start()
+        run.await_rows()
+        shutil.rmtree(os.path.dirname(run.output))
+        run.assert_lost(process, run.output, "it was removed")
 
-    def and_copied(self, kibibytes, copy):
-        """The words before a command whose output is in a file system of that size,
-        which nobody else sees, and is copied in the end."""
-        script = ('output=$1 copy=$2; shift 2; "$@"; status=$?; '
-                  'cp "$output" "$copy"; exit "$status"')
-        return with_small_fs(os.path.dirname(self.output), kibibytes) + [
-            "sh", "-c", script, "sh", self.output, copy]
-
-    def test_removed_folder(self):
-        process = self.start()
-        self.assertTrue(wait_for(self.has_rows(2)))
-        shutil.rmtree(os.path.dirname(self.output))
-        self.lost(process, self.output, "it was removed")
-
-    def test_removed_samples(self):
-        samples = os.path.join(self.folder, "samples")
-        process = self.start(f"--dump-samples={samples}")
-        self.assertTrue(wait_for(self.has_rows(2)))
+    def test_removed_samples(self, run):
+        samples = os.path.join(run.folder, "samples")
+        process = run.start(f"--dump-samples={samples}")
+        run.await_rows()
         os.remove(samples)
-        self.lost(process, samples, "it was removed")
-        self.assertRegex(read(self.output), "\n# end: [0-9]+ rows, exit 1\n$")
+        run.assert_lost(process, samples, "it was removed")
+        assert re.search("\n# end: [0-9]+ rows, exit 1\n$", read(run.output))
 
 
-class SharedMemory(Run):
-    def bus_error(self, folder, room, written, *before):
-        """What comes of writing to a mapped file."""
-        return subprocess.run(
-            [*before, os.path.join(OPTIONS.build, "tests", "faults", "bus_error"),
-             os.path.join(folder, "mapped"), str(room), str(written)],
-            capture_output=True, text=True, check=False)
-
-    def test_bus_error(self):
-        """A page that /dev/shm has no room for ends the process with a line of ours;
-        what else is behind a file's end, as it ends any."""
+class SharedMemory:
+    def test_bus_error(self, built, tmp_path):
+        """A page that /dev/shm has no room for ends the process with a line of ours; what else is
+        behind a file's end, as it ends any."""
+        def write(folder, room, written, *before):
+            done = subprocess.run([*before, built("tests/faults/bus_error"), f"{folder}/mapped",
+                                   str(room), str(written)],
+                                  capture_output=True, text=True, check=False)
+            return done.returncode, done.stderr
         megabyte = 1 << 20
         small = with_small_fs("/dev/shm", 256)
-        done = self.bus_error("/dev/shm", megabyte, megabyte, *small)
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertRegex(done.stderr, "^commcost: /dev/shm, where MPI puts .*\n$")
-        done = self.bus_error("/dev/shm", megabyte // 8, megabyte // 8, *small)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        with tempfile.TemporaryDirectory() as folder:
-            done = self.bus_error(folder, 0, megabyte)
-            self.assertEqual((done.returncode, done.stderr), (-signal.SIGBUS, ""))
+        status, said = write("/dev/shm", megabyte, megabyte, *small)
+        assert status == 1, said
+        assert re.search("^commcost: /dev/shm, where MPI puts .*\n$", said), said
+        assert write("/dev/shm", megabyte // 8, megabyte // 8, *small) == (0, "")
+        assert write(tmp_path, 0, megabyte) == (-signal.SIGBUS, "")
 
-    def test_none(self):
-        """A full /dev/shm: a run that the library can do without it is done; any other
-        one ends, with a line of ours or the library's that names the place."""
-        for kibibytes in (4, 1024, 9216, 10240) if OPTIONS.full else (4, 9216):
-            with self.subTest(kibibytes=kibibytes):
-                small = OPTIONS.launcher.behind(
-                    with_small_fs("/dev/shm", kibibytes))
-                begin_s = time.monotonic()
-                done = run_raw(small, 2, [self.program, "--local=4",
-                                          "--max-time=0.02"], timeout_s=30)
-                self.assertLess(time.monotonic() - begin_s, END_S)
-                if done.returncode == 0:
-                    self.assertRegex(done.stdout, "\n# end: [0-9]+ rows, exit 0\n$")
-                else:
-                    self.assertIn("/dev/shm, where MPI puts", done.stderr)
-                    self.assertNotIn("# end:", done.stdout)
+    @pytest.mark.parametrize("kibibytes", [
+        4, pytest.param(1024, marks=pytest.mark.full), 9216,
+        pytest.param(10240, marks=pytest.mark.full)])
+    def test_none(self, launcher, built, kibibytes):
+        """A full /dev/shm: a run that the library can do without it is done; any other one ends,
+        with a line of ours or the library's that names the place."""
+        small = launcher.behind(with_small_fs("/dev/shm", kibibytes))
+        begin_s = time.monotonic()
+        done = run_raw(small, 2, [built("halo/halo"), "--local=4", "--max-time=0.02"],
+                       timeout_s=30)
+        assert time.monotonic() - begin_s < END_S
+        if done.returncode == 0:
+            assert re.search("\n# end: [0-9]+ rows, exit 0\n$", done.stdout)
+        else:
+            assert "/dev/shm, where MPI puts" in done.stderr
+            assert "# end:" not in done.stdout
 
 
-class Memory(unittest.TestCase):
+class Memory:
     """What a control group leaves counts, not only what the machine has."""
 
     GROUP = """set -eu
@@ -354,160 +315,133 @@ class Memory(unittest.TestCase):
     exec "$@"
     """
 
-    def run_with(self, launcher, size):
-        return run_raw(launcher, 2, [
-            os.path.join(OPTIONS.build, "mpi_overhead", "mpi_overhead"), "-m", size,
-            "--samples=1", "-b", "1.5", "-i", "1"])
-
-    def test_limit_of_a_group(self):
-        reason = why_not()
-        if reason is not None:
-            self.skipTest(f"nothing can be mounted here: {reason}")
-        limited = OPTIONS.launcher.behind([*OWN_MOUNTS, "sh", "-c", self.GROUP, "sh"])
-        for size, status in (("8M", 0), ("32M", 2)):
-            self.assertEqual(self.run_with(OPTIONS.launcher, size).returncode, 0)
-            done = self.run_with(limited, size)
-            self.assertEqual(done.returncode, status, done.stderr)
-            if status != 0:
-                self.assertRegex(done.stderr, "--msgsize: .* do not fit into memory: "
-                                              "use at most [0-9]+\n")
+    @pytest.mark.parametrize("size, status", [("8M", 0), ("32M", 2)])
+    def test_limit_of_a_group(self, launcher, built, size, status):
+        words = [built("mpi_overhead/mpi_overhead"), "-m", size, "--samples=1", "-b", "1.5",
+                 "-i", "1"]
+        limited = launcher.behind([*own_mounts(), "sh", "-c", self.GROUP, "sh"])
+        assert run_raw(launcher, 2, words).returncode == 0
+        done = run_raw(limited, 2, words)
+        assert done.returncode == status, done.stderr
+        if status != 0:
+            assert re.search("--msgsize: .* do not fit into memory: use at most [0-9]+\n",
+                             done.stderr), done.stderr
 
 
-Seen = collections.namedtuple("Seen", "value width p99 warned")
+class Seen(NamedTuple):
+    """Of a row, or the medians of several."""
+
+    __test__ = False
+    value: float
+    width: float  # of its interval
+    p99: float
+    warned: float  # the share of rows with a warning
 
 
-class Competitor(unittest.TestCase):
-    """Somebody else computes on one of the ranks' processors, of which there are two
-    however many the machine has."""
+@contextlib.contextmanager
+def beside(competitor):
+    """A process that wants one of the ranks' processors all the time, if there is to be one."""
+    child = os.fork() if competitor else None
+    if child == 0:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        while True:
+            pass
+    try:
+        yield
+    finally:
+        if child is not None:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
-    # Shares of the rows that have a warning: all of them and none, but for a few that
-    # the machine's other work makes.
-    BESIDE_MIN, QUIET_MAX = 0.8, 0.2
 
-    def setUp(self):
-        if len(os.sched_getaffinity(0)) < 2:
-            self.skipTest("two ranks need two processors")
-        if not os.path.exists("/proc/thread-self/schedstat"):
-            self.skipTest("this kernel doesn't say what a process waited")
+class Competitor:
+    """Somebody else computes on one of the ranks' processors, of which there are two however many
+    the machine has."""
 
-    # Operations of a microsecond, and one as long as the scheduler's turns. Rows of a
-    # fixed number of samples, long enough to meet the competitor.
+    # Shares of the rows that have a warning: all of them and none, but for a few that the machine's
+    # other work makes.
+    BESIDE_MIN, QUIET_MAX, QUIET_ALONE_MAX = 0.8, 0.2, 0.1
+
+    # Operations of a microsecond, and one as long as the scheduler's turns. Rows of a fixed number
+    # of samples, long enough to meet the competitor.
     SHORT = (
         ("overlap/overlap_iallreduce", "ref",
          ["--data-driven", "--max-num-elts=1", "--samples=20K"]),
         ("pingpong/pingpong", "latency",
-         ["--patterns=MPISend", "--max-ndata=1", "--arrangements=single",
-          "--coarray-sync=all", "--samples=10K"]),
+         ["--patterns=MPISend", "--max-ndata=1", "--arrangements=single", "--coarray-sync=all",
+          "--samples=10K"]),
         ("syncbench/syncbench", "sync", ["--types=MPIbarrier", "--samples=4K"]),
     )
-    LONG = ("halo/halo", "latency",
-            ["--methods=persistent", "--local=200", "--samples=50"])
+    LONG = ("halo/halo", "latency", ["--methods=persistent", "--local=200", "--samples=50"])
 
-    def measure(self, program, quantity, options, competitor):
-        """Value, width of its interval, 99th percentile, share of rows with a
-        warning."""
-        child = self.compete() if competitor else None
-        try:
-            done = run_raw(OPTIONS.launcher, 2, [
-                *on_two_processors(), os.path.join(OPTIONS.build, program), *options])
-        finally:
-            if child is not None:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        rows = read_tsv(done.stdout)
-        self.assertGreater(len(rows), 0)
-        low, high, p99, value = (float(rows[0][f"{quantity}_{end}us"])
-                                 for end in ("lo_", "hi_", "p99_", ""))
-        warned = len(re.findall("(?m)^# warning: row [0-9]+: rank [0-9]+ waited",
-                                done.stdout))
-        return Seen(value, high - low, p99, warned / len(rows))
+    @pytest.fixture(autouse=True)
+    def machine(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            pytest.skip("two ranks need two processors")
+        if not os.path.exists("/proc/thread-self/schedstat"):
+            pytest.skip("this kernel doesn't say what a process waited")
 
-    def compare(self, program, quantity, options):
-        """The medians over launches of what measure says, quiet and with a
-        competitor, in turn."""
-        runs = ([], [])
-        for _ in range(5 if OPTIONS.full else 3):
-            for competitor in (False, True):
-                runs[competitor].append(self.measure(program, quantity, options,
-                                                     competitor))
-        quiet, beside = (Seen(*(statistics.median(values) for values in zip(*of)))
-                         for of in runs)
-        print(f"{program}: {quiet.value:.3f} us, with a competitor "
-              f"{beside.value:.3f} us ({100 * (beside.value / quiet.value - 1):+.1f} "
-              f"%); interval {quiet.width:.4f} and {beside.width:.4f} us; 99th "
-              f"percentile {quiet.p99:.3f} and {beside.p99:.3f} us; rows with a "
-              f"warning: {quiet.warned:.0%} and {beside.warned:.0%}", flush=True)
-        self.assertLessEqual(quiet.warned, self.QUIET_MAX, program)
-        self.assertGreaterEqual(beside.warned, self.BESIDE_MIN, program)
-        if OPTIONS.kind == "openmpi":
-            self.assertLess(abs(beside.value / quiet.value - 1), 0.1, program)
-        return quiet, beside
-
-    @staticmethod
-    def compete():
-        """A process that wants one of the ranks' processors all the time."""
-        child = os.fork()
-        if child == 0:
-            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-            while True:
-                pass
-        return child
-
-    def test_short_operations(self):
-        """They fit between the competitor's turns: their medians hardly change."""
-        for case in self.SHORT if OPTIONS.full else self.SHORT[:1]:
-            self.compare(*case)
-
-    def test_long_operation(self):
-        """It doesn't, and the row tells: its interval where a library polls through
-        its own turns, its highest times where it yields."""
-        quiet, beside = self.compare(*self.LONG)
-        if OPTIONS.kind == "openmpi":
-            self.assertGreater(beside.p99, 2 * quiet.p99)
-        else:
-            self.assertGreater(beside.width, 2 * quiet.width)
-
-    def test_monitor_overhead(self):
-        """One process, on the competitor's processor."""
-        program = os.path.join(OPTIONS.build, "monitor", "monitor_overhead")
-        one = str(min(os.sched_getaffinity(0)))
-        for competitor in (False, True):
-            child = self.compete() if competitor else None
-            try:
-                done = run_raw(OPTIONS.launcher, 1, ["taskset", "-c", one, program,
-                                           "--max-time=0.05"])
-            finally:
-                if child is not None:
-                    os.kill(child, signal.SIGKILL)
-                    os.waitpid(child, 0)
-            self.assertEqual(done.returncode, 0, done.stderr)
+    @pytest.fixture
+    def measure(self, launcher):
+        """The rows of a run, and the share of them with a warning of this rank."""
+        def of(competitor, ranks, words, rank="[0-9]+"):
+            with beside(competitor):
+                done = run_raw(launcher, ranks, words)
+            assert done.returncode == 0, done.stderr
             rows = read_tsv(done.stdout)
-            warned = len(re.findall("(?m)^# warning: row [0-9]+: rank 0 waited",
-                                    done.stdout))
-            share = warned / len(rows)
-            if competitor:
-                self.assertGreaterEqual(share, self.BESIDE_MIN, done.stdout)
-            else:
-                self.assertLessEqual(share, 0.1, done.stdout)
+            assert rows, done.stdout
+            warned = re.findall(f"(?m)^# warning: row [0-9]+: rank {rank} waited", done.stdout)
+            return rows, len(warned) / len(rows)
+        return of
 
+    @pytest.fixture
+    def compare(self, measure, built, kind, full, say):
+        """The medians over launches, quiet and with a competitor, in turn."""
+        def of(program, quantity, options):
+            runs = ([], [])
+            for _ in range(5 if full else 3):
+                for competitor in (False, True):
+                    rows, warned = measure(competitor, 2, [*on_two_processors(), built(program),
+                                                           *options])
+                    low, high, p99, value = (float(rows[0][f"{quantity}_{end}us"])
+                                             for end in ("lo_", "hi_", "p99_", ""))
+                    runs[competitor].append(Seen(value, high - low, p99, warned))
+            quiet, busy = (Seen(*map(statistics.median, zip(*seen))) for seen in runs)
+            say(f"{program}: {quiet.value:.3f} us, with a competitor {busy.value:.3f} us "
+                f"({100 * (busy.value / quiet.value - 1):+.1f} %); interval {quiet.width:.4f} and "
+                f"{busy.width:.4f} us; 99th percentile {quiet.p99:.3f} and {busy.p99:.3f} us; "
+                f"rows with a warning: {quiet.warned:.0%} and {busy.warned:.0%}")
+            assert quiet.warned <= self.QUIET_MAX, program
+            assert busy.warned >= self.BESIDE_MIN, program
+            if kind == "openmpi":
+                assert abs(busy.value / quiet.value - 1) < 0.1, program
+            return quiet, busy
+        return of
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--kind", required=True, help="hydra or openmpi")
-    parser.add_argument("--full", action="store_true", help="every case")
-    parser.add_argument("tests", nargs="*", help="classes; default: all")
-    words = sys.argv[1:]
-    split = words.index("--")
-    OPTIONS = parser.parse_args(words[:split])
-    OPTIONS.launcher = Launcher(words[split + 1:])
-    try:
-        run_tests(OPTIONS.tests)
-    except Failed as error:
-        sys.exit(str(error))
+    @pytest.mark.parametrize("case", [
+        pytest.param(case, marks=pytest.mark.full if i else (), id=case[0])
+        for i, case in enumerate(SHORT)])
+    def test_short_operations(self, compare, case):
+        """They fit between the competitor's turns: their medians hardly change."""
+        compare(*case)
 
+    def test_long_operation(self, compare, kind):
+        """It doesn't, and the row tells: its interval where a library polls through its own turns,
+        its highest times where it yields."""
+        quiet, busy = compare(*self.LONG)
+        if kind == "openmpi":
+            assert busy.p99 > 2 * quiet.p99
+        else:
+            assert busy.width > 2 * quiet.width
 
-if __name__ == "__main__":
-    main()
+    @pytest.mark.parametrize("competitor", [False, True])
+    def test_monitor_overhead(self, measure, built, competitor):
+        """One process, on the competitor's processor."""
+        one = str(min(os.sched_getaffinity(0)))
+        _, share = measure(competitor, 1, ["taskset", "-c", one,
+                                           built("monitor/monitor_overhead"), "--max-time=0.05"],
+                           rank="0")
+        if competitor:
+            assert share >= self.BESIDE_MIN
+        else:
+            assert share <= self.QUIET_ALONE_MAX

@@ -39,9 +39,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import launchers as started  # noqa: E402
-from mpi_run import read, read_if_there  # noqa: E402
-from processes import (  # noqa: E402
-    is_alive, kill_all, processes_with, ranks_of, wait_for)
+from mpi_run import WITH_ELEMENTS, read, read_if_there  # noqa: E402
+from processes import is_alive, kill_all, processes_with, ranks_of, wait_for  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -66,10 +65,7 @@ SHORT = {
 }
 """The benchmarks but overlap's sweeps, and what keeps their launches short."""
 
-COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw
-    ibcast iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce
-    ireduce_scatter ireduce_scatter_block iscan iscatter iscatterv""".split()
-SWEEPS = [f"overlap_{name}_sweep" for name in COLLECTIVES]
+SWEEPS = [f"overlap_{name}_sweep" for name in WITH_ELEMENTS]
 
 PROGRAMS = [SWEEPS[0], *SHORT, *SWEEPS[1:]]
 """A few trials have one of each kind."""

@@ -232,20 +232,10 @@ static char *good_names(const struct bc_option *option, struct random *random)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static double min_of(const struct bc_option *option)
-{
-    return option->unbounded ? -9e15 : option->min;
-}
-
-static double max_of(const struct bc_option *option)
-{
-    return option->unbounded ? 9e15 : option->max;
-}
-
 /* In the option's limits, as often small as large. */
 static double good_number(const struct bc_option *option, bool tame, struct random *random)
 {
-    const double min = min_of(option), max = max_of(option);
+    const double min = option->min, max = option->max;
     const double enough = tame ? fmin(max, fmax(4.0 * fmax(min, 0.0), 64.0)) : max;
     const double share = (double)random_below(random, 1 << 20) / (double)(1 << 20);
     if (chance(random, 8))
@@ -258,7 +248,7 @@ static double good_number(const struct bc_option *option, bool tame, struct rand
 static int64_t good_integer(const struct bc_option *option, bool tame, struct random *random)
 {
     const double number = floor(good_number(option, tame, random));
-    return (int64_t)fmax(number, ceil(min_of(option)));
+    return (int64_t)fmax(number, ceil(option->min));
 }
 
 static char *good_size(const struct bc_option *option, bool tame, struct random *random)
@@ -268,7 +258,7 @@ static char *good_size(const struct bc_option *option, bool tame, struct random 
     const int64_t value = good_integer(option, tame, random);
     const size_t i = random_below(random, COUNT(suffixes));
     const int64_t rounded = value >> shifts[i] << shifts[i];
-    if (rounded < 1 || (double)rounded < min_of(option))
+    if (rounded < 1 || (double)rounded < option->min)
         return integer_text(value);
     char *const number = integer_text(value >> shifts[i]);
     char *const text = join(number, suffixes[i], "");
@@ -279,7 +269,7 @@ static char *good_size(const struct bc_option *option, bool tame, struct random 
 static char *good_list(const struct bc_option *option, bool tame, struct random *random)
 {
     static const char largest[] = "2147483647,";
-    if (!tame && max_of(option) >= 2147483647.0 && chance(random, 8))
+    if (!tame && option->max >= 2147483647.0 && chance(random, 8))
         return repeated(largest, (sizeof largest - 1) * 3000 - 1);
     char *text = good_size(option, tame, random);
     const uint64_t more = random_below(random, tame ? 4 : chance(random, 8) ? 400 : 40);
@@ -353,8 +343,6 @@ static char *good_value(const struct bc_options *options, size_t row, bool tame,
 static char *number_out_of_range(const struct bc_option *option, struct random *random)
 {
     const bool whole = option->kind != BC_REAL && option->kind != BC_PERCENT;
-    if (option->unbounded)
-        return NULL;
     if (chance(random, 2) && option->max < 4e18)
         return whole ? integer_text((int64_t)option->max + (option->max < 1e15 ? 1 : 4096))
                      : real_text(option->max * 1.0001 + 1e-6);

@@ -54,22 +54,20 @@ class Bounds:
         """The factor for this share of the time lost."""
         return min(1 + cls.GROWTH * lost, cls.MOST) if lost > cls.LEAST_SHARE else 1.0
 
-    def wider(self):
-        """The factor for what was measured until now."""
+    def wider(self, say=print):
+        """The factor for what was measured until now. If it's more than 1, says so."""
         now = self.look()
         lost, self.last = (self.last + now) / 2, now
         factor = self.wider_by(lost)
         if factor > 1:
-            print(f"{100 * lost:.1f} % of the time is lost here: the bound is "
-                  f"{factor:.2f} times the target", flush=True)
+            say(f"{100 * lost:.1f} % of the time is lost here: the bound is {factor:.2f} times "
+                "the target")
         return factor
 
 
 def main():
-    bounds = Bounds()
-    sys.stdout = sys.stderr
-    factor = bounds.wider()
-    print(f"{factor:.3f}", file=sys.__stdout__)
+    factor = Bounds().wider(say=lambda text: print(text, file=sys.stderr, flush=True))
+    print(f"{factor:.3f}")
 
 
 if __name__ == "__main__":

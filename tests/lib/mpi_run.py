@@ -3,9 +3,16 @@
 import csv
 import math
 import os
+import re
 import subprocess
 import tempfile
-import unittest
+
+
+# What the programs overlap_* measure, and those of them that have a number of elements.
+COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw ibarrier ibcast
+    iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce ireduce_scatter
+    ireduce_scatter_block iscan iscatter iscatterv""".split()
+WITH_ELEMENTS = [name for name in COLLECTIVES if name != "ibarrier"]
 
 
 class Launcher:
@@ -37,8 +44,16 @@ def on_two_processors():
     return ["taskset", "-c", ",".join(map(str, first))]
 
 
+def available_gib():
+    """The memory that programs can have."""
+    with open("/proc/meminfo", encoding="ascii") as stream:
+        return int(re.search("MemAvailable: +([0-9]+) kB", stream.read())[1]) / (1 << 20)
+
+
 class Failed(Exception):
     """A program did not do what it must; the text says what it printed."""
+
+    __test__ = False
 
 
 def read(path):
@@ -101,15 +116,49 @@ def run_and_dump(launcher, ranks, program, **how):
 
 
 def total_error(row, samples_ns):
-    """By how many times its tolerance a row's time_s is off from its samples,
-    which are times a repetition; and nrep from a whole number of these for each
-    of them."""
+    """By how many times its tolerance a row's time_s is off from its samples, which are times a
+    repetition; and nrep from a whole number of these for each of them."""
     batch, rest = divmod(int(row["nrep"]), len(samples_ns))
     if rest != 0 or int(row["samples"]) != len(samples_ns):
         return math.inf
     tolerance_s = 0.6e-6 + 0.1e-9 * int(row["nrep"])
-    return abs(float(row["time_s"]) -
-               sum(samples_ns) * batch * 1e-9) / tolerance_s
+    return abs(float(row["time_s"]) - sum(samples_ns) * batch * 1e-9) / tolerance_s
+
+
+def assert_of_samples(row, samples_ns, ndata, latencies=1):
+    """A row's latency, bandwidth and total are those of its three samples, each of which is the
+    time of so many latencies, in which `ndata` numbers arrive."""
+    assert (row["samples"], row["check"]) == ("3", "off")
+    latency_us, mib = number(row["latency_us"]), 8 * ndata / 1048576
+    assert abs(number(row["bwidth_mbs"]) * latency_us * 1e-6 - mib) <= 0.01 * mib, row
+    assert total_error(row, samples_ns) < 1.0, row
+    # The clock's cost is in the samples alone.
+    middle_ns, batch = sorted(samples_ns)[1], int(row["nrep"]) // 3
+    assert latency_us <= middle_ns / latencies / 1e3 + 0.001, row
+    assert latency_us > (middle_ns - 1e3 / batch) / latencies / 1e3 - 0.001, row
+
+
+def assert_without_time(row):
+    """A row with no time at all is from one sample or more, and has an interval only from six."""
+    assert int(row["samples"]) >= 1, row
+    assert row["status"] in ("ok", "budget"), row
+    assert number(row["latency_us"]) > 0.0, row
+    if int(row["samples"]) < 6:
+        assert (row["latency_lo_us"], row["latency_hi_us"], row["status"]) == ("NA", "NA", "budget")
+
+
+def assert_checked(done, wrong):
+    """With --check all rows say whether data was wrong. Returns the rows."""
+    rows = read_tsv(done.stdout)
+    context = done.stdout[-1500:] + done.stderr
+    assert rows, context
+    assert done.returncode == int(wrong), context
+    for row in rows:
+        assert row["check"] == ("FAIL" if wrong else "ok"), row
+        assert (row["status"] == "FAIL") == wrong, row
+        # A sample is a repetition then.
+        assert row["nrep"] == row["samples"], row
+    return rows
 
 
 def run_on_model(launcher, ranks, program, model, library, timeout_s=120,
@@ -128,17 +177,16 @@ def run_on_model(launcher, ranks, program, model, library, timeout_s=120,
             return status, rows, read_tsv(stream.read())
 
 
-class UsageTest(unittest.TestCase):
-    """For tests of wrong usage."""
+def option_words(option, value):
+    """--option=value, or -o value, as words of a command."""
+    return [f"{option}={value}"] if option.startswith("--") else [option, value]
 
-    def assert_refused(self, done, name, named):
-        """One line on stderr from the program of that name, which names what is
-        wrong; exit 2; no output."""
-        with self.subTest(line=done.args):
-            self.assertEqual((done.returncode, done.stdout), (2, ""),
-                             done.stderr)
-            ours = [line for line in done.stderr.splitlines()
-                    if line.startswith(name + ": ")]
-            self.assertEqual(len(ours), 1, done.stderr)
-            self.assertIn(named, ours[0])
-            return ours[0]
+
+def assert_refused(done, program, named):
+    """One line on stderr from the program of that name, which names what is wrong; exit 2; no
+    output. Returns the line."""
+    assert (done.returncode, done.stdout) == (2, ""), (done.args, done.stderr)
+    ours = [line for line in done.stderr.splitlines() if line.startswith(program + ": ")]
+    assert len(ours) == 1, (done.args, done.stderr)
+    assert named in ours[0], done.args
+    return ours[0]

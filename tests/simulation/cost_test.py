@@ -1,36 +1,31 @@
-#!/usr/bin/env python3
 """What does the harness itself cost, by the number of ranks?
 
-Counts every message and its bytes on every rank (messages.c), those that SMPI's
-collectives are made of included, apart by whose they are: of the operation that a
-benchmark measures, of what releases and brings together samples, of the job's
-description, of the rest of the start-up. What a sample costs is the difference
-between a run with few samples and one with more, over the samples in between. A
-rank's messages are those it sends and those it receives; the largest rank's must
-grow no faster than log2(P) from the fewest ranks to the most, and by no more than
-one word a rank the bytes that rank 0's program itself has allocated.
+Counts every message and its bytes on every rank (messages.c), those that SMPI's collectives are
+made of included, apart by whose they are: of the operation that a benchmark measures, of what
+releases and brings together samples, of the job's description, of the rest of the start-up. What a
+sample costs is the difference between a run with few samples and one with more, over the samples in
+between. A rank's messages are those it sends and those it receives; the largest rank's must grow no
+faster than log2(P) from the fewest ranks to the most, and by no more than one word a rank the bytes
+that rank 0's program itself has allocated.
 
-syncbench checks without being asked whether an allreduce of no bytes synchronises: the
-messages of that, too, must grow no faster than log2(P), of the largest rank.
+syncbench checks without being asked whether an allreduce of no bytes synchronises: the messages of
+that, too, must grow no faster than log2(P), of the largest rank.
 
-With --start=window the start-up finds the shared clock and each sample has its starts'
-agreements. There cables are so slow that a pair of ranks exchanges the fewest messages
-that it may, however far it is, and every start is missed: all samples that may be are
-taken again, and counted.
+With --start=window the start-up finds the shared clock and each sample has its starts' agreements.
+There cables are so slow that a pair of ranks exchanges the fewest messages that it may, however far
+it is, and every start is missed: all samples that may be are taken again, and counted."""
 
-usage: cost_test.py [--full] [--only NAME] [--sizes RANKS...] BUILD LIBRARY
-"""
-
-import argparse
 import math
 import re
 import statistics
-import sys
 
-from smpi import ENVELOPE_BYTES, Failed, SIZES, Simulator, Torus
+import pytest
 
-# The first sample is reduced alone, all others together: what differs between two runs is
-# but the samples' own messages, and the bytes of the reduction.
+import smpi
+from smpi import ENVELOPE_BYTES, SIZES
+
+# The first sample is reduced alone, all others together: what differs between two runs is but the
+# samples' own messages, and the bytes of the reduction.
 FEW, MORE = 4, 12
 # With --start=window there are five times as many.
 WINDOW_FEW, WINDOW_MORE = 2, 4
@@ -45,27 +40,34 @@ SLOW_CABLES_US = 1000
 # Each with an operation that is cheap to simulate.
 OPTIONS = {
     "syncbench/syncbench": ["--types=pairwise", "--inner=2"],
-    "pingpong/pingpong": ["--arrangements=single", "--patterns=MPI Send",
-                          "--max-ndata=1"],
+    "pingpong/pingpong": ["--arrangements=single", "--patterns=MPI Send", "--max-ndata=1"],
     "halo/halo": ["--methods=persistent", "--local=1"],
-    "msgrate/msgrate": ["--peers=1", "--messages=1", "--size=1", "--cache=0",
-                        "--ppn=1"],
+    "msgrate/msgrate": ["--peers=1", "--messages=1", "--size=1", "--cache=0", "--ppn=1"],
     "mpi_overhead/mpi_overhead": ["--msgsize=8"],
     "overlap/overlap_ibcast": ["--data-driven", "--max-num-elts=1", "--debug"],
     "overlap/overlap_ibarrier": ["--data-driven", "--debug"],
 }
 WINDOW = "--start=window"
+# Those that are run without --full.
+SHARE = ("pingpong/pingpong", "msgrate/msgrate")
 
-# A program, and what is added to its options.
-CASES = [(program, []) for program in OPTIONS] + [("syncbench/syncbench", [WINDOW])]
-SHARE = [("pingpong/pingpong", []), ("msgrate/msgrate", [])]
+# Of a sample: messages and bytes of the rank that has most, and the mean; the job's description,
+# without MPI's making of communicators, and the rest of the start-up; bytes of rank 0 at the end
+# and at most, and at most of any other.
+HEADER = ("program                 ranks messages     mean     bytes      mean    job job bytes  "
+          "begin    at end   at most    others seconds")
+
+
+@pytest.fixture
+def sizes(full):
+    """The numbers of ranks to compare."""
+    return SIZES if full else SIZES[:2]
 
 
 def messages_and_bytes(numbers):
     """Of a rank, sent and received; the bytes without SMPI's envelopes."""
     sent, sent_bytes, received, received_bytes = numbers
-    return (sent + received,
-            sent_bytes - ENVELOPE_BYTES * sent + received_bytes)
+    return sent + received, sent_bytes - ENVELOPE_BYTES * sent + received_bytes
 
 
 def totals(job, phase, kind):
@@ -73,16 +75,14 @@ def totals(job, phase, kind):
     return [messages_and_bytes(numbers)[kind] for numbers in job.of_phase(phase)]
 
 
-def check_counter(simulator):
-    """The counter against messages that are known: those of MPI_Send's ping-pong
-    between the first and the last rank, of so many bytes; a repetition that isn't timed
-    comes before each sample that has several, and then there is a single repetition
-    for each sample, with one before it, too."""
-    cluster = Torus(64)
-    jobs = [simulator.run(cluster, "pingpong/pingpong",
-                          ["--arrangements=single", "--patterns=MPI Send",
-                           "--max-ndata=512", "--warmup=0",
-                           f"--samples={samples}"]) for samples in (2, 3)]
+def test_counter(simulator):
+    """The counter against messages that are known: those of MPI_Send's ping-pong between the first
+    and the last rank, of so many bytes; a repetition that isn't timed comes before each sample that
+    has several, and then there is a single repetition for each sample, with one before it, too."""
+    cluster = smpi.Torus(64)
+    jobs = [simulator.run(cluster, "pingpong/pingpong", [
+        "--arrangements=single", "--patterns=MPI Send", "--max-ndata=512", "--warmup=0",
+        f"--samples={samples}"]) for samples in (2, 3)]
     repetitions, size = 0, 0
     for before, after in zip(jobs[0].rows, jobs[1].rows):
         batch = int(after["nrep"]) - int(before["nrep"])
@@ -91,35 +91,31 @@ def check_counter(simulator):
         size += batch * 8 * int(after["ndata"])
     for rank in range(cluster.hosts):
         few, more = (job.counts[rank, "operation"] for job in jobs)
-        found = [after - before for before, after in zip(few, more)]
         expected = [0, 0, 0, 0]
         if rank in (0, cluster.hosts - 1):
-            expected = [repetitions, size + ENVELOPE_BYTES * repetitions,
-                        repetitions, size]
-        if found != expected:
-            print(f"WRONG: rank {rank} counts {found}, not {expected}")
-            return False
-    return True
+            expected = [repetitions, size + ENVELOPE_BYTES * repetitions, repetitions, size]
+        assert [after - before for before, after in zip(few, more)] == expected, rank
 
 
 class Cost:
     """What a program costs on so many ranks."""
 
+    __test__ = False
+
     def __init__(self, simulator, cluster, program, options):
         def run(samples):
-            return simulator.run(cluster, program, options + [
-                "--warmup=0", f"--samples={samples}"])
+            return simulator.run(cluster, program,
+                                 options + ["--warmup=0", f"--samples={samples}"])
 
         both = (WINDOW_FEW, WINDOW_MORE) if WINDOW in options else (FEW, MORE)
         few, more = map(run, both)
         self.memory = more.counts[0, "memory"]
         if WINDOW in options and updates(few) != updates(more):
-            # The clock was measured again in between, which is no sample's cost and
-            # not to be done again soon. It keeps what was measured.
+            # The clock was measured again in between, which is no sample's cost and not to be done
+            # again soon. It keeps what was measured.
             self.memory = few.counts[0, "memory"]
             few, more = more, run(2 * WINDOW_MORE - WINDOW_FEW)
-            if updates(few) != updates(more):
-                raise Failed("the clock is measured again every few samples")
+            assert updates(few) == updates(more), "the clock is measured again every few samples"
         rounds = MORE - FEW
         if WINDOW in options:
             rounds = starts(more) - starts(few)
@@ -131,37 +127,33 @@ class Cost:
         self.a_sample = {}
         for kind, name in enumerate(("messages", "bytes")):
             each = [(after - before) / rounds for before, after in
-                    zip(totals(few, "harness", kind),
-                        totals(more, "harness", kind))]
+                    zip(totals(few, "harness", kind), totals(more, "harness", kind))]
             self.a_sample[name] = max(each)
             self.a_sample["mean " + name] = statistics.mean(each)
         self.job = max(totals(more, "job", 0))
         self.job_bytes = max(totals(more, "job", 1))
         self.begin = max(totals(more, "begin", 0))
-        self.others = max(numbers[1] for (rank, name), numbers
-                          in more.counts.items() if name == "memory" and rank)
+        self.others = max(numbers[1] for (rank, name), numbers in more.counts.items()
+                          if name == "memory" and rank)
 
-    def show(self, name):
+    def line(self, name):
         found = self.a_sample
-        print(f"{name:23} {self.ranks:5} "
-              f"{found['messages']:8.2f} {found['mean messages']:8.2f} "
-              f"{found['bytes']:9.1f} {found['mean bytes']:9.1f} "
-              f"{self.job:6} {self.job_bytes:9} {self.begin:6} "
-              f"{self.memory[0]:9} {self.memory[1]:9} {self.others:9} "
-              f"{self.seconds:6.1f}", flush=True)
+        return (f"{name:23} {self.ranks:5} "
+                f"{found['messages']:8.2f} {found['mean messages']:8.2f} "
+                f"{found['bytes']:9.1f} {found['mean bytes']:9.1f} "
+                f"{self.job:6} {self.job_bytes:9} {self.begin:6} "
+                f"{self.memory[0]:9} {self.memory[1]:9} {self.others:9} {self.seconds:6.1f}")
 
 
 def trials(job):
     """The amounts of work that a search tried, from --debug's remarks."""
-    return sum(line.startswith("# debug: trial:")
-               for line in job.text.splitlines())
+    return sum(line.startswith("# debug: trial:") for line in job.text.splitlines())
 
 
 def starts(job):
     """The samples that were taken with --start=window; all must have been missed."""
     (missed, taken), = re.findall(r"in (\d+) of (\d+) rounds a rank was late", job.text)
-    if missed != taken:
-        raise Failed(f"{missed} of {taken} rounds had a late rank, not all of them")
+    assert missed == taken, "not all rounds had a late rank"
     return int(taken)
 
 
@@ -170,90 +162,44 @@ def updates(job):
     return int(re.search(r"clock was measured again (\d+) times", job.text)[1])
 
 
-def nothing_counted(cost):
-    """What no message was counted of."""
-    return [name for name, number in (
-        ("a sample", cost.a_sample["messages"]),
-        ("the job's description", cost.job), ("the start-up", cost.begin))
-        if not number > 0]
+def allowed_growth(sizes):
+    return SLACK * math.log2(sizes[-1]) / math.log2(sizes[0])
 
 
-def grows_too_fast(program, fewest, most):
-    """What grows faster than it may between two numbers of ranks, or isn't there."""
-    allowed = SLACK * math.log2(most.ranks) / math.log2(fewest.ranks)
-    wrong = [f"no messages of {part}"
-             for cost in (fewest, most) for part in nothing_counted(cost)]
+@pytest.mark.parametrize("program, added", [
+    pytest.param(program, added, marks=() if program in SHARE else pytest.mark.full,
+                 id=" ".join([program, *added]))
+    for program, added in [*((name, []) for name in OPTIONS), ("syncbench/syncbench", [WINDOW])]])
+def test_growth(simulator, say, sizes, program, added):
+    """Nothing grows faster than it may from the fewest to the most ranks, and all is there."""
+    say(HEADER)
+    costs = []
+    for ranks in sizes:
+        cluster = smpi.Torus(ranks)
+        if WINDOW in added:
+            cluster.cable_us = SLOW_CABLES_US
+        costs.append(Cost(simulator, cluster, program, OPTIONS[program] + added))
+        say(costs[-1].line(" ".join([program.split("/")[1], *added]).replace("--start=", "")))
+    fewest, most = costs[0], costs[-1]
+    for cost in (fewest, most):
+        assert cost.a_sample["messages"] > 0
+        assert cost.job > 0
+        assert cost.begin > 0
+    allowed = allowed_growth(sizes)
     for name in ("messages", "bytes"):
-        if most.a_sample[name] > allowed * fewest.a_sample[name]:
-            wrong.append(f"{name} a sample")
-    if most.job > allowed * fewest.job:
-        wrong.append("messages of the job's description")
-    if most.begin > allowed * fewest.begin:
-        wrong.append("messages of the start-up")
-    word = WORD * (most.ranks - fewest.ranks)
-    for when, before, after in zip(("at the end", "at most"), fewest.memory,
-                                   most.memory):
-        if after - before > word:
-            wrong.append(f"rank 0's memory {when}")
-    for name in wrong:
-        print(f"WRONG: {program}: {name} from {fewest.ranks} to {most.ranks} ranks")
-    return bool(wrong)
+        assert most.a_sample[name] <= allowed * fewest.a_sample[name], f"{name} a sample"
+    assert most.job <= allowed * fewest.job
+    assert most.begin <= allowed * fewest.begin
+    for when, before, after in zip(("at the end", "at most"), fewest.memory, most.memory):
+        assert after - before <= WORD * (most.ranks - fewest.ranks), f"rank 0's memory {when}"
 
 
-def check_grows_too_fast(simulator, sizes):
-    """Whether the messages that find out if an allreduce of no bytes synchronises grow
-    faster than log2(P), or aren't there."""
+def test_check(simulator, say, sizes):
+    """The messages that find out if an allreduce of no bytes synchronises."""
     most = []
     for ranks in sizes:
-        job = simulator.run(Torus(ranks), "syncbench/syncbench",
-                            ["--types=allreduce 0 bytes", "--inner=1", "--warmup=0",
-                             "--samples=1"])
+        job = simulator.run(smpi.Torus(ranks), "syncbench/syncbench", [
+            "--types=allreduce 0 bytes", "--inner=1", "--warmup=0", "--samples=1"])
         most.append(max(totals(job, "check", 0)))
-        print(f"syncbench's check {ranks:11} {most[-1]:8}", flush=True)
-    allowed = SLACK * math.log2(sizes[-1]) / math.log2(sizes[0])
-    if 0 < most[-1] <= allowed * most[0]:
-        return False
-    print(f"WRONG: messages of syncbench's check from {sizes[0]} to {sizes[-1]} ranks")
-    return True
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--sizes", type=int, nargs="+")
-    parser.add_argument("build")
-    parser.add_argument("library")
-    arguments = parser.parse_args()
-    simulator = Simulator(arguments.build, arguments.library)
-    wrong = not check_counter(simulator)
-    print("A sample: messages and bytes of the rank that has most, and the mean; the "
-          "job's description, without MPI's making of communicators, and the rest of "
-          "the start-up; bytes of rank 0 at the end "
-          "and at most, and at most of any other.")
-    print("program                 ranks messages     mean     bytes      mean    job "
-          "job bytes  begin    at end   at most    others seconds")
-    everything = arguments.full or arguments.only
-    sizes = arguments.sizes or (SIZES if everything else SIZES[:2])
-    if not arguments.only or arguments.only in "syncbench's check":
-        wrong |= check_grows_too_fast(simulator, sizes)
-    ran = 0
-    for program, added in CASES if everything else SHARE:
-        name = " ".join([program.split("/")[1], *(word.replace("--start=", "")
-                                                  for word in added)])
-        if arguments.only not in name:
-            continue
-        costs = []
-        for ranks in sizes:
-            cluster = Torus(ranks)
-            if WINDOW in added:
-                cluster.cable_us = SLOW_CABLES_US
-            costs.append(Cost(simulator, cluster, program, OPTIONS[program] + added))
-            costs[-1].show(name)
-        wrong |= grows_too_fast(name, costs[0], costs[-1])
-        ran += 1
-    sys.exit(wrong or ran == 0)
-
-
-if __name__ == "__main__":
-    main()
+        say(f"syncbench's check {ranks:11} {most[-1]:8}")
+    assert 0 < most[-1] <= allowed_growth(sizes) * most[0]

@@ -5,7 +5,7 @@
  */
 #include "common/clock/shared/global_clock.h"
 #include "common/run/benchmark.h"
-#include "syncbench/check.h"
+#include "syncbench/kinds.h"
 #include "tests/simulation/messages.h"
 
 #include <mpi.h>

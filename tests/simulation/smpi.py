@@ -1,10 +1,10 @@
 """Simulated clusters, and benchmarks that run on them under SimGrid's SMPI.
 
 The network is SimGrid's flow model CM02 with no factor on top and no traffic in the other
-direction: a message takes the sum of its route's latencies and its bytes over the
-least bandwidth, of which messages that share a link get equal shares. Computing takes
-no time but for the benchmarks' own work (work.c), nor does reading the clock. So
-every cost is the platform's, and exact."""
+direction: a message takes the sum of its route's latencies and its bytes over the least bandwidth,
+of which messages that share a link get equal shares. Computing takes no time but for the
+benchmarks' own work (work.c), nor does reading the clock. So every cost is the platform's, and
+exact."""
 
 import csv
 import os
@@ -12,12 +12,10 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from mpi_run import Failed, read_tsv  # noqa: E402
+from mpi_run import Failed, read_tsv
 
 LATENCY_US = 0.5       # a cable's
 BYTES_PER_US = 10_000  # 10 GB/s
@@ -33,9 +31,11 @@ def wire_us(size_bytes):
 
 
 class Cluster:
-    """Hosts, one rank on each, with cables of cable_us, LATENCY_US unless it is set,
-    and BYTES_PER_US. What a rank's atomic operation has for the rank itself is a
-    message, too, by a cable without latency."""
+    """Hosts, one rank on each, with cables of cable_us, LATENCY_US unless it is set, and
+    BYTES_PER_US. What a rank's atomic operation has for the rank itself is a message, too, by a
+    cable without latency."""
+
+    __test__ = False
 
     def __init__(self, name, hosts, topology, parameters):
         self.name, self.hosts = f"{name} of {hosts}", hosts
@@ -69,9 +69,8 @@ class Cluster:
                    for rank in range(self.hosts))
 
     def exchanges_us(self):
-        """What log2(P) exchanges take, with the rank whose number differs in one bit:
-        recursive doubling. All ranks are as far from theirs, so that each step is as
-        long as one message."""
+        """What log2(P) exchanges take, with the rank whose number differs in one bit: recursive
+        doubling. All ranks are as far from theirs, so that each step is as long as one message."""
         total, distance = 0.0, 1
         while distance < self.hosts:
             total += self.largest_us(lambda rank, bit=distance: rank ^ bit)
@@ -95,11 +94,10 @@ class Torus(Cluster):
             source, target = source // dim, target // dim
         return total
 
-
     def last_ring(self, source, target):
-        """The cables, with their directions, that a message takes along the last
-        dimension. With two ways of one length SimGrid takes the way up from the
-        lower half of a ring, and down or up as here from the upper half."""
+        """The cables, with their directions, that a message takes along the last dimension. With
+        two ways of one length SimGrid takes the way up from the lower half of a ring, and down or
+        up as here from the upper half."""
         dim = self.dims[-1]
         place, end = (rank // (self.hosts // dim) for rank in (source, target))
         cables = []
@@ -112,8 +110,8 @@ class Torus(Cluster):
         return cables
 
     def shared_by(self, pairs):
-        """How many of these pairs' messages the fullest cable of the first pair's
-        carries; the pairs must differ in the last dimension only."""
+        """How many of these pairs' messages the fullest cable of the first pair's carries; the
+        pairs must differ in the last dimension only."""
         rings = [self.last_ring(*pair) for pair in pairs]
         return max(sum(cable in ring for ring in rings) for cable in rings[0])
 
@@ -141,9 +139,8 @@ OPTIONS = {
     "smpi/simulate-computation": "no", "smpi/wtime": "0",
     # Nanoseconds, and not of the time that has passed.
     "surf/precision": "1e-12",
-    # Each message waits for its receiver. SimGrid 3.32 keeps those that don't in a
-    # list that it walks through for every message, so that its time grows with the
-    # square of their number.
+    # Each message waits for its receiver. SimGrid 3.32 keeps those that don't in a list that it
+    # walks through for every message, so that its time grows with the square of their number.
     "smpi/send-is-detached-thresh": "0",
     # Collectives in O(log P) steps; what SMPI takes else is linear.
     "smpi/barrier": "ompi_recursivedoubling", "smpi/allreduce": "rdb",
@@ -163,14 +160,18 @@ class Job:
         self.ran_s, self.budget_s = (ns * 1e-9 for ns in counts[0, "time"])
 
     def of_phase(self, phase):
-        return [numbers for (_, name), numbers in self.counts.items()
-                if name == phase]
+        return [numbers for (_, name), numbers in self.counts.items() if name == phase]
 
 
 def end(process):
     """SIGTERM is caught by the benchmarks."""
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 class Simulator:
@@ -183,50 +184,39 @@ class Simulator:
             self.simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
 
     def run(self, cluster, program, options=(), timeout_s=300, settings=None):
-        """Runs a program of the build, FOLDER/NAME, on all hosts. The settings are
-        SimGrid's, in place of those above."""
+        """Runs a program of the build, FOLDER/NAME, on all hosts. The settings are SimGrid's, in
+        place of those above."""
+        name = f"{cluster.name}: {program} {' '.join(options)}"
         with tempfile.TemporaryDirectory() as folder:
-            platform = os.path.join(folder, "platform.xml")
-            hostfile = os.path.join(folder, "hosts")
-            counts = os.path.join(folder, "counts.tsv")
-            with open(platform, "w", encoding="utf-8") as stream:
-                stream.write(cluster.xml())
-            with open(hostfile, "w", encoding="utf-8") as stream:
-                stream.writelines(f"node-{i}\n" for i in range(cluster.hosts))
+            write(folder + "/platform.xml", cluster.xml())
+            write(folder + "/hosts", "".join(f"node-{i}\n" for i in range(cluster.hosts)))
             line = [self.simulator, os.path.join(self.build, program),
                     "--cfg=smpi/privatization:1", f"--cfg=smpi/tmpdir:{folder}",
-                    f"--cfg=smpi/hostfile:{hostfile}",
-                    f"--cfg=smpi/np:{cluster.hosts}",
+                    f"--cfg=smpi/hostfile:{folder}/hosts", f"--cfg=smpi/np:{cluster.hosts}",
                     "--log=root.thres:critical"]
-            line += [f"--cfg={name}:{value}" for name, value
-                     in {**OPTIONS, **(settings or {})}.items()]
-            line += [platform, *options]
+            line += [f"--cfg={key}:{value}"
+                     for key, value in {**OPTIONS, **(settings or {})}.items()]
+            line += [folder + "/platform.xml", *options]
             environment = {**os.environ, "LD_PRELOAD": self.library,
-                           "SIMULATION_COUNTS": counts}
+                           "SIMULATION_COUNTS": folder + "/counts.tsv"}
             start_s = time.monotonic()
-            process = subprocess.Popen(
-                line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True,
-                env=environment, start_new_session=True)
+            process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, env=environment,
+                                       start_new_session=True)
             try:
                 text, errors = process.communicate(timeout=timeout_s)
             except subprocess.TimeoutExpired as error:
                 end(process)
-                raise Failed(f"{cluster.name}: {program} {' '.join(options)}: "
-                             f"no end after {timeout_s} s") from error
+                raise Failed(f"{name}: no end after {timeout_s} s") from error
             except BaseException:
                 end(process)
                 raise
             seconds = time.monotonic() - start_s
-            if process.returncode != 0:
-                raise Failed(f"{cluster.name}: {program} {' '.join(options)}: exit "
-                             f"status {process.returncode}\n{text[-1000:]}\n"
-                             f"{errors[-1000:]}")
             # The simulator's status is 0 where ranks wait for each other for ever.
-            if "\n# end: " not in text:
-                raise Failed(f"{cluster.name}: {program} {' '.join(options)}: left in "
-                             f"the middle\n{text[-1000:]}\n{errors[-1000:]}")
-            return Job(read_tsv(text), text, self.read_counts(counts), seconds)
+            if process.returncode != 0 or "\n# end: " not in text:
+                why = f"exit status {process.returncode}, or 0 and left in the middle"
+                raise Failed(f"{name}: {why}\n{text[-1000:]}\n{errors[-1000:]}")
+            return Job(read_tsv(text), text, self.read_counts(folder + "/counts.tsv"), seconds)
 
     @staticmethod
     def read_counts(path):

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Do README.md, the benchmarks' READMEs and docs/ say what is true?
 
 Pages     links, anchors, names of files, README.md's length, collectives; needs no build
@@ -8,22 +7,19 @@ Commands  programs and options in the examples, and labels of tests
 
 Tables count by their first header cell, "option" or "column": they are about all programs of
 their page, or, as in "option of `msgrate_rma`", about those that the cell names.
-
-usage: docs_test.py --build=FOLDER [CLASS]... [-- MPIRUN...]
 """
 
-import argparse
 import fnmatch
 import os
 import re
 import subprocess
-import sys
-import tempfile
-import unittest
+
+import pytest
+
+from mpi_run import run_raw
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 README_LINES = 200
-BUILD, MPIRUN = None, []
 
 # Whose options and columns a page has.
 PAGES = {
@@ -52,7 +48,6 @@ QUICK = {
     "halo/halo": (2, ["--local=2", "--methods=persistent", "--max-time=0.01"]),
     "monitor/monitor_overhead": (1, ["--max-time=0.01"]),
 }
-QUICK_HALO = QUICK["halo/halo"]
 
 
 # ---- pages ---------------------------------------------------------------------------------------
@@ -67,8 +62,10 @@ def all_pages():
     """The paths of all *.md files, without builds and results."""
     found = []
     for folder, folders, files in os.walk(TOP):
-        folders[:] = [name for name in folders if not re.match(r"\.|build|results|__pycache__", name)]
-        found += [os.path.relpath(os.path.join(folder, name), TOP) for name in files if name.endswith(".md")]
+        folders[:] = [name for name in folders
+                      if not re.match(r"\.|build|results|__pycache__", name)]
+        found += [os.path.relpath(os.path.join(folder, name), TOP)
+                  for name in files if name.endswith(".md")]
     return sorted(found)
 
 
@@ -85,8 +82,7 @@ def split_fences(text):
             outside.append(line)
         else:
             inside.append(line)
-    if fence is not None:
-        raise AssertionError("a code block has no end")
+    assert fence is None, "a code block has no end"
     return outside, "\n".join(inside)
 
 
@@ -103,7 +99,7 @@ def anchors(path):
         heading = re.match(r"#{1,6} +(.*?) *#*$", line)
         if not heading:
             continue
-        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(1)).replace("`", "").replace("*", "")
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(1))
         name = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
         found.add(name if name not in made else f"{name}-{made[name]}")
         made[name] = made.get(name, 0) + 1
@@ -118,18 +114,19 @@ def links(path):
 
 def tables(path):
     """A page's tables: the header's cells, and the rows' cells."""
+    def cells_of(line):
+        return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
     found, header = [], None
     lines = split_fences(read(path))[0]
     for above, line in zip([""] + lines, lines):
-        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         if not line.startswith("|"):
             header = None
         elif header is not None:
-            if len(cells) != len(header):
-                raise AssertionError(f"{path}: a row of {len(cells)} cells, not {len(header)}: {line}")
-            found[-1][1].append(cells)
+            found[-1][1].append(cells_of(line))
+            assert len(cells_of(line)) == len(header), f"{path}: {line}"
         elif re.fullmatch(r"[-|: ]+", line) and above.startswith("|"):
-            header = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", above)[1:-1]]
+            header = cells_of(above)
             found.append((header, []))
     return found
 
@@ -140,100 +137,99 @@ def tables_of(path, word):
     found = []
     for header, rows in tables(path):
         if re.match(rf"{word}\b", header[0]):
-            if header[0] != word and not code_spans(header[0]):
-                raise AssertionError(f"{path}: '{header[0]}' names no program in backticks")
-            found.append((code_spans(header[0]), header, rows))
+            names = code_spans(header[0])
+            assert names or header[0] == word, f"{path}: '{header[0]}' names no program"
+            found.append((names, header, rows))
     return found
 
 
-class Pages(unittest.TestCase):
+class Pages:
 
     def test_there(self):
-        pages = all_pages()
-        for path in ["README.md", COMMON, *PAGES, *SCRIPTS]:
-            self.assertIn(path, pages)
+        assert {"README.md", COMMON, *PAGES, *SCRIPTS} <= set(all_pages())
 
     def test_length(self):
-        self.assertLessEqual(len(read("README.md").splitlines()), README_LINES)
+        assert len(read("README.md").splitlines()) <= README_LINES
 
-    def test_links(self):
-        for path in all_pages():
-            for target in links(path):
-                with self.subTest(page=path, link=target):
-                    if re.match(r"[a-z][a-z0-9+.-]*:", target):
-                        continue
-                    self.assertFalse(target.startswith("/"), "not relative")
-                    name, _, anchor = target.partition("#")
-                    there = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
-                    self.assertFalse(there.startswith(".."), "leaves the tree")
-                    self.assertTrue(os.path.exists(os.path.join(TOP, there)), f"no {there}")
-                    if anchor:
-                        self.assertIn(anchor, anchors(there))
+    @pytest.mark.parametrize("path", all_pages())
+    def test_links(self, path):
+        """Relative ones lead to files and headings of the tree."""
+        for target in links(path):
+            if re.match(r"[a-z][a-z0-9+.-]*:", target):
+                continue
+            assert not target.startswith("/"), f"{target} isn't relative"
+            name, _, anchor = target.partition("#")
+            there = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+            assert not there.startswith(".."), f"{target} leaves the tree"
+            assert os.path.exists(os.path.join(TOP, there)), f"no {there}"
+            assert not anchor or anchor in anchors(there), target
 
     def test_reached(self):
         """Each page of docs/ and of a benchmark is linked from README.md."""
         linked = {target.partition("#")[0] for target in links("README.md")}
-        for path in all_pages():
-            if path in PAGES or os.path.dirname(path) == "docs":
-                with self.subTest(page=path):
-                    self.assertIn(path, linked)
+        assert {path for path in all_pages()
+                if path in PAGES or os.path.dirname(path) == "docs"} <= linked
 
-    def test_files(self):
+    @pytest.mark.parametrize("path", all_pages())
+    def test_files(self, path):
         """Files of the tree that stand in backticks or in examples are there. A word in capitals
         stands for any name."""
-        folders = "|".join(sorted(name for name in os.listdir(TOP)
-                                  if os.path.isdir(os.path.join(TOP, name)) and re.match(r"[a-z_]+$", name)
-                                  and not re.match("build|results", name)))
-        for path in all_pages():
-            outside, inside = split_fences(read(path))
-            named = [span for span in code_spans("\n".join(outside)) if re.fullmatch(rf"({folders})/[\w./-]+", span)]
-            named += re.findall(rf"(?<![\w/.=-])(?:\./)?((?:{folders})/[\w./-]+\.(?:sh|py|c|h))\b", inside)
-            for name in named:
-                words = re.sub(r"README\.md|CMakeLists\.txt", "", name)
-                if re.search(r"\b[A-Z]{2,}\b", words):
-                    continue
-                with self.subTest(page=path, file=name):
-                    self.assertTrue(os.path.exists(os.path.join(TOP, name)), f"no {name}")
+        folders = "|".join(sorted(
+            name for name in os.listdir(TOP) if os.path.isdir(os.path.join(TOP, name)) and
+            re.match(r"[a-z_]+$", name) and not re.match("build|results", name)))
+        outside, inside = split_fences(read(path))
+        named = [span for span in code_spans("\n".join(outside))
+                 if re.fullmatch(rf"({folders})/[\w./-]+", span)]
+        named += re.findall(
+            rf"(?<![\w/.=-])(?:\./)?((?:{folders})/[\w./-]+\.(?:sh|py|c|h))\b", inside)
+        for name in named:
+            words = re.sub(r"README\.md|CMakeLists\.txt", "", name)
+            if not re.search(r"\b[A-Z]{2,}\b", words):
+                assert os.path.exists(os.path.join(TOP, name)), f"no {name}"
 
     def test_collectives(self):
         """The overlap suite's page lists what has a file there."""
         outside = "\n".join(split_fences(read("overlap/README.md"))[0])
-        listed = code_spans(re.search(r"^The collectives: (.*?)\n\n", outside, re.S | re.M).group(1))
-        there = sorted(name[:-2] for name in os.listdir(os.path.join(TOP, "overlap")) if name.endswith(".c"))
-        self.assertEqual(listed, there)
+        listed = re.search(r"^The collectives: (.*?)\n\n", outside, re.S | re.M).group(1)
+        assert code_spans(listed) == sorted(
+            name[:-2] for name in os.listdir(os.path.join(TOP, "overlap")) if name.endswith(".c"))
 
 
 # ---- programs ------------------------------------------------------------------------------------
 
-def program_path(program):
-    return os.path.join(BUILD, program)
-
-
-def programs_of(patterns):
-    """The programs of the build that have such names; at least one for each."""
+def programs_of(build, path):
+    """The programs of the build that a page is about; at least one for each pattern."""
     found = []
-    for pattern in patterns:
+    for pattern in PAGES[path]:
         folder, name = os.path.split(pattern)
-        there = sorted(entry for entry in os.listdir(program_path(folder))
-                       if fnmatch.fnmatchcase(entry, name) and os.path.isfile(program_path(f"{folder}/{entry}"))
-                       and os.access(program_path(f"{folder}/{entry}"), os.X_OK))
-        if not there:
-            raise AssertionError(f"the build has no {pattern}")
-        found += [f"{folder}/{entry}" for entry in there]
+        there = [f"{folder}/{entry.name}" for entry in os.scandir(os.path.join(build, folder))
+                 if fnmatch.fnmatchcase(entry.name, name) and entry.is_file() and
+                 os.access(entry.path, os.X_OK)]
+        assert there, f"the build has no {pattern}"
+        found += sorted(there)
     return found
 
 
-def help_text(program):
+def is_about(names, program):
+    """Whether a table whose header names these is about a program."""
+    return not names or any(fnmatch.fnmatchcase(os.path.basename(program), name) for name in names)
+
+
+@pytest.fixture
+def help_text(built):
     """What --help prints, without mpirun."""
-    done = subprocess.run([program_path(program), "--help"], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=30, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{program} --help: exit status {done.returncode}: {done.stderr}")
-    return done.stdout
+    def text(program):
+        done = subprocess.run([built(program), "--help"], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 0, f"{program} --help: {done.stderr}"
+        return done.stdout
+    return text
 
 
 class Option:
     """What --help, or a table, says of an option: its other names, what it takes, its variables."""
+
+    __test__ = False
 
     def __init__(self, short="", argument=None):
         self.short = short
@@ -246,8 +242,8 @@ class Option:
 
 
 def options_in_help(text):
-    """The options of a program by long name. Each has a line with its names, and other lines further
-    to the right."""
+    """The options of a program by long name. Each has a line with its names, and other lines
+    further to the right."""
     found, last = {}, []
     for line in text.splitlines():
         named = re.match(r"  (?:-(.), |    )--(\S.*)$", line)
@@ -256,7 +252,8 @@ def options_in_help(text):
             last = []
             for part in named.group(2).split(", --"):
                 name, equals, argument = part.partition("=")
-                found[name] = Option(named.group(1) or "" if not last else "", argument if equals else None)
+                found[name] = Option(named.group(1) or "" if not last else "",
+                                     argument if equals else None)
                 last.append(name)
         elif variables:
             for name in last:
@@ -275,9 +272,8 @@ def options_in_cell(cell):
             found[long_name.group(1)] = Option(short, long_name.group(2))
             short = ""
         else:
-            raise AssertionError(f"'{span}' in the cell '{cell}' is no option")
-    if short:
-        raise AssertionError(f"-{short} in the cell '{cell}' has no long name")
+            pytest.fail(f"'{span}' in the cell '{cell}' is no option")
+    assert not short, f"-{short} in the cell '{cell}' has no long name"
     return found
 
 
@@ -285,87 +281,87 @@ def options_in_tables(path, program):
     """The options that a page documents for a program."""
     found = {}
     for names, header, rows in tables_of(path, "option"):
-        if names and not any(fnmatch.fnmatchcase(os.path.basename(program), name) for name in names):
-            continue
-        for row in rows:
+        for row in rows if is_about(names, program) else []:
             for name, option in options_in_cell(row[0]).items():
-                if name in found:
-                    raise AssertionError(f"{path}: --{name} stands there twice")
+                assert name not in found, f"{path}: --{name} stands there twice"
                 if "variable" in header:
                     option.variables = code_spans(row[header.index("variable")])
                 found[name] = option
     return found
 
 
-class Options(unittest.TestCase):
+def assert_same(where, documented, there):
+    """A page names these, each once."""
+    assert len(documented) == len(set(documented)), f"{where} has one twice"
+    assert sorted(set(there) - set(documented)) == [], f"{where} says nothing of these"
+    assert sorted(set(documented) - set(there)) == [], f"{where} has these, which don't exist"
 
-    def compare(self, where, documented, there):
+
+class Options:
+
+    @pytest.mark.parametrize("path", PAGES)
+    def test_programs(self, build, help_text, path):
         """The same options, by the same short names, with the same arguments and variables."""
-        self.assertEqual(sorted(set(there) - set(documented)), [], f"{where} says nothing of these")
-        self.assertEqual(sorted(set(documented) - set(there)), [], f"{where} has these, which don't exist")
-        for name, option in there.items():
-            self.assertEqual(documented[name].key(), option.key(), f"{where}: --{name}")
-            self.assertEqual(documented[name].variables, option.variables, f"{where}: --{name}")
+        for program in programs_of(build, path):
+            documented = options_in_tables(path, program)
+            if program != COMPARE:
+                common = options_in_tables(COMMON, program)
+                assert set(documented) & set(common) == set(), "on both pages"
+                documented.update(common)
+            there = options_in_help(help_text(program))
+            assert_same(f"{path} on {program}", documented, there)
+            for name, option in there.items():
+                assert documented[name].key() == option.key(), f"{path}: {program} --{name}"
+                assert documented[name].variables == option.variables, f"{path}: {program} --{name}"
 
-    def test_programs(self):
-        for path, patterns in PAGES.items():
-            for program in programs_of(patterns):
-                with self.subTest(page=path, program=program):
-                    documented = options_in_tables(path, program)
-                    if program != COMPARE:
-                        common = options_in_tables(COMMON, program)
-                        self.assertEqual(set(documented) & set(common), set(), "on both pages")
-                        documented.update(common)
-                    self.compare(path, documented, options_in_help(help_text(program)))
-
-    def test_names(self):
+    def test_names(self, build, help_text):
         """What a list of names may have, as --help prints it, is on the program's page."""
         pages = set()
-        for path, patterns in PAGES.items():
+        for path in PAGES:
             spans = {span.lower() for span in code_spans("\n".join(split_fences(read(path))[0]))}
-            program = programs_of(patterns)[0]
             # The same kinds of puts and gets stand there once.
             spans |= {span.replace("put", "get") for span in spans}
-            for names in re.findall(r", with commas: ([^;]*); or all\.", " ".join(help_text(program).split())):
+            text = " ".join(help_text(programs_of(build, path)[0]).split())
+            for names in re.findall(r", with commas: ([^;]*); or all\.", text):
                 pages.add(path)
-                for name in names.split(", "):
-                    with self.subTest(page=path, name=name):
-                        self.assertIn(name.lower(), spans)
-        self.assertLessEqual({"pingpong/README.md", "syncbench/README.md", "halo/README.md"}, pages)
+                assert {name.lower() for name in names.split(", ")} <= spans, path
+        assert {"pingpong/README.md", "syncbench/README.md", "halo/README.md"} <= pages
 
-    def test_scripts(self):
+    @pytest.mark.parametrize("path", SCRIPTS)
+    def test_scripts(self, path):
         """By long name only."""
-        for path, script in SCRIPTS.items():
-            done = subprocess.run(["sh", os.path.join(TOP, "run_scripts", script), "--help"], capture_output=True,
-                                  stdin=subprocess.DEVNULL, text=True, timeout=30, check=False)
-            there = re.findall(r"^  (?:-\w, )?--([a-z-]+)", done.stdout, re.M)
-            with self.subTest(page=path):
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(sorted(options_in_tables(path, script)), sorted(there))
+        done = subprocess.run(["sh", os.path.join(TOP, "run_scripts", SCRIPTS[path]), "--help"],
+                              capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=30,
+                              check=False)
+        there = re.findall(r"^  (?:-\w, )?--([a-z-]+)", done.stdout, re.M)
+        assert done.returncode == 0, done.stderr
+        assert sorted(options_in_tables(path, SCRIPTS[path])) == sorted(there)
 
 
-class Commands(unittest.TestCase):
+class Commands:
 
-    def test_examples(self):
-        """Programs that examples start are in the build, and have the options that they give them."""
+    def test_examples(self, built, help_text):
+        """Programs that examples start are in the build, and have the options that they give
+        them."""
         helps = {}
         for path in all_pages():
             for command in split_fences(read(path))[1].replace("\\\n", " ").splitlines():
                 for match in re.finditer(r"(?<![\w/])build/((?:\w+/)+[\w.]+)([^|>#&]*)", command):
                     program, words = match.group(1), match.group(2)
-                    if not os.path.splitext(program)[1] and program not in helps:
-                        helps[program] = options_in_help(help_text(program))
-                    with self.subTest(page=path, command=command.strip()):
-                        self.assertTrue(os.path.exists(program_path(program)))
-                        for name in re.findall(r"(?<!\S)--([a-z-]+)", words if program in helps else ""):
-                            self.assertTrue(name in helps[program] or name == "help", f"no --{name}")
+                    built(program)
+                    if os.path.splitext(program)[1]:
+                        continue
+                    if program not in helps:
+                        helps[program] = {"help", *options_in_help(help_text(program))}
+                    given = set(re.findall(r"(?<!\S)--([a-z-]+)", words))
+                    assert given <= helps[program], f"{path}: {command}"
 
-    def test_inline(self):
+    def test_inline(self, build, help_text):
         """Long options in the text of a page exist: in a program, or in a script or tool that such
         pages speak of."""
         known = {"help", "full"}  # the last one of tests/run.sh
-        for patterns in PAGES.values():
-            for program in programs_of(patterns):
+        for path in PAGES:
+            for program in programs_of(build, path):
                 known |= set(options_in_help(help_text(program)))
         for script in os.listdir(os.path.join(TOP, "run_scripts")):
             if script.endswith(".sh"):
@@ -374,134 +370,102 @@ class Commands(unittest.TestCase):
         known |= {"allow-run-as-root", "flag", "cpus", "export"}
         for path in all_pages():
             for span in code_spans("\n".join(split_fences(read(path))[0])):
-                for name in re.findall(r"(?<![\w-])--([a-z][a-z-]+)", span):
-                    with self.subTest(page=path, span=span):
-                        self.assertIn(name, known)
+                named = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", span))
+                assert named <= known, f"{path}: {span}"
 
-    def test_labels(self):
+    def test_labels(self, build):
         """The labels of the build's tests are in docs/developing.md."""
-        done = subprocess.run(["ctest", "--test-dir", BUILD, "--print-labels"], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=60, check=True)
-        labels = re.findall(r"^  (\w+)$", done.stdout, re.M)
-        self.assertIn("docs", labels)
-        documented = [span for _, _, rows in tables_of("docs/developing.md", "label")
-                      for row in rows for span in code_spans(row[0])]
-        self.assertEqual(sorted(set(labels) - set(documented)), [])
+        done = subprocess.run(["ctest", "--test-dir", build, "--print-labels"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              check=True)
+        labels = set(re.findall(r"^  (\w+)$", done.stdout, re.M))
+        assert "docs" in labels
+        assert labels <= {span for _, _, rows in tables_of("docs/developing.md", "label")
+                          for row in rows for span in code_spans(row[0])}
 
 
 # ---- columns -------------------------------------------------------------------------------------
 
-def run(ranks, words):
-    """Runs a command under mpirun; its texts and exit status."""
-    return subprocess.run([*MPIRUN, "-np", str(ranks), *words], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=60, check=False)
+def header_of(text):
+    return next(line for line in text.splitlines() if not line.startswith("#")).split("\t")
 
 
 def columns_in_result(text):
     """A result's columns with their roles, by the line "# columns:", which must agree with the
     header."""
-    roles = [word.rsplit("=", 1) for word in re.search(r"^# columns: (.*)$", text, re.M).group(1).split()]
-    header = next(line for line in text.splitlines() if not line.startswith("#"))
-    if [name for name, _ in roles] != header.split("\t"):
-        raise AssertionError(f"the line '# columns:' doesn't agree with the header: {header}")
+    line = re.search(r"^# columns: (.*)$", text, re.M).group(1)
+    roles = [word.rsplit("=", 1) for word in line.split()]
+    assert [name for name, _ in roles] == header_of(text)
     return dict(roles)
 
 
-def columns_in_tables(path, program):
-    """The columns that a page documents for a program."""
-    found = []
-    for names, _, rows in tables_of(path, "column"):
-        if names and not any(fnmatch.fnmatchcase(os.path.basename(program), name) for name in names):
-            continue
-        # A table for all programs of the page isn't about what the monitor writes.
-        if not names and program not in programs_of(PAGES[path]):
-            continue
-        found += [span for row in rows for span in code_spans(row[0])]
-    return found
+def columns_in_tables(path, program, its_own=True):
+    """The columns that a page documents for a program. A table for all programs of the page is only
+    about its own ones, not about what the monitor writes."""
+    return [span for names, _, rows in tables_of(path, "column")
+            if is_about(names, program) and (names or its_own)
+            for row in rows for span in code_spans(row[0])]
 
 
-class Columns(unittest.TestCase):
-
-    def setUp(self):
-        self.assertTrue(MPIRUN, "no mpirun: use docs_test.py --build=FOLDER Columns -- MPIRUN...")
-
-    def result(self, program, *options, ranks=None):
-        quick_ranks, quick = QUICK[program]
-        done = run(ranks or quick_ranks, [program_path(program), *quick, *options])
-        self.assertEqual(done.returncode, 0, done.stderr)
+@pytest.fixture
+def quick_run(built, launcher):
+    """What a quick run of a program prints."""
+    def text(program):
+        ranks, options = QUICK[program]
+        done = run_raw(launcher, ranks, [built(program), *options])
+        assert done.returncode == 0, done.stderr
         return done.stdout
+    return text
 
-    def same(self, path, documented, there):
-        self.assertEqual(len(documented), len(set(documented)), f"{path} has a column twice")
-        self.assertEqual(sorted(set(there) - set(documented)), [], f"{path} says nothing of these")
-        self.assertEqual(sorted(set(documented) - set(there)), [], f"{path} has these, which don't exist")
 
-    def test_programs(self):
-        for path, patterns in PAGES.items():
-            if COMPARE in patterns:
-                continue
-            tried = [program for program in programs_of(patterns) if program in QUICK]
-            self.assertTrue(tried, path)
-            for program in tried:
-                with self.subTest(page=path, program=program):
-                    self.same(path, columns_in_tables(path, program), columns_in_result(self.result(program)))
+@pytest.fixture
+def monitored(built, launcher):
+    """Runs halo with the monitor preloaded and MPIRT_MONITOR set."""
+    def run(words):
+        ranks, options = QUICK["halo/halo"]
+        return run_raw(launcher, ranks, [
+            "env", f"LD_PRELOAD={built('monitor/libmpirtmon.so')}", f"MPIRT_MONITOR={words}",
+            built("halo/halo"), *options])
+    return run
 
-    def test_compare(self):
+
+class Columns:
+
+    @pytest.mark.parametrize("path", [path for path in PAGES if COMPARE not in PAGES[path]])
+    def test_programs(self, build, quick_run, path):
+        tried = [program for program in programs_of(build, path) if program in QUICK]
+        assert tried
+        for program in tried:
+            assert_same(f"{path} on {program}", columns_in_tables(path, program),
+                        columns_in_result(quick_run(program)))
+
+    def test_compare(self, built, quick_run, tmp_path):
         """The keys of what is compared stand between bench_compare's own columns."""
-        path = next(path for path, patterns in PAGES.items() if COMPARE in patterns)
-        with tempfile.TemporaryDirectory() as folder:
-            for side in ("base", "new"):
-                os.mkdir(os.path.join(folder, side))
-                result = self.result("halo/halo")
-                with open(os.path.join(folder, side, "halo.tsv"), "w", encoding="utf-8") as stream:
-                    stream.write(result)
-            keys = [name for name, role in columns_in_result(result).items() if role == "key"]
-            done = subprocess.run([program_path(COMPARE), "base", "new"], cwd=folder, capture_output=True, text=True,
-                                  stdin=subprocess.DEVNULL, timeout=60, check=False)
-        self.assertIn(done.returncode, (0, 1), done.stderr)
-        header = next(line for line in done.stdout.splitlines() if not line.startswith("#")).split("\t")
-        self.same(path, columns_in_tables(path, COMPARE), [name for name in header if name not in keys])
+        path = next(path for path in PAGES if COMPARE in PAGES[path])
+        for side in ("base", "new"):
+            (tmp_path / side).mkdir()
+            result = quick_run("halo/halo")
+            (tmp_path / side / "halo.tsv").write_text(result, encoding="utf-8")
+        done = subprocess.run([built(COMPARE), "base", "new"], cwd=tmp_path, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        assert done.returncode in (0, 1), done.stderr
+        keys = [name for name, role in columns_in_result(result).items() if role == "key"]
+        assert_same(path, columns_in_tables(path, COMPARE),
+                    [name for name in header_of(done.stdout) if name not in keys])
 
-    def monitored(self, words):
-        """Runs halo with the monitor preloaded and MPIRT_MONITOR set."""
-        ranks, options = QUICK_HALO
-        library = program_path("monitor/libmpirtmon.so")
-        return run(ranks, ["env", f"LD_PRELOAD={library}", f"MPIRT_MONITOR={words}", program_path("halo/halo"),
-                           *options])
+    def test_monitor(self, monitored, tmp_path):
+        report = tmp_path / "report.tsv"
+        done = monitored(f"all,output={report}")
+        assert done.returncode == 0, done.stderr
+        path = "monitor/README.md"
+        assert_same(path, columns_in_tables(path, "libmpirtmon", its_own=False),
+                    columns_in_result(report.read_text(encoding="utf-8")))
 
-    def test_monitor(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report = os.path.join(folder, "report.tsv")
-            done = self.monitored(f"all,output={report}")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            with open(report, encoding="utf-8") as stream:
-                there = columns_in_result(stream.read())
-        self.same("monitor/README.md", columns_in_tables("monitor/README.md", "libmpirtmon"), there)
-
-    def test_words(self):
+    def test_words(self, monitored):
         """The words of MPIRT_MONITOR, as the error for a wrong one lists them."""
-        done = self.monitored("no-such-word")
+        done = monitored("no-such-word")
         listed = re.search(r"is no word of it: use (.*), with commas", done.stderr)
-        self.assertIsNotNone(listed, done.stderr)
+        assert listed, done.stderr
         documented = [span for _, _, rows in tables_of("monitor/README.md", "word")
                       for row in rows for span in code_spans(row[0])]
-        self.assertEqual(sorted(documented), sorted(re.split(", | or ", listed.group(1))))
-
-
-def main():
-    global BUILD
-    arguments, mpirun = sys.argv[1:], []
-    if "--" in arguments:
-        at = arguments.index("--")
-        arguments, mpirun = arguments[:at], arguments[at + 1:]
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", default=os.path.join(TOP, "build"), help="the build's folder")
-    parser.add_argument("classes", nargs="*", help="which tests; default: all")
-    options = parser.parse_args(arguments)
-    BUILD = os.path.abspath(options.build)
-    MPIRUN.extend(mpirun)
-    unittest.main(argv=[sys.argv[0], *options.classes], verbosity=2)
-
-
-if __name__ == "__main__":
-    main()
+        assert sorted(documented) == sorted(re.split(", | or ", listed.group(1)))

@@ -1,35 +1,24 @@
-#!/usr/bin/env python3
-"""run_suite.sh with real launchers: the mpirun of the build, two hosts of the testbed,
-srun and sbatch of a Slurm that the test starts. Each runs some of the benchmarks, and
-pandas and R read what comes of it."""
+"""run_suite.sh with real launchers: the mpirun of the build, two hosts of the testbed, srun and
+sbatch of a Slurm that the test starts. Each runs some of the benchmarks, and pandas and R read what
+comes of it."""
 
-import argparse
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import launchers  # noqa: E402
-from mpi_run import read, read_tsv  # noqa: E402
-from processes import processes_with, wait_for  # noqa: E402
-from run_tests import run_tests  # noqa: E402
+import pytest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
-SCRIPTS = os.path.join(TOP, "run_scripts")
+import launchers
+from mpi_run import read, read_tsv
+from pretended_suite import SCRIPTS, SUITE, TOP
+from processes import processes_with, wait_for
+from readers import in_pandas_and_r
 
-OPTIONS = None
-
-CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead", "--runs=2",
-          "--ranks=2", "--options=all: --max-time=0.02",
-          "--options=pingpong: --patterns=put,MPISend --max-ndata=8 "
-          "--coarray-sync=all",
-          "--options=mpi_overhead: --msgsize=0,1K"]
+SMALL = ["--options=all: --max-time=0.02",
+         "--options=pingpong: --patterns=put,MPISend --max-ndata=8 --coarray-sync=all",
+         "--options=mpi_overhead: --msgsize=0,1K"]
+CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead", "--runs=2", *SMALL]
 ROWS = {"overlap_ibarrier": 1, "pingpong": 4, "mpi_overhead": 4}
 
 
@@ -37,8 +26,7 @@ def call(words, environment=None, timeout_s=120):
     """Runs a command in a session of its own, all of which ends with the time."""
     with subprocess.Popen(words, env={**os.environ, **(environment or {})},
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True,
-                          start_new_session=True) as process:
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             out, said = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
@@ -48,265 +36,225 @@ def call(words, environment=None, timeout_s=120):
     return subprocess.CompletedProcess(words, process.returncode, out, said)
 
 
-class Launch(unittest.TestCase):
-    """Runs the suite into a folder, and looks at what it left."""
+class Suite:
+    """run_suite.sh with the build's programs, into a folder, and what it left there."""
 
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.results = os.path.join(self.folder, "results")
+    __test__ = False
 
-    def suite(self, *options, environment=None):
-        done = call(["sh", os.path.join(SCRIPTS, "run_suite.sh"),
-                     f"--build={OPTIONS.build}", f"--output={self.results}",
-                     *CHOICE, *options], environment)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr +
-                         self.logs())
+    def __init__(self, build, folder):
+        self.folder = folder
+        self.results = folder / "results"
+        self.build = f"--build={build}"
+        self.line = ["sh", SUITE, self.build, f"--output={self.results}"]
+
+    def run(self, *options, environment=None):
+        """The choice on two ranks."""
+        done = call([*self.line, *CHOICE, "--ranks=2", *options], environment)
+        assert done.returncode == 0, done.stdout + done.stderr + self.logs()
         return done
 
     def logs(self):
-        return call(["sh", "-c", f"tail -n 5 {self.results}/runs/*/*.log"
-                     ]).stdout
+        return call(["sh", "-c", f"tail -n 5 {self.results}/runs/*/*.log"]).stdout
+
+    def of_suite(self, name):
+        return read(self.results / "suite" / name)
 
     def check(self):
-        """All rows of both runs; the same in pandas and R."""
+        """All rows of both runs of the choice; the same in pandas and R, with runs and samples as
+        numbers. Returns pingpong's result."""
         for name, rows in ROWS.items():
-            path = f"{self.results}/{name}.tsv"
+            path = self.results / (name + ".tsv")
             found = read_tsv(read(path))
-            self.assertEqual([row["run"] for row in found],
-                             ["1"] * rows + ["2"] * rows, read(path))
-            self.assertNotIn("FAIL", [row["status"] for row in found])
-            self.loads(path, len(found), len(found[0]))
-        text = read(f"{self.results}/pingpong.tsv")
-        self.assertIn("# ranks: 2\n", text)
+            assert [row["run"] for row in found] == ["1"] * rows + ["2"] * rows, read(path)
+            assert "FAIL" not in [row["status"] for row in found]
+            read_there = in_pandas_and_r(
+                path, "len(t), len(t.columns), t.run.sum(), len(t.samples + 0.5)",
+                "nrow(t), ncol(t), sum(t$run), length(t$samples + 0.5)")
+            assert read_there == [f"{2 * rows} {len(found[0])} {3 * rows} {2 * rows}"] * 2
+        text = read(self.results / "pingpong.tsv")
+        assert "# ranks: 2\n" in text
         return text
 
-    def loads(self, path, rows, columns):
-        """All of a file's rows and columns, with runs and samples as numbers."""
-        # Debian's Python has Debian's pandas.
-        python = shutil.which("python3", path="/usr/bin") or sys.executable
-        expected = f"{rows} {columns} {3 * rows // 2}"
-        for words in (
-                [python, "-c", "import sys, pandas; t = pandas.read_csv("
-                 "sys.argv[1], sep='\\t', comment='#'); t.samples + 0.5; "
-                 "print(len(t), len(t.columns), t.run.sum())", path],
-                ["Rscript", "-e", "t <- read.delim(commandArgs(TRUE)[1], "
-                 "comment.char = '#'); stopifnot(is.numeric(t$samples)); "
-                 "cat(nrow(t), ncol(t), sum(t$run))", path]):
-            done = call(words)
-            self.assertEqual(done.stdout.strip(), expected, done.stderr)
+
+@pytest.fixture
+def suite(build, tmp_path):
+    """run_suite.sh with the build's programs."""
+    return Suite(build, tmp_path)
 
 
-class Mpirun(Launch):
+@pytest.fixture
+def kind(launcher):
+    """What run_suite.sh calls the build's launcher."""
+    return "openmpi" if launcher.is_openmpi else "hydra"
+
+
+class Mpirun:
     """The build's own: hydra, or Open MPI's."""
 
-    def test_suite(self):
-        done = self.suite(f"--launcher={OPTIONS.kind}")
-        self.assertIn("6 of 6 launches", done.stderr)
-        text = self.check()
-        self.assertIn("# nodes: 1\n", text)
-        plan = read(self.results + "/suite/plan.tsv")
-        self.assertEqual("--allow-run-as-root" in plan,
-                         OPTIONS.kind == "openmpi" and os.geteuid() == 0)
-        self.assertIn("MPI" if OPTIONS.kind == "openmpi" else "HYDRA",
-                      read(self.results + "/suite/versions"))
+    def test_suite(self, suite, kind):
+        done = suite.run(f"--launcher={kind}")
+        assert "6 of 6 launches" in done.stderr
+        assert "# nodes: 1\n" in suite.check()
+        as_root = kind == "openmpi" and os.geteuid() == 0
+        assert ("--allow-run-as-root" in suite.of_suite("plan.tsv")) == as_root
+        assert ("MPI" if kind == "openmpi" else "HYDRA") in suite.of_suite("versions")
 
-    def test_failure(self):
+    def test_failure(self, suite):
         """Wrong usage of a program is a failed launch."""
-        done = call(["sh", os.path.join(SCRIPTS, "run_suite.sh"), "--runs=1",
-                     f"--build={OPTIONS.build}", f"--output={self.results}",
-                     "--benchmarks=overlap_ibarrier,monitor_overhead",
+        done = call([*suite.line, "--runs=1", "--benchmarks=overlap_ibarrier,monitor_overhead",
                      "--options=all: --max-time=0.02",
                      "--options=overlap_ibarrier: --no-such-option"])
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("no-such-option", done.stderr)
-        self.assertFalse(os.path.exists(self.results + "/overlap_ibarrier.tsv"))
-        self.assertTrue(os.path.exists(self.results + "/monitor_overhead.tsv"))
+        assert done.returncode == 1, done.stderr
+        assert "no-such-option" in done.stderr
+        assert not os.path.exists(suite.results / "overlap_ibarrier.tsv")
+        assert os.path.exists(suite.results / "monitor_overhead.tsv")
 
-    def test_signal(self):
+    def test_signal(self, suite):
         """Ended in the middle of a launch, nothing of it goes on."""
-        words = ["sh", os.path.join(SCRIPTS, "run_suite.sh"), "--runs=1",
-                 f"--build={OPTIONS.build}", f"--output={self.results}",
-                 "--benchmarks=monitor_overhead,pingpong",
+        def at_work():
+            """The command lines that have this test's results."""
+            return [process.line for process in processes_with(f"{suite.results}/runs")]
+
+        words = [*suite.line, "--runs=1", "--benchmarks=monitor_overhead,pingpong",
                  "--options=pingpong: --samples=1000000"]
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with subprocess.Popen(words, stdin=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True) as process:
-                part = self.results + "/runs/1/pingpong.tsv.part"
-                self.assertTrue(wait_for(lambda: os.path.exists(part)))
+        part = suite.results / "runs/1/pingpong.tsv.part"
+        for number, status in ((signal.SIGTERM, 1), (signal.SIGKILL, -9)):
+            with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  text=True) as process:
+                assert wait_for(part.exists)
                 process.send_signal(number)
                 said = process.communicate(timeout=30)[1]
-            self.assertEqual(process.returncode,
-                             1 if number == signal.SIGTERM else -9, said)
+            assert process.returncode == status, said
             if number == signal.SIGTERM:
-                self.assertFalse(os.path.exists(part))
-                self.assertEqual(self.at_work(), [])
-        self.assertTrue(self.at_work())
+                assert not part.exists()
+                assert at_work() == []
+        assert at_work()
         # What the killed one left is ended by the next.
         done = call(words + ["--budget=6"])
-        self.assertIn("Ending process", done.stderr)
-        self.assertTrue(wait_for(lambda: not self.at_work()), self.at_work())
-
-    def at_work(self):
-        """The command lines that have this test's results."""
-        return [process.line for process in processes_with(self.results + "/runs")]
+        assert "Ending process" in done.stderr
+        assert wait_for(lambda: not at_work()), at_work()
 
 
-class Testbed(Launch):
+@pytest.fixture
+def testbed():
+    """Two hosts."""
+    made = launchers.Testbed("suite")
+    yield made
+    made.close()
+
+
+def over_tcp(suite, *line):
+    """MPICH 4.0.2 over TCP may wait in MPI_Finalize for ever when the processors have other things
+    to do. The suite ends such a launch and can be gone on with."""
+    for _ in range(4):
+        done = call([*line, *CHOICE, f"--hosts={','.join(launchers.Testbed.hosts)}",
+                     "--ranks-per-node=1", "--limit=10"])
+        if "took longer than" not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr + suite.logs()
+    assert "# nodes: 2\n" in suite.check()
+
+
+class Testbed:
     """Two hosts, each with a rank."""
 
-    def over_tcp(self, line):
-        """MPICH 4.0.2 over TCP may wait in MPI_Finalize for ever when the processors
-        have other things to do. The suite ends such a launch and can be gone on
-        with."""
-        line += [f"--build={OPTIONS.build}", f"--output={self.results}",
-                 f"--hosts={','.join(launchers.Testbed.hosts)}", "--ranks-per-node=1",
-                 *[word for word in CHOICE if "--ranks" not in word]]
-        for _ in range(4):
-            done = call(line + ["--limit=10"])
-            if "took longer than" not in done.stderr:
-                break
-        self.assertEqual(done.returncode, 0, done.stderr + self.logs())
+    def test_wrapper(self, suite, testbed, launcher):
+        over_tcp(suite, *suite.line, f"--launcher={testbed.launcher(launcher.command[0])}")
+        assert suite.of_suite("hosts").split() == list(launchers.Testbed.hosts)
 
-    def make_testbed(self, name):
-        made = launchers.Testbed(name)
-        self.addCleanup(made.close)
-        return made
-
-    def test_wrapper(self):
-        testbed = self.make_testbed("suite")
-        self.over_tcp(["sh", os.path.join(SCRIPTS, "run_suite.sh"),
-                       f"--launcher={testbed.launcher(OPTIONS.mpirun)}"])
-        text = self.check()
-        self.assertIn("# nodes: 2\n", text)
-        self.assertEqual(read(self.results + "/suite/hosts").split(),
-                         list(launchers.Testbed.hosts))
-
-    def test_hydra(self):
+    def test_hydra(self, suite, testbed, launcher):
         """hydra itself, given the hosts; the launcher stands in for ssh."""
-        name = self.make_testbed("hydra").name
-        environment = {"COMMCOST_TESTBED": name, "UCX_TLS": "tcp,self",
-                       "UCX_NET_DEVICES": "wire"}
-        line = [launchers.TESTBED, "exec", name, "1", "env",
-                *(f"{key}={value}" for key, value in environment.items()),
-                "sh", os.path.join(SCRIPTS, "run_suite.sh"),
-                f"--launcher={OPTIONS.mpirun} -launcher ssh -launcher-exec "
-                f"{os.path.dirname(launchers.TESTBED)}/launch.sh "
-                f"-localhost {launchers.Testbed.hosts[0]}"]
-        self.over_tcp(line)
-        self.assertIn("# nodes: 2\n", self.check())
-        self.assertIn("export UCX_NET_DEVICES='wire'",
-                      read(self.results + "/suite/environment"))
+        over_tcp(suite, launchers.TESTBED, "exec", testbed.name, "1", "env",
+                 f"COMMCOST_TESTBED={testbed.name}", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=wire",
+                 *suite.line, f"--launcher={launcher.command[0]} -launcher ssh -launcher-exec "
+                 f"{os.path.dirname(launchers.TESTBED)}/launch.sh "
+                 f"-localhost {launchers.Testbed.hosts[0]}")
+        assert "export UCX_NET_DEVICES='wire'" in suite.of_suite("environment")
 
 
-class Slurm(Launch):
+@pytest.fixture(scope="class")
+def slurm():
+    """Calls a command of a Slurm of one node; `slurm.environment` is for other commands."""
+    started = launchers.Slurm()
+
+    def slurm_call(*words):
+        done = call(words, started.environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+    slurm_call.environment = started.environment
+    yield slurm_call
+    started.close()
+
+
+class Slurm:
     """A Slurm of one node."""
 
-    @classmethod
-    def setUpClass(cls):
-        slurm = launchers.Slurm()
-        cls.addClassCleanup(slurm.close)
-        cls.environment = slurm.environment
-
-    def slurm_call(self, *words):
-        done = call(list(words), self.environment)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout.strip()
-
-    def test_srun(self):
+    def test_srun(self, suite, slurm):
         """From outside of a job, a job a launch."""
-        self.suite("--launcher=srun --mpi=pmi2", environment=self.environment)
-        text = self.check()
-        self.assertRegex(text, "# job_id: [0-9]+\n")
-        self.assertIn("slurm", read(self.results + "/suite/versions"))
+        suite.run("--launcher=srun --mpi=pmi2", environment=slurm.environment)
+        assert re.search("# job_id: [0-9]+\n", suite.check())
+        assert "slurm" in suite.of_suite("versions")
 
-    def submit(self, *options):
-        return self.slurm_call(
-            "sbatch", "--parsable", "--nodes=1", "--ntasks=2",
-            f"--chdir={self.folder}", os.path.join(SCRIPTS, "jobs", "slurm.sh"),
-            f"--build={OPTIONS.build}", f"--output={self.results}",
-            "--launcher=srun --mpi=pmi2", *options)
+    def submit(self, suite, slurm):
+        return slurm("sbatch", "--parsable", "--nodes=1", "--ntasks=2", f"--chdir={suite.folder}",
+                     os.path.join(SCRIPTS, "jobs", "slurm.sh"), suite.build,
+                     f"--output={suite.results}", "--launcher=srun --mpi=pmi2", *CHOICE)
 
-    def end_of(self, job):
-        """Waits for the job's end; what Slurm says of it, and its log."""
-        self.assertTrue(wait_for(lambda: job not in self.slurm_call(
-            "squeue", "-h", "-o", "%i").split(), 90, every_s=0.1))
-        text = self.slurm_call("scontrol", "show", "job", "--oneliner", job)
-        return (dict(word.split("=", 1) for word in text.split() if "=" in word),
-                read(f"{self.folder}/commcost-{job}.log"))
+    def assert_completed(self, suite, slurm, job, restarts):
+        """Waits for the job's end, as Slurm must have it. Returns its log."""
+        assert wait_for(lambda: job not in slurm("squeue", "-h", "-o", "%i").split(), 90,
+                        every_s=0.1)
+        text = slurm("scontrol", "show", "job", "--oneliner", job)
+        state = dict(word.split("=", 1) for word in text.split() if "=" in word)
+        log = read(suite.folder / f"commcost-{job}.log")
+        assert (state["JobState"], state["Restarts"]) == ("COMPLETED", restarts), log
+        return log
 
-    def test_sbatch(self):
-        job = self.submit(*[word for word in CHOICE if "--ranks" not in word])
-        state, log = self.end_of(job)
-        self.assertEqual((state["JobState"], state["Restarts"]),
-                         ("COMPLETED", "0"), log)
-        self.assertIn(f"# job_id: {job}\n", self.check())
-        self.assertIn("srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=2", read(
-            self.results + "/suite/plan.tsv"))
-        self.assertIn(f"job {job}", read(self.results + "/suite/calls"))
+    def test_sbatch(self, suite, slurm):
+        job = self.submit(suite, slurm)
+        self.assert_completed(suite, slurm, job, "0")
+        assert f"# job_id: {job}\n" in suite.check()
+        assert "srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=2" in suite.of_suite("plan.tsv")
+        assert f"job {job}" in suite.of_suite("calls")
 
-    def test_time_is_up(self):
+    def test_time_is_up(self, suite, slurm):
         """Warned, the job is queued again and goes on where it was."""
-        job = self.submit(*[word for word in CHOICE if "--ranks" not in word])
-        first = self.results + "/runs/1/overlap_ibarrier.tsv"
-        self.assertTrue(wait_for(lambda: os.path.exists(first)))
-        before = os.stat(first)
-        self.slurm_call("scancel", "--signal=USR1", "--batch", job)
-        state, log = self.end_of(job)
-        self.assertEqual((state["JobState"], state["Restarts"]),
-                         ("COMPLETED", "1"), log)
-        self.assertIn("Ended by SIGUSR1", log)
-        self.assertIn("6 of 6 launches", log)
-        after = os.stat(first)
-        self.assertEqual((before.st_ino, before.st_mtime_ns),
-                         (after.st_ino, after.st_mtime_ns))
-        self.check()
-        launches = re.findall("(?m)^([0-9]+\t[a-z_]+)\t", read(
-            self.results + "/suite/launches.tsv"))
-        self.assertEqual((len(launches), len(set(launches))), (6, 6))
+        job = self.submit(suite, slurm)
+        first = suite.results / "runs/1/overlap_ibarrier.tsv"
+        assert wait_for(first.exists)
+        before = first.stat()
+        slurm("scancel", "--signal=USR1", "--batch", job)
+        log = self.assert_completed(suite, slurm, job, "1")
+        assert "Ended by SIGUSR1" in log
+        assert "6 of 6 launches" in log
+        after = first.stat()
+        assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+        suite.check()
+        launches = re.findall("(?m)^([0-9]+\t[a-z_]+)\t", suite.of_suite("launches.tsv"))
+        assert (len(launches), len(set(launches))) == (6, 6)
 
 
-class Pbs(Launch):
+class Pbs:
     """The PBS script, with what PBS would say: there is no PBS to be had here."""
 
-    def test_job(self):
-        nodes = os.path.join(self.folder, "nodes")
-        with open(nodes, "w", encoding="utf-8") as stream:
-            stream.write((os.uname().nodename + "\n") * 2)
-        environment = {"PBS_O_WORKDIR": self.folder, "PBS_JOBID": "5.here",
-                       "PBS_NODEFILE": nodes, "PBS_WALLTIME": "600",
-                       "COMMCOST_TOP": TOP,
-                       "SUITE": f"--build={OPTIONS.build} --runs=2 "
-                                "--benchmarks=overlap_ibarrier,syncbench "
-                                f"--launcher={OPTIONS.kind}"}
+    def test_job(self, suite, kind):
+        nodes = suite.folder / "nodes"
+        nodes.write_text((os.uname().nodename + "\n") * 2)
+        environment = {"PBS_O_WORKDIR": str(suite.folder), "PBS_JOBID": "5.here",
+                       "PBS_NODEFILE": str(nodes), "PBS_WALLTIME": "600", "COMMCOST_TOP": TOP,
+                       "SUITE": f"{suite.build} --runs=2 --launcher={kind} "
+                                "--benchmarks=overlap_ibarrier,syncbench"}
         script = os.path.join(SCRIPTS, "jobs", "pbs.sh")
         done = call(["sh", script], environment)
-        self.results = os.path.join(self.folder, "results", "pbs-5.here")
-        self.assertEqual(done.returncode, 0, done.stderr + self.logs())
+        suite.results = suite.folder / "results/pbs-5.here"
+        assert done.returncode == 0, done.stderr + suite.logs()
         for name in ("overlap_ibarrier", "syncbench"):
-            runs = [row["run"] for row in
-                    read_tsv(read(f"{self.results}/{name}.tsv"))]
-            self.assertEqual(set(runs), {"1", "2"})
-        self.assertIn("--budget=540", read(self.results + "/suite/calls"))
+            rows = read_tsv(read(suite.results / (name + ".tsv")))
+            assert {row["run"] for row in rows} == {"1", "2"}
+        assert "--budget=540" in suite.of_suite("calls")
         # Submitted again, it goes on: here there is nothing left to do.
-        environment.update(PBS_JOBID="6.here",
-                           SUITE=f"--resume={self.results}")
+        environment.update(PBS_JOBID="6.here", SUITE=f"--resume={suite.results}")
         done = call(["sh", script], environment)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("4 of 4 launches", done.stderr)
-        self.assertFalse(os.path.exists(self.folder + "/results/pbs-6.here"))
-
-
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", required=True, help="the build folder")
-    parser.add_argument("--kind", required=True, help="hydra or openmpi")
-    parser.add_argument("--mpirun", required=True)
-    parser.add_argument("tests", nargs="*", help="classes; default: all")
-    OPTIONS = parser.parse_args()
-    run_tests(OPTIONS.tests)
-
-
-if __name__ == "__main__":
-    main()
+        assert done.returncode == 0, done.stderr
+        assert "4 of 4 launches" in done.stderr
+        assert not os.path.exists(suite.folder / "results/pbs-6.here")

@@ -4,7 +4,6 @@
 #include "command_line.h"
 
 #include "halo/box.h"
-#include "halo/copy.h"
 #include "halo/parameters.h"
 
 #include <stdbool.h>

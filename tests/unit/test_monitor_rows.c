@@ -16,6 +16,12 @@ static MPI_Comm private_comm;
 
 struct communicator communicators[COMMUNICATORS_MAX];
 
+const struct operation_traits operation_traits[OPERATIONS] = {
+#define LARGE_COUNTS 0
+#define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
+#include "monitor/functions.def"
+};
+
 #define TICKS_A_SECOND 2000000000
 
 double ticks_ns(void)

@@ -31,7 +31,7 @@ static const struct bc_option rows[] = {
     {"size", BC_SIZE, AT(size), .short_name = 's', .alias = "message-size", .argument = "BYTES",
      .min = 1, .max = 1048576, .range_hint = "1 to 1M", .variables = "T_SIZE",
      .help = "help-of-size"},
-    {"free-integer", BC_INTEGER, AT(free_integer), .argument = "N", .unbounded = true,
+    {"free-integer", BC_INTEGER, AT(free_integer), .argument = "N", .min = -1e19, .max = 1e19,
      .help = "help-of-free-integer"},
     {"real", BC_REAL, AT(real), .short_name = 'r', .argument = "SECONDS", .min = 0.5, .max = 100,
      .variables = "T_REAL", .help = "help-of-real"},
@@ -1047,6 +1047,32 @@ static void help_lists_every_option(void **state)
         fail_msg("the help of a flag does not say that it is on: %s", part);
 }
 
+static const char *method_name(int index)
+{
+    static const char *const names[] = {"put", "get", "put", "get", "send"};
+    return names[index];
+}
+
+static void help_lists_a_name_once(void **state)
+{
+    (void)state;
+    static const struct bc_option row = {
+        "methods",       BC_NAMES,         0, .argument = "NAMES", .name_at = method_name,
+        .name_count = 5, .help = "methods"};
+    struct bc_names names = {.text = "all"};
+    struct bc_options options;
+    char *help = NULL;
+    size_t size = 0;
+    FILE *const stream = open_memstream(&help, &size);
+    assert_non_null(stream);
+    assert_true(bc_options_create(&options, &(struct bc_option_table){&row, 1, &names}, 1));
+    bc_options_help(stream, &options);
+    fclose(stream);
+    assert_non_null(strstr(help, "methods, with commas: put, get, send; or all."));
+    bc_options_free(&options);
+    free(help);
+}
+
 #define OPTIONS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static const struct CMUnitTest tests[] = {
@@ -1077,5 +1103,6 @@ static const struct CMUnitTest tests[] = {
     OPTIONS_TEST(mutated_texts_never_crash),
     OPTIONS_TEST(random_texts_never_crash),
     OPTIONS_TEST(help_lists_every_option),
+    cmocka_unit_test(help_lists_a_name_once),
 };
 const struct test_program test_program = {.name = "options", .tests = tests, .count = COUNT(tests)};

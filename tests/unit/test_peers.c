@@ -1,7 +1,7 @@
 /* Who exchanges messages with whom, in every job up to 40 ranks on made-up nodes; and the data of
    messages. */
 #include "helpers.h"
-#include "msgrate/messages.h"
+#include "msgrate/exchange.h"
 #include "msgrate/peers.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/stats/precision.h"
+#include "common/run/run.h"
 
 enum { SAMPLES = 101, LOOKS = 10 };
 

@@ -296,13 +296,13 @@ static void all_that_is_asked_for_at_random(void **state)
         const struct limits limits = {0.01, 5.0, 0.95};
         if (results_add(results, BASE, path, &f->error) &&
             results_add(results, NEW, path, &f->error) && results_finish(results, &f->error)) {
-            assert_true(compare(&comparison, results, &limits));
+            compare(&comparison, results, &limits);
             taken++;
         } else {
             assert_true(f->error.text[0] != '\0');
             assert_null(strchr(f->error.text, '\n'));
         }
-        comparison_free(&comparison);
+        free(comparison.changes);
         results_free(results);
     }
     assert_in_range(taken, 100, 2900);

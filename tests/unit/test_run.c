@@ -92,16 +92,11 @@ static void close_fake(void *state)
 static const struct bc_benchmark fake = {
     .name = "fake",
     .summary = "Measures nothing.",
-    .options = options,
-    .option_count = COUNT(options),
+    .options = {options, COUNT(options), &defaults, sizeof defaults},
     .table = {columns, COUNT(columns)},
     .budget_s = 50.0,
     .usage_option = 'u',
-    .defaults = &defaults,
-    .defaults_bytes = sizeof defaults,
-    .state_bytes = sizeof(struct state),
-    .key_bytes = sizeof(int64_t),
-    .result_bytes = sizeof(struct result),
+    .bytes = {sizeof(struct state), sizeof(int64_t), sizeof(struct result)},
     .open = open_fake,
     .rows = list_rows,
     .measure = measure,
@@ -408,8 +403,8 @@ static void old_name_of_start(void **state)
     };
     struct bc_benchmark together = fake, own = fake;
     together.may_start_together = own.may_start_together = true;
-    own.options = own_sync;
-    own.option_count = COUNT(own_sync);
+    own.options.rows = own_sync;
+    own.options.count = COUNT(own_sync);
 
     assert_error(&together, WORDS("--sync=window"), "--sync: no such option: use --start=window");
     assert_error(&together, WORDS("--rows=2", "--sync", "window"),

@@ -1,7 +1,7 @@
 /* Which ranks synchronise with which, and the delay between. */
 #include "common/mpi/grid.h"
 #include "helpers.h"
-#include "syncbench/neighbours.h"
+#include "syncbench/kinds.h"
 #include "syncbench/parameters.h"
 
 #include <stdbool.h>

@@ -58,7 +58,7 @@ sanitizers | sanitizers_full)
         # sanitizers' library; the program has that, too.
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0"
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-            -R '^(leaks_kinds|model_(data|requests|barrier_data|p2p_data|p2p_requests|rma_data|stacking)|overlap_(usage|contract|variables)|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
+            -R '^(leaks_kinds|model_(data|requests|barrier_data|p2p_data|p2p_requests|rma_data|stacking)|overlap_(usage|variables)|contract|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
     fi
     checked_overlaps "$source"
     checked_runs
@@ -123,7 +123,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-            -E '^(model_p2p_(cost|gap|bytes)|unit_coarray_4)$' -R '^(model_.*|leaks_kinds|mpi_defects|overlap_contract|suite_mpirun|(syncbench|halo)_many|pingpong_bare|large_few_counts|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|hosts|harness|run|batch|start_window|coarray|monitor).*)$'
+            -E '^(model_p2p_(cost|gap|bytes)|unit_coarray_4)$' -R '^(model_.*|leaks_kinds|mpi_defects|contract|suite_mpirun|(syncbench|halo)_many|pingpong_bare|large_few_counts|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|hosts|harness|run|batch|start_window|coarray|monitor).*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \

@@ -221,8 +221,7 @@ static double more_drift(const struct good_exchanges *good)
     return count > 0 ? bc_median(slopes, count) : 0.0;
 }
 
-/* The maximum error at the newest exchange: an exchange alone is off by at most half its round
-   trip. */
+/* The maximum error at the newest exchange: one alone is off by at most half its round trip. */
 static double newest_bound(const struct frame *frame, double drift, double ahead_ns)
 {
     double bound_ns = INFINITY;

@@ -31,10 +31,9 @@ enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
 enum { LOOKS = 2000 };
 
 /* In oversubscribed jobs one rank of the pair sleeps for NAP_NS before each run: a rank that wakes
-   up gets a free processor, while two ranks that share one may keep sharing it for the whole
-   measurement. If they shared one all the same, and the clock's error may exceed CROWDED_ERROR_NS,
-   all pairs measure again while there is time; CROWDED_MEASUREMENTS times the time of a measurement
-   is kept for that. */
+   up gets a free processor, while two that share one may keep sharing it. If the clock's error may
+   exceed CROWDED_ERROR_NS all the same, all pairs measure again while there is time;
+   CROWDED_MEASUREMENTS times the time of a measurement is kept for that. */
 #define NAP_NS 50000
 #define CROWDED_ERROR_NS 100.0
 #define CROWDED_MEASUREMENTS 3.0

@@ -1,8 +1,6 @@
 /*
  * Internal to clock/shared (users see start_window.h): a clock that all ranks of all nodes share.
- *
- * It is rank 0's clock. Each rank computes it from its own clock by a clock model
- * (common/clock/shared/clock_model.h: offset and drift).
+ * It is rank 0's; each rank computes it from its own by a model (clock_model.h: offset and drift).
  *
  * The models are found along a tree: the leaders of the nodes (their lowest ranks) form a binomial
  * tree from rank 0, and the ranks of each node form one from their leader. So finding them takes
@@ -28,27 +26,22 @@
 #include "common/clock/shared/clock_model.h"
 #include "common/machine/job.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct bc_global_clock;
 
 /* What is known of the clock; the worst of all ranks. */
 struct bc_global_clock_report {
     double error_ns; /* estimated error of a rank just after the measurement */
     double growth;   /* of that error, in each nanosecond that passes */
-    /* Maximum error just after the measurement, even if messages take no time at all one way: half
-       the round trips along the way to rank 0; 0 for ranks that are assumed to read one clock. */
-    double bound_ns;
-    double took_s; /* duration of the last measurement */
-    int shared;    /* number of ranks that read the clock of the rank they were compared with */
+    double bound_ns; /* maximum error then, even if messages take no time at all one way; 0 for
+                        ranks that are assumed to read one clock */
+    double took_s;   /* duration of the last measurement */
+    int shared;      /* number of ranks that read the clock of the rank they were compared with */
 };
 
-/* Measures the clocks against each other for about `seconds` (0.1 to 2), most of it waiting; where
-   that is too short for the pairs of a crowded node it takes longer, some 10 ms a pair. With
-   `every_rank` it also measures ranks of a node that may read one clock. The clock must have been
-   selected, and must stay. Collective over MPI_COMM_WORLD, which `job` describes, with the same
-   arguments on all ranks. */
+/* Measures the clocks against each other for about `seconds` (0.1 to 2), most of it waiting, or
+   longer, some 10 ms a pair, on crowded nodes. With `every_rank` it also measures ranks of a node
+   that may read one clock. The clock must have been selected, and must stay. Collective over
+   MPI_COMM_WORLD, which `job` describes, with the same arguments on all ranks. */
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
                                                bool every_rank);
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /* How a rank's slack changes: by SLACK_RAISE after it was late, by SLACK_LOWER after it had more
-   than half of it left. The first slack lies between what the ranks of a node need and what a
-   network needs. */
+   than half of it left. The first one is between what a node's ranks need and what a network needs.
+ */
 #define SLACK_FIRST_NS 10000.0
 #define SLACK_MIN_NS 1000.0
 #define SLACK_MAX_NS 2e6
@@ -141,6 +141,8 @@ static void spin_until_start(const struct bc_start_window *window)
 
 void bc_start_window_wait(struct bc_start_window *window)
 {
+    if (window == NULL)
+        return;
     window->start_ns = agree(window);
     const int64_t now_ns = bc_now_ns();
     if (window->start_ns > now_ns + WAIT_MAX_NS) {
@@ -176,8 +178,7 @@ void bc_start_window_describe(const struct bc_start_window *window, struct bc_ou
         return;
     bc_output_meta(
         output, "global_clock",
-        "rank 0's, by hierarchical synchronisation in %.2f s; %d ranks read their node's "
-        "clock",
+        "rank 0's, by hierarchical synchronisation in %.2f s; %d ranks read their node's clock",
         found->took_s, found->shared);
     bc_output_meta(output, "global_clock_error_us", "%.3f", found->error_ns * 1e-3);
     bc_output_meta(output, "global_clock_error_growth_us_per_s", "%.3f", found->growth * 1e6);

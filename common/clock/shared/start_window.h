@@ -1,9 +1,7 @@
 /*
  * Ranks that start together, at a moment on a clock that they share, instead of when a barrier
- * releases them. This is the header of clock/shared for its users.
- *
- * What is timed is then the time from the first start to the last end, and free of how unevenly a
- * barrier releases its ranks.
+ * releases them, which it does unevenly. What is timed is then the time from the first start to the
+ * last end. This is the header of clock/shared for its users.
  *
  * Before each start the ranks agree (one allreduce) on the latest of their proposals: each proposes
  * its own time plus some slack, in which the allreduce has to return. A rank that is late all the
@@ -26,8 +24,6 @@
 #include "common/result/output.h"
 #include "common/stats/sampling.h"
 
-#include <stdint.h>
-
 struct bc_start_window;
 
 /* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
@@ -35,9 +31,9 @@ struct bc_start_window;
 struct bc_start_window *bc_start_window_create(const struct bc_job *job,
                                                const struct bc_clock_cost *cost, double seconds);
 
-/* Returns on all ranks at the same time, where each has a processor. From time to time it measures
-   the shared clock again: when its error may have grown by more than a tenth of a microsecond.
-   Collective over MPI_COMM_WORLD. */
+/* Returns on all ranks at the same time, where each has a processor; without a window at once. From
+   time to time it measures the shared clock again: when its error may have grown by more than a
+   tenth of a microsecond. Collective over MPI_COMM_WORLD. */
 void bc_start_window_wait(struct bc_start_window *window);
 
 /* The value of `quantity` for a kernel that bc_start_window_wait started and that took from
