@@ -94,9 +94,11 @@ void *bc_allocate_pages(size_t bytes, const char *format, ...)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t pages = bytes / page + (bytes % page > 0 || bytes == 0);
     void *const memory = bytes <= PTRDIFF_MAX ? aligned_alloc(page, pages * page) : NULL;
+    if (memory != NULL)
+        memset(memory, 0, pages * page);
     va_list arguments;
     va_start(arguments, format);
     require(memory, format, arguments);
     va_end(arguments);
-    return memset(memory, 0, pages * page);
+    return memory;
 }

@@ -164,8 +164,9 @@ void bc_output_row(struct bc_output *output, const void *result);
 /* The status in a result struct; BC_OK if the table has no such column. */
 enum bc_status bc_table_status(const struct bc_table *table, const void *result);
 
-/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was cut off: last,
-   with the program's exit status. Nothing is written without metadata, or once something was lost. */
+/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was cut off:
+   last, with the program's exit status. Nothing is written without metadata, or once something was
+   lost. */
 void bc_output_end(struct bc_output *output, int status);
 
 /* True if everything so far could be written, to a file that is still there; true for NULL. */
@@ -175,8 +176,9 @@ bool bc_output_good(const struct bc_output *output);
    else false with errno set to why; true for NULL. */
 bool bc_output_close(struct bc_output *output);
 
-/* Flushes a stream that writes to a file of its own. 0 if everything so far could be written and the
-   file is still there (a folder may have been removed meanwhile), else what errno says of it. */
+/* Flushes a stream that writes to a file of its own. 0 if everything so far could be written and
+   the file is still there (a folder may have been removed meanwhile), else what errno says of it.
+ */
 int bc_stream_problem(FILE *stream);
 
 #endif

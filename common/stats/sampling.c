@@ -153,7 +153,7 @@ static void keep_samples(struct run *run, int rounds)
         const bool missed = sampler->missed[i];
         const bool drops = missed && (int64_t)sampler->dropped.samples.count < run->plan->retakes;
         append_round(drops ? &sampler->dropped : &sampler->kept, run->source,
-                     sampler->slowest + i * run->source->quantities);
+                     sampler->slowest + (ptrdiff_t)i * run->source->quantities);
         if (starts == NULL)
             continue;
         starts->rounds++;

@@ -65,7 +65,7 @@ static bool read_line(struct lines *lines, struct bc_error *error)
         if (!lines->complete && lines->length >= RESULTS_LINE_MAX)
             return refuse(lines, error, "longer than %zu MiB: this is no result",
                           RESULTS_LINE_MAX >> 20);
-        append(lines, lines->complete ? '\0' : byte);
+        append(lines, (char)(lines->complete ? 0 : c));
     }
     if (ferror(lines->stream))
         return bc_error_set(error, "cannot read '%.200s': %s", lines->path, strerror(errno));

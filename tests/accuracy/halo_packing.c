@@ -92,6 +92,6 @@ const struct bc_benchmark halo_packing_benchmark = {
     .name = "halo_packing",
     .summary = "Measures the packing and unpacking of faces.",
     .options = {options, sizeof options / sizeof *options, &defaults, sizeof defaults},
-    .bytes = {sizeof(struct state)},
+    .bytes = {.state = sizeof(struct state)},
     .open = pack,
 };

@@ -161,7 +161,7 @@ const struct bc_benchmark msgrate_bare_benchmark = {
     .name = "msgrate_bare",
     .summary = "Compares msgrate with bare loops.",
     .options = {msgrate_options, MSGRATE_OPTIONS, &defaults, sizeof defaults},
-    .bytes = {sizeof(struct msgrate_bench)},
+    .bytes = {.state = sizeof(struct msgrate_bench)},
     .complete = msgrate_complete,
     .fit = fit,
     .open = compare,
