@@ -61,8 +61,8 @@ static void create_coarray(struct halo_exchange *x)
         c->received_at[face] = halo_place(&x->box, x->received[face].start);
     }
     for (int d = 0; d < HALO_DIRECTIONS; d++)
-        c->sections[d] =
-            bc_type_box(HALO_DIRECTIONS, x->array, x->sent[2 * (size_t)d].extent, corner, MPI_DOUBLE);
+        c->sections[d] = bc_type_box(HALO_DIRECTIONS, x->array, x->sent[2 * (size_t)d].extent,
+                                     corner, MPI_DOUBLE);
     x->values = c->coarray.values;
     x->own = c;
 }

@@ -86,10 +86,9 @@ static bool takes_next(const char *word)
 {
     if (strncmp(word, "--", 2) != 0 || strchr(word, '=') != NULL)
         return false;
-    const size_t length = strlen(word + 2);
     for (size_t i = 0; i < options.count; i++) {
         const struct bc_option *const option = options.entries[i].option;
-        if (strncmp(option->long_name, word + 2, length) == 0)
+        if (strstr(option->long_name, word + 2) == option->long_name)
             return option->kind != BC_FLAG;
     }
     return false;
