@@ -2,7 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
-#include "monitor/report.h"
+#include "monitor/flags.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -4,6 +4,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/result/metadata.h"
 #include "common/result/output.h"
+#include "monitor/flags.h"
 
 #include <locale.h>
 #include <stdarg.h>

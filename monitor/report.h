@@ -6,18 +6,6 @@
 
 #include "monitor/rows.h"
 
-/* The flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR.
- */
-#define MONITOR_FLAGS(FLAG)                                                                        \
-    FLAG(pttopt) FLAG(coll) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
-
-static inline bool any_flag(const MPIX_Monitor *handle)
-{
-#define OR_FLAG(Flag) || handle->Flag
-    return 0 MONITOR_FLAGS(OR_FLAG);
-#undef OR_FLAG
-}
-
 struct warnings {
     int count;
     MPIX_Monitor_warning warning[MPIX_MONITOR_WARNING_SERVICES]; /* one of each code */

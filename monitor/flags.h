@@ -1,0 +1,17 @@
+/* The flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR. */
+#ifndef COMMCOST_MONITOR_FLAGS_H
+#define COMMCOST_MONITOR_FLAGS_H
+
+#include "monitor/mpirtmon.h"
+
+#define MONITOR_FLAGS(FLAG)                                                                        \
+    FLAG(pttopt) FLAG(coll) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
+
+static inline bool any_flag(const MPIX_Monitor *handle)
+{
+#define OR_FLAG(Flag) || handle->Flag
+    return 0 MONITOR_FLAGS(OR_FLAG);
+#undef OR_FLAG
+}
+
+#endif
