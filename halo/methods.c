@@ -1,6 +1,5 @@
 #include "halo/methods.h"
 
-#include "common/machine/memory.h"
 #include "common/mpi/coarray.h"
 #include "common/mpi/large_count.h"
 #include "common/mpi/mpi_check.h"

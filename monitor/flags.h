@@ -1,4 +1,5 @@
-/* The flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR. */
+/* The flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR.
+ */
 #ifndef COMMCOST_MONITOR_FLAGS_H
 #define COMMCOST_MONITOR_FLAGS_H
 

@@ -9,7 +9,6 @@
  *
  * The lower half of the ranks, ordered by node, measures, each with a partner in the upper half.
  */
-#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"

@@ -1,7 +1,6 @@
 /* Iterations with one-sided communication. A put goes into the window of its target, a get comes
    from it. A window that was exposed before the flush must not be written any more: what gets will
    transfer from it is read instead. */
-#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "msgrate/exchange.h"

@@ -1,6 +1,5 @@
 #include "msgrate/bench.h"
 
-#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "msgrate/peers.h"

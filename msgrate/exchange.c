@@ -1,6 +1,5 @@
 #include "msgrate/exchange.h"
 
-#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/stats/sampling.h"

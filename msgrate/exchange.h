@@ -8,6 +8,7 @@
 #define COMMCOST_MSGRATE_EXCHANGE_H
 
 #include "common/mpi/large_count.h"
+#include "common/mpi/mpi_check.h"
 #include "msgrate/bench.h"
 
 #include <mpi.h>

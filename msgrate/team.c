@@ -1,4 +1,3 @@
-#include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
 #include "msgrate/exchange.h"
 

@@ -1,6 +1,6 @@
 # How many ranks this machine has room for: the cores with a processor that this process
 # may run on, or the processors' time that control groups' quotas allow, whichever is less;
-# at least 1. Prints nothing where the system doesn't tell. common/machine/cores.h and control_groups.h
+# at least 1. Prints nothing where the system doesn't tell. common/machine/cores.h and limits.h
 # say what the files mean.
 #
 # usage: COMMCOST_SYSTEM=ROOT awk -f processors.awk   ROOT: "", but for tests, which have

@@ -7,7 +7,6 @@
  * The delay is short, since its variation is in the result.
  */
 #include "common/clock/work.h"
-#include "common/machine/memory.h"
 #include "common/machine/node_order.h"
 #include "common/mpi/grid.h"
 #include "common/mpi/mpi_check.h"

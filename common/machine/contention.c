@@ -1,7 +1,7 @@
 #include "common/machine/contention.h"
 
 #include "common/clock/clock.h"
-#include "common/machine/system_file.h"
+#include "common/machine/limits.h"
 #include "common/mpi/harness.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "common/machine/cores.h"
 
-#include "common/machine/system_file.h"
+#include "common/machine/limits.h"
 
 #include <stdint.h>
 

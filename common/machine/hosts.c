@@ -1,6 +1,5 @@
 #include "common/machine/hosts.h"
 
-#include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 

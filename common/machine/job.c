@@ -1,9 +1,8 @@
 #include "common/machine/job.h"
 
-#include "common/machine/control_groups.h"
+#include "common/machine/limits.h"
 #include "common/machine/cores.h"
 #include "common/machine/hosts.h"
-#include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 
@@ -311,4 +310,40 @@ void bc_job_free(struct bc_job *job)
     free(job->binding);
     free(job->shared_cores);
     free(job->exceeded_quota);
+}
+
+/* ---- launchers ------------------------------------------------------------------------------- */
+
+/* The value of the first variable that is set; NULL if none is. The list ends with NULL. */
+static const char *first_set(const char *const *variables)
+{
+    while (*variables != NULL && getenv(*variables) == NULL)
+        variables++;
+    return *variables != NULL ? getenv(*variables) : NULL;
+}
+
+bool bc_launcher_is_first(void)
+{
+    static const char *const variables[] = {
+        "PMI_RANK",    "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID",
+        "PALS_RANKID", NULL,
+    };
+    const char *const rank = first_set(variables);
+    return rank == NULL || strcmp(rank, "0") == 0;
+}
+
+long bc_launcher_processes(void)
+{
+    static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                            "SLURM_STEP_NUM_TASKS", NULL};
+    const char *const size = first_set(variables);
+    return size != NULL ? strtol(size, NULL, 10) : 0;
+}
+
+const char *bc_launcher_job_id(void)
+{
+    static const char *const variables[] = {
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID", "FLUX_JOB_ID", NULL,
+    };
+    return first_set(variables);
 }

@@ -53,4 +53,18 @@ int64_t bc_job_share_per_rank(const struct bc_job *job, int64_t node_bytes);
 /* Collective. */
 void bc_job_free(struct bc_job *job);
 
+/*
+ * What launchers and batch systems tell a process in environment variables, before MPI_Init and
+ * where it runs without MPI. Local.
+ */
+
+/* Whether this is the first process of its job, or no launcher says which one is. */
+bool bc_launcher_is_first(void);
+
+/* The number of processes of the job; 0 where no launcher says. */
+long bc_launcher_processes(void);
+
+/* The batch system's id of the job; NULL where there is none. */
+const char *bc_launcher_job_id(void);
+
 #endif

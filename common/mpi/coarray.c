@@ -1,6 +1,5 @@
 #include "common/mpi/coarray.h"
 
-#include "common/machine/memory.h"
 #include "common/mpi/large_count.h"
 #include "common/mpi/mpi_check.h"
 

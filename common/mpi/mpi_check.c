@@ -3,8 +3,11 @@
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 void bc_mpi_failed(const char *call, int code, const char *file, int line)
 {
@@ -31,4 +34,40 @@ void bc_abort(const char *format, ...)
     if (runs)
         MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
+}
+
+/* ---- allocation ------------------------------------------------------------------------------ */
+
+/* Ends the job if there is no memory. */
+static void require(const void *memory, const char *format, va_list arguments)
+{
+    char message[256];
+    if (memory != NULL)
+        return;
+    vsnprintf(message, sizeof message, format, arguments);
+    bc_abort("%s", message);
+}
+
+void *bc_allocate(size_t count, size_t element_bytes, const char *format, ...)
+{
+    void *const memory = calloc(count > 0 ? count : 1, element_bytes);
+    va_list arguments;
+    va_start(arguments, format);
+    require(memory, format, arguments);
+    va_end(arguments);
+    return memory;
+}
+
+void *bc_allocate_pages(size_t bytes, const char *format, ...)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t pages = bytes / page + (bytes % page > 0 || bytes == 0);
+    void *const memory = bytes <= PTRDIFF_MAX ? aligned_alloc(page, pages * page) : NULL;
+    if (memory != NULL)
+        memset(memory, 0, pages * page);
+    va_list arguments;
+    va_start(arguments, format);
+    require(memory, format, arguments);
+    va_end(arguments);
+    return memory;
 }

@@ -1,6 +1,6 @@
 #include "common/result/metadata.h"
 
-#include "common/machine/launcher.h"
+#include "common/machine/job.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 

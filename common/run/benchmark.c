@@ -2,8 +2,8 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/machine/launcher.h"
-#include "common/machine/memory.h"
+#include "common/machine/job.h"
+#include "common/machine/limits.h"
 #include "common/result/metadata.h"
 #include "common/run/finalize.h"
 

@@ -1,7 +1,6 @@
 #include "common/stats/sampling.h"
 
 #include "common/clock/clock.h"
-#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 

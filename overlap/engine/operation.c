@@ -1,6 +1,5 @@
 #include "overlap/engine/operation.h"
 
-#include "common/machine/memory.h"
 #include "common/mpi/mpi_check.h"
 
 #include <limits.h>

@@ -5,7 +5,7 @@
 #include "ranks.h"
 
 #include "common/machine/job.h"
-#include "common/machine/memory.h"
+#include "common/machine/limits.h"
 
 #include <sched.h>
 

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/machine/launcher.h"
+#include "common/machine/job.h"
 
 #include <stdlib.h>
 

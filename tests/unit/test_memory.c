@@ -1,8 +1,7 @@
 /*
  * What control groups leave: made-up ones, of both versions.
  */
-#include "common/machine/control_groups.h"
-#include "common/machine/memory.h"
+#include "common/machine/limits.h"
 
 #include "made_up_files.h"
 

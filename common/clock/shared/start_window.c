@@ -1,7 +1,7 @@
 #include "common/clock/shared/start_window.h"
 
+#include "common/mpi/mpi_check.h"
 #include "common/clock/shared/global_clock.h"
-#include "common/machine/memory.h"
 #include "common/mpi/harness.h"
 
 #include <mpi.h>

@@ -1,14 +1,51 @@
-#include "common/machine/control_groups.h"
+#include "common/machine/limits.h"
 
-#include "common/machine/system_file.h"
+#include "common/mpi/mpi_check.h"
 
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* ---- files of the system --------------------------------------------------------------------- */
+
+static bool parse(const char *text, int64_t *numbers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = strtoll(text, &end, 10);
+        if (end == text)
+            return false;
+        text = end;
+    }
+    return true;
+}
+
+bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
+{
+    char whole[PATH_MAX], line[256];
+    bool found = false;
+    va_list arguments;
+    va_start(arguments, path);
+    const int length = vsnprintf(whole, sizeof whole, path, arguments);
+    va_end(arguments);
+    FILE *const file = length < (int)sizeof whole ? fopen(whole, "r") : NULL;
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof line, file) != NULL)
+        found =
+            strncmp(line, word, strlen(word)) == 0 && parse(line + strlen(word), numbers, count);
+    fclose(file);
+    return found;
+}
 
 /* ---- the groups of a process ----------------------------------------------------------------- */
 
@@ -181,4 +218,61 @@ struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int coun
         finding.processors += rank_share;
     }
     return finding;
+}
+
+/* ---- memory of the node ---------------------------------------------------------------------- */
+
+int64_t bc_memory_available(void)
+{
+    int64_t kib;
+    const bool known = bc_system_numbers(&kib, 1, "MemAvailable:", "/proc/meminfo");
+    const int64_t of_node = known ? kib * 1024 : INT64_MAX;
+    const int64_t of_groups = bc_memory_of_groups(BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT);
+    return of_groups < of_node ? of_groups : of_node;
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+#define FOLDER "/dev/shm"
+
+/* With less than this an access may end in SIGBUS: a page may be larger than what is left. */
+#define FULL_BYTES ((int64_t)64 << 10)
+/* With less than this a library may not start: UCX takes 4.3 MiB a rank. */
+#define NEARLY_FULL_BYTES ((int64_t)16 << 20)
+
+int64_t bc_shared_memory_available(void)
+{
+    struct statvfs folder;
+    if (statvfs(FOLDER, &folder) != 0)
+        return INT64_MAX;
+    return (int64_t)folder.f_bavail * (int64_t)folder.f_frsize;
+}
+
+/* Says that /dev/shm is full, if fewer than min_bytes are free. A signal handler calls this. */
+static bool explain(int64_t min_bytes)
+{
+    static const char text[] =
+        "commcost: " FOLDER ", where MPI puts what the processes of a node share, "
+        "has little room left: clear it, or give the container more (docker run --shm-size)\n";
+    if (bc_shared_memory_available() >= min_bytes)
+        return false;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    return true;
+}
+
+static void on_bus_error(int signal_number)
+{
+    if (explain(FULL_BYTES))
+        _exit(1);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void bc_shared_memory_watch(bool speaks)
+{
+    struct sigaction action = {.sa_handler = on_bus_error};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+    if (speaks)
+        (void)explain(NEARLY_FULL_BYTES);
 }

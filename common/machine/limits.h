@@ -1,0 +1,91 @@
+/*
+ * What a process may still take: memory of its node, /dev/shm, and what its control groups allow.
+ * All functions are local.
+ *
+ * Linux ends a process that takes more than its node or its control groups have. MPI libraries put
+ * what the ranks of a node share into /dev/shm. Where that is too small some libraries give up in
+ * MPI_Init with an error of their own, and with others the kernel ends a process with SIGBUS at its
+ * first access, without any message.
+ *
+ * Containers and batch jobs bound a process by its control groups: memory, and processor time. When
+ * the processes of a group have used up its quota of processor time, the kernel stops them for the
+ * rest of the period ("docker run --cpus=1.5"). Below, `membership` is a file as /proc/self/cgroup,
+ * which names the groups of a process, and `mount` is where the hierarchies of groups are mounted
+ * (as /sys/fs/cgroup). The limits of all groups above the named ones count, too; those above the
+ * top of a container's view can't be seen from inside.
+ *
+ * Source: Linux's Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat,
+ * cpu.max), cgroup-v1/cgroups.rst, cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst
+ * (cpu.cfs_quota_us, cpu.cfs_period_us), and cgroups(7) for /proc/self/cgroup.
+ */
+#ifndef COMMCOST_COMMON_MACHINE_LIMITS_H
+#define COMMCOST_COMMON_MACHINE_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* The bytes that this process may still take: the minimum over its node and its control groups.
+   INT64_MAX where the system doesn't say. */
+int64_t bc_memory_available(void);
+
+/* The bytes that are free in /dev/shm; INT64_MAX where the system doesn't say. A signal handler may
+   call it: statvfs is a bare system call in Linux's C libraries. */
+int64_t bc_shared_memory_available(void);
+
+/* Call before MPI_Init: if `speaks`, warns on stderr when /dev/shm is nearly full. From now on a
+   SIGBUS while /dev/shm is full ends the process with one line that says so, and with exit status
+   1; a SIGBUS for another reason ends it as usual. */
+void bc_shared_memory_watch(bool speaks);
+
+/* ---- control groups -------------------------------------------------------------------------- */
+
+#define BC_GROUPS_OF_PROCESS "/proc/self/cgroup"
+#define BC_GROUPS_MOUNT "/sys/fs/cgroup"
+
+/* The bytes left in the groups: the minimum of limit minus usage. Cached pages of files don't count
+   as usage, since the kernel reclaims them. INT64_MAX without a limit. */
+int64_t bc_memory_of_groups(const char *membership, const char *mount);
+
+/* The quota of one group. */
+struct bc_quota {
+    uint64_t device, group; /* device and inode of the group's folder: the same for all processes
+                               that see the group, by whatever path */
+    double processors;      /* processor time per wall-clock time */
+    int64_t version;        /* of control groups: 1 or 2 */
+};
+
+/* The quotas that bound a process, from the innermost group outwards. With more than BC_QUOTAS_MAX
+   the outermost are left out. */
+enum { BC_QUOTAS_MAX = 8 };
+struct bc_quotas {
+    struct bc_quota of[BC_QUOTAS_MAX];
+    int64_t count;
+};
+
+void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount);
+
+/* What quotas mean for the ranks of one node. */
+struct bc_quota_finding {
+    double processors;        /* that all the ranks together may use; INFINITY without a limit */
+    struct bc_quota exceeded; /* the quota that allows each of its ranks the smallest share of a
+                                 processor, if that share is less than one processor */
+    int ranks;                /* that share the exceeded quota; 0: no quota is exceeded */
+};
+
+/* Judges the quotas of `count` ranks of one node: ranks share a quota if both have it. */
+struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int count);
+
+/* The name of the file that sets a group's quota. */
+const char *bc_quota_file(const struct bc_quota *quota);
+
+/* ---- files of the system --------------------------------------------------------------------- */
+
+/* Reads the `count` integers behind `word`, from the first line of a file that begins with the word
+   and has them; any line begins with "". printf makes the file's path of `path`. False without one.
+ */
+bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif
