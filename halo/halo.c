@@ -120,7 +120,7 @@ static void check_sharing(struct halo_state *halo, int i)
                          (long long)n.off_node, (long long)n.faces);
 }
 
-/* Says when the neighborhood collective brings faces to the wrong side. Collective. */
+/* Says when a method brings faces to the wrong side, which --check alone would show. Collective. */
 static void check_order(struct halo_state *halo, int i)
 {
     const struct halo_method *const method = &halo_methods[i];
@@ -185,8 +185,9 @@ static double repeat(void *context, int64_t repetitions)
     return halo_swap_often(round->method, round->exchange, repetitions, round->window);
 }
 
-/* The barrier, or the window, comes after the data is made, just before the timed region. There is
-   none after the swap: values that arrive or are read too late must be seen. */
+/* The barrier, or the window, comes after the data is made, just before the timed region, so that
+   no rank waits in the timed region for another one's data to be made. There is none after the
+   swap: values that arrive or are read too late must be seen. */
 static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;

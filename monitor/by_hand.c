@@ -23,7 +23,7 @@ static bool begin_receive(struct operation *operation, enum operation_kind kind,
     const int found = handle_remove(&message_communicators, message_key(message));
     monitor_unlock();
     const int communicator = found == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : found;
-    return begin_if_monitored(operation, &(struct plan){kind, communicator, {0}, true});
+    return begin_if_monitored(operation, kind, communicator, (struct sent){0}, true);
 }
 
 INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
@@ -80,7 +80,7 @@ MATCHED_RECEIVES(_c, MPI_Count)
         const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
         struct operation operation;                                                                \
         if (monitored)                                                                             \
-            operation_begin(&operation, comm, &(struct plan){.kind = OPERATION_##Name});           \
+            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
         const int error = next.Name arguments;                                                     \
         if (error == MPI_SUCCESS)                                                                  \
             communicator_duplicated(*newcomm, comm, "MPI_" #Name);                                 \
@@ -126,8 +126,7 @@ static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *
     const MPI_Comm freed = *comm;
     const int number = communicator_index(freed);
     struct operation operation;
-    const bool monitored =
-        begin_if_monitored(&operation, &(struct plan){.kind = kind, .communicator = number});
+    const bool monitored = begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
     const int error = free_it(comm);
     if (error == MPI_SUCCESS)
         communicator_freed(freed, number);
@@ -176,9 +175,11 @@ struct closing {
 
 static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
 {
-    struct closing closing = {.ending = window_take(win, EVERY_TARGET)};
-    const struct plan plan = {.kind = kind, .communicator = window_communicator(win)};
-    closing.monitored = begin_if_monitored(&closing.operation, &plan);
+    struct closing closing = {.ending = window_take(win, EVERY_TARGET),
+                              .monitored = is_monitored(CLASS_COLLECTIVE)};
+    if (closing.monitored)
+        operation_begin_at(&closing.operation, kind, window_communicator(win), (struct sent){0},
+                           false);
     return closing;
 }
 

@@ -9,9 +9,9 @@
 /* Marks what the library shows to programs; all other names are hidden. */
 #define INTERPOSED __attribute__((visibility("default")))
 
-/* The next definition of each MPI function that the monitor wraps, next.Wait of MPI_Wait: another
-   interposer's or the MPI library's. What the monitor itself asks MPI goes to PMPI_. Filled when
-   the library is loaded. */
+/* The next definition of each MPI function that the monitor wraps, next.Wait of MPI_Wait.
+   Interposers stack: each calls the next definition; the last one is the MPI library's. What the
+   monitor itself asks MPI goes to PMPI_. Filled when the library is loaded. */
 extern struct next_mpi {
 /* A declarator can't be in parentheses here. NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define NEXT(Name) __typeof__(MPI_##Name) *Name;
@@ -54,11 +54,12 @@ static inline int64_t bytes_received(const MPI_Status *status)
 }
 
 /* Begins an operation if its class is monitored. Returns whether it is. */
-static inline bool begin_if_monitored(struct operation *operation, const struct plan *plan)
+static inline bool begin_if_monitored(struct operation *operation, enum operation_kind kind,
+                                      int communicator, struct sent sent, bool receives)
 {
-    const bool monitored = is_monitored(operation_traits[plan->kind].class);
+    const bool monitored = is_monitored(operation_traits[kind].class);
     if (monitored)
-        operation_begin_at(operation, plan);
+        operation_begin_at(operation, kind, communicator, sent, receives);
     return monitored;
 }
 

@@ -59,9 +59,11 @@ const struct communicator *communicator_record(MPI_Comm comm, int number,
 /* The number of a communicator; an unknown one is entered as made by "communicator". */
 int communicator_index(MPI_Comm comm);
 
-/* Enters a new communicator, made by the MPI function of this name; the second, a duplicate, which
-   need not be complete yet. Nothing for MPI_COMM_NULL or before communicators_start. */
+/* Enters a new communicator, made by the MPI function of this name. Nothing for MPI_COMM_NULL or
+   before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
+
+/* The same for a duplicate, which need not be complete yet. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
 /* The communicator of this handle and number has been freed. MPI may have given the handle out

@@ -10,6 +10,7 @@
 #include "common/stats/stats.h"
 #include "monitor/calls.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 /* A request of a call. */
@@ -19,37 +20,46 @@ struct held {
     struct operation operation;
 };
 
-/* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
-static bool something_was_cancelled;
-
-/* A call that is followed. */
-struct call {
-    int room; /* for how many requests `held` and `statuses` have room */
-    struct held *held;
-    MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
-    void *allocated;
-    int count;
-    const MPI_Request *requests; /* the program's */
+/* Room for more requests than fit on the stack. Each thread has its own, which grows to what its
+   largest call needs and is freed with the thread. */
+struct room {
+    int capacity;
+    bool busy;          /* in use by a call from which MPI has called back the program */
+    struct held held[]; /* capacity of them, then as many statuses */
 };
 
-enum { MANY = 64 }; /* requests that have room on the stack */
+static pthread_key_t room_key;
+static bool has_room_key;
 
-/* Finds room, of which `allocated` must be freed. False if there is none. */
-static bool call_begin(struct call *call, int count, const MPI_Request *requests)
+__attribute__((constructor)) static void make_room_key(void)
 {
-    call->count = count;
-    call->requests = requests;
-    if (count <= call->room)
-        return true;
-    call->allocated = malloc((size_t)count * (sizeof *call->held + sizeof *call->statuses));
-    if (call->allocated == NULL)
-        return false;
-    call->held = call->allocated;
-    call->statuses = (void *)(call->held + count);
-    return true;
+    has_room_key = pthread_key_create(&room_key, free) == 0;
 }
 
-/* ---- before and after a call ----------------------------------------------------------------- */
+/* The thread's room, for `count` requests. NULL without memory or while it is busy. */
+static struct room *take_room(int count)
+{
+    if (!has_room_key)
+        return NULL;
+    struct room *room = pthread_getspecific(room_key);
+    if (room != NULL && room->busy)
+        return NULL;
+    if (room == NULL || room->capacity < count) {
+        (void)pthread_setspecific(room_key, NULL);
+        free(room);
+        room = malloc(sizeof *room + (size_t)count * (sizeof *room->held + sizeof(MPI_Status)));
+        if (room == NULL || pthread_setspecific(room_key, room) != 0) {
+            free(room);
+            return NULL;
+        }
+        room->capacity = count;
+    }
+    room->busy = true;
+    return room;
+}
+
+/* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
+static bool something_was_cancelled;
 
 /* Copies the handles before the call. */
 static void hold(struct held *held, int count, const MPI_Request *requests)
@@ -81,31 +91,120 @@ static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *st
 }
 
 /* The call has failed: an operation whose request it has freed is over, without an end. */
-static void drop_failed(const struct call *call)
+static void drop_failed(struct held *held, int count, const MPI_Request *requests)
 {
     monitor_lock();
-    for (int i = 0; i < call->count; i++) {
-        struct held *const held = &call->held[i];
-        if (call->requests[i] == MPI_REQUEST_NULL && held->request != MPI_REQUEST_NULL) {
-            if (!held->taken)
-                (void)request_take(held->request, &held->operation);
-            held->taken = false;
+    for (int i = 0; i < count; i++)
+        if (requests[i] == MPI_REQUEST_NULL && held[i].request != MPI_REQUEST_NULL) {
+            if (!held[i].taken)
+                (void)request_take(held[i].request, &held[i].operation);
+            held[i].taken = false;
         }
-    }
     monitor_unlock();
 }
 
 /* Puts back what was taken and not completed. The last comes first, so that the operations of one
    request keep their order. */
-static void put_back(const struct call *call)
+static void put_back(const struct held *held, int count)
 {
     if (!monitor_lock_needed)
         return;
     monitor_lock();
-    for (int i = call->count - 1; i >= 0; i--)
-        if (call->held[i].taken)
-            request_put_back(call->held[i].request, &call->held[i].operation);
+    for (int i = count - 1; i >= 0; i--)
+        if (held[i].taken)
+            request_put_back(held[i].request, &held[i].operation);
     monitor_unlock();
+}
+
+uint64_t posted_own_ticks(void)
+{
+    enum { ROUNDS = 101 };
+    double ticks[ROUNDS];
+    MPI_Request request; /* a value that no request has */
+    memset(&request, 0x5a, sizeof request);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct operation operation;
+        struct held held;
+        operation_begin_at(&operation, OPERATION_Irecv, OTHER_COMMUNICATORS, (struct sent){0},
+                           true);
+        (void)operation_posted(&operation, MPI_SUCCESS, request);
+        hold(&held, 1, &request);
+        ticks[i] = (double)(ticks_now() - operation.start_ticks);
+        if (!held.taken)
+            (void)request_take(request, &operation);
+    }
+    return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
+}
+
+/* ---- calls on one request -------------------------------------------------------------------- */
+
+/* The call has returned `error`, which this returns, too. */
+static int end_one(struct held *held, const MPI_Request *request, int error, bool is_complete,
+                   const MPI_Status *status)
+{
+    const uint64_t end_ticks = ticks_now();
+    if (error != MPI_SUCCESS)
+        drop_failed(held, 1, request);
+    else if (is_complete)
+        end_held(held, end_ticks, status);
+    put_back(held, 1);
+    return error;
+}
+
+/* Wrapper of a function that completes one request. NOLINTBEGIN(bugprone-macro-parentheses) */
+#define COMPLETES_ONE(Name, parameters, arguments, handle, is_complete)                            \
+    INTERPOSED int MPI_##Name parameters                                                           \
+    {                                                                                              \
+        if (!is_anything_monitored())                                                              \
+            return next.Name arguments;                                                            \
+        struct held held;                                                                          \
+        MPI_Status own;                                                                            \
+        if (status == MPI_STATUS_IGNORE)                                                           \
+            status = &own;                                                                         \
+        hold(&held, 1, handle);                                                                    \
+        const int error = next.Name arguments;                                                     \
+        return end_one(&held, handle, error, is_complete, status);                                 \
+    }
+
+COMPLETES_ONE(Wait, (MPI_Request * request, MPI_Status *status), (request, status), request, true)
+COMPLETES_ONE(Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status),
+              request, error == MPI_SUCCESS && *flag)
+COMPLETES_ONE(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
+              (request, flag, status), &request, error == MPI_SUCCESS && *flag)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* ---- calls on several requests --------------------------------------------------------------- */
+
+enum { MANY = 64 }; /* requests that have room on the stack */
+
+/* A call that is followed. */
+struct call {
+    struct held *held;
+    MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
+    struct room *room;    /* NULL: on the stack */
+    int count;
+    const MPI_Request *requests; /* the program's */
+};
+
+/* Finds room for a call, which has that for MANY on the stack. False if there is none. */
+static bool call_begin(struct call *call, int count, const MPI_Request *requests)
+{
+    call->count = count;
+    call->requests = requests;
+    if (count <= MANY)
+        return true;
+    call->room = take_room(count);
+    if (call->room == NULL)
+        return false;
+    call->held = call->room->held;
+    call->statuses = (void *)(call->held + count);
+    return true;
+}
+
+static void call_end(const struct call *call)
+{
+    if (call->room != NULL)
+        call->room->busy = false;
 }
 
 /* There is no room for the call, so these operations can't be followed. */
@@ -122,8 +221,7 @@ static void lose(int count, const MPI_Request *requests)
 
 /* Before a call on `count` requests. False if there is no room to follow it. `statuses`, one for
    each request that the call may complete, become the monitor's where the program ignores them. */
-static inline bool follow(struct call *call, int count, const MPI_Request *requests,
-                          MPI_Status **statuses)
+static bool follow(struct call *call, int count, const MPI_Request *requests, MPI_Status **statuses)
 {
     if (!call_begin(call, count, requests)) {
         lose(count, requests);
@@ -153,72 +251,42 @@ static int followed(const struct call *call, int error, int completed, const int
             end_held(&call->held[indices != NULL ? indices[i] : i], end_ticks, status);
     }
     if (error != MPI_SUCCESS)
-        drop_failed(call);
-    put_back(call);
-    free(call->allocated);
+        drop_failed(call->held, call->count, call->requests);
+    put_back(call->held, call->count);
+    call_end(call);
     return error;
 }
 
-uint64_t posted_own_ticks(void)
-{
-    enum { ROUNDS = 101 };
-    double ticks[ROUNDS];
-    MPI_Request request; /* a value that no request has */
-    memset(&request, 0x5a, sizeof request);
-    for (int i = 0; i < ROUNDS; i++) {
-        struct operation operation;
-        struct held held;
-        operation_begin_at(&operation,
-                           &(struct plan){OPERATION_Irecv, OTHER_COMMUNICATORS, {0}, true});
-        (void)operation_posted(&operation, MPI_SUCCESS, request);
-        hold(&held, 1, &request);
-        ticks[i] = (double)(ticks_now() - operation.start_ticks);
-        if (!held.taken)
-            (void)request_take(request, &operation);
-    }
-    return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
-}
-
-/* ---- calls that complete --------------------------------------------------------------------- */
-
 /* Wrapper of a function that completes, of `count` requests, the `completed` ones of these indices
-   (NULL: the first ones). `Room` is 1 or MANY. NOLINTBEGIN(bugprone-macro-parentheses) */
-#define COMPLETES(Name, parameters, arguments, Room, count, requests, completed, indices)          \
+   (NULL: the first ones). NOLINTBEGIN(bugprone-macro-parentheses) */
+#define COMPLETES(Name, parameters, arguments, completed, indices)                                 \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
         if (!is_anything_monitored())                                                              \
             return next.Name arguments;                                                            \
-        struct held held[Room];                                                                    \
-        MPI_Status own[Room];                                                                      \
-        struct call call = {.room = Room, .held = held, .statuses = own};                          \
+        struct held held[MANY];                                                                    \
+        MPI_Status own[MANY];                                                                      \
+        struct call call = {.held = held, .statuses = own};                                        \
         const bool is_followed = follow(&call, count, requests, &status);                          \
         const int error = next.Name arguments;                                                     \
         return is_followed ? followed(&call, error, completed, indices) : error;                   \
     }
 
-COMPLETES(Wait, (MPI_Request * request, MPI_Status *status), (request, status), 1, 1, request,
-          error == MPI_SUCCESS, NULL)
-COMPLETES(Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status), 1,
-          1, request, error == MPI_SUCCESS && *flag, NULL)
-COMPLETES(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
-          (request, flag, status), 1, 1, &request, error == MPI_SUCCESS && *flag, NULL)
 COMPLETES(Waitall, (int count, MPI_Request requests[], MPI_Status status[]),
-          (count, requests, status), MANY, count, requests, count, NULL)
+          (count, requests, status), count, NULL)
 COMPLETES(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status status[]),
-          (count, requests, flag, status), MANY, count, requests,
-          error != MPI_SUCCESS || *flag ? count : 0, NULL)
+          (count, requests, flag, status), error != MPI_SUCCESS || *flag ? count : 0, NULL)
 COMPLETES(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
-          (count, requests, index, status), MANY, count, requests,
-          error == MPI_SUCCESS && *index != MPI_UNDEFINED, index)
+          (count, requests, index, status), error == MPI_SUCCESS && *index != MPI_UNDEFINED, index)
 COMPLETES(Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
-          (count, requests, index, flag, status), MANY, count, requests,
+          (count, requests, index, flag, status),
           error == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED, index)
 COMPLETES(Waitsome,
           (int count, MPI_Request requests[], int *completed, int indices[], MPI_Status status[]),
-          (count, requests, completed, indices, status), MANY, count, requests, *completed, indices)
+          (count, requests, completed, indices, status), *completed, indices)
 COMPLETES(Testsome,
           (int count, MPI_Request requests[], int *completed, int indices[], MPI_Status status[]),
-          (count, requests, completed, indices, status), MANY, count, requests, *completed, indices)
+          (count, requests, completed, indices, status), *completed, indices)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- cancelling, freeing and starting -------------------------------------------------------- */
@@ -250,7 +318,8 @@ static bool begin_start(MPI_Request request, struct operation *operation)
         ;
     const struct plan plan = found != NULL ? *found : (struct plan){0};
     monitor_unlock();
-    return found != NULL && begin_if_monitored(operation, &plan);
+    return found != NULL &&
+           begin_if_monitored(operation, plan.kind, plan.communicator, plan.sent, plan.receives);
 }
 
 INTERPOSED int MPI_Start(MPI_Request *request)
@@ -265,7 +334,7 @@ INTERPOSED int MPI_Start(MPI_Request *request)
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
     struct held held[MANY];
-    struct call call = {.room = MANY, .held = held};
+    struct call call = {.held = held};
     if (!is_anything_monitored() || !call_begin(&call, count, requests))
         return next.Startall(count, requests);
     for (int i = 0; i < count; i++)
@@ -274,6 +343,6 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
     for (int i = 0; i < count; i++)
         if (call.held[i].taken)
             (void)operation_posted(&call.held[i].operation, error, requests[i]);
-    free(call.allocated);
+    call_end(&call);
     return error;
 }

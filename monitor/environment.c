@@ -146,9 +146,12 @@ bool environment_parse(const char *text, struct environment *environment, struct
 {
     *environment = (struct environment){.handle = MPIX_MONITOR_DEFAULTS};
     /* The program may have chosen a locale with a decimal comma. */
-    const locale_t usual = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t usual = uselocale(plain);
     const bool good = parse_words(text, environment, error);
-    freelocale(uselocale(usual));
+    (void)uselocale(usual);
+    if (plain != (locale_t)0)
+        freelocale(plain);
     if (good && !any_flag(&environment->handle))
         (void)set_all(environment, NULL);
     environment->handle.profile = 1;

@@ -1,6 +1,7 @@
 /*
  * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR on rank 0,
- * a list of the words that monitor/README.md lists, separated by commas.
+ * words separated by commas: flags (flags.h; `all`), `per-rank`, and large=SIZE, timeout=TIME and
+ * output=FILE as monitor/README.md says.
  *
  * Without any flag it monitors everything; where the variable is empty or not set, nothing. Of a
  * word that comes twice the last one counts. The name of a file may have commas, unless a word

@@ -5,6 +5,8 @@
 
 #include "monitor/mpirtmon.h"
 
+#include <stdbool.h>
+
 #define MONITOR_FLAGS(FLAG)                                                                        \
     FLAG(pttopt) FLAG(coll) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
 

@@ -104,6 +104,7 @@ int handle_remove(struct handle_map *map, uint64_t key);
 
 /* ---- pools ----------------------------------------------------------------------------------- */
 
+/* No pool gives out 0, so zeroed places are empty. */
 enum { NONE = 0 };
 
 /* Gives out the numbers from 1 to max, those that were given back first. The caller has the lock.

@@ -238,8 +238,9 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    /* This thread's locale; glibc and musl make "C" without memory. */
-    const locale_t usual = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    /* The locale of this thread only, until the report is written. */
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t usual = uselocale(plain);
     struct bc_job job;
     bc_job_describe(&job);
     MPI_Comm comm;
@@ -247,6 +248,8 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     const int code = agreed(write_all(snapshot, rows, &job, comm));
     BC_MPI(PMPI_Comm_free(&comm));
     bc_job_free(&job);
-    freelocale(uselocale(usual));
+    (void)uselocale(usual);
+    if (plain != (locale_t)0)
+        freelocale(plain);
     return code;
 }

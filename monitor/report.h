@@ -22,8 +22,8 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);
  * Writes the report of an ended snapshot to the snapshot's file on rank 0 and flushes it: metadata,
  * warnings, the rows of all ranks together and, if rank 0's handle asks for them, the rows of each
  * rank. `rows` are this rank's; on rank 0 they become those of the report. A rank without memory
- * for its rows must call this too, with what rows_of_snapshot left. Numbers have a decimal point in
- * any locale.
+ * for its rows must call this too, with what rows_of_snapshot left. The locale stays as it is;
+ * numbers have a decimal point in any locale.
  *
  * Collective over MPI_COMM_WORLD, whose attributes are not copied. Returns MPIX_MONITOR_SUCCESS,
  * _ERR_OUTPUT or _ERR_MEMORY, the same on all ranks. Writes nothing if rank 0 has no memory for the

@@ -19,21 +19,26 @@
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 
 /* Finds the requests of operations that are complete at once, with a few operations to nobody and
-   to this process itself. Call it once, when MPI is initialised. Neither needs the lock. */
+   to this process itself. Call it once, when MPI is initialised. Needs no lock. */
 void requests_start(void);
+
+/* Whether this is one of those requests. Needs no lock. */
 bool request_is_complete(MPI_Request request);
 
-/* REPEATED: not added: handed out while an operation of it was in flight, now or at any time
- * before.
- */
-enum request_added { REQUEST_ADDED, REQUEST_WITHOUT_ROOM, REQUEST_REPEATED };
+enum request_added {
+    REQUEST_ADDED,
+    REQUEST_WITHOUT_ROOM,
+    REQUEST_REPEATED, /* not added: handed out while an operation of it was in flight, now or at any
+                         time before */
+};
 
 /* Adds an operation that was given this request. */
 enum request_added request_add(MPI_Request request, const struct operation *operation);
 
-/* Takes out the oldest operation of a request (false if there is none), and puts it back, in front
-   of the others. */
+/* Takes out the oldest operation of a request. False if there is none. */
 bool request_take(MPI_Request request, struct operation *operation);
+
+/* Puts it back, in front of the others. */
 void request_put_back(MPI_Request request, const struct operation *operation);
 
 /* Forgets all operations, but no persistent requests. */
@@ -43,8 +48,10 @@ void requests_clear(void);
    `error`, which this returns, too. Takes the lock. */
 int persistent_made(int error, MPI_Request request, const struct plan *plan);
 
-/* NULL, or nothing, if the request isn't a known persistent one. Valid until persistent_remove. */
+/* NULL if the request isn't a known persistent one. Valid until persistent_remove. */
 const struct plan *persistent_find(MPI_Request request);
+
+/* Nothing if the request isn't a known persistent one. */
 void persistent_remove(MPI_Request request);
 
 #endif

@@ -54,12 +54,12 @@ struct source {
     double tick_s;
     int rank;
     struct rows *rows;
+    int capacity;
 };
 
-/* Makes room for more rows. False without memory. */
-static bool make_room(struct rows *rows, int added)
+/* Makes room for this many rows. False without memory. */
+static bool make_room(struct rows *rows, size_t count)
 {
-    const size_t count = (size_t)rows->count + (size_t)added;
     struct keyed_row *const larger = realloc(rows->rows, count * sizeof *larger);
     if (larger != NULL)
         rows->rows = larger;
@@ -72,9 +72,13 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
                                  const char *operation_name)
 {
     struct rows *const rows = source->rows;
-    if (!make_room(rows, 1)) {
-        rows->incomplete = true;
-        return NULL;
+    if (rows->count == source->capacity) {
+        const int capacity = source->capacity > 0 ? 2 * source->capacity : 32;
+        if (!make_room(rows, (size_t)capacity)) {
+            rows->incomplete = true;
+            return NULL;
+        }
+        source->capacity = capacity;
     }
     struct keyed_row *const keyed = &rows->rows[rows->count++];
     /* Also the padding: rows are sent as bytes. */
@@ -344,7 +348,7 @@ bool rows_append(struct rows *rows, const struct rows *more)
 {
     if (more->count == 0)
         return true;
-    if (!make_room(rows, more->count))
+    if (!make_room(rows, (size_t)rows->count + (size_t)more->count))
         return false;
     memcpy(rows->rows + rows->count, more->rows, (size_t)more->count * sizeof *more->rows);
     rows->count += more->count;

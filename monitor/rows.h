@@ -27,8 +27,9 @@ struct rows {
     int64_t unplaced; /* operations on OTHER_COMMUNICATORS, for want of room; summed over ranks */
 };
 
-/* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local.
-   False without memory: then there are no rows, and `incomplete` tells rows_gather. */
+/* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local,
+   but MPI must be initialised. False without memory: then there are no rows, and `incomplete` tells
+   rows_gather. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
 /*

@@ -49,25 +49,28 @@ static void begin_in(struct snapshot *snapshot, const struct operation *operatio
 }
 
 /* Begins an operation and gives up the lock, which the caller has: reading the clock comes last. */
-static void begin(struct operation *operation, int communicator, const struct plan *plan)
+static inline void begin(struct operation *operation, enum operation_kind kind, int communicator,
+                         struct sent sent, bool receives)
 {
     *operation = (struct operation){.epoch = epoch,
                                     .communicator = (int16_t)communicator,
-                                    .kind = (uint8_t)plan->kind,
-                                    .receives = plan->receives};
+                                    .kind = (uint8_t)kind,
+                                    .receives = receives};
     for (int i = 0; i < active_count; i++)
-        begin_in(active[i], operation, plan->sent);
+        begin_in(active[i], operation, sent);
     monitor_unlock();
     operation->start_ticks = ticks_now();
 }
 
-void operation_begin_at(struct operation *operation, const struct plan *plan)
+void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
+                        struct sent sent, bool receives)
 {
     monitor_lock();
-    begin(operation, plan->communicator, plan);
+    begin(operation, kind, communicator, sent, receives);
 }
 
-void operation_begin(struct operation *operation, MPI_Comm comm, const struct plan *plan)
+void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
+                     struct sent sent, bool receives)
 {
     monitor_lock();
     int communicator = communicator_find(comm);
@@ -76,7 +79,7 @@ void operation_begin(struct operation *operation, MPI_Comm comm, const struct pl
         communicator = communicator_index(comm);
         monitor_lock();
     }
-    begin(operation, communicator, plan);
+    begin(operation, kind, communicator, sent, receives);
 }
 
 /* Whether the snapshot was active when the operation began. */

@@ -4,8 +4,8 @@
  * An operation begins (its call counts, and what it sends) and ends (it counts as completed, with
  * its time and what it received). It ends in the snapshots that were active when it began: each
  * snapshot has an epoch, the number of its start, and an operation keeps that in which it began.
- * Memory is allocated when a snapshot is created, and none later. All functions are local. "Wants
- * the lock": the caller has the monitor's lock, see handles.h.
+ * Memory for counts is allocated when a snapshot is created, and none later. All functions are
+ * local. "Wants the lock": the caller has the monitor's lock, see handles.h.
  */
 #ifndef COMMCOST_MONITOR_SNAPSHOT_H
 #define COMMCOST_MONITOR_SNAPSHOT_H
@@ -38,7 +38,7 @@ struct sent {
     bool is_message; /* counts as small or large */
 };
 
-/* What is known of an operation before it begins. */
+/* What each start of a persistent request begins. */
 struct plan {
     enum operation_kind kind;
     int communicator; /* its number */
@@ -50,9 +50,9 @@ struct plan {
 struct operation {
     uint64_t start_ticks;
     uint32_t epoch;
-    int16_t communicator;
-    uint8_t kind;
-    bool receives;
+    int16_t communicator;  /* its number */
+    uint8_t kind;          /* enum operation_kind */
+    bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
@@ -60,10 +60,12 @@ struct operation {
 
 _Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
 
-/* Begins an operation on the plan's communicator, or on `comm`: counts the call, then, last of all,
-   reads the clock. Both take the lock. */
-void operation_begin_at(struct operation *operation, const struct plan *plan);
-void operation_begin(struct operation *operation, MPI_Comm comm, const struct plan *plan);
+/* Begins an operation on a communicator, or on the one of this number: counts the call, then, last
+   of all, reads the clock. Both take the lock. Their arguments fit into registers. */
+void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
+                     struct sent sent, bool receives);
+void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
+                        struct sent sent, bool receives);
 
 /* Ends an operation at `end_ticks`. Takes the lock. */
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
@@ -77,9 +79,11 @@ void operation_ended_when_posted(const struct operation *operation);
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
                       uint64_t end_ticks);
 
-/* The end of an operation can't be followed; those of a window or a persistent request that found
-   no room can't. Both want the lock. */
+/* The end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);
+
+/* A window or a persistent request found no room, so its operations can't be followed. Wants the
+   lock. */
 void object_without_room(void);
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
@@ -111,18 +115,24 @@ struct communicator_counts {
 };
 
 struct snapshot {
+    /* Set at the start. */
     int64_t serial;
     uint32_t epoch;
     MPIX_Monitor asked;         /* the handle's values, defaults filled in */
     const MPIX_Monitor *handle; /* to recognise it at the end */
     FILE *file;
-    uint64_t start_ticks, end_ticks;
-    uint64_t timeout_ticks;                    /* UINT64_MAX: none */
-    struct services services;                  /* readings at the start, if asked for */
+    uint64_t start_ticks;
+    uint64_t timeout_ticks;   /* UINT64_MAX: none */
+    struct services services; /* readings at the start, if asked for */
+
+    /* Counted. */
     struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by number */
     int64_t untracked;                         /* operations whose end could not be followed */
-    int64_t untold;  /* one-sided operations that may have timed out or not, for want of room */
-    int64_t unknown; /* windows and persistent requests without room; set at the end */
+    int64_t untold; /* one-sided operations that may have timed out or not, for want of room */
+
+    /* Set at the end. */
+    int64_t unknown; /* windows and persistent requests without room */
+    uint64_t end_ticks;
 };
 
 /* The classes that any snapshot counts, bit 1 << class. Mostly 0; every wrapper reads it, without
@@ -151,9 +161,10 @@ bool snapshots_count_timeouts(void);
 /* A snapshot of what the handle asks for, which is not active yet. NULL without memory. */
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 
-/* Makes it active (false if MPIX_MONITOR_ACTIVE_MAX snapshots are; wants the lock), or inactive,
-   with its end set. Its counts stay until snapshot_free. The other two take the lock. */
+/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
 bool snapshot_start(struct snapshot *snapshot);
+
+/* Makes it inactive and sets its end; its counts stay until snapshot_free. Both take the lock. */
 void snapshot_stop(struct snapshot *snapshot);
 void snapshot_free(struct snapshot *snapshot);
 

@@ -29,9 +29,11 @@ enum {
     WINDOW_BITS = 10,
     WINDOWS_MAX = 3 << (WINDOW_BITS - 2),
     PLACE_BITS = 14,
+    GROUPS_MAX = 1 << PLACE_BITS,
     STARTS_MAX = 1 << 16,
-    GROUPS_MAX = (1 << PLACE_BITS) + STARTS_MAX,
 };
+
+_Static_assert(WINDOWS_MAX <= 3 << (WINDOW_BITS - 2), "the map has room for them all");
 
 static struct handle_map window_numbers = HANDLE_MAP(WINDOW_BITS);
 

@@ -18,8 +18,10 @@ enum { EVERY_TARGET = INT_MIN }; /* no rank, nor MPI_PROC_NULL */
 
 void window_created(MPI_Win win, MPI_Comm comm);
 
-/* The number of a window, or HANDLE_UNKNOWN; and that of its communicator. */
+/* The number of a window, or HANDLE_UNKNOWN. */
 int window_number(MPI_Win win);
+
+/* The number of a window's communicator; OTHER_COMMUNICATORS if the window is unknown. */
 int window_communicator(MPI_Win win);
 
 /* The window of this handle and number has been freed. MPI may have given the handle out again

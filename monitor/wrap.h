@@ -10,10 +10,11 @@
 /* `parameters` and `arguments` are lists in parentheses already.
    NOLINTBEGIN(bugprone-macro-parentheses) */
 
-/* What is in the parentheses. */
+/* What is in the parentheses, for lists that something is added to. */
 #define UNPACK(...) __VA_ARGS__
 
-/* Wrapper of a blocking function. `begin` begins `operation`; `received` is a status or NULL. */
+/* Wrapper of a blocking function. `begin` begins `operation`; `received` is the status of an
+   operation that receives, else NULL. */
 #define BLOCKING(Name, Class, parameters, arguments, begin, received)                              \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
@@ -38,10 +39,8 @@
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-#define PLAN_MESSAGE(Name, sent_bytes, destination, does_receive)                                  \
-    .kind = OPERATION_##Name, .sent = SENT(sent_bytes, destination), .receives = (does_receive)
-#define BEGIN_MESSAGE(...)                                                                         \
-    operation_begin(&operation, comm, &(struct plan){PLAN_MESSAGE(__VA_ARGS__)})
+#define BEGIN_MESSAGE(Name, sent_bytes, destination, does_receive)                                 \
+    operation_begin(&operation, OPERATION_##Name, comm, SENT(sent_bytes, destination), does_receive)
 
 #define SEND(Name, parameters, arguments, ...)                                                     \
     BLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, BEGIN_MESSAGE(Name, __VA_ARGS__),  \
@@ -56,35 +55,35 @@
 #define MESSAGE(Name, parameters, arguments, ...)                                                  \
     NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, BEGIN_MESSAGE(Name, __VA_ARGS__))
 
-#define PERSISTENT(Name, parameters, arguments, ...)                                               \
+#define PERSISTENT(Name, parameters, arguments, sent_bytes, destination, does_receive)             \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
     {                                                                                              \
         const int error = NEXT(Name)(UNPACK arguments, request);                                   \
-        const struct plan plan = {.communicator = communicator_index(comm),                        \
-                                  PLAN_MESSAGE(Name, __VA_ARGS__)};                                \
+        const struct plan plan = {OPERATION_##Name, communicator_index(comm),                      \
+                                  SENT(sent_bytes, destination), does_receive};                    \
         return persistent_made(error, *request, &plan);                                            \
     }
 
 /* ---- collective operations ------------------------------------------------------------------- */
 
-/* Declares `plan`. `sent_bytes` may use `on`, the communicator's record. */
-#define PLAN_COLLECTIVE(Name, sent_bytes)                                                          \
+/* Declares `on`, the communicator's record, and `number`, its number. */
+#define KNOW_COMMUNICATOR                                                                          \
     struct communicator described;                                                                 \
-    struct plan plan = {.kind = OPERATION_##Name, .communicator = communicator_index(comm)};       \
-    const struct communicator *const on =                                                          \
-        communicator_record(comm, plan.communicator, &described);                                  \
-    (void)on;                                                                                      \
-    plan.sent.bytes = (sent_bytes)
+    const int number = communicator_index(comm);                                                   \
+    const struct communicator *const on = communicator_record(comm, number, &described);           \
+    (void)on
 
 #define BEGIN_COLLECTIVE(Name, sent_bytes)                                                         \
-    PLAN_COLLECTIVE(Name, sent_bytes);                                                             \
-    operation_begin_at(&operation, &plan)
+    KNOW_COMMUNICATOR;                                                                             \
+    operation_begin_at(&operation, OPERATION_##Name, number, (struct sent){.bytes = (sent_bytes)}, \
+                       false)
 
 #if MPI_VERSION >= 4
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes)                             \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Info info, MPI_Request * request)         \
     {                                                                                              \
-        PLAN_COLLECTIVE(Name, sent_bytes);                                                         \
+        KNOW_COMMUNICATOR;                                                                         \
+        const struct plan plan = {OPERATION_##Name, number, {.bytes = (sent_bytes)}, false};       \
         const int error = NEXT(Name)(UNPACK arguments, info, request);                             \
         return persistent_made(error, *request, &plan);                                            \
     }
@@ -102,9 +101,8 @@
 /* ---- one-sided communication ----------------------------------------------------------------- */
 
 #define BEGIN_ONE_SIDED(Name, moved_bytes)                                                         \
-    operation_begin_at(&operation, &(struct plan){.kind = OPERATION_##Name,                        \
-                                                  .communicator = window_communicator(win),        \
-                                                  .sent = SENT(moved_bytes, target)})
+    operation_begin_at(&operation, OPERATION_##Name, window_communicator(win),                     \
+                       SENT(moved_bytes, target), false)
 
 #define ONE_SIDED(Name, parameters, arguments, moved_bytes)                                        \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
@@ -135,7 +133,7 @@
         const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
         struct operation operation;                                                                \
         if (monitored)                                                                             \
-            operation_begin(&operation, comm, &(struct plan){.kind = OPERATION_##Name});           \
+            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
         const int error = NEXT(Name) arguments;                                                    \
         if (monitored)                                                                             \
             (void)operation_returned(&operation, error, NULL);                                     \

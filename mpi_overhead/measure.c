@@ -119,8 +119,8 @@ static void take_full(void *context, double *values)
 
 static const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
 
-/* Tells all ranks rank 0's units of work and iterations of the next loops; false after the last
-   ones: 0 iterations. Collective. */
+/* Gives all ranks rank 0's units and iterations of the next loops. 0 iterations end the search;
+   returns false then. Collective. */
 static bool agree_on_round(struct round *round)
 {
     uint64_t order[2] = {round->units, (uint64_t)round->iterations};
@@ -342,7 +342,8 @@ static void measure_by_fit(struct overhead_bench *bench, double seconds,
 
 /* ---- -b RATIO: the specification to the letter ----------------------------------------------- */
 
-/* A loop for each amount of work; base_t is the average iter_t until that exceeds its threshold. */
+/* A loop for each amount of work; base_t is the running average of iter_t until iter_t exceeds the
+   base threshold. */
 static void measure_by_threshold(struct overhead_bench *bench, double seconds,
                                  struct overhead_result *result)
 {

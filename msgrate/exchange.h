@@ -197,7 +197,7 @@ void msgrate_access_create(struct msgrate_exchange *exchange, struct msgrate_ben
 void msgrate_access_destroy(struct msgrate_exchange *exchange);
 
 /* Makes the next iterations those of a pattern, between this rank and its partner or all its
-   peers. Both functions above do that, too. Local. */
+   peers. msgrate_exchange_create and msgrate_access_create call it. Local. */
 void msgrate_choose(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern);
 
 /* Measures the pattern within `seconds` (significant on rank 0). Collective. */

@@ -23,7 +23,7 @@ typedef void msgrate_within_fn(void *context, int first, int strides, int64_t *w
 
 /* The smallest stride with distinct peers that puts the largest share of them on other nodes. Asks
    `within_of` for strides up to ranks / 2 (larger ones are the same distances the other way round),
-   and for none after one that puts all there. There must be more ranks than peers. */
+   and stops after a stride that puts all peers on other nodes. Needs more ranks than peers. */
 int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context);
 
 /* Lists the `count` ranks that `rank` sends to and receives from. A message to sends[count - 1 - i]
@@ -31,7 +31,8 @@ int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, voi
    steps i = 0, 1 ..., and none waits for a message that is sent in a later step. */
 void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, int *receives);
 
-/* The partner in a job cut in halves; -1 for the last rank of an odd job, which rests. */
+/* The partner in a job cut in halves, the lower of which sends to the upper; -1 for the last rank
+   of an odd job, which rests. */
 int msgrate_partner(int rank, int ranks);
 
 #endif

@@ -49,8 +49,9 @@ static void come_late(const struct overlap_operation *operation, const struct ma
     BC_MPI(MPI_Win_flush_all(marks->window));
 }
 
-/* One rank in turn comes late; a rank that has left the barrier must find its mark. Reading that
-   takes no message, so a rank that was let out early can't be held up until the mark is there. */
+/* One rank in turn comes late; a rank that has left the barrier must find the mark that the late
+   rank wrote before it entered. Reading the mark takes no message, so a rank that was let out early
+   can't be held up until the mark is there. */
 static bool check(struct overlap_operation *operation)
 {
     if (operation->check_state == NULL)

@@ -1,5 +1,6 @@
-/* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D grid,
-   the same to both where they are one rank: the standard isn't clear about which goes where. */
+/* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D grid.
+   Where two neighbours are the same rank both blocks hold the same values: the standard does not
+   say clearly which block arrives where. */
 #include "overlap/engine/overlap.h"
 
 OVERLAP_COLLECTIVE(ineighbor_alltoall, MPI_Ineighbor_alltoall,

@@ -19,7 +19,8 @@
 #define WINDOW_SHARE 0.8
 
 /* Where ranks share processors a thinned sweep ends here: a transfer that its target must serve
-   waits for it; MPICH over UCX needs 6 s to put 256K values one by one with 8 ranks on 2. */
+   waits until the target has a processor; MPICH over UCX needs 6 s to put 256K values one by one
+   with 8 ranks on 2. */
 #define SHARED_MAX_BLOCKS 512
 
 /* The maximum number of sizes in a sweep: 2^0 to 2^40. */

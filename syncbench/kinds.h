@@ -25,15 +25,16 @@ enum syncbench_set {
     SYNCBENCH_GRID      /* the neighbours in a periodic 3D grid */
 };
 
-/* What `ranks` ranks lack to be arranged like this, with n neighbours in a ring (an even number, at
-   least 2): "an even number of processes", in a ring what n = 2 needs; NULL: nothing. */
+/* Returns what `ranks` ranks lack to be arranged like this, with n neighbours in a ring (even, at
+   least 2), as a text for notes, for rings always what n = 2 needs; NULL if nothing is missing. */
 const char *syncbench_lacks(enum syncbench_set set, int ranks, int n);
 
-/* Writes an order of the ranks 0 to ranks - 1, which the seed chooses: all are equally likely. */
+/* Fills `order` (`ranks` entries) with the seed's order of all ranks; all are equally likely. */
 void syncbench_permute(uint64_t seed, int ranks, int *order);
 
 /* Writes a rank's neighbours, in ascending order and each once, and returns their number: 0 for
-   everyone, nobody and turns. Grids use `dims`, whose product is `ranks`, random sets `order`. */
+   everyone, nobody and turns. Grids use `dims`, whose product is `ranks`, random sets `order`.
+   `neighbours` has room for n ranks, and at least BC_GRID_SIDES. */
 int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
                          const int *order, int *neighbours);
 

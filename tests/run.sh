@@ -13,10 +13,20 @@ COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
 full=OFF
-if [ "${1:-}" = --full ]; then
+tier="quick tier: every accuracy target by at least one case, all else once, and the variants
+(sanitizers, valgrind, threads, fuzzers, Open MPI) with a share of the tests. --full: every case, long trials"
+case ${1:-} in
+--full)
     full=ON
+    tier="full tier: every case of the accuracy targets, all long trials, all variants; takes hours"
     shift
-fi
+    ;;
+-h | --help)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
+echo "$tier"
 
 install_missing gcc g++ libc6-dev make cmake git mpich libmpich-dev libhwloc-dev \
     libcmocka-dev openmpi-bin libopenmpi-dev iproute2 kmod procps shellcheck \

@@ -2,8 +2,9 @@
  * Work that takes the processor a known time and that no compiler removes.
  *
  * Work is counted in units of one step, and its time is linear in units: a chain of multiply-adds,
- * each of which needs the result of the one before, without memory. An empty assembly statement in
- * each step hides the value from the compiler, so the loop stays at any optimisation level.
+ * each of which needs the result of the one before, so steps don't overlap, without memory. An
+ * empty assembly statement in each step hides the value from the compiler, so the loop stays at any
+ * optimisation level and with link-time optimisation.
  */
 #ifndef COMMCOST_COMMON_CLOCK_WORK_H
 #define COMMCOST_COMMON_CLOCK_WORK_H

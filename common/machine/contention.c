@@ -10,9 +10,9 @@
 
 #define STAT "/proc/stat"
 
-/* A row gets a warning if some rank waited for a larger share of its time (or was preempted more
-   often than BC_SWITCHES_PER_S_MAX). Below that the median doesn't move; the services of a quiet
-   system take less than 1 %. */
+/* A row gets a warning if some rank waited for a larger share of its time or, where the wait isn't
+   known, was preempted more often than BC_SWITCHES_PER_S_MAX. Below that the median doesn't move;
+   the services of a quiet system take less than 1 %. */
 #define WAITED_SHARE_MAX 0.05
 
 /* A shorter wait gets no warning, unless its share exceeds WAITED_SHARE_MUCH, and neither do fewer
@@ -21,7 +21,8 @@
 #define WAITED_SHARE_MUCH 0.25
 #define SWITCHES_MIN 5
 
-/* The run gets a warning if a host took a larger share of the busy ticks, and as many ticks. */
+/* The run gets a warning if a host took more than STOLEN_SHARE_MAX of the busy ticks, and at least
+   STOLEN_TICKS_MIN ticks. */
 #define STOLEN_SHARE_MAX 0.05
 #define STOLEN_TICKS_MIN 10
 

@@ -45,7 +45,7 @@ void bc_job_describe(struct bc_job *job);
 /* The same, from the files of another system, which may differ from rank to rank. */
 void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
-/* The bytes that each rank may take of what its node has available (memory.h; INT64_MAX: not
+/* The bytes that each rank may take of what its node has available (limits.h; INT64_MAX: not
    known): node_bytes divided by the ranks of the fullest node; the minimum over ranks. Collective
    over MPI_COMM_WORLD; the same on every rank. */
 int64_t bc_job_share_per_rank(const struct bc_job *job, int64_t node_bytes);

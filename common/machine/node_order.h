@@ -35,12 +35,14 @@ int bc_node_order_rank(const struct bc_node_order *order, int place);
 bool bc_crosses_nodes(const struct bc_job *job, int rank);
 
 /* The share of pairs that cross nodes, in whole percent, on rank 0; 0 and 100 only where none or
-   all of them do. `partners` are the `count` (0 or more) ranks of MPI_COMM_WORLD that the calling
-   rank is paired with. Collective over MPI_COMM_WORLD. */
+   all of them do; 0 if there are no pairs. `partners` are the `count` ranks of MPI_COMM_WORLD that
+   the calling rank is paired with; `count`, 0 or more, may differ from rank to rank. Collective
+   over MPI_COMM_WORLD. */
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
 
 /* Where the job has several nodes, writes that share as a note, "100 % of the pairs cross nodes",
-   after `which`. `partner` is -1 on a rank that has none. Collective over MPI_COMM_WORLD. */
+   after `which` ("single: ", or "" for all pairs). `partner` is -1 on a rank that has none.
+   Collective over MPI_COMM_WORLD. */
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
                       int partner);
 

@@ -53,9 +53,10 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
 MPI_Aint bc_window_bytes(int64_t count);
 
 /* Makes a strided section of a coarray, as a committed datatype that the caller frees: `blocks`
-   blocks of block_values values, whose starts are stride_values apart. Ends the job if an argument
-   is negative. With a stride below the block's length blocks overlap, which MPI forbids where data
-   is written. bc_type_box makes sections of several directions. Local. */
+   blocks of block_values values, whose starts are stride_values apart. Make it once, outside of any
+   timing. Ends the job if an argument is negative. With a stride below the block's length blocks
+   overlap, which MPI forbids where data is written. bc_type_box makes sections of several
+   directions. Local. */
 MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values);
 
 /* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
@@ -75,7 +76,8 @@ void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_
 /* Completes this rank's transfers and waits for no other rank. Local. */
 void bc_sync_memory(const struct bc_coarray *coarray);
 
-/* The same, and returns when all ranks have called it. Collective over the coarray's ranks. */
+/* Completes this rank's transfers and returns when all ranks have called it. Collective over the
+   coarray's ranks. */
 void bc_sync_all(const struct bc_coarray *coarray);
 
 /* A set of ranks to synchronise with. */

@@ -9,7 +9,8 @@ enum { BC_GRID_DIMENSIONS = 3, BC_GRID_SIDES = 6 };
 
 /* Finds the neighbours of a rank, as MPI_Cart_shift by 1 does: down and up in the first dimension
    (0 and 1), the second (2 and 3) and the third (4 and 5). With one rank in a dimension both are
-   the rank itself, with two ranks both are the other rank. */
+   the rank itself, with two ranks both are the other rank. The product of `dims` is the number of
+   ranks. */
 void bc_grid_neighbours(const int dims[BC_GRID_DIMENSIONS], int rank,
                         int neighbours[BC_GRID_SIDES]);
 

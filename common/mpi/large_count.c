@@ -122,6 +122,10 @@ MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *ex
     MPI_Datatype type;
     if (directions < 1 || directions > BC_DIRECTIONS_MAX)
         bc_abort("no box can have %d directions", directions);
+    for (int i = 0; i < directions; i++)
+        if (extent[i] < 1 || extent[i] > array[i])
+            bc_abort("no section can have %lld of %lld values", (long long)extent[i],
+                     (long long)array[i]);
     for (; d < directions && bc_is_count(array[d]); d++) {
         sizes[d] = bc_as_count(array[d]);
         subsizes[d] = bc_as_count(extent[d]);

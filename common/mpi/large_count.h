@@ -4,8 +4,9 @@
  * Up to BC_COUNT_MAX elements are passed as they are. More are passed as one element of a datatype
  * that contains them all, made of blocks of BC_COUNT_MAX: J. Hammond, A. Schaefer and R. Latham,
  * "To INT_MAX... and Beyond! Exploring Large-Count Support in MPI", ExaMPI 2014. So the call is the
- * same for every size. That works for messages, transfers and collectives, but not for reductions,
- * whose operations take predefined datatypes only, and not for int displacements.
+ * same for every size, and its datatype is chosen before anything is timed. That works for
+ * messages, transfers and collectives, but not for reductions, whose operations take predefined
+ * datatypes only, and not for int displacements.
  *
  * All functions are local. An MPI error ends the job.
  */
@@ -17,7 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The maximum that is passed as an int. Tests build with a smaller one. */
+/* The maximum that is passed as an int. Tests build with a smaller one, so that small buffers are
+   treated as large ones. */
 #ifndef BC_COUNT_MAX
 #define BC_COUNT_MAX INT_MAX
 #endif
@@ -42,7 +44,8 @@ struct bc_amount {
     bool made;         /* bc_amount_destroy frees the type */
 };
 
-/* Makes an amount of `elements` (0 or more) of a predefined datatype. */
+/* Makes an amount of `elements` (0 or more) of a predefined datatype. Destroy it when no operation
+   needs it any more. */
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
 /* The same, but always as one element of a datatype whose data begins displacement_bytes behind the
@@ -62,7 +65,8 @@ MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype e
 /* Makes a datatype of the part of an array that begins at `start` and has `extent` elements in each
    direction, the last direction contiguous, as MPI_Type_create_subarray does; only its extent
    differs where the array's size is out of the range of int. Committed; the caller frees it. Ends
-   the job if there are no directions or more than BC_DIRECTIONS_MAX. */
+   the job if an extent is below 1 or above the array's, or with no directions or more than
+   BC_DIRECTIONS_MAX. */
 MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
                          const int64_t *start, MPI_Datatype element);
 

@@ -72,7 +72,8 @@ static void write_processor(struct bc_output *output)
         fclose(cpuinfo);
 }
 
-/* MPICH's version text has many lines: the first names the library, another its device. */
+/* MPICH's version text has many lines: the first names the library, the one about the device says
+   how the library communicates. */
 static void write_library(struct bc_output *output)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -101,7 +102,8 @@ static bool begins_with(const char *text, const char *prefixes)
     return false;
 }
 
-/* Writes the variables that choose a transport or tune the library, but not what launchers set. */
+/* Writes the variables that choose a transport or tune the library, but not what launchers set,
+   since no user chose that. */
 static void write_mpi_variables(struct bc_output *output)
 {
     static const char mpi[] =

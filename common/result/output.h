@@ -158,15 +158,16 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
 void bc_output_header(struct bc_output *output);
 
 /* Writes the row of a result struct, whose type is the one that the table's columns name, and
-   flushes it. Texts are made plain; in them tabs, line breaks, `#` and `"` become underscores. */
+   flushes the row, so that a run that is killed later keeps it. Texts are made plain; in them tabs,
+   line breaks, `#` and `"` become underscores. */
 void bc_output_row(struct bc_output *output, const void *result);
 
 /* The status in a result struct; BC_OK if the table has no such column. */
 enum bc_status bc_table_status(const struct bc_table *table, const void *result);
 
-/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was cut off:
-   last, with the program's exit status. Nothing is written without metadata, or once something was
-   lost. */
+/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was cut off.
+   Call it last, with the exit status that the program will return. Nothing is written without
+   metadata, or once something was lost. */
 void bc_output_end(struct bc_output *output, int status);
 
 /* True if everything so far could be written, to a file that is still there; true for NULL. */

@@ -129,8 +129,8 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 
 /* ---- the files that a run writes, on rank 0 -------------------------------------------------- */
 
-/* False with the error set if result and samples are one file: by their names if there is none yet.
- */
+/* False with the error set if result and samples are one file: by their names if no file exists
+   yet. */
 static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
 {
     struct stat a, b;

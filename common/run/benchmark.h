@@ -27,7 +27,7 @@ struct bc_benchmark {
     } options;
     struct bc_table table;   /* the columns; they point into a result of `measure` */
     double budget_s;         /* a run with defaults ends within this, start-up included, unless the
-                                min that all rows need takes longer */
+                                min samples of all rows take longer */
     bool may_start_together; /* has the option --start: run->window can start what it times */
     char usage_option;       /* a short option that asks for help beside -h, or 0 */
     struct {

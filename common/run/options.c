@@ -127,7 +127,7 @@ static const char *set_number(const struct bc_option_entry *entry, const char *t
 {
     const struct bc_option *const option = entry->option;
     double real = option->word_value;
-    int64_t whole = (int64_t)real;
+    int64_t whole = is_whole(option->kind) ? (int64_t)real : 0;
     if (option->word == NULL || strcmp(text, option->word) != 0) {
         if (!parse_number(option->kind, text, &real, &whole))
             return mismatches[option->kind];
@@ -320,8 +320,11 @@ bool bc_options_create(struct bc_options *options, const struct bc_option_table 
                 text = ((struct bc_size_list *)entry->value)->text;
             else if (option->kind == BC_NAMES)
                 text = text_of(entry);
-            if (text != NULL && !set_value(entry, option->long_name, text, false, &ignored))
-                return false;
+            if (text == NULL || set_value(entry, option->long_name, text, false, &ignored))
+                continue;
+            if (option->kind == BC_NAMES)
+                abort(); /* a default that the program itself made up */
+            return false;
         }
     return true;
 }

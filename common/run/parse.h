@@ -22,7 +22,8 @@ bool bc_parse_percent(const char *text, double *value);
    (binary: 1024, 1024 K, 1024 M; upper or lower case). */
 bool bc_parse_size(const char *text, int64_t *value);
 
-/* A boolean variable: false for "", "0", "no" and "false" (any case), true for everything else. */
+/* A boolean variable: false for "", "0", "no" and "false" (any case), true for everything else;
+   only NULL is bad input. */
 bool bc_parse_boolean(const char *text, bool *value);
 
 /* Sizes in the order in which they were written. */

@@ -33,7 +33,8 @@ int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn 
    After each batch of rounds single repetitions are taken until they have used a tenth of the time
    that has passed; when the batches are done, up to 1000 in all, if a tenth of the row's time is
    enough for that. At least one is taken, and never more than a row may have samples (--samples,
-   --max-samples). Returns as bc_run_sample. Collective. */
+   --max-samples). A repetition shorter than 100 clock costs is less exact than a batch, by the
+   clock's resolution and by how much its cost varies. Returns as bc_run_sample. Collective. */
 bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
                             struct bc_summary *summary);

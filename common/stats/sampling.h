@@ -4,9 +4,10 @@
  * A source takes one round of measurements on every rank: one or more quantities, measured in turn,
  * so that whatever drifts (clock rate, temperature, other users) affects all of them alike. The
  * sample of a quantity in a round is the slowest rank's value, or, where ranks start on a shared
- * clock (struct bc_starts), the time from the first start to the last end. Rounds are reduced to
- * rank 0 in batches, in O(log P) steps and with memory that doesn't grow with P. Rank 0 decides how
- * many rounds to take; between two rounds of a batch nothing runs but the source's own code.
+ * clock (struct bc_starts), the time from the first start to the last end. Rounds are reduced
+ * elementwise with MPI_MAXLOC to rank 0 in batches, in O(log P) steps and with memory that doesn't
+ * grow with P; only bc_sampler_slowest_rank takes a count for each rank on rank 0. Rank 0 decides
+ * how many rounds to take; between two rounds of a batch nothing runs but the source's own code.
  */
 #ifndef COMMCOST_COMMON_STATS_SAMPLING_H
 #define COMMCOST_COMMON_STATS_SAMPLING_H
@@ -36,7 +37,9 @@ struct bc_source {
     void *context;
     int slowest_of;           /* the quantity for which bc_sampler_slowest_rank counts */
     struct bc_starts *starts; /* NULL, or not, on all ranks alike */
-    int64_t repetitions;      /* of which a value is the mean; 0 is 1. Only `starts` needs it */
+    /* Repetitions timed together; a value is the time of one repetition. 0 is 1. Only `starts`
+       needs the number. */
+    int64_t repetitions;
     /* What reading the clock adds to each value on this rank (by its own run->own_clock, since
        clocks may cost ranks different times); subtracted before the slowest rank is found. */
     double clock_ns;

@@ -25,11 +25,13 @@
 #define TRIAL_MIN_ROUNDS 10
 #define BALANCE_CONFIDENCE 0.80
 
-/* Rounds that correct the work's rate, and max correction: one late round must not change it. */
+/* The rate of work is corrected from at least this number of rounds, and by at most this share at a
+   time: one late round must not change the rate. */
 #define CORRECTION_ROUNDS 5
 #define CORRECTION_MAX 0.1
 
-/* The operations that a round takes: twice the work, the operation, and the operation with work. */
+/* A round takes about as long as this number of operations: twice the work, the operation, and the
+   operation with work. */
 #define ROUND_OPERATIONS 5
 
 /* The search leaves the answer the time for this number of rounds, if there is that much. */
@@ -335,7 +337,7 @@ static struct verdict measure_answer(struct row *row)
             result->total = summarize(row->run, samples, OVERLAP_TOTAL);
             result->work = summarize(row->run, samples, OVERLAP_WORK);
             verdict = judge_answer(row, samples);
-            /* Not if it may be chance, but if that can't be told yet. */
+            /* Tries less work if the excess is no chance, or if rounds are too few to tell. */
             order[1] = verdict.too_long && !(verdict.excess_lo_ns <= 0.0) && attempt < ATTEMPTS &&
                        seconds_left(row) > 0.0;
             work_ns = verdict.fits_ns;
@@ -385,8 +387,9 @@ static void set_interval(const struct row *row, const struct verdict *verdict)
     result->overlap_hi_pct = fmax(result->overlap_pct, percent_of(hi_ns + clock_ns, reference->lo));
 }
 
-/* True if the row is what was asked for: a number of samples, or the search's end and the
-   precision, of the overlap's interval in points, or as narrow as the clock allows. */
+/* True if the row is what was asked for: a number of samples, however long they take; or the
+   search's end and the precision. The overlap's interval must be as narrow as the precision, in
+   points, or as the clock allows. */
 static bool is_complete(const struct row *row)
 {
     const struct overlap_result *const result = row->result;

@@ -30,7 +30,7 @@ struct overlap_parameters {
     .min_elements = 1, .max_elements = 131072, .validation_steps = 2, .cutoff_ms = 1.0,            \
     .acceptance_pct = 0.5
 
-/* Those about elements are every collective's: sweeps pass the same options to all. */
+/* Collectives without elements keep options about elements: sweeps pass the same options to all. */
 enum { OVERLAP_OPTIONS = 11 };
 extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 

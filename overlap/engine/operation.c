@@ -163,22 +163,25 @@ static void make_large_blocks(const struct overlap_operation *operation, bool ow
 static void make_blocks(const struct overlap_operation *operation, bool fits,
                         const struct overlap_large_blocks *large, struct overlap_blocks *blocks)
 {
+    const bool in_bytes = operation->collective->layout == OVERLAP_VARYING_BYTES;
     const int64_t unit = displacement_unit(operation->collective);
     const int ranks = operation->shape.ranks;
     blocks->amounts = allocate(ranks, sizeof *blocks->amounts);
     blocks->displacements = allocate(ranks, sizeof *blocks->displacements);
-    blocks->types = allocate(ranks, sizeof *blocks->types);
+    if (in_bytes)
+        blocks->types = allocate(ranks, sizeof *blocks->types);
     for (int rank = 0; rank < ranks; rank++) {
         struct bc_amount amount = {.type = MPI_DOUBLE};
         if (fits) {
             amount.count = bc_as_count(large->amounts[rank]);
             blocks->displacements[rank] = bc_as_count(large->displacements[rank] * unit);
-        } else if (operation->collective->layout == OVERLAP_VARYING_BYTES) {
+        } else if (in_bytes) {
             bc_amount_create_at(&amount, large->amounts[rank], MPI_DOUBLE,
                                 large->displacements[rank] * (MPI_Aint)sizeof(double));
         }
         blocks->amounts[rank] = amount.count;
-        blocks->types[rank] = amount.type;
+        if (in_bytes)
+            blocks->types[rank] = amount.type;
     }
 }
 
@@ -211,7 +214,8 @@ static void make_counts(struct overlap_operation *operation)
     const bool own = sends_blocks_to_each(operation);
     operation->post = large ? collective->post_large : collective->post;
     large_counts->count = (MPI_Count)operation->shape.elements;
-    make_large_blocks(operation, false, &large_counts->by_rank);
+    if (collective->layout != OVERLAP_EQUAL)
+        make_large_blocks(operation, false, &large_counts->by_rank);
     if (own)
         make_large_blocks(operation, true, &large_counts->own);
     if (large)
@@ -223,7 +227,8 @@ static void make_counts(struct overlap_operation *operation)
         bc_amount_create_at(&amount, operation->shape.elements, MPI_DOUBLE, 0);
     counts->count = amount.count;
     counts->type = amount.type;
-    make_blocks(operation, fits, &large_counts->by_rank, &counts->by_rank);
+    if (collective->layout != OVERLAP_EQUAL)
+        make_blocks(operation, fits, &large_counts->by_rank, &counts->by_rank);
     if (own)
         make_blocks(operation, fits, &large_counts->own, &counts->own);
 }

@@ -70,7 +70,7 @@ struct overlap_collective {
 struct overlap_blocks {
     int *amounts;
     int *displacements;  /* in bytes in w variants */
-    MPI_Datatype *types; /* beyond ints each block is one element of its type, at displacement 0 */
+    MPI_Datatype *types; /* of w variants; beyond ints a block is one element of its type, at 0 */
 };
 
 /* ... and as those with large counts do: in elements. */
@@ -101,6 +101,7 @@ struct overlap_operation {
     overlap_post_fn *post; /* the collective's post or post_large */
     double *send, *receive;
     struct overlap_counts counts; /* not with post_large */
+    /* always made, without blocks if equal; by_rank.displacements are where v and w blocks start */
     struct overlap_large_counts large_counts;
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
     void *check_state;                  /* of `check`, freed by `end_check`; NULL: none yet */

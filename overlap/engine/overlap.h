@@ -70,7 +70,7 @@ void overlap_close(void *state);
                         .collective =                                                              \
                             &(const struct overlap_collective){.name = #its_name, __VA_ARGS__}},   \
                     sizeof(struct overlap_parameters)},                                            \
-        .budget_s = 15.0,                                                                          \
+        .budget_s = 15.0, /* start-up and the search for a size included */                        \
         .may_start_together = true,                                                                \
         .bytes = {sizeof(struct overlap_state), sizeof(struct overlap_key),                        \
                   sizeof(struct overlap_result)},                                                  \

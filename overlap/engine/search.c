@@ -61,7 +61,7 @@ static double next_between(struct overlap_search *search)
     const double width = search->exceeds_ns - search->fits_ns;
     const double middle = search->fits_ns + width / 2.0;
     const double knee = search->knee_ns;
-    /* A prediction is used up after its two sides: by then the bracket must have shrunk. */
+    /* A prediction is used up after its two sides were tried: the bracket must have shrunk. */
     const bool shrinking = width <= search->earlier_width_ns / 2.0;
     search->earlier_width_ns = search->last_width_ns;
     search->last_width_ns = width;

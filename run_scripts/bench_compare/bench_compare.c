@@ -398,8 +398,15 @@ static int run(const struct words *words, int argc, char **argv, struct bc_error
     return status;
 }
 
+_Noreturn static void end_without_memory(void)
+{
+    fputs(PROGRAM ": out of memory: compare fewer files at a time\n", stderr);
+    exit(EXIT_USAGE);
+}
+
 int main(int argc, char **argv)
 {
+    out_of_memory = end_without_memory;
     const size_t room = (size_t)argc + 1;
     struct words words = {.sides = {allocate(room, sizeof(char *)), allocate(room, sizeof(char *))},
                           .rest = allocate(room, sizeof(char *))};

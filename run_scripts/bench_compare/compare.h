@@ -50,7 +50,7 @@ struct comparison {
     size_t verdicts[VERDICTS];       /* how many rows have each */
     size_t hopeless;                 /* rows with too few launches for any significant change */
     size_t hopeless_launches[SIDES]; /* of one of these */
-    size_t enough_launches;          /* a side, for so many rows; 0: more than there can be */
+    size_t enough_launches; /* a side, that would do for so many rows; 0: more than there can be */
 };
 
 /* Compares the results, which must stay as long as the comparison; free `changes`. */

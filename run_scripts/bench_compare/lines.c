@@ -40,10 +40,12 @@ bool refuse(const struct lines *lines, struct bc_error *error, const char *forma
     return bc_error_set(error, "%.200s: line %zu: %s", lines->path, lines->number, text);
 }
 
-/* Adds a character to the line: `make_room` knows its capacity by its length. */
 static void append(struct lines *lines, char c)
 {
-    make_room(&lines->text, lines->length, 1);
+    if (lines->length == lines->capacity) {
+        make_room(&lines->text, lines->length, 1);
+        lines->capacity = lines->length > 0 ? 2 * lines->length : 16; /* as make_room does */
+    }
     lines->text[lines->length++] = c;
 }
 

@@ -11,7 +11,7 @@ struct lines {
     FILE *stream;
     const char *path;
     char *text; /* of the line, without its end */
-    size_t length;
+    size_t length, capacity;
     bool complete; /* it had an end */
     size_t number; /* counted from 1 */
     size_t bytes;  /* of the file so far */

@@ -4,7 +4,8 @@
  *
  * Nothing is assumed of the distribution; the values of both samples must be independent of each
  * other. All functions are local and change none of their arguments; no value may be NAN. NAN is
- * returned where there is no value or no memory.
+ * returned where there is no value. Without memory all but bc_rank_sum_least_p call out_of_memory
+ * (storage.h), which ends the program.
  */
 #ifndef COMMCOST_RUN_SCRIPTS_BENCH_COMPARE_RANK_TEST_H
 #define COMMCOST_RUN_SCRIPTS_BENCH_COMPARE_RANK_TEST_H

@@ -457,16 +457,6 @@ static void list(struct paths *found, const char *folder, bool folders)
         qsort(found->paths + before, found->count - before, sizeof *found->paths, compare_texts);
 }
 
-/* The same for the *.tsv files in each folder of a folder. */
-static void list_below(struct paths *found, const char *folder)
-{
-    struct paths folders = {NULL, 0};
-    list(&folders, folder, true);
-    for (size_t i = 0; i < folders.count; i++)
-        list(found, folders.paths[i], false);
-    free_texts(folders.paths, folders.count);
-}
-
 enum kind { NO_RESULT, COMPARISON, ONE_LAUNCH, SEVERAL_LAUNCHES };
 
 /* What a file in a folder is, by its metadata. */
@@ -515,30 +505,38 @@ static bool add_files(struct results *results, enum side side, const struct path
     return true;
 }
 
+/* Adds the *.tsv files in each folder of a folder. */
+static bool add_below(struct results *results, enum side side, const char *folder, size_t *added,
+                      struct bc_error *error)
+{
+    struct paths folders = {NULL, 0}, files = {NULL, 0};
+    list(&folders, folder, true);
+    for (size_t i = 0; i < folders.count; i++)
+        list(&files, folders.paths[i], false);
+    const bool good = add_files(results, side, &files, false, added, error);
+    free_texts(folders.paths, folders.count);
+    free_texts(files.paths, files.count);
+    return good;
+}
+
 static bool add_folder(struct results *results, enum side side, const char *path,
                        struct bc_error *error)
 {
-    enum { OWN, RUNS, BELOW, LISTS };
-    static const struct {
-        int list;
-        bool several;
-    } tries[] = {{OWN, true}, {RUNS, false}, {OWN, false}, {BELOW, false}};
-    struct paths lists[LISTS] = {{NULL, 0}};
+    struct paths own = {NULL, 0};
     size_t added = 0;
-    bool good = true;
     char *const runs = join(path, "runs");
-    list(&lists[OWN], path, false);
-    list_below(&lists[RUNS], runs);
-    list_below(&lists[BELOW], path);
-    for (size_t i = 0; good && added == 0 && i < sizeof tries / sizeof *tries; i++)
-        good = add_files(results, side, &lists[tries[i].list], tries[i].several, &added, error);
-    if (good && added == 0)
-        good = bc_error_set(error,
-                            "'%.200s' has no results: no file PROGRAM.tsv with '# columns:' in it, "
-                            "in runs/N or in its folders",
-                            path);
-    for (int i = 0; i < LISTS; i++)
-        free_texts(lists[i].paths, lists[i].count);
+    list(&own, path, false);
+    const bool good =
+        add_files(results, side, &own, true, &added, error) &&
+        (added > 0 || add_below(results, side, runs, &added, error)) &&
+        (added > 0 || add_files(results, side, &own, false, &added, error)) &&
+        (added > 0 || add_below(results, side, path, &added, error)) &&
+        (added > 0 ||
+         bc_error_set(error,
+                      "'%.200s' has no results: no file PROGRAM.tsv with '# columns:' in it, "
+                      "in runs/N or in its folders",
+                      path));
+    free_texts(own.paths, own.count);
     free(runs);
     return good;
 }

@@ -80,8 +80,8 @@ void results_free(struct results *results);
 /* Adds a file, or a folder's results, to a side. Of a folder these are its *.tsv files that have a
    column `run` if there are any, else RUN/PROGRAM.tsv for each RUN in its folder `runs` if there
    are any, else its own *.tsv files, else those in its folders. Files of a folder that are no
-   results are left out with a warning; a file that was named and is none is an error. False with it
-   set. */
+   results are left out with a warning; a file that was named and is none is an error. False with
+   the error set. */
 bool results_add(struct results *results, enum side side, const char *path, struct bc_error *error);
 
 /* To be called once, after all files: gathers each launch's values. A launch that was read twice on

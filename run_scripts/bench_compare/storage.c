@@ -1,15 +1,15 @@
 #include "run_scripts/bench_compare/storage.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+void (*out_of_memory)(void) __attribute__((noreturn)) = abort;
+
 static void *require(void *memory)
 {
-    if (memory != NULL)
-        return memory;
-    fputs("bench_compare: out of memory: compare fewer files at a time\n", stderr);
-    exit(2);
+    if (memory == NULL)
+        out_of_memory();
+    return memory;
 }
 
 void *allocate(size_t count, size_t element_size)

@@ -1,12 +1,15 @@
 /*
- * Memory, arrays that grow, and texts with numbers. Without memory all of these functions say so
- * and end the program with exit status 2. All local.
+ * Memory, arrays that grow, and texts with numbers. Without memory all of these functions call
+ * out_of_memory. All local.
  */
 #ifndef COMMCOST_BENCH_COMPARE_STORAGE_H
 #define COMMCOST_BENCH_COMPARE_STORAGE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Ends the program: abort, unless the program sets another function. */
+extern void (*out_of_memory)(void) __attribute__((noreturn));
 
 /* Zeros, and a copy of a text; freed by the caller. */
 void *allocate(size_t count, size_t element_size);

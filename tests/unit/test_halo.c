@@ -37,8 +37,8 @@ static void numbers_of_a_box(void **state)
     assert_int_equal(halo_ndata(&large), 2 * INT64_C(2000180000));
 }
 
-/* The largest cube needs no more than the memory that there is, the next one does; and its faces
-   can be counted however much memory there is. */
+/* The largest cube fits into the memory, the next one doesn't; however much memory there is, the
+   largest cube's array has at most 2^40 values. */
 static void memory_of_a_box(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void regions_of_faces(void **state)
         }
 }
 
-/* How often each place of the array is in one of the faces. */
+/* Counts for each place of the array the faces that it is in. */
 static int *count_places(const struct halo_box *box,
                          struct halo_region (*face_of)(const struct halo_box *, int))
 {
@@ -144,7 +144,7 @@ static void grid_of_one(void **state)
         assert_int_equal(grid.neighbours[face], 0);
 }
 
-/* Ranks count as MPI_Cart_create's, the last direction fastest. */
+/* Ranks are numbered as by MPI_Cart_create: the last coordinate changes fastest. */
 static void grid_of_24(void **state)
 {
     (void)state;
@@ -157,8 +157,8 @@ static void grid_of_24(void **state)
     assert_memory_equal(grid.neighbours, neighbours, sizeof neighbours);
 }
 
-/* In every grid a rank is the opposite neighbour of its neighbours, its halo stands for what its
-   neighbours send, and the boxes make up the whole grid. */
+/* In every grid a rank is the opposite neighbour of its neighbours, its halo has the global
+   positions of the faces that its neighbours send, and the boxes make up the whole grid. */
 static void neighbours_match(void **state)
 {
     (void)state;
@@ -209,8 +209,8 @@ static double *untouched(int64_t count)
     return values;
 }
 
-/* What an untouched array holds after a face of the array of numbers was sent to the opposite side
-   of its halo. */
+/* `values` must be untouched but for the halo opposite to `face`, which must hold the face of the
+   array that `numbered` makes. */
 static void assert_sent(const struct halo_box *box, int face, const double *values)
 {
     const struct halo_region from = halo_sent(box, face);
@@ -263,7 +263,7 @@ static void faces_are_copied(void **state)
 
 extern const struct bc_benchmark halo_benchmark;
 
-/* What halo makes of these words; free with bc_run_release. */
+/* The parameters that these words of a command line set; free with bc_run_release. */
 static struct halo_parameters *accepted(struct bc_run *run, int ranks, const char *const *words)
 {
     struct bc_error error;
@@ -324,7 +324,7 @@ static void lists_of_boxes(void **state)
                                         "122167958640x1x1"};
     for (size_t i = 0; i < COUNT(wrong); i++)
         assert_refused(1, "--local", wrong[i]);
-    /* The array has two values more in each direction, and at most 2^40 in all. */
+    /* The array, two values larger in each direction, may have at most 2^40 values. */
     assert_boxes(WORDS("--local", "122167958639x1x1"),
                  (struct halo_box[]){{{INT64_C(122167958639), 1, 1}}}, 1);
     assert_boxes(WORDS("--local", "10319"), (struct halo_box[]){{{10319, 10319, 10319}}}, 1);
@@ -335,8 +335,8 @@ static void lists_of_boxes(void **state)
     assert_refused(1, "--local", long_list);
 }
 
-/* The default boxes but for those that need more than `bytes`. The other ranks, which get the list
-   of the boxes that are left, have the same ones. */
+/* Of the default boxes those that need more than `bytes` must be left out. The other ranks, which
+   get the kept boxes as text, must have as many. */
 static void assert_kept(double bytes, int count, const char *kept, const char *left_out)
 {
     struct bc_run run, other;
@@ -401,7 +401,7 @@ static void grids_that_are_asked_for(void **state)
         assert_refused(6, "--dims", wrong[i]);
 }
 
-/* The names of the chosen methods, with what synchronises them. */
+/* `expected` names the chosen methods, each with its synchronisation. */
 static void assert_methods(const char *const *words, const char *expected)
 {
     struct bc_run run;

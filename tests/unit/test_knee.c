@@ -32,7 +32,7 @@ static void exact_curves_are_found(void **state)
     }
 }
 
-/* A transfer that makes no progress under work has no plateau but its first point. */
+/* Where a transfer makes no progress under work, only the first point counts as plateau. */
 static void no_overlap_is_all_line(void **state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static void no_overlap_is_all_line(void **state)
     assert_near(fit.overhead_ns, 700.0, 1e-9);
 }
 
-/* One point far off moves neither median. */
+/* An outlier on the plateau and one on the line move neither median. */
 static void outliers_do_not_matter(void **state)
 {
     (void)state;

@@ -25,15 +25,15 @@ static void examples(void **state)
     (void)state;
     /* The specification's default: three below, three above. */
     assert_peers(10, 20, 6, 1, (int[]){7, 8, 9, 11, 12, 13}, (int[]){7, 8, 9, 11, 12, 13});
-    /* Round the ring. */
+    /* The peers below rank 0 are at the end of the ring. */
     assert_peers(0, 7, 6, 1, (int[]){4, 5, 6, 1, 2, 3}, (int[]){4, 5, 6, 1, 2, 3});
     /* One peer makes a ring; three have the extra one above for sending. */
     assert_peers(0, 2, 1, 1, (int[]){1}, (int[]){1});
     assert_peers(4, 5, 1, 1, (int[]){0}, (int[]){3});
     assert_peers(5, 9, 3, 1, (int[]){4, 6, 7}, (int[]){3, 4, 6});
-    /* Sixteen ranks on four nodes. */
+    /* A stride of four ranks, as with nodes of four. */
     assert_peers(5, 16, 2, 4, (int[]){1, 9}, (int[]){1, 9});
-    /* Larger than the job. */
+    /* A stride larger than the job. */
     assert_peers(1, 5, 1, 6, (int[]){2}, (int[]){0});
 }
 
@@ -45,7 +45,7 @@ static bool contains(const int *list, int count, int value)
     return false;
 }
 
-/* Whether peers are different ranks, by comparing them. */
+/* Whether the lists of rank 0 name different ranks and not rank 0, by comparing all. */
 static bool look(int ranks, int count, int stride)
 {
     int sends[RANKS_MAX], receives[RANKS_MAX];
@@ -71,8 +71,8 @@ static void distinct_is_what_the_lists_show(void **state)
             }
 }
 
-/* A message to sends[j] comes from receives[count - 1 - j] there. So every message has a receiver,
-   and is sent in the step in which it is received. */
+/* A rank is receives[count - 1 - j] in the lists of its peer sends[j]. So every message has a
+   receiver, and is sent in the step in which it is received. */
 static void lists_mirror_each_other(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void partners_are_in_the_other_half(void **state)
 struct nodes {
     int sizes[RANKS_MAX];
     int count, ranks, peers;
-    int asked; /* strides that msgrate_peers_stride asked for */
+    int asked; /* the number of strides that add_nodes was asked for */
 };
 
 static int node_of(const struct nodes *nodes, int rank)
@@ -151,7 +151,7 @@ static void add_nodes(void *context, int first, int strides, int64_t *within)
     nodes->asked += strides;
 }
 
-/* Makes nodes of one size, but for the last node; `size` 0: of random sizes. */
+/* Makes nodes of `size` ranks (0: of random sizes); the last node has the ranks that are left. */
 static struct nodes make_nodes(int ranks, int size, int peers, struct random *random)
 {
     struct nodes nodes = {.ranks = ranks, .peers = peers};
@@ -162,7 +162,7 @@ static struct nodes make_nodes(int ranks, int size, int peers, struct random *ra
     return nodes;
 }
 
-/* Compares with all strides up to the number of ranks, whose peers are counted one by one. */
+/* Counts peers one by one: msgrate_peers_within must agree, msgrate_peers_stride find the best. */
 static void assert_best(struct nodes *nodes)
 {
     int best = 0;
@@ -194,7 +194,7 @@ static void strides_put_peers_on_other_nodes(void **state)
             }
 }
 
-/* Known by hand. */
+/* Results worked out by hand. */
 static void examples_of_strides(void **state)
 {
     (void)state;
@@ -203,11 +203,11 @@ static void examples_of_strides(void **state)
         int64_t within;
     } cases[] = {
         {16, 2, 6, 2, 0}, /* eight nodes of two: every other rank */
-        {8, 4, 1, 4, 0},  /* two nodes: one peer, straight across */
-        {8, 4, 2, 3, 4},  /* ... two peers can't be; 3 and 5 ranks away is farthest */
-        {32, 8, 2, 8, 0}, /* four nodes: the next one on either side */
-        {7, 1, 6, 1, 0},  /* a rank a node */
-        {7, 7, 6, 1, 42}, /* one node */
+        {8, 4, 1, 4, 0},  /* two nodes: one peer, half the ring away */
+        {8, 4, 2, 3, 4},  /* ... two peers can't both be 4 away; 3 is best */
+        {32, 8, 2, 8, 0}, /* four nodes: peers on the next node either way */
+        {7, 1, 6, 1, 0},  /* one rank per node */
+        {7, 7, 6, 1, 42}, /* one node: all peers are on it */
         {7, 4, 6, 1, 18}, /* all others are peers, whatever the stride */
     };
     struct random random = random_from(1);
@@ -219,8 +219,7 @@ static void examples_of_strides(void **state)
     }
 }
 
-/* msgrate_within_fn for nodes of one size. A million ranks on nodes of 64: the first strides are
-   enough. */
+/* msgrate_within_fn for nodes that all have sizes[0] ranks. */
 static void add_equal_nodes(void *context, int first, int strides, int64_t *within)
 {
     struct nodes *const nodes = context;
@@ -230,6 +229,7 @@ static void add_equal_nodes(void *context, int first, int strides, int64_t *with
     nodes->asked += strides;
 }
 
+/* A million ranks on nodes of 64: stride 64 is best, and few larger ones are tried. */
 static void the_search_ends_early_on_many_ranks(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void the_search_ends_early_on_many_ranks(void **state)
     assert_in_range(nodes.asked, 64, 1024);
 }
 
-/* A message of another iteration, sender, receiver or place is found, and so is one wrong byte. */
+/* A wrong iteration, sender, receiver or place makes a message wrong, and so does a wrong byte. */
 static void wrong_messages_are_counted(void **state)
 {
     (void)state;

@@ -13,16 +13,16 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- an operation that is a function --------------------------------------------------------- */
+/* ---- a simulated operation ------------------------------------------------------------------- */
 
 #define REFERENCE_NS 200e3
 #define TRIALS_MAX 60
 
 struct machine {
-    double fraction; /* of the reference time, that work fits under */
-    double slope;    /* of the total time beyond the knee */
-    double step_ns;  /* progress is made in steps of this much work; 0: at any time */
-    double noise_ns; /* standard deviation of an excess as it is measured */
+    double fraction; /* the knee, as a share of the reference time */
+    double slope;    /* by which the total time grows with work beyond the knee */
+    double step_ns;  /* work beyond the knee is rounded up to a multiple of this; 0: no rounding */
+    double noise_ns; /* standard deviation of a measured excess */
     double wrong;    /* share of the verdicts that are wrong */
     struct random random;
 };
@@ -32,7 +32,7 @@ static struct machine ideal(double fraction)
     return (struct machine){.fraction = fraction, .slope = 1.0, .random = random_from(7)};
 }
 
-/* How much longer than without work the operation takes: total(W) is max(R, W + (1 - f) R). */
+/* How much longer the operation takes than without work. */
 static double true_excess_ns(const struct machine *machine, double work_ns)
 {
     const double knee_ns = machine->fraction * REFERENCE_NS;
@@ -54,7 +54,7 @@ static struct overlap_trial try_work(struct machine *machine, double work_ns, do
         .excess_ns = excess_ns,
         .excess_lo_ns = excess_ns - 2.0 * machine->noise_ns,
         .excess_hi_ns = excess_ns + 2.0 * machine->noise_ns,
-        /* As measure.c has it: noise must not pass for work. */
+        /* As in measure.c: an excess that may be noise alone doesn't count. */
         .fits = !(excess_ns - 1.28 * machine->noise_ns > 0.0 && excess_ns > threshold_ns),
     };
     if (machine->wrong > 0.0 && random_uniform(&machine->random) < machine->wrong)
@@ -64,7 +64,7 @@ static struct overlap_trial try_work(struct machine *machine, double work_ns, do
 
 static const struct overlap_search_rules robust_rules = {
     .acceptance = 0.005,
-    .floor_ns = 250.0, /* a quarter of the acceptance, as measure.c has it */
+    .floor_ns = 250.0, /* acceptance * REFERENCE_NS / 4, as in measure.c */
     .validation_steps = 2,
     .predict = true,
     .validate_halving = true,
@@ -93,8 +93,8 @@ static struct overlap_search run_search(const struct overlap_search_rules *rules
     return search;
 }
 
-/* The bounds enclose the knee and are as near as the rules ask; noise and the verdict's threshold
-   may move them by `blur_ns`. */
+/* The bounds must enclose the knee and be within the tolerance of each other; noise and the
+   verdict's threshold may move them by `blur_ns`. */
 static void check_bounds(const struct overlap_search *search, double knee_ns, double blur_ns)
 {
     const double tolerance = overlap_search_tolerance(search, search->exceeds_ns);
@@ -142,8 +142,8 @@ static void exact_verdicts_enclose_the_knee(void **state)
             check_bounds(&search, knee_ns, 0.25 * overlap_search_tolerance(&search, knee_ns));
             if (!all[r]->predict)
                 continue;
-            /* The prediction of exact trials is exact: the reference time, a half that fits, and
-               both sides of the knee, with validation. */
+            /* Exact trials predict the knee exactly. Few are needed: the reference time, a half
+               that fits, and both sides of the knee, with validation. */
             assert_near(search.knee_ns, knee_ns, 1e-3);
             assert_in_range(search.trials, 1, 10);
         }
@@ -165,18 +165,18 @@ static void nothing_fits(void **state)
 static void everything_fits(void **state)
 {
     (void)state;
-    /* A knee at the reference time: more work is longer than the operation. */
+    /* The knee is at the reference time: work beyond it takes longer than the operation. */
     struct machine machine = ideal(1.0);
     struct overlap_search search = run_search(&robust_rules, &machine);
     check_bounds(&search, REFERENCE_NS, 500.0);
     assert_near(search.knee_ns, REFERENCE_NS, 500.0);
-    /* By the specification that is the end: 100 %. */
+    /* The specification's search ends with this trial: the overlap is 100 %. */
     struct machine plain = ideal(1.0);
     search = run_search(&plain_rules, &plain);
     assert_int_equal(search.trials, 1);
     assert_near(search.fits_ns, REFERENCE_NS, 0.0);
-    /* A machine on which no amount ever exceeds: the search ends all the same and says that at
-       least the reference time fits. */
+    /* Any amount of work fits: the search must end nevertheless, and find that the reference
+       time fits. */
     struct machine endless = ideal(INFINITY);
     search = run_search(&robust_rules, &endless);
     assert_true(search.fits_ns >= REFERENCE_NS);
@@ -195,7 +195,7 @@ static void slope_below_one(void **state)
             const double knee_ns = fraction * REFERENCE_NS;
             check_bounds(&search, knee_ns,
                          0.25 * overlap_search_tolerance(&search, knee_ns) / slopes[i]);
-            /* Predictions that don't help give way to bisection. */
+            /* Predictions assume slope 1; with other slopes bisection has to help. */
             assert_in_range(search.trials, 1, 50);
         }
 }
@@ -305,18 +305,18 @@ static void find_bounds(struct overlap_search *search)
     assert_near(search->exceeds_ns, 512e3, 0.0);
 }
 
-/* The work that was done need not lie between the bounds, whatever was asked for. */
+/* The work of a trial may lie outside of the bounds, though the search asked for work between. */
 static void trials_outside_of_the_bounds(void **state)
 {
     (void)state;
     struct overlap_search search;
-    /* Less that fits, or more that doesn't, says nothing new. */
+    /* Less work than fits_ns fits, more than exceeds_ns doesn't: both were known. */
     find_bounds(&search);
     report_work(&search, 100e3, true);
     report_work(&search, 900e3, false);
     assert_near(search.fits_ns, 256e3, 0.0);
     assert_near(search.exceeds_ns, 512e3, 0.0);
-    /* More that fits takes back that less didn't, and the other way round. */
+    /* More work than exceeds_ns fits: exceeds_ns was wrong. Then the opposite, with fits_ns. */
     find_bounds(&search);
     report_work(&search, 600e3, true);
     assert_near(search.fits_ns, 600e3, 0.0);
@@ -330,7 +330,7 @@ static void trials_outside_of_the_bounds(void **state)
     assert_near(search.next_ns, 100e3, 0.0);
 }
 
-/* Work that never gets done: no trial says anything, but the search ends. */
+/* Trials in which no work was done say nothing, but the search must end. */
 static void trials_that_say_nothing(void **state)
 {
     (void)state;
@@ -362,13 +362,13 @@ static void intervals_may_not_exist(void **state)
             assert_in_range(search.trials, 1, TRIALS_MAX);
         }
         check_bounds(&search, fraction * REFERENCE_NS, 50.0);
-        /* Without intervals nothing is sure, but for no work, which fits. */
+        /* Without intervals neither bound is sure, except that no work at all fits. */
         assert_true(search.fits_ns == 0.0 || isnan(search.fits_slack_ns));
         assert_false(search.exceeds_is_sure);
     }
 }
 
-/* The work that was done is not quite the work that was asked for. */
+/* The work of a trial differs a little from the work that the search asked for. */
 static void work_comes_in_units(void **state)
 {
     (void)state;
@@ -422,7 +422,7 @@ static void bisection_follows_the_specification(void **state)
     report(&search, true);
     assert_near(search.fits_ns, 320e3, 0.0);
     assert_near(search.next_ns, 352e3, 0.0);
-    /* The count of failures starts afresh with each amount. */
+    /* Failures are counted for each amount anew. */
     report(&search, false);
     report(&search, false);
     assert_near(search.next_ns, 352e3, 0.0);
@@ -476,7 +476,7 @@ static void bisection_stops_within_the_acceptance(void **state)
             const struct overlap_search search = run_search(&rules, &machine);
             const double width = search.exceeds_ns - search.fits_ns;
             assert_true(width <= acceptances[i] * search.exceeds_ns);
-            /* Not one halving more than that takes. */
+            /* Before the last halving the bracket was too wide. */
             assert_true(2.0 * width > acceptances[i] * search.fits_ns);
         }
 }
@@ -493,7 +493,7 @@ static void slack_is_of_the_largest_that_fits(void **state)
 
 /* ---- amounts of the v variants --------------------------------------------------------------- */
 
-/* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), another way. */
+/* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), not computed as in overlap_amount. */
 static int64_t expected_amount(int64_t elements, int rank, int ranks)
 {
     const int64_t total = 2 * elements * (rank + 1);
@@ -648,18 +648,18 @@ static void int_limits(void **state)
         assert_true(overlap_fits_int(&equal, &shape));
         assert_true(overlap_fits_int(&varying, &shape));
         assert_true(overlap_fits_int(&bytes, &shape));
-        /* All blocks together are one too many. */
+        /* All blocks together exceed an int. */
         shape.elements = INT_MAX / p + 1;
         assert_false(overlap_fits_int(&equal, &shape));
         shape.elements = INT64_C(2147483647);
         assert_true(overlap_fits_int(&single, &shape));
         assert_false(overlap_fits_int(&equal, &shape) && p > 1);
-        /* A single rank has just that amount. */
+        /* A single rank's amount is `elements`. */
         assert_true(overlap_fits_int(&varying, &shape) == (p == 1));
         assert_false(overlap_fits_int(&bytes, &shape));
         shape.elements = INT64_MAX / 4;
         assert_false(overlap_fits_int(&varying, &shape));
-        /* Six neighbours even where there are fewer ranks. */
+        /* There are six blocks even where there are fewer ranks. */
         shape.elements = INT_MAX / 6 + 1;
         assert_false(overlap_fits_int(&near, &shape));
     }
@@ -671,8 +671,8 @@ static void nothing(const struct overlap_operation *operation, MPI_Request *requ
     (void)request;
 }
 
-/* Datatypes are enough for equal blocks and for the w variant; reductions and v variants need large
-   counts. */
+/* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
+   variants need large counts. */
 static void what_is_beyond_ints(void **state)
 {
     (void)state;
@@ -695,8 +695,8 @@ static void what_is_beyond_ints(void **state)
     }
 }
 
-/* Of the largest size that is let through, no amount and no displacement exceeds an int, neither of
-   the blocks by rank nor of a rank's own blocks; and the limit is not needlessly low. */
+/* At the largest size for which overlap_fits_int is true no amount and no displacement exceeds an
+   int, neither by_rank nor own; and that size is not needlessly small. */
 static void largest_size_fits(void **state)
 {
     (void)state;
@@ -736,14 +736,14 @@ static void bytes_of_the_rank_that_needs_most(void **state)
         .receive.elements = overlap_all_amounts_at_root,
     };
     const struct overlap_shape shape = {.rank = 0, .ranks = 5, .root = 2, .elements = 10};
-    /* The root has 10 of its own and all 52. */
+    /* The root sends 10 elements and receives 52. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
     gather.receive.elements = overlap_one_block;
-    /* The last rank has 17 of its own. */
+    /* The last rank sends 17 elements and receives 10. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
     const struct overlap_collective none = {.name = "ibarrier"};
     assert_near(overlap_bytes(&none, &shape), 0.0, 0.0);
-    /* More than any machine has must not overflow. */
+    /* A size beyond any machine's memory must not overflow. */
     struct overlap_collective all = {
         .send.elements = overlap_block_per_rank,
         .receive.elements = overlap_block_per_rank,
@@ -762,7 +762,7 @@ static void sums_are_exact(void **state)
     for (size_t c = 0; c < COUNT(counts); c++)
         for (size_t e = 0; e < COUNT(elements); e++)
             for (int to = 0; to < 4096; to += 1365) {
-                /* In any order, every partial sum is exact: whole numbers. */
+                /* Values are whole numbers, so sums in any order are exact. */
                 int64_t exact = 0;
                 double up = 0.0, down = 0.0;
                 for (int from = 0; from < counts[c]; from++) {
@@ -778,7 +778,7 @@ static void sums_are_exact(void **state)
             }
 }
 
-/* Data from another rank, for another rank or of a neighbouring element is different data. */
+/* Another sender, another receiver and the next element have different values. */
 static void values_tell_their_place(void **state)
 {
     (void)state;
@@ -880,7 +880,7 @@ static void verify_finds_one_wrong_element(void **state)
     overlap_operation_poison(&operation);
     for (int64_t i = 0; i < TOTAL; i++)
         assert_true(receive[i] != overlap_from_each(&operation, i));
-    /* Where the standard leaves the value open, any will do. */
+    /* Where the standard leaves the value undefined, any value is right. */
     collective.receive.value = overlap_sum_below_me;
     operation.shape.rank = 0;
     assert_true(overlap_operation_verify(&operation));

@@ -78,7 +78,8 @@ struct bc_clock_model_quality {
        trips lie from the model, plus the growth since the newest of these. */
     double error_ns;
     double growth;   /* of that error, in each nanosecond that passes */
-    double bound_ns; /* maximum error then, even if messages took no time at all one way */
+    double bound_ns; /* maximum error at the newest exchange, even if messages took no time at all
+                        one way */
 };
 
 /* The model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in the order in which they were made. */

@@ -32,8 +32,9 @@ struct bc_global_clock;
 struct bc_global_clock_report {
     double error_ns; /* estimated error of a rank just after the measurement */
     double growth;   /* of that error, in each nanosecond that passes */
-    double bound_ns; /* maximum error then, even if messages take no time at all one way; 0 for
-                        ranks that are assumed to read one clock */
+    double bound_ns; /* maximum error just after the measurement, even if messages take no time at
+                        all one way: half the round trips along the way to rank 0; 0 for ranks that
+                        are assumed to read one clock */
     double took_s;   /* duration of the last measurement */
     int shared;      /* number of ranks that read the clock of the rank they were compared with */
 };

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /* How a rank's slack changes: by SLACK_RAISE after it was late, by SLACK_LOWER after it had more
-   than half of it left. The first one is between what a node's ranks need and what a network needs.
- */
+   than half of it left. The first slack lies between what a node's ranks need and what a network
+   needs. */
 #define SLACK_FIRST_NS 10000.0
 #define SLACK_MIN_NS 1000.0
 #define SLACK_MAX_NS 2e6
