@@ -27,16 +27,10 @@ struct halo_region {
     int64_t extent[HALO_DIRECTIONS];
 };
 
-static inline int halo_direction(int face)
-{
-    return face / 2;
-}
+static inline int halo_direction(int face) { return face / 2; }
 
 /* The face on the other side, where the neighbour receives what a rank sends from this face. */
-static inline int halo_opposite(int face)
-{
-    return face ^ 1;
-}
+static inline int halo_opposite(int face) { return face ^ 1; }
 
 /* The extents of the array, halo included, and the values in it. */
 static inline int64_t halo_array_extent(const struct halo_box *box, int direction)

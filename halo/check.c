@@ -39,12 +39,6 @@ static bool visit(const struct halo_exchange *x, int64_t swap, bool after)
     return true;
 }
 
-void halo_prepare(const struct halo_exchange *x, int64_t swap)
-{
-    visit(x, swap, false);
-}
+void halo_prepare(const struct halo_exchange *x, int64_t swap) { visit(x, swap, false); }
 
-bool halo_is_right(const struct halo_exchange *x, int64_t swap)
-{
-    return visit(x, swap, true);
-}
+bool halo_is_right(const struct halo_exchange *x, int64_t swap) { return visit(x, swap, true); }

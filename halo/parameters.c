@@ -19,10 +19,7 @@ const struct halo_parameters halo_default_parameters = {
     .sync = SYNC_BOTH,
 };
 
-static const char *method_name(int i)
-{
-    return halo_methods[i].name;
-}
+static const char *method_name(int i) { return halo_methods[i].name; }
 
 #define AT(member) offsetof(struct halo_parameters, member)
 

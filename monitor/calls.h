@@ -1,6 +1,4 @@
-/*
- * What the wrappers of MPI functions share. All functions are local.
- */
+/* What the wrappers of MPI functions share. All functions are local. */
 #ifndef COMMCOST_MONITOR_CALLS_H
 #define COMMCOST_MONITOR_CALLS_H
 

@@ -274,16 +274,10 @@ void communicators_tidy(void)
             recycle(number);
 }
 
-void communicator_hold(int communicator)
-{
-    holds[communicator]++;
-}
+void communicator_hold(int communicator) { holds[communicator]++; }
 
 /* communicators_tidy gives the number up if the communicator has been freed. */
-void communicator_release(int communicator)
-{
-    holds[communicator]--;
-}
+void communicator_release(int communicator) { holds[communicator]--; }
 
 void communicator_named(MPI_Comm comm, const char *name)
 {

@@ -129,9 +129,6 @@ static inline void pool_give_back(struct pool *pool, int32_t number)
 }
 
 /* All numbers have been given back. */
-static inline void pool_clear(struct pool *pool)
-{
-    pool->given_back_count = pool->used = 0;
-}
+static inline void pool_clear(struct pool *pool) { pool->given_back_count = pool->used = 0; }
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * The report of a snapshot, in the output format of all programs of commcost, and its warnings.
- */
+/* The report of a snapshot, in the output format of all programs of commcost, and its warnings. */
 #ifndef COMMCOST_MONITOR_REPORT_H
 #define COMMCOST_MONITOR_REPORT_H
 

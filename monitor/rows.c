@@ -279,10 +279,7 @@ static int64_t sum_of(int64_t a, int64_t b)
     return a == MPIX_MONITOR_NA ? b : b == MPIX_MONITOR_NA ? a : a + b;
 }
 
-static double real_sum_of(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : a + b;
-}
+static double real_sum_of(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
 
 /* Sets `a` and its rank to the maximum of both; of equal values, the one of the lower rank. */
 static void keep_greatest(double *a, int *a_rank, double b, int b_rank)

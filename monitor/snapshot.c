@@ -141,10 +141,7 @@ void operation_untracked(const struct operation *operation)
             active[i]->untracked++;
 }
 
-void object_without_room(void)
-{
-    without_room++;
-}
+void object_without_room(void) { without_room++; }
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 

@@ -82,7 +82,4 @@ uint64_t ticks_cost(void)
     return cost;
 }
 
-const char *ticks_clock(void)
-{
-    return ticks_are_tsc ? "tsc" : "monotonic";
-}
+const char *ticks_clock(void) { return ticks_are_tsc ? "tsc" : "monotonic"; }

@@ -60,10 +60,7 @@ static inline void post_receive(const struct overhead_exchange *x, MPI_Request *
     BC_MPI(MPI_Irecv(x->buffer, x->message.count, x->message.type, x->peer, TAG, x->pair, request));
 }
 
-static inline void meet_alone(const struct overhead_exchange *x)
-{
-    BC_MPI(MPI_Barrier(x->pair));
-}
+static inline void meet_alone(const struct overhead_exchange *x) { BC_MPI(MPI_Barrier(x->pair)); }
 
 static inline void meet_after_token(const struct overhead_exchange *x)
 {

@@ -44,10 +44,7 @@ static struct bc_table choose_table(const void *state)
     return (struct bc_table){columns, sizeof columns / sizeof *columns};
 }
 
-static int shares(const void *state)
-{
-    return is_machine_readable(state) ? MSGRATE_PATTERNS : 1;
-}
+static int shares(const void *state) { return is_machine_readable(state) ? MSGRATE_PATTERNS : 1; }
 
 /* With -o the one row of a size is of all patterns, from the first one on. */
 static void list_rows(void *state, struct bc_rows *rows)

@@ -181,10 +181,7 @@ static void begin_flush(const struct msgrate_exchange *x)
     BC_MPI(MPI_Win_lock_all(0, x->window));
 }
 
-static void end_flush(const struct msgrate_exchange *x)
-{
-    BC_MPI(MPI_Win_unlock_all(x->window));
-}
+static void end_flush(const struct msgrate_exchange *x) { BC_MPI(MPI_Win_unlock_all(x->window)); }
 
 const struct msgrate_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS] = {
     {"single direction", MSGRATE_FENCE, .one_partner = true, .time_lower = time_fence_single,

@@ -22,15 +22,9 @@ __attribute__((always_inline)) static inline int64_t time_steps(const struct pin
     return bc_now_ns() - start_ns;
 }
 
-static void nothing(const struct pingpong_game *g)
-{
-    (void)g;
-}
+static void nothing(const struct pingpong_game *g) { (void)g; }
 
-static void sync_all(const struct pingpong_game *g)
-{
-    bc_sync_all(g->coarray);
-}
+static void sync_all(const struct pingpong_game *g) { bc_sync_all(g->coarray); }
 
 static void sync_partner(const struct pingpong_game *g)
 {

@@ -15,10 +15,7 @@ const char *pingpong_arrangement_name(int arrangement)
     return names[arrangement];
 }
 
-static const char *pattern_name(int i)
-{
-    return pingpong_patterns[i].name;
-}
+static const char *pattern_name(int i) { return pingpong_patterns[i].name; }
 
 #define AT(member) offsetof(struct pingpong_parameters, member)
 

@@ -20,10 +20,7 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
 #endif
 
 /* Follows a call that ends a function, so that the compiler doesn't make a jump of it. */
-static inline void return_here(void)
-{
-    __asm__ volatile("");
-}
+static inline void return_here(void) { __asm__ volatile(""); }
 
 /* The moves by put or by get: `kind` is the end of the name of the coarray's function. */
 #define MOVES(kind)                                                                                \

@@ -2,49 +2,28 @@
 
 #include "common/mpi/mpi_check.h"
 
-void syncbench_nothing(struct syncbench_team *team)
-{
-    (void)team;
-}
+void syncbench_nothing(struct syncbench_team *team) { (void)team; }
 
 /* ---- coarrays -------------------------------------------------------------------------------- */
 
-static void sync_all(struct syncbench_team *team)
-{
-    bc_sync_all(team->coarray);
-}
+static void sync_all(struct syncbench_team *team) { bc_sync_all(team->coarray); }
 
 static void sync_images(struct syncbench_team *team)
 {
     bc_sync_images(team->coarray, &team->images);
 }
 
-static void lock(struct syncbench_team *team)
-{
-    bc_mutex_lock(team->lock);
-}
+static void lock(struct syncbench_team *team) { bc_mutex_lock(team->lock); }
 
-static void unlock(struct syncbench_team *team)
-{
-    bc_mutex_unlock(team->lock);
-}
+static void unlock(struct syncbench_team *team) { bc_mutex_unlock(team->lock); }
 
-static void enter_critical(struct syncbench_team *team)
-{
-    bc_queue_lock_acquire(team->critical);
-}
+static void enter_critical(struct syncbench_team *team) { bc_queue_lock_acquire(team->critical); }
 
-static void leave_critical(struct syncbench_team *team)
-{
-    bc_queue_lock_release(team->critical);
-}
+static void leave_critical(struct syncbench_team *team) { bc_queue_lock_release(team->critical); }
 
 /* ---- MPI's own ------------------------------------------------------------------------------- */
 
-static void barrier(struct syncbench_team *team)
-{
-    BC_MPI(MPI_Barrier(team->coarray->comm));
-}
+static void barrier(struct syncbench_team *team) { BC_MPI(MPI_Barrier(team->coarray->comm)); }
 
 static void ibarrier(struct syncbench_team *team)
 {
@@ -60,15 +39,9 @@ static void allreduce_bytes(const struct syncbench_team *team, int count)
     BC_MPI(MPI_Allreduce(&mine, &all, count, MPI_BYTE, MPI_BOR, team->coarray->comm));
 }
 
-static void allreduce_nothing(struct syncbench_team *team)
-{
-    allreduce_bytes(team, 0);
-}
+static void allreduce_nothing(struct syncbench_team *team) { allreduce_bytes(team, 0); }
 
-static void allreduce_byte(struct syncbench_team *team)
-{
-    allreduce_bytes(team, 1);
-}
+static void allreduce_byte(struct syncbench_team *team) { allreduce_bytes(team, 1); }
 
 /* A window that no data goes through. */
 static void open_window(struct syncbench_team *team)
@@ -79,15 +52,9 @@ static void open_window(struct syncbench_team *team)
     BC_MPI(MPI_Win_set_errhandler(team->window, MPI_ERRORS_RETURN));
 }
 
-static void close_window(struct syncbench_team *team)
-{
-    BC_MPI(MPI_Win_free(&team->window));
-}
+static void close_window(struct syncbench_team *team) { BC_MPI(MPI_Win_free(&team->window)); }
 
-static void fence(struct syncbench_team *team)
-{
-    BC_MPI(MPI_Win_fence(0, team->window));
-}
+static void fence(struct syncbench_team *team) { BC_MPI(MPI_Win_fence(0, team->window)); }
 
 static void open_fence(struct syncbench_team *team)
 {

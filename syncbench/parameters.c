@@ -9,10 +9,7 @@ const struct syncbench_parameters syncbench_default_parameters = {
     .seed = 1,
 };
 
-static const char *kind_name(int i)
-{
-    return syncbench_kinds[i].name;
-}
+static const char *kind_name(int i) { return syncbench_kinds[i].name; }
 
 /* 2^40 steps: a thousand seconds of the quickest work. */
 #define DELAY_MAX 1099511627776.0

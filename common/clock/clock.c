@@ -18,10 +18,7 @@ static int64_t read_monotonic(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static int64_t read_wtime(void)
-{
-    return (int64_t)(MPI_Wtime() * 1e9);
-}
+static int64_t read_wtime(void) { return (int64_t)(MPI_Wtime() * 1e9); }
 
 int64_t (*bc_clock_read)(void) = read_monotonic;
 
@@ -103,10 +100,7 @@ bool bc_clock_select(enum bc_clock_kind kind)
     return true;
 }
 
-double bc_elapsed_s(void)
-{
-    return (double)read_monotonic() * 1e-9;
-}
+double bc_elapsed_s(void) { return (double)read_monotonic() * 1e-9; }
 
 void bc_sleep_ns(int64_t ns)
 {
@@ -115,10 +109,7 @@ void bc_sleep_ns(int64_t ns)
     nanosleep(&pause, NULL);
 }
 
-bool bc_clock_is_shared_on_node(void)
-{
-    return bc_clock_read == read_monotonic;
-}
+bool bc_clock_is_shared_on_node(void) { return bc_clock_read == read_monotonic; }
 
 struct bc_clock_cost bc_clock_measure(void)
 {

@@ -22,10 +22,7 @@ struct bc_clock_cost {
 /* Reads the clock in force; bc_clock_select() sets it. */
 extern int64_t (*bc_clock_read)(void);
 
-static inline int64_t bc_now_ns(void)
-{
-    return bc_clock_read();
-}
+static inline int64_t bc_now_ns(void) { return bc_clock_read(); }
 
 /* Puts a clock in force. False, with nothing changed, if this machine lacks it. Selecting the time
    stamp counter takes about 20 ms, to measure its rate against CLOCK_MONOTONIC. */

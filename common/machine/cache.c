@@ -51,10 +51,7 @@ size_t bc_cache_llc_bytes(void)
     return bytes > 0 ? bytes : llc_bytes_from_sysconf();
 }
 
-size_t bc_cache_llc_flush_bytes(void)
-{
-    return bc_cache_llc_bytes() * 3 / 2;
-}
+size_t bc_cache_llc_flush_bytes(void) { return bc_cache_llc_bytes() * 3 / 2; }
 
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
 {

@@ -1,6 +1,4 @@
-/*
- * Flushing the caches, so that a measurement starts with cold ones. All functions are local.
- */
+/* Flushing the caches, so that a measurement starts with cold ones. All functions are local. */
 #ifndef COMMCOST_COMMON_MACHINE_CACHE_H
 #define COMMCOST_COMMON_MACHINE_CACHE_H
 

@@ -1,6 +1,4 @@
-/*
- * The job: its ranks, nodes and processors, and the memory that each rank may take.
- */
+/* The job: its ranks, nodes and processors, and the memory that each rank may take. */
 #ifndef COMMCOST_COMMON_MACHINE_JOB_H
 #define COMMCOST_COMMON_MACHINE_JOB_H
 

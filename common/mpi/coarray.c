@@ -98,10 +98,7 @@ MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t str
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-static int next_piece(int64_t left)
-{
-    return (int)(left < TRANSFER_MAX ? left : TRANSFER_MAX);
-}
+static int next_piece(int64_t left) { return (int)(left < TRANSFER_MAX ? left : TRANSFER_MAX); }
 
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
                     const double *source, int64_t count)
@@ -213,10 +210,7 @@ void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm)
     BC_MPI(MPI_Barrier(comm));
 }
 
-void bc_mutex_destroy(struct bc_mutex *mutex)
-{
-    BC_MPI(MPI_Win_free(&mutex->window));
-}
+void bc_mutex_destroy(struct bc_mutex *mutex) { BC_MPI(MPI_Win_free(&mutex->window)); }
 
 /* MPI_Win_lock may return before the lock is held: MPI only promises that accesses to the window
    happen under it (MPI 3.1, 11.5.3), and Open MPI's osc/pt2pt and MPICH before ch4 do just that. So
@@ -229,10 +223,7 @@ void bc_mutex_lock(struct bc_mutex *mutex)
     BC_MPI(MPI_Win_flush(MUTEX_HOME, mutex->window));
 }
 
-void bc_mutex_unlock(struct bc_mutex *mutex)
-{
-    BC_MPI(MPI_Win_unlock(MUTEX_HOME, mutex->window));
-}
+void bc_mutex_unlock(struct bc_mutex *mutex) { BC_MPI(MPI_Win_unlock(MUTEX_HOME, mutex->window)); }
 
 /* ---- mutual exclusion by a queue ------------------------------------------------------------- */
 
@@ -259,15 +250,9 @@ static int64_t make_entry(uint32_t turn, int rank)
     return (int64_t)((uint64_t)turn << 32 | ((uint32_t)rank + 1));
 }
 
-static uint32_t turn_of(int64_t entry)
-{
-    return (uint32_t)((uint64_t)entry >> 32);
-}
+static uint32_t turn_of(int64_t entry) { return (uint32_t)((uint64_t)entry >> 32); }
 
-static int rank_of(int64_t entry)
-{
-    return (int)((uint32_t)entry - 1);
-}
+static int rank_of(int64_t entry) { return (int)((uint32_t)entry - 1); }
 
 void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm)
 {
@@ -278,10 +263,7 @@ void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm)
     lock->own = (void *)lock->part.values;
 }
 
-void bc_queue_lock_destroy(struct bc_queue_lock *lock)
-{
-    bc_coarray_destroy(&lock->part);
-}
+void bc_queue_lock_destroy(struct bc_queue_lock *lock) { bc_coarray_destroy(&lock->part); }
 
 /* Changes a value at a rank; returns the value before that. */
 static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int64_t value,

@@ -16,10 +16,7 @@
 
 static bool sleeping;
 
-void bc_harness_choose(bool sleeps)
-{
-    sleeping = sleeps;
-}
+void bc_harness_choose(bool sleeps) { sleeping = sleeps; }
 
 static void wait_for(MPI_Request *request, bool yields)
 {
@@ -61,15 +58,9 @@ static void allreduce(const void *send, void *receive, int count, MPI_Datatype t
     wait_for(&request, yields);
 }
 
-void bc_harness_barrier(MPI_Comm comm)
-{
-    barrier(comm, false);
-}
+void bc_harness_barrier(MPI_Comm comm) { barrier(comm, false); }
 
-void bc_harness_release(MPI_Comm comm)
-{
-    barrier(comm, true);
-}
+void bc_harness_release(MPI_Comm comm) { barrier(comm, true); }
 
 void bc_harness_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm)

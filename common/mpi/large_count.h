@@ -29,10 +29,7 @@
 #define BC_ELEMENTS_MAX ((double)(INT64_C(1) << 40))
 
 /* Whether `value` can be passed as an int. */
-static inline bool bc_is_count(int64_t value)
-{
-    return value >= 0 && value <= BC_COUNT_MAX;
-}
+static inline bool bc_is_count(int64_t value) { return value >= 0 && value <= BC_COUNT_MAX; }
 
 /* Converts to int; aborts the job if `value` is out of range. */
 int bc_as_count(int64_t value);

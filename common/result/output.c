@@ -267,10 +267,7 @@ void bc_output_end(struct bc_output *output, int status)
     flush(output);
 }
 
-bool bc_output_good(const struct bc_output *output)
-{
-    return output == NULL || output->lost == 0;
-}
+bool bc_output_good(const struct bc_output *output) { return output == NULL || output->lost == 0; }
 
 bool bc_output_close(struct bc_output *output)
 {

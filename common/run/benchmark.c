@@ -22,10 +22,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static const char *lookup_variable(const char *name)
-{
-    return getenv(name);
-}
+static const char *lookup_variable(const char *name) { return getenv(name); }
 
 bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
 {
@@ -215,10 +212,7 @@ static const struct {
 
 static volatile sig_atomic_t noted_signal; /* that came last, or 0 */
 
-static void note_signal(int number)
-{
-    noted_signal = number;
-}
+static void note_signal(int number) { noted_signal = number; }
 
 static void watch_signals(void)
 {

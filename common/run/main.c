@@ -5,7 +5,4 @@
 
 extern const struct bc_benchmark BC_BENCHMARK;
 
-int main(int argc, char **argv)
-{
-    return bc_benchmark_main(&BC_BENCHMARK, argc, argv);
-}
+int main(int argc, char **argv) { return bc_benchmark_main(&BC_BENCHMARK, argc, argv); }

@@ -70,10 +70,7 @@ bool bc_names_choose(const char *given_to, struct bc_names *names, bc_name_fn *n
 
 /* ---- one option's value ---------------------------------------------------------------------- */
 
-static bool is_whole(enum bc_option_kind kind)
-{
-    return kind == BC_INTEGER || kind == BC_SIZE;
-}
+static bool is_whole(enum bc_option_kind kind) { return kind == BC_INTEGER || kind == BC_SIZE; }
 
 static bool in_range(const struct bc_option *option, double value)
 {
@@ -292,10 +289,7 @@ static struct bc_text value_text(const struct bc_option_entry *entry, bool for_p
     return text;
 }
 
-char *bc_option_text(const struct bc_option_entry *entry)
-{
-    return value_text(entry, true).start;
-}
+char *bc_option_text(const struct bc_option_entry *entry) { return value_text(entry, true).start; }
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 

@@ -1,6 +1,4 @@
-/*
- * The options that every benchmark has, and what they ask of a row.
- */
+/* The options that every benchmark has, and what they ask of a row. */
 #ifndef COMMCOST_COMMON_RUN_SETTINGS_H
 #define COMMCOST_COMMON_RUN_SETTINGS_H
 

@@ -54,10 +54,7 @@ struct row {
     struct overlap_search search;
 };
 
-static double seconds_left(const struct row *row)
-{
-    return row->end_s - bc_elapsed_s();
-}
+static double seconds_left(const struct row *row) { return row->end_s - bc_elapsed_s(); }
 
 /* ---- rounds and their summaries -------------------------------------------------------------- */
 

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- without ties ---------------------------------------------------------------------------- */
 

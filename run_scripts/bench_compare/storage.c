@@ -17,10 +17,7 @@ void *allocate(size_t count, size_t element_size)
     return require(calloc(count > 0 ? count : 1, element_size));
 }
 
-char *copy_text(const char *text)
-{
-    return require(strdup(text));
-}
+char *copy_text(const char *text) { return require(strdup(text)); }
 
 void make_room(void *array, size_t count, size_t element_size)
 {

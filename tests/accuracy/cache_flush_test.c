@@ -160,15 +160,9 @@ static void settle(const struct lines *target)
     timed_walk_ns(&(struct lines){memory, sizeof memory, order, 8});
 }
 
-static void nothing(struct bed *bed)
-{
-    (void)bed;
-}
+static void nothing(struct bed *bed) { (void)bed; }
 
-static void evict(struct bed *bed)
-{
-    walk(&bed->evictor);
-}
+static void evict(struct bed *bed) { walk(&bed->evictor); }
 
 static void flush_lines(struct bed *bed)
 {
@@ -181,10 +175,7 @@ static void flush_lines(struct bed *bed)
 #endif
 }
 
-static void flush(struct bed *bed)
-{
-    bc_cache_flush_run(&bed->flush);
-}
+static void flush(struct bed *bed) { bc_cache_flush_run(&bed->flush); }
 
 static void flush_and_write(struct bed *bed)
 {

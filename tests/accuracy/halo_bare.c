@@ -37,10 +37,7 @@ static void meet(int peer)
 static volatile size_t row_bytes = N * sizeof(double);
 
 /* Without the halo's values at its ends. */
-static inline void copy_row(double *to, const double *from)
-{
-    memcpy(to + 1, from + 1, row_bytes);
-}
+static inline void copy_row(double *to, const double *from) { memcpy(to + 1, from + 1, row_bytes); }
 
 /* Nanoseconds of a swap, in a loop of REPETITIONS, of the faces in the first direction
    with the other rank, in the others with itself. */

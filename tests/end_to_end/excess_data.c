@@ -28,10 +28,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_type, int t
                     target_disp, excess(target_count, target_type), MPI_DOUBLE, win);
 }
 
-static bool is_data(int count, MPI_Datatype type)
-{
-    return count > 0 && type == MPI_DOUBLE;
-}
+static bool is_data(int count, MPI_Datatype type) { return count > 0 && type == MPI_DOUBLE; }
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {

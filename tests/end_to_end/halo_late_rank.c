@@ -93,10 +93,7 @@ static void be_late(void)
         BC_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
 }
 
-static double value_of(int rank, int swap)
-{
-    return 2.0 * swap + rank;
-}
+static double value_of(int rank, int swap) { return 2.0 * swap + rank; }
 
 static int count_wrong(const struct halo_exchange *x, int swap)
 {

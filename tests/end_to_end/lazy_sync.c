@@ -51,15 +51,9 @@ int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
     return is_lazy("pscw") ? MPI_SUCCESS : PMPI_Win_start(group, assertions, win);
 }
 
-int MPI_Win_complete(MPI_Win win)
-{
-    return is_lazy("pscw") ? MPI_SUCCESS : PMPI_Win_complete(win);
-}
+int MPI_Win_complete(MPI_Win win) { return is_lazy("pscw") ? MPI_SUCCESS : PMPI_Win_complete(win); }
 
-int MPI_Win_wait(MPI_Win win)
-{
-    return is_lazy("pscw") ? MPI_SUCCESS : PMPI_Win_wait(win);
-}
+int MPI_Win_wait(MPI_Win win) { return is_lazy("pscw") ? MPI_SUCCESS : PMPI_Win_wait(win); }
 
 /* The notifications of sync images. */
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,

@@ -15,19 +15,10 @@ static void make_communicator(MPI_Comm *made)
 {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, made);
 }
-static void free_communicator(MPI_Comm *made)
-{
-    MPI_Comm_free(made);
-}
+static void free_communicator(MPI_Comm *made) { MPI_Comm_free(made); }
 
-static void make_datatype(MPI_Datatype *made)
-{
-    MPI_Type_vector(2, 1, 3, MPI_INT, made);
-}
-static void free_datatype(MPI_Datatype *made)
-{
-    MPI_Type_free(made);
-}
+static void make_datatype(MPI_Datatype *made) { MPI_Type_vector(2, 1, 3, MPI_INT, made); }
+static void free_datatype(MPI_Datatype *made) { MPI_Type_free(made); }
 
 static void ignore_error(MPI_Comm *comm, int *code, ...)
 {
@@ -38,46 +29,25 @@ static void make_error_handler(MPI_Errhandler *made)
 {
     MPI_Comm_create_errhandler(ignore_error, made);
 }
-static void free_error_handler(MPI_Errhandler *made)
-{
-    MPI_Errhandler_free(made);
-}
+static void free_error_handler(MPI_Errhandler *made) { MPI_Errhandler_free(made); }
 
 static void make_file(MPI_File *made)
 {
     MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, made);
 }
-static void free_file(MPI_File *made)
-{
-    MPI_File_close(made);
-}
+static void free_file(MPI_File *made) { MPI_File_close(made); }
 
-static void make_group(MPI_Group *made)
-{
-    MPI_Comm_group(MPI_COMM_WORLD, made);
-}
-static void free_group(MPI_Group *made)
-{
-    MPI_Group_free(made);
-}
+static void make_group(MPI_Group *made) { MPI_Comm_group(MPI_COMM_WORLD, made); }
+static void free_group(MPI_Group *made) { MPI_Group_free(made); }
 
-static void make_info(MPI_Info *made)
-{
-    MPI_Info_create(made);
-}
-static void free_info(MPI_Info *made)
-{
-    MPI_Info_free(made);
-}
+static void make_info(MPI_Info *made) { MPI_Info_create(made); }
+static void free_info(MPI_Info *made) { MPI_Info_free(made); }
 
 static void make_keyval(int *made)
 {
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, made, NULL);
 }
-static void free_keyval(int *made)
-{
-    MPI_Comm_free_keyval(made);
-}
+static void free_keyval(int *made) { MPI_Comm_free_keyval(made); }
 
 static int value, result;
 
@@ -97,14 +67,8 @@ static void free_message(MPI_Message *made)
     MPI_Wait(&sends[received++], MPI_STATUS_IGNORE);
 }
 
-static void make_memory(void **made)
-{
-    MPI_Alloc_mem(100, MPI_INFO_NULL, (void *)made);
-}
-static void free_memory(void **made)
-{
-    MPI_Free_mem(*made);
-}
+static void make_memory(void **made) { MPI_Alloc_mem(100, MPI_INFO_NULL, (void *)made); }
+static void free_memory(void **made) { MPI_Free_mem(*made); }
 
 static void add(void *in, void *inout, int *count, MPI_Datatype *type)
 {
@@ -112,42 +76,24 @@ static void add(void *in, void *inout, int *count, MPI_Datatype *type)
     for (int i = 0; i < *count; i++)
         ((int *)inout)[i] += ((const int *)in)[i];
 }
-static void make_op(MPI_Op *made)
-{
-    MPI_Op_create(add, 1, made);
-}
-static void free_op(MPI_Op *made)
-{
-    MPI_Op_free(made);
-}
+static void make_op(MPI_Op *made) { MPI_Op_create(add, 1, made); }
+static void free_op(MPI_Op *made) { MPI_Op_free(made); }
 
-static void make_request(MPI_Request *made)
-{
-    MPI_Ibarrier(MPI_COMM_SELF, made);
-}
-static void free_request(MPI_Request *made)
-{
-    MPI_Wait(made, MPI_STATUS_IGNORE);
-}
+static void make_request(MPI_Request *made) { MPI_Ibarrier(MPI_COMM_SELF, made); }
+static void free_request(MPI_Request *made) { MPI_Wait(made, MPI_STATUS_IGNORE); }
 
 static void make_persistent(MPI_Request *made)
 {
     MPI_Recv_init(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, made);
 }
-static void free_persistent(MPI_Request *made)
-{
-    MPI_Request_free(made);
-}
+static void free_persistent(MPI_Request *made) { MPI_Request_free(made); }
 
 static void make_window(MPI_Win *made)
 {
     int *base;
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&base, made);
 }
-static void free_window(MPI_Win *made)
-{
-    MPI_Win_free(made);
-}
+static void free_window(MPI_Win *made) { MPI_Win_free(made); }
 
 /* A datatype that a delete callback of MPI_COMM_SELF frees, inside MPI_Finalize. */
 static int free_attribute(MPI_Comm comm, int keyval, void *attribute, void *state)

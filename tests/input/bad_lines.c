@@ -144,10 +144,7 @@ static size_t judge_lines(uint64_t seed, uint64_t lines)
     return wrong;
 }
 
-static void print_field(const char *text)
-{
-    (void)fwrite(text, 1, strlen(text) + 1, stdout);
-}
+static void print_field(const char *text) { (void)fwrite(text, 1, strlen(text) + 1, stdout); }
 
 static void print_lines(uint64_t seed, uint64_t lines)
 {

@@ -35,10 +35,7 @@ static void remove_tree(const char *path)
          "a folder that can be removed");
 }
 
-static void remove_folder(void)
-{
-    remove_tree(folder);
-}
+static void remove_folder(void) { remove_tree(folder); }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

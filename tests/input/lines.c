@@ -21,10 +21,7 @@ static uint64_t random_bits(struct random *random)
     return z ^ (z >> 31);
 }
 
-uint64_t random_below(struct random *random, uint64_t count)
-{
-    return random_bits(random) % count;
-}
+uint64_t random_below(struct random *random, uint64_t count) { return random_bits(random) % count; }
 
 static bool chance(struct random *random, uint64_t one_in)
 {
@@ -45,10 +42,7 @@ static char *checked(char *text)
     return text;
 }
 
-static char *copy(const char *text)
-{
-    return checked(strdup(text));
-}
+static char *copy(const char *text) { return checked(strdup(text)); }
 
 static char *join(const char *first, const char *second, const char *third)
 {

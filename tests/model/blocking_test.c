@@ -25,10 +25,7 @@ static double clock_cost_us;
 static int sent[INTS];
 static int received[INTS];
 
-static void barrier(void)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-}
+static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static void allreduce_nothing(void)
 {

@@ -109,10 +109,7 @@ static struct degrees degrees_in(MPI_Comm comm)
     return degrees;
 }
 
-int outdegree_in(MPI_Comm comm)
-{
-    return degrees_in(comm).out;
-}
+int outdegree_in(MPI_Comm comm) { return degrees_in(comm).out; }
 
 /* Neighbours come by dimension, the one below before the one above. */
 static bool cartesian_neighbor_exists(MPI_Comm comm, int i)

@@ -13,10 +13,7 @@ static bool check_prints;
 static int check_failures;
 
 /* prints: on one rank only, for what all ranks check alike. */
-static inline void check_begin(bool prints)
-{
-    check_prints = prints;
-}
+static inline void check_begin(bool prints) { check_prints = prints; }
 
 static inline double check_now_us(void)
 {

@@ -97,7 +97,4 @@ void config_load(void)
     PMPI_Bcast(&model, sizeof model, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-const char *config_report_path(void)
-{
-    return environment("MODEL_REPORT");
-}
+const char *config_report_path(void) { return environment("MODEL_REPORT"); }

@@ -55,20 +55,11 @@ static int sum_of_values(int sources, int destination, int i)
 }
 
 /* Elements of a v variant: rank 0 sends none, the highest one receives none in a scatter. */
-static int v_count(int rank)
-{
-    return rank;
-}
+static int v_count(int rank) { return rank; }
 
-static int scatterv_count(const struct exchange *x, int rank)
-{
-    return x->size - 1 - rank;
-}
+static int scatterv_count(const struct exchange *x, int rank) { return x->size - 1 - rank; }
 
-static int pair_count(int source, int destination)
-{
-    return (source + 2 * destination) % 3;
-}
+static int pair_count(int source, int destination) { return (source + 2 * destination) % 3; }
 
 static void put_block(int buffer[INTS], int start, int source, int destination, int count)
 {
@@ -86,15 +77,9 @@ static void post_bcast_of(struct exchange *x, MPI_Datatype type, int first)
     MPI_Ibcast(x->receive, COUNT, type, ROOT, x->comm, &x->request);
 }
 
-static void post_bcast(struct exchange *x)
-{
-    post_bcast_of(x, MPI_INT, 0);
-}
+static void post_bcast(struct exchange *x) { post_bcast_of(x, MPI_INT, 0); }
 
-static void post_bcast_behind_hole(struct exchange *x)
-{
-    post_bcast_of(x, x->shifted, 1);
-}
+static void post_bcast_behind_hole(struct exchange *x) { post_bcast_of(x, x->shifted, 1); }
 
 static void post_gather(struct exchange *x)
 {

@@ -8,10 +8,7 @@
 
 #include <stdlib.h>
 
-static bool is_modelled(int peer)
-{
-    return model.p2p != 0 && peer != MPI_PROC_NULL;
-}
+static bool is_modelled(int peer) { return model.p2p != 0 && peer != MPI_PROC_NULL; }
 
 /* The post of a message whose data, if it is to move, goes by mover. */
 static int post_send(enum operation_kind kind, __typeof__(MPI_Isend) *mover, const void *buffer,

@@ -167,10 +167,7 @@ static void test_sendrecv(void)
 enum completion_call { WAITALL, TESTALL, WAITANY, TESTANY, WAITSOME, TESTSOME, COMPLETION_CALLS };
 
 /* Each receive is followed by a send. */
-static size_t receive_index(int i)
-{
-    return 2 * (size_t)i;
-}
+static size_t receive_index(int i) { return 2 * (size_t)i; }
 
 static void test_mixed(enum completion_call call, const char *what)
 {

@@ -17,10 +17,7 @@ static struct operation operations[OPERATIONS_MAX];
 #if defined(OPEN_MPI)
 
 /* A request is a pointer, and only ours point into our array. */
-static MPI_Request request_of(struct operation *operation)
-{
-    return (MPI_Request)operation;
-}
+static MPI_Request request_of(struct operation *operation) { return (MPI_Request)operation; }
 
 static struct operation *operation_of(MPI_Request request)
 {

@@ -49,10 +49,7 @@ static bool is_to_be_damaged(int count, MPI_Datatype datatype)
     return bytes_of(count, datatype) > 0 && data_damage_is_due();
 }
 
-static bool is_modelled(int target)
-{
-    return model.rma != 0 && target != MPI_PROC_NULL;
-}
+static bool is_modelled(int target) { return model.rma != 0 && target != MPI_PROC_NULL; }
 
 #define UNWRAP(...) __VA_ARGS__
 

@@ -25,15 +25,9 @@ static unsigned char local[BYTES];
 
 typedef void operation(int bytes);
 
-static void put(int bytes)
-{
-    MPI_Put(local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE, win);
-}
+static void put(int bytes) { MPI_Put(local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE, win); }
 
-static void get(int bytes)
-{
-    MPI_Get(local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE, win);
-}
+static void get(int bytes) { MPI_Get(local, bytes, MPI_BYTE, peer, 0, bytes, MPI_BYTE, win); }
 
 static void rput(int bytes)
 {
@@ -115,34 +109,17 @@ enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
 /* ---- Epochs: what opens one, and what closes it. Ranks do the same. -------------------------- */
 
-static void no_call(void)
-{
-}
+static void no_call(void) {}
 
-static void fence(void)
-{
-    MPI_Win_fence(0, win);
-}
+static void fence(void) { MPI_Win_fence(0, win); }
 
-static void lock(void)
-{
-    MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
-}
+static void lock(void) { MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win); }
 
-static void unlock(void)
-{
-    MPI_Win_unlock(peer, win);
-}
+static void unlock(void) { MPI_Win_unlock(peer, win); }
 
-static void lock_all(void)
-{
-    MPI_Win_lock_all(0, win);
-}
+static void lock_all(void) { MPI_Win_lock_all(0, win); }
 
-static void unlock_all(void)
-{
-    MPI_Win_unlock_all(win);
-}
+static void unlock_all(void) { MPI_Win_unlock_all(win); }
 
 static void post_start(void)
 {
@@ -156,25 +133,13 @@ static void complete_wait(void)
     MPI_Win_wait(win);
 }
 
-static void flush(void)
-{
-    MPI_Win_flush(peer, win);
-}
+static void flush(void) { MPI_Win_flush(peer, win); }
 
-static void flush_all(void)
-{
-    MPI_Win_flush_all(win);
-}
+static void flush_all(void) { MPI_Win_flush_all(win); }
 
-static void flush_local(void)
-{
-    MPI_Win_flush_local(peer, win);
-}
+static void flush_local(void) { MPI_Win_flush_local(peer, win); }
 
-static void flush_local_all(void)
-{
-    MPI_Win_flush_local_all(win);
-}
+static void flush_local_all(void) { MPI_Win_flush_local_all(win); }
 
 struct epoch {
     const char *name;

@@ -12,10 +12,7 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 /* A benchmark repeats one operation, so this is nearly always the one wanted. NULL at first. */
 static _Atomic(struct series *) last_used[OPERATION_KINDS];
 
-void series_start(void)
-{
-    memset(all_series, 0, sizeof all_series);
-}
+void series_start(void) { memset(all_series, 0, sizeof all_series); }
 
 static int64_t key_of(enum operation_kind kind, int64_t duration_ns, int64_t bytes)
 {
@@ -75,15 +72,9 @@ struct series *series_find(enum operation_kind kind, int64_t bytes)
     return series;
 }
 
-int series_count(void)
-{
-    return atomic_load(&series_in_use);
-}
+int series_count(void) { return atomic_load(&series_in_use); }
 
-const struct series *series_at(int index)
-{
-    return &all_series[index];
-}
+const struct series *series_at(int index) { return &all_series[index]; }
 
 const struct series *series_lookup(enum operation_kind kind, int64_t key)
 {

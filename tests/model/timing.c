@@ -27,10 +27,7 @@ void timing_start(void)
     series_start();
 }
 
-double timing_clock_cost_ns(void)
-{
-    return clock_cost_ns;
-}
+double timing_clock_cost_ns(void) { return clock_cost_ns; }
 
 /*
  * The end of the loop is a branch that the processor guesses wrong, and until it has recovered,
@@ -95,10 +92,7 @@ int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
                                                      : usual_ns);
 }
 
-double timing_gap_ns(enum operation_kind kind)
-{
-    return is_collective(kind) ? 0 : model.gap_ns;
-}
+double timing_gap_ns(enum operation_kind kind) { return is_collective(kind) ? 0 : model.gap_ns; }
 
 /* When an operation posted at post_ns starts: not before the gap after the one before it has
  * passed. */

@@ -117,10 +117,7 @@ struct window *window_of(MPI_Win win)
     return window;
 }
 
-bool window_is_shared(const struct window *window)
-{
-    return window->shared;
-}
+bool window_is_shared(const struct window *window) { return window->shared; }
 
 void window_forget(MPI_Win win)
 {

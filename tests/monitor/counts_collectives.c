@@ -19,10 +19,7 @@ static MPI_Datatype pieces;
 #define TYPES(a, b) ((const MPI_Datatype[]){(a), (b)})
 
 #define BLOCKING_CALL(Function, variant, comm, arguments)                                          \
-    static void call_##Function##_##variant(void)                                                  \
-    {                                                                                              \
-        MPI_##Function(UNPACK arguments comm);                                                     \
-    }
+    static void call_##Function##_##variant(void) { MPI_##Function(UNPACK arguments comm); }
 #define NONBLOCKING_CALL(Function, variant, comm, arguments)                                       \
     static void call_##Function##_##variant(void)                                                  \
     {                                                                                              \

@@ -16,15 +16,9 @@ static int indices[MANY];
 /* Completes all requests, with statuses if `wanted`. Receive i has i + 1 bytes. */
 typedef void complete(int count, bool wanted);
 
-static MPI_Status *one(bool wanted)
-{
-    return wanted ? statuses : MPI_STATUS_IGNORE;
-}
+static MPI_Status *one(bool wanted) { return wanted ? statuses : MPI_STATUS_IGNORE; }
 
-static MPI_Status *all(bool wanted)
-{
-    return wanted ? statuses : no_statuses;
-}
+static MPI_Status *all(bool wanted) { return wanted ? statuses : no_statuses; }
 
 static void check_bytes(bool wanted, const MPI_Status *status, int index)
 {
@@ -119,15 +113,9 @@ static void complete_some(int count, bool wanted,
             check_bytes(wanted, &statuses[i], indices[i]);
 }
 
-static void wait_some(int count, bool wanted)
-{
-    complete_some(count, wanted, MPI_Waitsome);
-}
+static void wait_some(int count, bool wanted) { complete_some(count, wanted, MPI_Waitsome); }
 
-static void test_some(int count, bool wanted)
-{
-    complete_some(count, wanted, MPI_Testsome);
-}
+static void test_some(int count, bool wanted) { complete_some(count, wanted, MPI_Testsome); }
 
 static const struct completion {
     const char *function;

@@ -147,10 +147,7 @@ static bool has_status(const struct way *way)
     return way->receives && (!is_isendrecv(way) || isendrecv_has_status());
 }
 
-static int times_of(const struct way *way)
-{
-    return way->form == PERSISTENT ? 3 : 1;
-}
+static int times_of(const struct way *way) { return way->form == PERSISTENT ? 3 : 1; }
 
 static void check_status(const struct way *way, const struct message *message,
                          const MPI_Status *status)

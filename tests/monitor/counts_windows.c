@@ -89,10 +89,7 @@ struct synchronisation {
 };
 
 #define STEP(name, ...)                                                                            \
-    static void name(void)                                                                         \
-    {                                                                                              \
-        __VA_ARGS__;                                                                               \
-    }
+    static void name(void) { __VA_ARGS__; }
 STEP(nothing, )
 STEP(lock, PMPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win))
 STEP(lock_all, PMPI_Win_lock_all(0, win))

@@ -41,15 +41,9 @@ int test_end(void)
     return all > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-int test_failures(void)
-{
-    return failures;
-}
+int test_failures(void) { return failures; }
 
-void test_about(const char *what)
-{
-    (void)snprintf(about, sizeof about, "%s", what);
-}
+void test_about(const char *what) { (void)snprintf(about, sizeof about, "%s", what); }
 
 bool check(bool is_right, const char *what)
 {
@@ -337,10 +331,7 @@ unsigned warnings_of(const MPIX_Monitor_request *request)
     return codes;
 }
 
-void expect_warning(struct watch *watch, int code)
-{
-    watch->warnings |= 1u << code;
-}
+void expect_warning(struct watch *watch, int code) { watch->warnings |= 1u << code; }
 
 void watch_end(struct watch *watch)
 {
@@ -360,10 +351,7 @@ void watch_end(struct watch *watch)
 
 /* ---- the partner ----------------------------------------------------------------------------- */
 
-void meet(void)
-{
-    PMPI_Barrier(MPI_COMM_WORLD);
-}
+void meet(void) { PMPI_Barrier(MPI_COMM_WORLD); }
 
 void send_bytes(int bytes, MPI_Comm comm)
 {

@@ -89,10 +89,7 @@ static void work(struct worker *worker)
     MPI_Win_flush(partner, worker->win);
 }
 
-static int64_t sum_to(int64_t n)
-{
-    return n * (n + 1) / 2;
-}
+static int64_t sum_to(int64_t n) { return n * (n + 1) / 2; }
 
 static void expect_rounds(struct watch *watch)
 {
@@ -181,10 +178,7 @@ static void on_and_off(void)
 static atomic_bool is_over;
 
 /* Barriers on the communicator named `n`: mostly more than on the next one. */
-static int barriers_on(int n)
-{
-    return 7 - n % 7;
-}
+static int barriers_on(int n) { return 7 - n % 7; }
 
 static void *come_and_go(void *unused)
 {

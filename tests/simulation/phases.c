@@ -130,10 +130,7 @@ int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, 
 static const struct bc_benchmark *benchmark;
 static const struct bc_run *run;
 
-static int64_t in_ns(double seconds)
-{
-    return (int64_t)(seconds * 1e9);
-}
+static int64_t in_ns(double seconds) { return (int64_t)(seconds * 1e9); }
 
 static void open_counted(void *state, struct bc_run *begun)
 {

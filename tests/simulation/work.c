@@ -10,7 +10,4 @@ uint64_t bc_work(uint64_t units)
     return units;
 }
 
-struct bc_work_rate bc_work_calibrate(void)
-{
-    return (struct bc_work_rate){.ns_per_unit = 1.0};
-}
+struct bc_work_rate bc_work_calibrate(void) { return (struct bc_work_rate){.ns_per_unit = 1.0}; }

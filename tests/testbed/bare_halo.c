@@ -25,10 +25,7 @@ struct box {
 };
 
 /* Where the neighbour has what lies at this face. */
-static int opposite(int face)
-{
-    return face ^ 1;
-}
+static int opposite(int face) { return face ^ 1; }
 
 static void by_messages(const struct box *box)
 {

@@ -292,10 +292,7 @@ static void create_run(void)
     };
 }
 
-static void destroy_run(void)
-{
-    bc_sampler_destroy(run.sampler);
-}
+static void destroy_run(void) { bc_sampler_destroy(run.sampler); }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_time_one_repetition),

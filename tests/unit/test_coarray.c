@@ -89,10 +89,7 @@ static void dawdle(double seconds)
     atomic_store(&shared->late[rank], turn);
 }
 
-static bool has_come(int late_rank)
-{
-    return atomic_load(&shared->late[late_rank]) >= turn;
-}
+static bool has_come(int late_rank) { return atomic_load(&shared->late[late_rank]) >= turn; }
 
 /* ---- the late MPI ---------------------------------------------------------------------------- */
 
@@ -152,10 +149,7 @@ static int begin(const struct transfer *transfer)
     return MPI_SUCCESS;
 }
 
-static bool lock_is_late(MPI_Win window)
-{
-    return late_lock.pending && late_lock.window == window;
-}
+static bool lock_is_late(MPI_Win window) { return late_lock.pending && late_lock.window == window; }
 
 static void take_late_lock(MPI_Win window)
 {
@@ -462,16 +456,10 @@ static int64_t extent_of(const struct shape *shape)
     return shape->blocks == 0 ? 0 : (shape->blocks - 1) * shape->stride + shape->block;
 }
 
-static int64_t slot_of(const struct shape *shape)
-{
-    return extent_of(shape) + 2 * MARGIN + 1;
-}
+static int64_t slot_of(const struct shape *shape) { return extent_of(shape) + 2 * MARGIN + 1; }
 
 /* Where the transfer begins in the slot of a pair: at odd places, too. */
-static int64_t start_in_slot(int origin, int target)
-{
-    return MARGIN + (origin + target) % 2;
-}
+static int64_t start_in_slot(int origin, int target) { return MARGIN + (origin + target) % 2; }
 
 /* Writes what one end of a transfer has, or is to have. */
 static void write_blocks(double *values, const struct shape *shape, int origin, int target)
@@ -809,10 +797,7 @@ static void create_ring(struct ring *ring, bool images)
     bc_images_create(&ring->neighbours, &world, set, 3);
 }
 
-static void destroy_ring(struct ring *ring)
-{
-    bc_images_destroy(&ring->neighbours);
-}
+static void destroy_ring(struct ring *ring) { bc_images_destroy(&ring->neighbours); }
 
 static void sync_ring(struct ring *ring)
 {
@@ -1158,25 +1143,13 @@ struct exclusion {
     void (*acquire)(struct locks *of), (*release)(struct locks *of);
 };
 
-static void lock_mutex(struct locks *of)
-{
-    bc_mutex_lock(&of->mutex);
-}
+static void lock_mutex(struct locks *of) { bc_mutex_lock(&of->mutex); }
 
-static void unlock_mutex(struct locks *of)
-{
-    bc_mutex_unlock(&of->mutex);
-}
+static void unlock_mutex(struct locks *of) { bc_mutex_unlock(&of->mutex); }
 
-static void acquire_queue_lock(struct locks *of)
-{
-    bc_queue_lock_acquire(&of->queue_lock);
-}
+static void acquire_queue_lock(struct locks *of) { bc_queue_lock_acquire(&of->queue_lock); }
 
-static void release_queue_lock(struct locks *of)
-{
-    bc_queue_lock_release(&of->queue_lock);
-}
+static void release_queue_lock(struct locks *of) { bc_queue_lock_release(&of->queue_lock); }
 
 static struct exclusion by_mutex = {lock_mutex, unlock_mutex};
 static struct exclusion by_queue = {acquire_queue_lock, release_queue_lock};
@@ -1211,10 +1184,7 @@ static void count_up_outside(bool linger)
 
 /* Whether a holder sleeps, so that others run and would come in, too, if they
    could: each rank does so, however few the repetitions. */
-static bool lingers(int repetition)
-{
-    return repetition % 100 == rank % LOCKS_MIN;
-}
+static bool lingers(int repetition) { return repetition % 100 == rank % LOCKS_MIN; }
 
 static void counter_in_a_coarray_is_exact(void **state)
 {

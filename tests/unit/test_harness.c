@@ -98,10 +98,7 @@ static void barriers_wait_for_the_last(void **state)
 
 typedef void wait_fn(void);
 
-static void wait_barrier(void)
-{
-    bc_harness_barrier(MPI_COMM_WORLD);
-}
+static void wait_barrier(void) { bc_harness_barrier(MPI_COMM_WORLD); }
 
 static void wait_bcast(void)
 {

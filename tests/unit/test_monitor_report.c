@@ -16,20 +16,11 @@
 
 struct communicator communicators[COMMUNICATORS_MAX] = {{.name = "other communicators"}};
 
-double ticks_ns(void)
-{
-    return 0.5;
-}
+double ticks_ns(void) { return 0.5; }
 
-uint64_t ticks_cost(void)
-{
-    return 41;
-}
+uint64_t ticks_cost(void) { return 41; }
 
-const char *ticks_clock(void)
-{
-    return "a test's";
-}
+const char *ticks_clock(void) { return "a test's"; }
 
 /* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;

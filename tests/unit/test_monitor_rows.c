@@ -24,17 +24,11 @@ const struct operation_traits operation_traits[OPERATIONS] = {
 
 #define TICKS_A_SECOND 2000000000
 
-double ticks_ns(void)
-{
-    return 0.5;
-}
+double ticks_ns(void) { return 0.5; }
 
 static struct services services_now;
 
-void services_read(struct services *services)
-{
-    *services = services_now;
-}
+void services_read(struct services *services) { *services = services_now; }
 
 void services_since(struct services *now, const struct services *before)
 {
@@ -370,10 +364,7 @@ static void rows_are_sorted(void **state)
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
 /* Counts that differ from rank to rank; the slowest rank is not the last one. */
-static uint64_t ticks_of(int of)
-{
-    return (uint64_t)(of == ranks / 2 ? 9000 : 1000 + of);
-}
+static uint64_t ticks_of(int of) { return (uint64_t)(of == ranks / 2 ? 9000 : 1000 + of); }
 
 /* The sum of a term over all ranks. */
 static double sum_over_ranks(double (*term)(int of))
@@ -384,15 +375,9 @@ static double sum_over_ranks(double (*term)(int of))
     return sum;
 }
 
-static double sends_of(int of)
-{
-    return of + 1;
-}
+static double sends_of(int of) { return of + 1; }
 
-static double ticks_of_sends_of(int of)
-{
-    return (of + 1) * (double)ticks_of(of);
-}
+static double ticks_of_sends_of(int of) { return (of + 1) * (double)ticks_of(of); }
 
 /* What each rank counts. All ranks: sends in MPI_COMM_WORLD, a barrier in MPI_COMM_SELF and a
    broadcast in a communicator that they name differently. Odd ranks: also receives. Odd ranks and
@@ -660,15 +645,9 @@ static void rows_of_one_rank_after_the_other(void **state)
     rows_free(&rows);
 }
 
-static void create_comm(void)
-{
-    MPI_Comm_dup(MPI_COMM_WORLD, &private_comm);
-}
+static void create_comm(void) { MPI_Comm_dup(MPI_COMM_WORLD, &private_comm); }
 
-static void free_comm(void)
-{
-    MPI_Comm_free(&private_comm);
-}
+static void free_comm(void) { MPI_Comm_free(&private_comm); }
 
 #define ROWS_TEST(name) cmocka_unit_test_setup(name, set_up)
 

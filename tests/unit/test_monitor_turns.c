@@ -128,15 +128,9 @@ static void puts_are_complete_before_the_next_loop(void **state)
     assert_added(while_puts_are_in_flight);
 }
 
-static void create_bench(void)
-{
-    overhead_bench_create(&bench);
-}
+static void create_bench(void) { overhead_bench_create(&bench); }
 
-static void destroy_bench(void)
-{
-    overhead_bench_destroy(&bench);
-}
+static void destroy_bench(void) { overhead_bench_destroy(&bench); }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_a_loop_pays_for_its_place_cancels),

@@ -18,27 +18,15 @@ int communicator_index(MPI_Comm comm)
     return OTHER_COMMUNICATORS;
 }
 
-void communicator_hold(int communicator)
-{
-    (void)communicator;
-}
+void communicator_hold(int communicator) { (void)communicator; }
 
-void communicator_release(int communicator)
-{
-    (void)communicator;
-}
+void communicator_release(int communicator) { (void)communicator; }
 
-void services_read(struct services *services)
-{
-    (void)services;
-}
+void services_read(struct services *services) { (void)services; }
 
 bool ticks_are_tsc;
 
-double ticks_ns(void)
-{
-    return 1.0;
-}
+double ticks_ns(void) { return 1.0; }
 
 /* ---- puts ------------------------------------------------------------------------------------ */
 

@@ -21,10 +21,7 @@ static const char *const never_numbers[] = {
 /* A value before parsing, which a parser that fails must leave alone. */
 #define UNTOUCHED 7777
 
-static const char *shown(const char *text)
-{
-    return text != NULL ? text : "(NULL)";
-}
+static const char *shown(const char *text) { return text != NULL ? text : "(NULL)"; }
 
 /* A parser of whole numbers, and one of real numbers. */
 struct whole_parser {

@@ -114,10 +114,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return PMPI_Query_thread(provided);
 }
 
-int MPI_Finalize(void)
-{
-    return running ? MPI_SUCCESS : PMPI_Finalize();
-}
+int MPI_Finalize(void) { return running ? MPI_SUCCESS : PMPI_Finalize(); }
 
 /* What the last run wrote on this rank. */
 static char output[16384], errors[4096];

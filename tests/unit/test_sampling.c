@@ -573,10 +573,7 @@ static double warming(int round, int quantity)
     return (round < 20 ? 1000.0 * pow(0.9, round) : 100.0) + quantity;
 }
 
-static double ever_falling(int round, int quantity)
-{
-    return 1e9 * pow(0.97, round) + quantity;
-}
+static double ever_falling(int round, int quantity) { return 1e9 * pow(0.97, round) + quantity; }
 
 static void warmup_is_not_counted(void **state)
 {
@@ -654,15 +651,9 @@ static void automatic_warmup_leaves_time(void **state)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static void create_sampler(void)
-{
-    sampler = bc_sampler_create(MPI_COMM_WORLD);
-}
+static void create_sampler(void) { sampler = bc_sampler_create(MPI_COMM_WORLD); }
 
-static void destroy_sampler(void)
-{
-    bc_sampler_destroy(sampler);
-}
+static void destroy_sampler(void) { bc_sampler_destroy(sampler); }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(slowest_value_is_the_sample),

@@ -32,10 +32,7 @@ static int64_t unshifted(int64_t shifted_ns)
     return llround((double)(shifted_ns - INT64_C(100000) * job.rank) / factor);
 }
 
-static int64_t standing_clock(void)
-{
-    return 42;
-}
+static int64_t standing_clock(void) { return 42; }
 
 /* Jumps by a tenth of a second at each 10,000th reading. */
 static int64_t jumping_clock(void)
@@ -172,10 +169,7 @@ static void describe_job(void)
     bc_harness_choose(job.oversubscribed);
 }
 
-static void free_job(void)
-{
-    bc_job_free(&job);
-}
+static void free_job(void) { bc_job_free(&job); }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_clock_is_found_to_be_one),

@@ -182,10 +182,7 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
 /* ---- trees ----------------------------------------------------------------------------------- */
 
 /* Step `step` (1, 2, 4 ...) compares rank r + step with rank r, for all r < step. */
-static int pairs_of_step(int size, int step)
-{
-    return size - step < step ? size - step : step;
-}
+static int pairs_of_step(int size, int step) { return size - step < step ? size - step : step; }
 
 /* The number of turns in which all pairs of a tree measure. */
 static int turns(int size, int at_once)
