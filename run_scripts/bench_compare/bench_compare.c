@@ -398,7 +398,7 @@ static int run(const struct words *words, int argc, char **argv, struct bc_error
     return status;
 }
 
-_Noreturn static void end_without_memory(void)
+static void end_without_memory(void)
 {
     fputs(PROGRAM ": out of memory: compare fewer files at a time\n", stderr);
     exit(EXIT_USAGE);

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void (*out_of_memory)(void) __attribute__((noreturn)) = abort;
+void (*out_of_memory)(void) = abort;
 
 static void *require(void *memory)
 {
-    if (memory == NULL)
+    if (memory == NULL) {
         out_of_memory();
+        abort();
+    }
     return memory;
 }
 

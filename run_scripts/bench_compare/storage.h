@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Ends the program: abort, unless the program sets another function. */
-extern void (*out_of_memory)(void) __attribute__((noreturn));
+extern void (*out_of_memory)(void);
 
 /* Zeros, and a copy of a text; freed by the caller. */
 void *allocate(size_t count, size_t element_size);
