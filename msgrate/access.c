@@ -158,6 +158,7 @@ void msgrate_access_create(struct msgrate_exchange *x, struct msgrate_bench *ben
         .messages = {.count = (int)p->messages, .bytes = key->size_bytes},
         .iterate = iterate,
         .puts = p->transfer == MSGRATE_PUT,
+        .transfer_share = p->transfer == MSGRATE_PUT ? msgrate_put_share : msgrate_get_share,
         .team = msgrate_team_create((int)p->threads),
         .shares = share_messages(p->messages, (int)p->threads),
         .halves = bench->run->settings.check ? 2 : 1,

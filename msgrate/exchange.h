@@ -94,6 +94,9 @@ enum { MSGRATE_PATTERNS = 4, MSGRATE_RMA_PATTERNS = 8 };
 extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
 extern const struct msgrate_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS];
 
+/* Put, or get, a thread's share of an exchange's messages (msgrate_rma only; timed). Local. */
+msgrate_team_fn msgrate_put_share, msgrate_get_share;
+
 /* The messages of each block that a thread transfers: first to end - 1. */
 struct msgrate_share {
     int first, end;
@@ -121,7 +124,8 @@ struct msgrate_exchange {
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 
     /* msgrate_rma only. */
-    bool puts; /* else it gets */
+    bool puts;                       /* else it gets */
+    msgrate_team_fn *transfer_share; /* msgrate_put_share or msgrate_get_share */
     struct msgrate_team *team;
     struct msgrate_share *shares; /* one a thread */
     MPI_Win window;
