@@ -59,7 +59,7 @@ def test_msgrate_bare(accuracy, launcher, built):
         assert len(ratios) == MSGRATE_PATTERNS, done.stdout
         return {pattern: float(ratio) - 1 for pattern, ratio in ratios}
 
-    accuracy.check("msgrate_bare", launch, 0.05, launches=RATIO_LAUNCHES)
+    accuracy.check("msgrate_bare", launch, 0.02, launches=RATIO_LAUNCHES)
 
 
 def test_syncbench_bare(accuracy, figures, say):
