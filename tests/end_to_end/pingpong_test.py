@@ -18,22 +18,6 @@ QUICK = ["--max-ndata=64", "--max-stride=8", "--samples=3", "--warmup=0"]
 PROGRAM = "pingpong/pingpong"
 
 
-@pytest.fixture
-def pingpong(built, launcher):
-    """Runs it; the process has ended."""
-    def start(*options, ranks=2, environment=None):
-        return run_raw(launcher, ranks, [built(PROGRAM), *options], environment)
-    return start
-
-
-@pytest.fixture
-def rows_of(built, launcher):
-    """The rows of a run."""
-    def start(*options, ranks=2):
-        return run(launcher, ranks, [built(PROGRAM), *options])[1]
-    return start
-
-
 def each(rows, *names):
     """These cells of the rows, each combination once, in the order of the first rows."""
     return list(dict.fromkeys(tuple(row[name] for name in names) for row in rows))
@@ -93,12 +77,12 @@ def test_small_shm(built, launcher, mebibytes, options, default):
     (2, ["--full"], ["4194304", "128", "4194304"]),
     (8, [], ["262144", "128", "512"]),
     (8, ["--max-ndata=64"], ["64", "128", "64"])])
-def test_parameters(pingpong, ranks, options, expected):
+def test_parameters(own, ranks, options, expected):
     """The metadata have the numbers in force, where they were not given, too."""
     if ranks <= len(os.sched_getaffinity(0)) and ranks > 2:
         pytest.skip("a processor for each rank: nothing is less then")
-    done = pingpong("--patterns=MPI Send", "--samples=1", "--warmup=0", "--arrangements=single",
-                    *options, ranks=ranks)
+    done = own("--patterns=MPI Send", "--samples=1", "--warmup=0", "--arrangements=single",
+               *options, ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert [re.search(f"(?m)^# {name}: (.*)$", done.stdout).group(1)
             for name in ("max-ndata", "max-stride", "max-blocks")] == expected
@@ -117,28 +101,28 @@ def test_all_patterns(built, launcher):
         assert_of_samples(row, samples_ns, ndata, latencies=2)
 
 
-def test_choices(rows_of):
-    rows = rows_of("--patterns=mpi-send,put", "--coarray-sync=images", "--arrangements=single",
-                   *QUICK)
+def test_choices(own_rows):
+    rows = own_rows("--patterns=mpi-send,put", "--coarray-sync=images", "--arrangements=single",
+                    *QUICK)
     assert sorted(each(rows, "pattern", "sync")) == [("MPI Send", "none"), ("put", "images")]
     assert sizes(rows) == ["1", "8", "64"] * 2
-    rows = rows_of("--patterns=put", "--coarray-sync=all", "--full", *QUICK)
+    rows = own_rows("--patterns=put", "--coarray-sync=all", "--full", *QUICK)
     assert sizes(rows) == ["1", "2", "4", "8", "16", "32", "64"]
 
 
-def test_arrangements(pingpong, rows_of):
+def test_arrangements(own, own_rows):
     options = ["--patterns=put,MPI Send", "--max-ndata=1", "--samples=2", "--warmup=0"]
-    assert each(rows_of(*options, ranks=4), "arrangement") == [("single",), ("multiple",),
-                                                               ("crossing",)]
-    done = pingpong(*options, ranks=3)
+    assert each(own_rows(*options, ranks=4), "arrangement") == [("single",), ("multiple",),
+                                                          ("crossing",)]
+    done = own(*options, ranks=3)
     assert each(read_tsv(done.stdout), "arrangement") == [("single",)]
     for name in ("multiple", "crossing"):
         assert f"# note: no {name}: it needs an even number" in done.stdout
 
 
-def test_blocks(rows_of):
-    rows = rows_of("--patterns=many put,strided many get,put", "--coarray-sync=images",
-                   "--max-blocks=8", *QUICK)
+def test_blocks(own_rows):
+    rows = own_rows("--patterns=many put,strided many get,put", "--coarray-sync=images",
+                    "--max-blocks=8", *QUICK)
     assert [(row["count"], row["ndata"]) for row in rows if row["pattern"] != "put"] == [
         ("1", "64"), ("8", "64")] * 2
     assert sizes(row for row in rows if row["pattern"] == "put") == ["1", "8", "64"]
@@ -146,12 +130,12 @@ def test_blocks(rows_of):
 
 # ---- time ----------------------------------------------------------------------------------------
 
-def test_oversubscribed(rows_of):
+def test_oversubscribed(own_rows):
     """With more ranks than processors and no time at all every row is there, from one sample at
     the least, and soon."""
     start_s = time.monotonic()
-    rows = rows_of("--patterns=put,all get,many put,strided get,MPI Send", "--max-time=0.001",
-                   "--max-ndata=8", ranks=8)
+    rows = own_rows("--patterns=put,all get,many put,strided get,MPI Send", "--max-time=0.001",
+                    "--max-ndata=8", ranks=8)
     # On two processors half of it goes into the synchronisations.
     assert time.monotonic() - start_s < 15.0
     line = [("1", "1"), ("1", "8")]
@@ -186,23 +170,23 @@ def test_time_of_full(built, launcher):
 
 @pytest.mark.parametrize("ranks, options", [
     (2, QUICK), (4, ["--max-ndata=8", "--max-stride=2", "--samples=1", "--warmup=0"])])
-def test_right_data(pingpong, ranks, options):
-    assert_checked(pingpong("--check", *options, ranks=ranks), wrong=False)
+def test_right_data(own, ranks, options):
+    assert_checked(own("--check", *options, ranks=ranks), wrong=False)
 
 
 @pytest.mark.parametrize("patterns, two_sided", [(PATTERNS[:20], 0), (["MPI Send"], 1)])
-def test_wrong_data(pingpong, model, patterns, two_sided):
+def test_wrong_data(own, model, patterns, two_sided):
     """Fails in every pattern."""
     environment = {"LD_PRELOAD": model, "MODEL_RMA": 1, "MODEL_P2P": two_sided,
                    "MODEL_CORRUPT": 1, "MODEL_CORRUPT_EVERY": 2}
-    assert_checked(pingpong("--check", "--patterns=" + ",".join(patterns), *QUICK,
-                            environment=environment), wrong=True)
+    assert_checked(own("--check", "--patterns=" + ",".join(patterns), *QUICK, **environment),
+                   wrong=True)
 
 
-def test_excess_data(pingpong, built):
+def test_excess_data(own, built):
     """What runs past the data, or moves its gaps, is wrong. An all put is not here: there is
     nothing behind it."""
     patterns = ",".join(name for name in PATTERNS if not name.startswith("all"))
     environment = {"LD_PRELOAD": built("tests/end_to_end/libexcessdata.so")}
-    assert_checked(pingpong("--check", "--patterns=" + patterns, *QUICK, environment=environment),
+    assert_checked(own("--check", "--patterns=" + patterns, *QUICK, **environment),
                    wrong=True)

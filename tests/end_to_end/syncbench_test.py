@@ -6,28 +6,12 @@ import statistics
 
 import pytest
 
-from mpi_run import number, read, read_tsv, run, run_raw
+from mpi_run import number, read, read_tsv
 
 ANYWHERE = ["sync all", "MPI barrier", "pairwise", "lock", "critical", "ibarrier",
             "allreduce 0 bytes", "allreduce 1 byte", "fence", "PSCW", "lock_all+flush"]
 QUICK = ["--samples=3", "--inner=8", "--warmup=0"]
 PROGRAM = "syncbench/syncbench"
-
-
-@pytest.fixture
-def syncbench(built, launcher):
-    """Runs it; the process has ended."""
-    def start(*options, ranks=2, environment=None):
-        return run_raw(launcher, ranks, [built(PROGRAM), *options], environment)
-    return start
-
-
-@pytest.fixture
-def rows_of(built, launcher):
-    """The rows of a run."""
-    def start(*options, ranks=2):
-        return run(launcher, ranks, [built(PROGRAM), *options])[1]
-    return start
 
 
 # ---- usage ---------------------------------------------------------------------------------------
@@ -51,8 +35,8 @@ def test_combinations(refused, options, named):
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-def test_two_ranks(syncbench):
-    done = syncbench(*QUICK)
+def test_two_ranks(own):
+    done = own(*QUICK)
     rows = read_tsv(done.stdout)
     assert done.returncode == 0, done.stderr
     assert [row["sync"] for row in rows] == ANYWHERE
@@ -65,15 +49,15 @@ def test_two_ranks(syncbench):
             "2", "8", "3", "3", "ok", "off", neighbours.get(row["sync"], "1")]
 
 
-def test_window(syncbench):
+def test_window(own):
     """The metadata say which start it was; no row is lost where starts are missed, and a warning
     says so."""
     quick = [*QUICK, "--types=sync all,MPI barrier"]
-    barrier = syncbench(*quick).stdout
+    barrier = own(*quick).stdout
     assert "# start: barrier\n" in barrier
     assert "global_clock" not in barrier
     for ranks in (2, 4):
-        done = syncbench(*quick, "--start=window", ranks=ranks)
+        done = own(*quick, "--start=window", ranks=ranks)
         assert done.returncode == 0, done.stderr
         for line in ("# start: window\n", "# global_clock: rank 0's", "# global_clock_error_us: "):
             assert line in done.stdout
@@ -84,33 +68,33 @@ def test_window(syncbench):
             ("sync all", "3"), ("MPI barrier", "3")]
 
 
-def test_rings_and_grid(rows_of):
+def test_rings_and_grid(own_rows):
     options = ["--types=random,ring,3D grid", "--samples=2", "--inner=1", "--warmup=0"]
-    rows = rows_of(*options, ranks=8)
+    rows = own_rows(*options, ranks=8)
     assert [(row["sync"], row["neighbours"]) for row in rows] == [
         (name, n) for name in ("random", "ring") for n in "246"] + [("3D grid", "3")]
-    rows = rows_of(*options, "--max-neighbours=5", ranks=8)
+    rows = own_rows(*options, "--max-neighbours=5", ranks=8)
     assert [row["neighbours"] for row in rows] == ["2", "4", "2", "4", "3"]
 
 
-def test_seed(syncbench):
-    done = syncbench("--types=lock", "--seed=99", *QUICK)
+def test_seed(own):
+    done = own("--types=lock", "--seed=99", *QUICK)
     assert "random neighbours from seed 99" in done.stdout
     assert "# seed: 99" in done.stdout
 
 
-def test_turns_are_shared(rows_of):
+def test_turns_are_shared(own_rows):
     """The repetitions of a lock are divided among the ranks."""
-    row, = rows_of("--types=lock", "--inner=7", "--samples=2")
+    row, = own_rows("--types=lock", "--inner=7", "--samples=2")
     assert row["inner"] == "6"
 
 
 @pytest.mark.parametrize("name", ["MPI barrier", "lock"])
-def test_delay(rows_of, name):
+def test_delay(own_rows, name):
     """A delay is in the loop and in the reference, not in the result; where ranks take turns it is
     inside: two ranks' delays don't overlap."""
-    short, = rows_of(f"--types={name}", "--delay=0", "--samples=50")
-    long, = rows_of(f"--types={name}", "--delay=20K", "--samples=50")
+    short, = own_rows(f"--types={name}", "--delay=0", "--samples=50")
+    long, = own_rows(f"--types={name}", "--delay=20K", "--samples=50")
     reference_us = number(long["ref_us"])
     assert number(short["ref_us"]) < 0.05
     assert reference_us > 5
@@ -120,9 +104,9 @@ def test_delay(rows_of, name):
 
 # ---- --estimator=mean: the specification's formula, from the samples -----------------------------
 
-def test_formula(rows_of, tmp_path):
+def test_formula(own_rows, tmp_path):
     dump = tmp_path / "samples.tsv"
-    row, = rows_of("--estimator=mean", "--types=MPI barrier", f"--dump-samples={dump}")
+    row, = own_rows("--estimator=mean", "--types=MPI barrier", f"--dump-samples={dump}")
     samples = read_tsv(read(dump))
     loop, reference = ([float(sample["value_ns"]) / 1e3 for sample in samples
                         if sample["quantity"] == name] for name in ("loop", "reference"))
@@ -138,8 +122,8 @@ def test_formula(rows_of, tmp_path):
                                        for value in loop)
 
 
-def test_counts(rows_of):
-    row, = rows_of("--estimator=mean", "--types=pairwise", "--outer=7", "--inner=30")
+def test_counts(own_rows):
+    row, = own_rows("--estimator=mean", "--types=pairwise", "--outer=7", "--inner=30")
     assert (row["inner"], row["outer"]) == ("30", "7")
 
 
@@ -160,30 +144,30 @@ def lazy(built, function):
     return {"LD_PRELOAD": built("tests/end_to_end/liblazysync.so"), "LAZY": function}
 
 
-def test_right(syncbench):
-    assert_verdict(syncbench("--check", *QUICK), "ok")
+def test_right(own):
+    assert_verdict(own("--check", *QUICK), "ok")
 
 
 @pytest.mark.parametrize("function, types", [
     ("barrier", "sync all,MPI barrier"), ("ibarrier", "ibarrier"),
     ("allreduce", "allreduce 1 byte"), ("fence", "fence"), ("pscw", "PSCW"),
     ("images", "pairwise"), ("lock", "lock"), ("atomics", "critical")])
-def test_lazy(syncbench, built, function, types):
-    done = syncbench("--check", f"--types={types}", *QUICK, environment=lazy(built, function))
+def test_lazy(own, built, function, types):
+    done = own("--check", f"--types={types}", *QUICK, **lazy(built, function))
     assert_verdict(done, "FAIL")
 
 
-def test_what_need_not_wait(syncbench, built):
+def test_what_need_not_wait(own, built):
     """An allreduce of no bytes may let ranks out: a note says so, checked or not."""
-    done = syncbench("--types=allreduce 0 bytes", *QUICK, environment=lazy(built, "allreduce"))
+    done = own("--types=allreduce 0 bytes", *QUICK, **lazy(built, "allreduce"))
     assert done.returncode == 0, done.stderr
     assert "# note: allreduce 0 bytes: no synchronisation" in done.stdout
 
 
 @pytest.mark.many
-def test_many(syncbench):
+def test_many(own):
     """Neighbours of rings and grids: more ranks than a machine may have processors, and few
     repetitions."""
-    assert_verdict(syncbench("--check", "--types=random,ring,3D grid,pairwise,lock,critical",
-                             "--max-neighbours=4", "--samples=1", "--inner=1", "--warmup=0",
-                             ranks=8), "ok")
+    assert_verdict(own("--check", "--types=random,ring,3D grid,pairwise,lock,critical",
+                       "--max-neighbours=4", "--samples=1", "--inner=1", "--warmup=0",
+                       ranks=8), "ok")
