@@ -44,7 +44,10 @@ Where to run
                         gives less time
   --ranks-per-node=N
   --hosts=LIST          with commas
-  --bind=TO             core, socket, none, or what the launcher takes
+  --bind=TO             core, socket, none (as the launcher binds by itself), or what
+                        the launcher takes. Default, but for srun and launchers with
+                        words: a core for each thread of a rank, where there are as
+                        many and the MPI library has no threads of its own
   --build=FOLDER        default: build
 
 Where results go
@@ -353,7 +356,7 @@ while IFS='|' read -r name _ wanted_ranks seconds program options; do
         'BEGIN { print given == listed ? seconds : 0.5 + seconds * given / listed }')
     options=$(printf '%s\n' "$options $extra" | sed "s/{peers}/$peers/g")
     # shellcheck disable=SC2086  # words
-    printf '%s\t%s\t%s %s\n' "$name" "$seconds" "$(launch_line "$wanted_ranks")" \
+    printf '%s\t%s\t%s %s\n' "$name" "$seconds" "$(launch_line "$wanted_ranks" "$program $options")" \
         "$(set -f; quoted "$build/$program" $options)" >>"$work/launches"
 done <"$work/chosen"
 [ -s "$work/launches" ] || die "none of the programs is in $build: build them first"

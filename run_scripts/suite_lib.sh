@@ -199,10 +199,39 @@ filled_words() {
     quoted "$@"
 }
 
-# launch_line RANKS: what stands before the program to start it on so many ranks.
-# Reads launcher_words, kind, ranks, ranks_per_node, hosts, bind.
+# progresses_asynchronously: whether a variable asks an MPI library for threads of its own.
+progresses_asynchronously() {
+    for variable in "${MPIR_CVAR_ASYNC_PROGRESS:-}" "${MPICH_ASYNC_PROGRESS:-}" \
+        "${I_MPI_ASYNC_PROGRESS:-}"; do
+        case $variable in
+        '' | 0 | no | off | false) ;;
+        *) return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# cores_a_rank SLOTS COMMAND: to how many cores a rank is bound by default, where a host has
+# so many ranks: one for each thread that the program is told to have; 0: it isn't bound.
+# A rank that moves between cores, or shares one, takes other times from launch to launch.
+cores_a_rank() {
+    wanted_cores=1
+    case $2 in
+    *msgrate_rma*) wanted_cores=$(printf '%s\n' "$2" |
+        sed 's/.* \(-t \{0,1\}\|--threads[= ]\)\([0-9]\{1,5\}\).*/\2/; s/.*[^0-9].*/1/') ;;
+    esac
+    if [ -n "$bind" ] || progresses_asynchronously ||
+        [ $(($1 * wanted_cores)) -gt "$(ranks_with_room)" ]; then
+        wanted_cores=0
+    fi
+    echo "$wanted_cores"
+}
+
+# launch_line RANKS COMMAND: what stands before a program with its options to start it on so
+# many ranks. Reads launcher_words, kind, ranks, ranks_per_node, hosts, bind.
 launch_line() {
     launch_ranks=$1
+    launch_command=$2
     per_node=$ranks_per_node
     nodes=$(nodes_of "$ranks")
     # Of few ranks one a node: it is the network that they are about.
@@ -221,12 +250,18 @@ launch_line() {
     # As many as a host gets ranks: without a number hydra deals the ranks out one by
     # one, and with Open MPI the first host would get them all.
     slots=${ranks_per_node:-$(((ranks + nodes - 1) / nodes))}
+    own_cores=$(cores_a_rank "$slots" "$launch_command")
     case $kind in
     hydra)
         set -- "$@" -np "$launch_ranks"
         [ -z "$per_node$hosts" ] || set -- "$@" -ppn "${per_node:-$slots}"
         [ -z "$hosts" ] || set -- "$@" -hosts "$hosts"
-        [ -z "$bind" ] || set -- "$@" -bind-to "$bind"
+        case $bind:$own_cores in
+        none:* | :0) ;;
+        :1) set -- "$@" -bind-to core ;;
+        :*) set -- "$@" -bind-to "core:$own_cores" ;;
+        *) set -- "$@" -bind-to "$bind" ;;
+        esac
         ;;
     openmpi)
         [ "$(id -u)" -ne 0 ] || set -- "$@" --allow-run-as-root
@@ -237,7 +272,12 @@ launch_line() {
         [ -z "$per_node" ] || set -- "$@" --map-by "ppr:$per_node:node"
         [ -z "$hosts" ] || set -- "$@" --host "$(printf '%s\n' "$hosts" |
             sed "s/,/:$slots,/g; s/\$/:$slots/")"
-        [ -z "$bind" ] || set -- "$@" --bind-to "$bind"
+        case $bind:$own_cores in
+        none:* | :0) ;;
+        :1) set -- "$@" --bind-to core ;;
+        :*) set -- "$@" --map-by "slot:PE=$own_cores" --bind-to core ;;
+        *) set -- "$@" --bind-to "$bind" ;;
+        esac
         ;;
     srun)
         # By itself srun waits for the others when a rank was killed, for ever.
@@ -252,7 +292,7 @@ launch_line() {
         [ -z "$hosts" ] || set -- "$@" "--nodelist=$(printf '%s\n' "$hosts" |
             cut -d , -f "1-$nodes")"
         case $bind in
-        '') ;;
+        '' | none) ;;
         core | socket | thread) set -- "$@" "--cpu-bind=${bind}s" ;;
         *) set -- "$@" "--cpu-bind=$bind" ;;
         esac

@@ -48,7 +48,7 @@ def make_system(suite, cores, allowed, groups=None, membership="0::/\n", name="c
 def ranks_on(suite, *system, **more):
     """How many ranks a launch has on such a system."""
     make_system(suite, *system, **more)
-    return int(re.search(r"-np (\d+)$", suite.launch("mpirun")).group(1))
+    return int(re.search(r"-np (\d+)( -bind-to core)?$", suite.launch("mpirun")).group(1))
 
 
 class Plan:
@@ -171,6 +171,27 @@ class Plan:
                  "srun --kill-on-bad-exit=0 --ntasks=3")):
             assert suite.launch(launcher, *options) == expected
 
+    def test_binding(self, suite):
+        """Where each rank has a core, it is bound; with asynchronous progress, threads without
+        room or --bind=none it isn't."""
+        if len(os.sched_getaffinity(0)) < 2:
+            pytest.skip("needs 2 processors")
+        allow = "--allow-run-as-root " if os.geteuid() == 0 else ""
+        two = f"orterun {allow}--oversubscribe -np 2"
+        for launcher, options, expected in (
+                ("mpirun", [], "mpirun -np 2 -bind-to core"),
+                ("mpirun", ["--bind=none"], "mpirun -np 2"),
+                ("mpirun", ["--bind=socket"], "mpirun -np 2 -bind-to socket"),
+                ("orterun", [], two + " --bind-to core"),
+                ("orterun", ["--bind=none"], two),
+                ("srun", ["--bind=none"], "srun --kill-on-bad-exit=1 --ntasks=2")):
+            assert suite.launch(launcher, "--ranks=2", *options) == expected
+        many = f"--options=msgrate_rma: -t {len(os.sched_getaffinity(0))}"
+        assert suite.launch("mpirun", "--ranks=2", many, name="msgrate_rma") == "mpirun -np 2"
+        assert suite.launch("mpirun", "--ranks=2", many) == "mpirun -np 2 -bind-to core"
+        suite.environment["MPIR_CVAR_ASYNC_PROGRESS"] = "1"
+        assert suite.launch("mpirun", "--ranks=2") == "mpirun -np 2"
+
     def test_jobs(self, suite):
         """What a scheduler says of the job."""
         suite.environment.update(SLURM_JOB_ID="7", SLURM_NTASKS="12", SLURM_JOB_NUM_NODES="3")
@@ -188,8 +209,8 @@ class Plan:
         nodes = suite.folder / "nodes"
         nodes.write_text("a\na\nb\nb\n")
         suite.environment["PBS_NODEFILE"] = str(nodes)
-        assert suite.launch("mpirun") == "mpirun -np 4"
-        assert suite.launch("mpirun", name="mpi_overhead") == "mpirun -np 2 -ppn 1"
+        assert suite.launch("mpirun") == "mpirun -np 4 -bind-to core"
+        assert suite.launch("mpirun", name="mpi_overhead") == "mpirun -np 2 -ppn 1 -bind-to core"
 
     @pytest.mark.parametrize("option, named", [
         ("--benchmarks=pingpong,foo", "foo"), ("--benchmarks=", "--benchmarks"),
