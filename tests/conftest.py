@@ -16,6 +16,7 @@ import pytest
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(TESTS, "lib"))
 pytest.register_assert_rewrite("accuracy", "made_results", "mpi_run", "pretended_suite")
+import disturbance  # noqa: E402
 from bounds import Bounds  # noqa: E402
 from mpi_run import Launcher, assert_refused, read_tsv, run_raw  # noqa: E402
 
@@ -70,6 +71,17 @@ def launcher(request):
 def model(built):
     """The model MPI's library."""
     return built("tests/model/libmodelmpi.so")
+
+
+@pytest.fixture(scope="session")
+def disturbed(built):
+    """The environment of a launch whose ranks are stopped: disturbed("cloud", model) for one on the
+    model MPI, with any of its variables (tests/disturbance/disturbance.h) besides. The conditions
+    are those of lib/disturbance.py."""
+    def environment(condition, *others, **variables):
+        return disturbance.environment(built("tests/disturbance/libdisturbance.so"), condition,
+                                       others, **variables)
+    return environment
 
 
 @pytest.fixture(scope="session")

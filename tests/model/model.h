@@ -120,6 +120,10 @@
  *   MODEL_REPORT        none     file name     rank 0 writes the truth here in MPI_Finalize (see
  * report.c)
  *
+ * Where the library of tests/disturbance is preloaded, too, and slows a rank down at times, what
+ * begins on that rank then takes its factor times as long: D, T, g, o, w and what makes late. The
+ * report has D, T and g without it.
+ *
  * Intracommunicators and the C interface only. An operation's request must not be converted for
  * Fortran.
  */
@@ -225,6 +229,7 @@ struct completion {
     int64_t autonomous_end_ns; /* the latest, and not before the call */
     int64_t host_ns;           /* the sum */
     int64_t wait_ns;           /* the w's */
+    int64_t a_wait_ns;         /* one of them */
     int series_count;
     struct series *series[COMPLETION_SERIES_MAX];
 };
@@ -253,6 +258,11 @@ bool timing_autonomous_done(const struct timing *timing, int64_t now_ns);
 double timing_fraction(enum operation_kind kind);
 int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes);
 double timing_gap_ns(enum operation_kind kind);
+
+/* By how many times longer than usual all these times, and w, are for what begins at now_ns: more
+   than 1 where the library of tests/disturbance slows this rank down. And a time in ns with it. */
+double timing_slowness(int64_t now_ns);
+int64_t timing_slowed_ns(double ns, double slowness);
 
 /* A call that completes operations, entered at wait_ns: begun, given each operation, then spun to
    its end, which is the last thing the call does. Without any operation it ends at once. */

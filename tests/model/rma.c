@@ -144,6 +144,8 @@ struct synchronisation {
     struct series *series;
     struct window *window;
     int64_t begin_ns; /* what it completes is complete, and its own duration begins */
+    int64_t duration_ns;
+    int64_t wait_ns; /* w */
     bool calls_real;
     int64_t real_ns; /* when the real one was called */
 };
@@ -154,6 +156,10 @@ static void synchronisation_begin(struct synchronisation *synchronisation, enum 
     const int64_t call_ns = clock_now_ns();
     synchronisation->series = series_find(kind, 0);
     synchronisation->window = window_of(win);
+    const double slowness = timing_slowness(call_ns);
+    synchronisation->duration_ns =
+        timing_slowed_ns((double)synchronisation->series->duration_ns, slowness);
+    synchronisation->wait_ns = timing_slowed_ns(model.wait_ns, slowness);
     synchronisation->begin_ns = window_completion_ns(synchronisation->window, target, call_ns);
     synchronisation->calls_real = calls_real;
     /* What others wait for mustn't come before what it announces. */
@@ -165,7 +171,7 @@ static void synchronisation_begin(struct synchronisation *synchronisation, enum 
 
 static int64_t completion_ns(const struct synchronisation *synchronisation)
 {
-    return synchronisation->begin_ns + synchronisation->series->duration_ns;
+    return synchronisation->begin_ns + synchronisation->duration_ns;
 }
 
 static void synchronisation_end(const struct synchronisation *synchronisation, int target)
@@ -175,7 +181,7 @@ static void synchronisation_end(const struct synchronisation *synchronisation, i
     if (model.corrupt != 0 && target != NO_TARGET)
         window_do_damage(synchronisation->window, target);
     int64_t *sample = series_next_extra(synchronisation->series);
-    const int64_t end_ns = completion_ns(synchronisation) + (int64_t)model.wait_ns;
+    const int64_t end_ns = completion_ns(synchronisation) + synchronisation->wait_ns;
     *sample = timing_spin_until(end_ns) - completion_ns(synchronisation);
 }
 
@@ -220,7 +226,7 @@ INTERPOSED int MPI_Win_unlock(int target, MPI_Win win)
         return next.Win_unlock(target, win);
     struct synchronisation synchronisation;
     synchronisation_begin(&synchronisation, OPERATION_Win_unlock, win, target, true);
-    const int64_t end_ns = completion_ns(&synchronisation) + (int64_t)model.wait_ns;
+    const int64_t end_ns = completion_ns(&synchronisation) + synchronisation.wait_ns;
     if (!window_unlock(synchronisation.window, target, end_ns))
         synchronisation.real_ns = timing_spin_until(end_ns);
     const int error = next.Win_unlock(target, win);

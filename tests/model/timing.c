@@ -1,6 +1,11 @@
 #include "statistics.h"
+#include "tests/disturbance/disturbance.h"
 
 #include <math.h>
+
+/* Defined where that library is preloaded, too. */
+#pragma weak disturbance_factor
+#pragma weak disturbance_modelled_until
 
 static double clock_cost_ns;
 
@@ -40,6 +45,8 @@ int64_t timing_spin_until(int64_t end_ns)
     int64_t now_ns = clock_now_ns();
     if (now_ns >= end_ns)
         return now_ns;
+    if (disturbance_modelled_until != NULL)
+        disturbance_modelled_until(end_ns);
     do
         now_ns = clock_now_ns();
     while (now_ns < end_ns);
@@ -94,11 +101,21 @@ int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
 
 double timing_gap_ns(enum operation_kind kind) { return is_collective(kind) ? 0 : model.gap_ns; }
 
+double timing_slowness(int64_t now_ns)
+{
+    return disturbance_factor != NULL ? disturbance_factor(now_ns) : 1;
+}
+
+int64_t timing_slowed_ns(double ns, double slowness)
+{
+    return slowness == 1 ? (int64_t)ns : llround(ns * slowness);
+}
+
 /* When an operation posted at post_ns starts: not before the gap after the one before it has
  * passed. */
-static int64_t start_after_gap(enum operation_kind kind, int64_t post_ns)
+static int64_t start_after_gap(enum operation_kind kind, int64_t post_ns, double slowness)
 {
-    const int64_t gap_ns = (int64_t)timing_gap_ns(kind);
+    const int64_t gap_ns = timing_slowed_ns(timing_gap_ns(kind), slowness);
     if (gap_ns == 0)
         return post_ns;
 
@@ -115,11 +132,14 @@ static int64_t start_after_gap(enum operation_kind kind, int64_t post_ns)
 void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns)
 {
     struct series *series = series_find(kind, bytes);
+    const double slowness = timing_slowness(post_ns);
     timing->series = series;
-    timing->autonomous_end_ns = start_after_gap(kind, post_ns) + series->autonomous_ns;
-    timing->host_ns = series->duration_ns - series->autonomous_ns;
+    timing->autonomous_end_ns = start_after_gap(kind, post_ns, slowness) +
+                                timing_slowed_ns((double)series->autonomous_ns, slowness);
+    timing->host_ns =
+        timing_slowed_ns((double)(series->duration_ns - series->autonomous_ns), slowness);
     if (next_is_late()) {
-        timing->autonomous_end_ns += (int64_t)model.late_ns;
+        timing->autonomous_end_ns += timing_slowed_ns(model.late_ns, slowness);
         atomic_fetch_add_explicit(&series->late, 1, memory_order_relaxed);
     }
 }
@@ -128,7 +148,8 @@ void timing_spend(const struct timing *timing, int64_t post_ns)
 {
     /* Time after the last reading isn't measured, so nothing is left to do then but one store. */
     int64_t *sample = series_next_post(timing->series);
-    *sample = timing_spin_until(post_ns + (int64_t)model.post_ns) - post_ns;
+    const int64_t spent_ns = timing_slowed_ns(model.post_ns, timing_slowness(post_ns));
+    *sample = timing_spin_until(post_ns + spent_ns) - post_ns;
 }
 
 void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns)
@@ -147,6 +168,7 @@ void completion_begin(struct completion *completion, int64_t wait_ns)
     completion->autonomous_end_ns = wait_ns;
     completion->host_ns = 0;
     completion->wait_ns = 0;
+    completion->a_wait_ns = timing_slowed_ns(model.wait_ns, timing_slowness(wait_ns));
     completion->series_count = 0;
 }
 
@@ -155,7 +177,7 @@ void completion_add(struct completion *completion, const struct timing *timing)
     if (timing->autonomous_end_ns > completion->autonomous_end_ns)
         completion->autonomous_end_ns = timing->autonomous_end_ns;
     completion->host_ns += timing->host_ns;
-    completion->wait_ns += (int64_t)model.wait_ns;
+    completion->wait_ns += completion->a_wait_ns;
 
     const int known = completion->series_count;
     for (int i = 0; i < known; i++)

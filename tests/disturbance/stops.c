@@ -1,0 +1,431 @@
+#include "stops.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Jumps stop a rank for at least STOP_NS when it has worked for at least WORK_NS; longer than
+   WORK_MAX_NS it doesn't work, but wait. */
+#define WORK_NS 10e3
+#define STOP_NS 3e3
+#define WORK_MAX_NS 10000000
+
+/* Readings of the processor's time differ from the clock's by less than this unless somebody else
+   had the processor. */
+#define ELSEWHERE_NS 50000
+
+struct stream {
+    bool by_timer;
+    bool is_periodic;
+    double gap_ns; /* the mean */
+    int64_t length_ns;
+    uint64_t random;
+    timer_t timer;
+    volatile int64_t planned_ns; /* when its next stop is due */
+    volatile struct tally tally;
+};
+
+static struct stream streams[STREAMS_MAX];
+static int stream_count;
+static int64_t begin_ns, life_ns, slept_ns;
+static volatile bool is_at_work;
+
+/* When the next stop by readings is due. */
+static int64_t due_ns = INT64_MAX;
+
+/* What a stop by a timer takes, of which its handler sees only a part. */
+static struct {
+    int64_t lead_ns;  /* from when it was due to when the rank was stopped; may be below 0 */
+    int64_t leave_ns; /* from the handler's last reading to when the rank went on */
+    int64_t cost_ns;  /* of a handler that doesn't spin */
+} timer_costs;
+
+/* When the last stop by a timer was over, and how long all of them took. */
+static volatile int64_t timer_end_ns;
+static volatile int64_t timer_stopped_ns;
+
+static struct {
+    double factor; /* 1: no jumps */
+    int64_t first_ns, on_ns, period_ns;
+    volatile int64_t mark_ns; /* what was worked until then is slowed down */
+    int64_t processor_ns;     /* the thread's processor time then */
+    int64_t work_ns;          /* after so much a stop is due */
+    struct tally tally;
+} jumps = {.factor = 1.0};
+
+/* ---- time and chance ------------------------------------------------------------------------- */
+
+/* The next pseudo-random number (SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom
+   Number Generators", OOPSLA 2014). */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* In [0, 1). */
+static double next_uniform(uint64_t *state) { return (double)(next_random(state) >> 11) * 0x1p-53; }
+
+/* Moves to the next stop: the gap counts from when this one was due, so that the rate holds. */
+static void plan_next(struct stream *stream)
+{
+    const double gaps = stream->is_periodic ? 1.0 : -log1p(-next_uniform(&stream->random));
+    stream->planned_ns += llround(gaps * stream->gap_ns);
+}
+
+/* What was stopped isn't work. */
+static void count(volatile struct tally *tally, int64_t from_ns, int64_t stopped_ns)
+{
+    tally->stops++;
+    tally->stopped_ns += stopped_ns;
+    if (jumps.mark_ns < from_ns)
+        jumps.mark_ns += stopped_ns;
+}
+
+/* ---- by a timer ------------------------------------------------------------------------------ */
+
+/* One that nobody else uses. */
+static int timer_signal(void) { return SIGRTMIN + 8; }
+
+static void arm(const struct stream *stream)
+{
+    const int64_t at_ns = stream->planned_ns;
+    const struct itimerspec at = {
+        .it_value = {.tv_sec = at_ns / 1000000000, .tv_nsec = at_ns % 1000000000}};
+    (void)timer_settime(stream->timer, TIMER_ABSTIME, &at, NULL);
+}
+
+/* What the handler notes while costs are measured. */
+static volatile struct {
+    bool is_on, has_fired;
+    int64_t left_ns;
+} trial;
+
+/* A stop of no length. */
+static void try_stop(struct stream *stream)
+{
+    stream->planned_ns += 1000000000;
+    arm(stream);
+    trial.has_fired = true;
+    trial.left_ns = clock_unstopped_ns();
+}
+
+/* The rank has been stopped not since the handler was entered, but since the interrupt began, which
+   may have taken longer than usual; or since the stop before this one. */
+static void stop_by_timer(struct stream *stream)
+{
+    int64_t from_ns = stream->planned_ns + timer_costs.lead_ns;
+    if (from_ns < timer_end_ns)
+        from_ns = timer_end_ns;
+    plan_next(stream);
+    arm(stream);
+    const int64_t last_ns = from_ns + stream->length_ns - timer_costs.leave_ns;
+    int64_t now_ns;
+    do
+        now_ns = clock_unstopped_ns();
+    while (now_ns < last_ns);
+    timer_end_ns = now_ns + timer_costs.leave_ns;
+    timer_stopped_ns += timer_end_ns - from_ns;
+    count(&stream->tally, from_ns, timer_end_ns - from_ns);
+}
+
+static void on_timer(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    const int saved_errno = errno;
+    const int64_t entered_ns = clock_unstopped_ns();
+    struct stream *const stream = &streams[info->si_value.sival_int];
+    if (trial.is_on)
+        try_stop(stream);
+    else if (is_at_work && entered_ns >= stream->planned_ns)
+        stop_by_timer(stream);
+    else if (is_at_work) /* it was put off meanwhile */
+        arm(stream);
+    errno = saved_errno;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t left = *(const int64_t *)a;
+    const int64_t right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+enum { TRIALS = 201 };
+
+static int64_t median_ns(int64_t values_ns[TRIALS])
+{
+    qsort(values_ns, TRIALS, sizeof *values_ns, compare);
+    return values_ns[TRIALS / 2];
+}
+
+/* Takes some 15 ms. */
+static void measure_timer(struct stream *stream)
+{
+    enum { AHEAD_NS = 50000 };
+    int64_t lead_ns[TRIALS], leave_ns[TRIALS], cost_ns[TRIALS];
+    trial.is_on = true;
+    for (int i = 0; i < TRIALS; i++) {
+        int64_t now_ns = clock_unstopped_ns();
+        int64_t before_ns = now_ns;
+        const int64_t planned_ns = now_ns + AHEAD_NS;
+        trial.has_fired = false;
+        stream->planned_ns = planned_ns;
+        arm(stream);
+        while (!trial.has_fired) {
+            before_ns = now_ns;
+            now_ns = clock_unstopped_ns();
+        }
+        if (now_ns < trial.left_ns) { /* the last reading was before the stop */
+            before_ns = now_ns;
+            now_ns = clock_unstopped_ns();
+        }
+        lead_ns[i] = before_ns - planned_ns;
+        leave_ns[i] = now_ns - trial.left_ns;
+        cost_ns[i] = now_ns - before_ns;
+    }
+    trial.is_on = false;
+    timer_costs.lead_ns = median_ns(lead_ns);
+    timer_costs.leave_ns = median_ns(leave_ns);
+    timer_costs.cost_ns = median_ns(cost_ns);
+}
+
+static void create_timer(int number)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = timer_signal(),
+                             .sigev_value.sival_int = number};
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid); /* sigev_notify_thread_id has no name here */
+    if (timer_create(CLOCK_MONOTONIC, &event, &streams[number].timer) != 0) {
+        perror("disturbance: timer_create");
+        exit(1);
+    }
+}
+
+/* ---- by readings ----------------------------------------------------------------------------- */
+
+/* A timer's stop in the middle of this one makes it end later. Returns the last reading. */
+static int64_t stop_by_reading(volatile struct tally *tally, int64_t from_ns, int64_t length_ns)
+{
+    const int64_t timers_before_ns = timer_stopped_ns;
+    int64_t now_ns, stopped_ns;
+    do {
+        now_ns = clock_unstopped_ns();
+        stopped_ns = now_ns - from_ns - (timer_stopped_ns - timers_before_ns);
+    } while (stopped_ns < length_ns);
+    count(tally, from_ns, stopped_ns);
+    return now_ns;
+}
+
+/* Not what another process had the processor for. */
+static int64_t processor_time_ns(void)
+{
+    struct timespec used;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+static int64_t begin_of_period_ns(int64_t now_ns)
+{
+    const int64_t into_ns = (now_ns - jumps.first_ns) % jumps.period_ns;
+    return now_ns - into_ns - (into_ns < 0 ? jumps.period_ns : 0);
+}
+
+/* Stops for what was worked in the jump that was last. Returns the last reading. */
+static int64_t slow_down(int64_t now_ns)
+{
+    const int64_t jump_ns = begin_of_period_ns(now_ns);
+    const bool is_over = now_ns >= jump_ns + jumps.on_ns;
+    const int64_t until_ns = is_over ? jump_ns + jumps.on_ns : now_ns;
+    const int64_t since_ns = jumps.mark_ns > jump_ns ? jumps.mark_ns : jump_ns;
+    int64_t worked_ns = until_ns - since_ns;
+    if (worked_ns < (is_over ? 1 : jumps.work_ns))
+        return now_ns;
+    const int64_t processor_ns = processor_time_ns();
+    if (worked_ns > processor_ns - jumps.processor_ns + ELSEWHERE_NS)
+        worked_ns = processor_ns - jumps.processor_ns;
+    if (worked_ns > WORK_MAX_NS)
+        worked_ns = WORK_MAX_NS;
+    const int64_t length_ns = llround((jumps.factor - 1.0) * (double)worked_ns);
+    jumps.processor_ns = processor_ns + length_ns;
+    const int64_t end_ns = stop_by_reading(&jumps.tally, now_ns, length_ns);
+    jumps.mark_ns = end_ns;
+    return end_ns;
+}
+
+/* When slow_down has something to do. */
+static int64_t jumps_due_ns(int64_t now_ns)
+{
+    const int64_t jump_ns = begin_of_period_ns(now_ns);
+    const int64_t next_ns = now_ns < jump_ns + jumps.on_ns ? jump_ns : jump_ns + jumps.period_ns;
+    return (jumps.mark_ns > next_ns ? jumps.mark_ns : next_ns) + jumps.work_ns;
+}
+
+static void find_due(int64_t now_ns)
+{
+    due_ns = jumps.factor > 1.0 ? jumps_due_ns(now_ns) : INT64_MAX;
+    for (int i = 0; i < stream_count; i++)
+        if (!streams[i].by_timer && streams[i].planned_ns < due_ns)
+            due_ns = streams[i].planned_ns;
+}
+
+int64_t stops_due_ns(void) { return due_ns; }
+
+int64_t stops_make(int64_t now_ns)
+{
+    for (int i = 0; i < stream_count; i++) {
+        struct stream *const stream = &streams[i];
+        while (!stream->by_timer && stream->planned_ns <= now_ns) {
+            now_ns = stop_by_reading(&stream->tally, now_ns, stream->length_ns);
+            plan_next(stream);
+        }
+    }
+    if (jumps.factor > 1.0)
+        now_ns = slow_down(now_ns);
+    find_due(now_ns);
+    return now_ns;
+}
+
+double stops_factor(int64_t now_ns)
+{
+    return jumps.factor > 1.0 && now_ns < begin_of_period_ns(now_ns) + jumps.on_ns ? jumps.factor
+                                                                                   : 1.0;
+}
+
+void stops_modelled_until(int64_t end_ns)
+{
+    if (jumps.factor > 1.0 && jumps.mark_ns < end_ns) {
+        jumps.mark_ns = end_ns;
+        find_due(end_ns);
+    }
+}
+
+/* ---- asleep ---------------------------------------------------------------------------------- */
+
+static sigset_t mask_awake;
+static int64_t asleep_ns;
+
+void stops_sleep(void)
+{
+    sigset_t timers;
+    (void)sigemptyset(&timers);
+    (void)sigaddset(&timers, timer_signal());
+    (void)pthread_sigmask(SIG_BLOCK, &timers, &mask_awake);
+    asleep_ns = clock_unstopped_ns();
+}
+
+void stops_wake(void)
+{
+    const int saved_errno = errno;
+    const int64_t now_ns = clock_unstopped_ns();
+    slept_ns += now_ns - asleep_ns;
+    for (int i = 0; i < stream_count; i++) {
+        const bool is_past = streams[i].planned_ns <= now_ns;
+        while (streams[i].planned_ns <= now_ns)
+            plan_next(&streams[i]);
+        if (is_past && streams[i].by_timer)
+            arm(&streams[i]);
+    }
+    jumps.mark_ns = now_ns;
+    find_due(now_ns);
+    (void)pthread_sigmask(SIG_SETMASK, &mask_awake, NULL);
+    errno = saved_errno;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+static void begin_jumps(const struct settings *settings)
+{
+    uint64_t random = settings->seed; /* without the rank */
+    jumps.period_ns = llround(settings->period_s * 1e9);
+    jumps.on_ns = llround(settings->on_s * 1e9);
+    jumps.first_ns = (int64_t)(next_uniform(&random) * (double)jumps.period_ns);
+    jumps.work_ns = llround(fmax(WORK_NS, STOP_NS / (settings->factor - 1.0)));
+    jumps.mark_ns = begin_ns;
+    if (settings->is_chosen)
+        jumps.factor = settings->factor;
+}
+
+static void catch_signal(void)
+{
+    struct sigaction action = {.sa_sigaction = on_timer, .sa_flags = SA_RESTART | SA_SIGINFO};
+    (void)sigfillset(&action.sa_mask);
+    (void)sigaction(timer_signal(), &action, NULL);
+}
+
+void stops_begin(const struct settings *settings)
+{
+    catch_signal();
+    if (settings->is_chosen)
+        stream_count = settings->streams;
+    for (int i = 0; i < stream_count; i++) {
+        const struct stream_settings *const asked = &settings->stream[i];
+        uint64_t random = settings->seed;
+        random = next_random(&random) + (uint64_t)settings->rank * STREAMS_MAX + (uint64_t)i;
+        streams[i] = (struct stream){
+            .by_timer = asked->by_timer,
+            .is_periodic = settings->is_periodic,
+            .gap_ns = 1e9 / asked->rate,
+            .length_ns = llround(asked->length_us * 1e3),
+            .random = next_random(&random),
+        };
+        if (asked->by_timer) {
+            create_timer(i);
+            if (timer_costs.cost_ns == 0)
+                measure_timer(&streams[i]);
+        }
+    }
+    begin_ns = clock_unstopped_ns();
+    for (int i = 0; i < stream_count; i++) {
+        /* In the middle of a gap, or all periodic streams would start together. */
+        streams[i].planned_ns = begin_ns;
+        if (streams[i].is_periodic)
+            streams[i].planned_ns -=
+                (int64_t)(next_uniform(&streams[i].random) * streams[i].gap_ns);
+        plan_next(&streams[i]);
+    }
+    if (settings->factor > 1.0)
+        begin_jumps(settings);
+    is_at_work = true;
+    for (int i = 0; i < stream_count; i++)
+        if (streams[i].by_timer)
+            arm(&streams[i]);
+    find_due(begin_ns);
+}
+
+void stops_end(void)
+{
+    is_at_work = false;
+    for (int i = 0; i < stream_count; i++)
+        if (streams[i].by_timer)
+            (void)timer_delete(streams[i].timer);
+    life_ns = clock_unstopped_ns() - begin_ns;
+    due_ns = INT64_MAX;
+}
+
+/* ---- for the log ----------------------------------------------------------------------------- */
+
+struct tally stops_of_stream(int stream)
+{
+    if (stream >= stream_count)
+        return (struct tally){0, 0};
+    return (struct tally){streams[stream].tally.stops, streams[stream].tally.stopped_ns};
+}
+
+struct tally stops_of_jumps(void) { return jumps.tally; }
+
+int64_t stops_timer_cost_ns(void) { return timer_costs.cost_ns; }
+
+int64_t stops_life_ns(void) { return life_ns; }
+
+int64_t stops_slept_ns(void) { return slept_ns; }
+
+int64_t stops_jumps_first_ns(void) { return jumps.first_ns; }
