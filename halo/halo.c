@@ -30,6 +30,12 @@ struct key {
     const struct halo_box *box;
 };
 
+/* What a row remembers from visit to visit. */
+struct row {
+    struct bc_batch_row swaps;
+    int64_t wrong; /* swaps that were checked, on this rank */
+};
+
 struct result {
     const char *method, *sync;
     char dims[BC_CELL_LENGTH], local[BC_CELL_LENGTH];
@@ -213,42 +219,57 @@ static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
 
 /* A sample is a batch of swaps, long against the clock. With --check each swap is timed by itself,
    and its data is made before and verified after the timed region. */
-static void measure(void *state, const void *row, double seconds, void *filled)
+static void visit(void *state, const void *row_key, double seconds, void *memory)
 {
     const struct halo_state *const halo = state;
     const struct bc_run *const run = halo->run;
-    const struct key *const key = row;
-    struct result *const result = filled;
-    const struct halo_method *const method = key->method;
+    const struct key *const key = row_key;
+    struct row *const row = memory;
     const bool check = run->settings.check;
     struct halo_exchange exchange;
     halo_exchange_init(&exchange, key->box, &halo->grid, halo->comm, run->job.node_comm);
-    method->create(&exchange);
-    struct round round = {.method = method, .exchange = &exchange, .window = run->window};
+    key->method->create(&exchange);
+    struct round round = {.method = key->method, .exchange = &exchange, .window = run->window};
     const struct bc_batch batch = {
         .repeat = check ? repeat_checked : repeat,
         .context = &round,
         .repetitions = check ? 1 : 0,
         .clock_readings = 1.0,
-        .quantity = "swap",
         .window = run->window,
     };
-    bc_batch_measure(run, &batch, seconds, &result->swaps);
-    method->destroy(&exchange);
-    int64_t wrong = 0;
-    if (check)
-        bc_harness_reduce(&round.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    bc_batch_visit(run, &batch, seconds, &row->swaps);
+    row->wrong += round.wrong;
+    key->method->destroy(&exchange);
+}
 
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return bc_batch_is_precise(((const struct halo_state *)state)->run,
+                               &((const struct row *)row)->swaps);
+}
+
+static void conclude(void *state, const void *row_key, void *memory, void *filled)
+{
+    const struct halo_state *const halo = state;
+    const struct bc_run *const run = halo->run;
+    const struct key *const key = row_key;
+    struct row *const row = memory;
+    struct result *const result = filled;
     const int *const dims = halo->grid.dims;
     const int64_t *const extent = key->box->extent;
-    result->method = method->name;
-    result->sync = halo_sync_names[method->sync];
+    int64_t wrong = 0;
+    bc_batch_conclude(run, &row->swaps, "swap", &result->swaps);
+    if (run->settings.check)
+        bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    result->method = key->method->name;
+    result->sync = halo_sync_names[key->method->sync];
     write_extents(result->dims, dims[0], dims[1], dims[2]);
     write_extents(result->local, extent[0], extent[1], extent[2]);
     result->ndata = halo_ndata(key->box);
     result->bwidth_mbs = (double)sizeof(double) * (double)result->ndata / 1048576.0 /
                          (result->swaps.repetition.value * 1e-9);
-    result->check = !check ? "off" : wrong > 0 ? "FAIL" : "ok";
+    result->check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
     if (wrong > 0)
         result->swaps.outcome.status = BC_FAIL;
 }
@@ -262,10 +283,14 @@ const struct bc_benchmark halo_benchmark = {
     .table = {columns, sizeof columns / sizeof *columns},
     .budget_s = 50.0,
     .may_start_together = true,
-    .bytes = {sizeof(struct halo_state), sizeof(struct key), sizeof(struct result)},
+    .bytes = {sizeof(struct halo_state), sizeof(struct key), sizeof(struct result),
+              sizeof(struct row)},
     .complete = halo_parameters_complete,
     .fit = fit,
     .open = open_halo,
     .rows = list_rows,
-    .measure = measure,
-    .close = close_halo};
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
+    .close = close_halo,
+};

@@ -93,12 +93,19 @@ static void check_monitor(int code)
         bc_abort("the monitor says: %s", MPIX_Monitor_error_string(code));
 }
 
-static void measure(void *state, const void *row, double seconds, void *filled)
+/* What a row remembers from visit to visit. */
+struct row {
+    struct bc_samples samples;
+    int64_t repetitions; /* 0: not found yet */
+    bool in_time;        /* the last visit was precise before its time was up; rank 0 */
+};
+
+static void visit(void *state, const void *row_key, double seconds, void *memory)
 {
     struct state *const overhead = state;
     const struct bc_run *const run = overhead->run;
-    const struct key *const key = row;
-    struct result *const result = filled;
+    const struct key *const key = row_key;
+    struct row *const row = memory;
     MPIX_Monitor handle = {.profile = 1,
                            .other = 1,
                            .pttopt = 1,
@@ -111,30 +118,54 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     if (key->on)
         check_monitor(MPIX_Start_monitor(&request, &handle, NULL));
     overhead->call = key->call;
-    overhead->repetitions = bc_batch_double(1, REPETITIONS_MAX, PAIR_NS, pair_ns, overhead);
+    if (row->repetitions == 0)
+        row->repetitions = bc_batch_double(1, REPETITIONS_MAX, PAIR_NS, pair_ns, overhead);
+    overhead->repetitions = row->repetitions;
     const struct bc_source source = {
         .quantities = 2,
         .take = take_round,
         .context = overhead,
         .clock_ns = run->own_clock.read_ns / (double)overhead->repetitions,
     };
-    const bool in_time = bc_run_sample(run, &source, 1, seconds, &result->added);
+    row->in_time = bc_run_sample(run, &source, 1, seconds, &row->samples);
     if (key->on)
         check_monitor(MPIX_End_monitor(&request, &handle));
-    if (run->job.rank != 0)
-        return;
+}
 
-    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
-    bc_run_dump(run, "monitored", samples->values[0], samples->count);
-    bc_run_dump(run, "direct", samples->values[1], samples->count);
-    result->call = key->call->name;
-    result->mode = key->on ? "on" : "off";
+static bool is_precise(const void *state, const void *key, const void *memory)
+{
+    const struct row *const row = memory;
+    (void)key;
+    return bc_run_is_precise(((const struct state *)state)->run, &row->samples, row->in_time,
+                             &(struct bc_precise_value){.subtrahend = 1}, 1);
+}
+
+/* What the samples say. Local; rank 0. */
+static void summarize(const struct bc_run *run, const struct row *row, struct result *result)
+{
+    const struct bc_samples *const samples = &row->samples;
+    bc_run_dump(run, "monitored", samples, 0);
+    bc_run_dump(run, "direct", samples, 1);
+    result->added = bc_run_summarize(run, samples, 0, 1);
     result->direct_ns = bc_run_summarize(run, samples, 1, -1).value;
     result->monitored_ns = bc_run_summarize(run, samples, 0, -1).value;
-    result->repetitions = overhead->repetitions;
-    result->outcome = bc_run_outcome(run, in_time);
+}
+
+static void conclude(void *state, const void *row_key, void *memory, void *filled)
+{
+    const struct bc_run *const run = ((struct state *)state)->run;
+    const struct key *const key = row_key;
+    struct row *const row = memory;
+    struct result *const result = filled;
+    if (run->job.rank == 0)
+        summarize(run, row, result);
+    result->call = key->call->name;
+    result->mode = key->on ? "on" : "off";
+    result->repetitions = row->repetitions;
+    result->outcome = bc_run_outcome(run, &row->samples, is_precise(state, key, row));
     if (run->job.ranks == 1)
         result->outcome.slowest_rank = BC_NO_INT;
+    bc_samples_free(&row->samples);
 }
 
 const struct bc_benchmark monitor_overhead_benchmark = {
@@ -143,9 +174,11 @@ const struct bc_benchmark monitor_overhead_benchmark = {
                "enough; each talks to itself.",
     .table = {columns, sizeof columns / sizeof *columns},
     .budget_s = 20.0,
-    .bytes = {sizeof(struct state), sizeof(struct key), sizeof(struct result)},
+    .bytes = {sizeof(struct state), sizeof(struct key), sizeof(struct result), sizeof(struct row)},
     .open = open_bench,
     .rows = list_rows,
-    .measure = measure,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
     .close = close_bench,
 };

@@ -67,14 +67,6 @@ static bool data_is_right(const struct overhead_exchange *x)
 /* ---- loops ----------------------------------------------------------------------------------- */
 
 /* The quantities of a round of the sampler, in ns an iteration; a loop for each. */
-enum quantity {
-    BASE,  /* post and wait, no work */
-    EMPTY, /* neither message nor work: the barrier */
-    ITER,  /* post, work, wait; with the token, if any */
-    WORK,  /* the work, without a message; likewise */
-    QUANTITIES
-};
-
 struct round {
     struct overhead_exchange *exchange;
     uint64_t units;     /* of work */
@@ -110,9 +102,9 @@ static void take_work(void *context, double *values)
 
 static void take_full(void *context, double *values)
 {
-    values[BASE] = iteration_ns(context, true, false, 0);
-    values[EMPTY] = iteration_ns(context, false, false, 0);
-    take_work(context, &values[ITER]);
+    values[OVERHEAD_BASE] = iteration_ns(context, true, false, 0);
+    values[OVERHEAD_EMPTY] = iteration_ns(context, false, false, 0);
+    take_work(context, &values[OVERHEAD_ITER]);
 }
 
 /* ---- common to both ways --------------------------------------------------------------------- */
@@ -143,12 +135,14 @@ static struct knee_point take_point(const struct overhead_bench *bench, struct r
         .grace_rounds = 1,
         .warmup_rounds = warmup_rounds,
     };
-    bc_sampler_run(bench->run->sampler, &source, &plan);
-    const struct bc_samples *const samples = bc_sampler_samples(bench->run->sampler);
-    return (struct knee_point){
-        .work_ns = bc_run_summarize(bench->run, samples, 1, -1).value,
-        .iter_ns = bc_run_summarize(bench->run, samples, 0, -1).value,
+    struct bc_samples samples = {.count = 0};
+    bc_sampler_run(bench->run->sampler, &source, &plan, &samples);
+    const struct knee_point point = {
+        .work_ns = bc_run_summarize(bench->run, &samples, 1, -1).value,
+        .iter_ns = bc_run_summarize(bench->run, &samples, 0, -1).value,
     };
+    bc_samples_free(&samples);
+    return point;
 }
 
 /* With --verbose, the table of times by amount of work, which is the specification's figure 1. The
@@ -235,11 +229,10 @@ static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, d
     return first > 0 ? first : 1;
 }
 
-/* Raises the work until an iteration takes --thresh times as long as without, and sets
-   result->knee; returns the number of points; round->units is the last one's. All on rank 0.
-   Collective. */
+/* Raises the work until an iteration takes --thresh times as long as without, which sets *knee;
+   returns the number of points; round->units is the last one's. All on rank 0. Collective. */
 static size_t find_points(const struct overhead_bench *bench, struct round *round, double seconds,
-                          struct knee_point *points, struct overhead_result *result)
+                          struct knee_point *points, bool *knee)
 {
     const bool root = bench->run->job.rank == 0;
     const double deadline_s = bc_elapsed_s() + seconds;
@@ -267,8 +260,8 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
         const double base_ns = points[0].iter_ns;
         iteration_ns = point.iter_ns;
         say_point(bench, round->units, &point, base_ns);
-        result->knee = iteration_ns > bench->parameters.threshold * base_ns && count > 1;
-        if (result->knee || count == KNEE_POINTS_MAX || bc_elapsed_s() >= deadline_s) {
+        *knee = iteration_ns > bench->parameters.threshold * base_ns && count > 1;
+        if (*knee || count == KNEE_POINTS_MAX || bc_elapsed_s() >= deadline_s) {
             round->iterations = 0;
         } else {
             round->units = more_units(bench, round->units, base_ns);
@@ -278,122 +271,163 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
     return count;
 }
 
-/* Measures without work and beyond the knee, in turn, until the values are precise. Collective. */
-static enum bc_end measure_ends(const struct overhead_bench *bench, struct round *round,
-                                double seconds)
-{
-    static const struct bc_precise_value precise_values[] = {
-        {.quantity = ITER, .subtrahend = WORK, .resolution_ns = OVERHEAD_RESOLUTION_NS},
-        {.quantity = BASE, .subtrahend = EMPTY},
-    };
-    struct bc_precision rule;
-    struct bc_plan plan = bc_run_plan(bench->run, seconds);
-    const int64_t fixed = fixed_iterations(bench);
-    if (fixed > 0)
-        plan.min_rounds = plan.max_rounds = (fixed + round->iterations - 1) / round->iterations;
-    bc_plan_until_precise(&plan, &rule, bench->run, precise_values, 2);
-    const struct bc_source source = {
-        .quantities = QUANTITIES, .take = take_full, .context = round, .slowest_of = BASE};
-    return bc_sampler_run(bench->run->sampler, &source, &plan);
-}
+static const struct bc_precise_value precise_values[] = {
+    {OVERHEAD_ITER, .subtrahend = OVERHEAD_WORK, .resolution_ns = OVERHEAD_RESOLUTION_NS},
+    {OVERHEAD_BASE, .subtrahend = OVERHEAD_EMPTY},
+};
 
-static void measure_by_fit(struct overhead_bench *bench, double seconds,
-                           struct overhead_result *result)
+/* Finds the work beyond the knee, and the length of loops with it. Collective. */
+static void find_knee(const struct overhead_bench *bench, double seconds, struct overhead_row *row)
 {
-    static const char *const dump_names[QUANTITIES] = {"base", "empty", "iter", "work"};
-    const struct bc_run *const run = bench->run;
-    const double end_s = bc_elapsed_s() + seconds;
-    struct round round = {.exchange = &bench->exchange};
+    struct round round = {.exchange = (struct overhead_exchange *)&bench->exchange};
     struct knee_point points[KNEE_POINTS_MAX];
-    struct knee_fit fit = {.found = false};
-    const size_t count = find_points(bench, &round, seconds * POINTS_SHARE, points, result);
-    if (run->job.rank == 0) {
-        fit = knee_fit(points, count, 0.02 * points[0].iter_ns);
+    const size_t count = find_points(bench, &round, seconds, points, &row->knee);
+    if (bench->run->job.rank == 0) {
+        const struct knee_fit fit = knee_fit(points, count, 0.02 * points[0].iter_ns);
         round.iterations = iterations_for(bench, points[count - 1].iter_ns);
+        if (fit.found)
+            bc_output_remark(bench->verbose, "verbose",
+                             "fit: plateau %.3f us over %zu points, overhead %.3f us over %zu "
+                             "points",
+                             fit.plateau_ns * 1e-3, fit.plateau, fit.overhead_ns * 1e-3,
+                             count - fit.line);
     }
     agree_on_round(&round);
-    const double left_s = fmax(end_s - bc_elapsed_s(), 0.0);
-    result->in_time = measure_ends(bench, &round, left_s) == BC_END_SETTLED;
-    if (run->job.rank != 0)
-        return;
+    row->units = round.units;
+    row->iterations = round.iterations;
+}
 
-    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
-    result->samples = (int64_t)samples->count;
-    result->iterations = result->samples * round.iterations;
-    for (int i = 0; i < QUANTITIES; i++)
-        bc_run_dump(run, dump_names[i], samples->values[i], samples->count);
-    result->base_ns = bc_run_summarize(run, samples, BASE, -1).value;
-    result->iter_ns = bc_run_summarize(run, samples, ITER, -1).value;
-    result->work_ns = bc_run_summarize(run, samples, WORK, -1).value;
-    result->transfer_ns = bc_run_summarize(run, samples, BASE, EMPTY);
-    /* A disturbance may have passed for the knee. */
-    if (result->iter_ns < sqrt(bench->parameters.threshold) * result->base_ns)
-        result->knee = false;
-    result->overhead_ns = none;
-    if (result->knee)
-        result->overhead_ns = bc_run_summarize(run, samples, ITER, WORK);
-    set_availability(result, &result->transfer_ns);
-    if (fit.found)
-        bc_output_remark(bench->verbose, "verbose",
-                         "fit: plateau %.3f us over %zu points, overhead %.3f us over %zu points",
-                         fit.plateau_ns * 1e-3, fit.plateau, fit.overhead_ns * 1e-3,
-                         count - fit.line);
+/* Measures without work and beyond the knee, in turn, until the values are precise. Collective. */
+static void visit_fit(struct overhead_bench *bench, double seconds, struct overhead_row *row)
+{
+    const double end_s = bc_elapsed_s() + seconds;
+    if (row->iterations == 0)
+        find_knee(bench, seconds * POINTS_SHARE, row);
+    struct round round = {&bench->exchange, row->units, row->iterations};
+    struct bc_precision rule;
+    struct bc_plan plan = bc_run_plan(bench->run, &row->samples, fmax(end_s - bc_elapsed_s(), 0.0));
+    const int64_t fixed = fixed_iterations(bench);
+    if (fixed > 0) {
+        const int64_t loops = (fixed + round.iterations - 1) / round.iterations;
+        plan.min_rounds = plan.max_rounds = (loops + bench->run->visits - 1) / bench->run->visits;
+    }
+    bc_plan_until_precise(&plan, &rule, bench->run, precise_values, 2);
+    const struct bc_source source = {.quantities = OVERHEAD_QUANTITIES,
+                                     .take = take_full,
+                                     .context = &round,
+                                     .slowest_of = OVERHEAD_BASE};
+    row->in_time =
+        bc_sampler_run(bench->run->sampler, &source, &plan, &row->samples) == BC_END_SETTLED;
 }
 
 /* ---- -b RATIO: the specification to the letter ----------------------------------------------- */
 
 /* A loop for each amount of work; base_t is the running average of iter_t until iter_t exceeds the
    base threshold. */
-static void measure_by_threshold(struct overhead_bench *bench, double seconds,
-                                 struct overhead_result *result)
+static void visit_threshold(struct overhead_bench *bench, double seconds, struct overhead_row *row)
 {
     const double threshold = bench->parameters.threshold;
     const double deadline_s = bc_elapsed_s() + seconds;
     struct round round = {&bench->exchange, 1, specified_iterations(bench)};
-    double base_sum_ns = 0.0, shortest_ns = INFINITY;
+    double base_sum_ns = 0.0, base_ns = 0.0, shortest_ns = INFINITY;
+    struct knee_point point = {0.0, 0.0};
     int base_count = 0;
     bool on_plateau = true;
-    result->in_time = true;
-    result->iterations = round.iterations;
+    row->iterations = round.iterations;
     bc_output_remark(bench->verbose, "verbose", "Using %lld iterations per work value",
                      (long long)round.iterations);
     say_table_head(bench);
     while (agree_on_round(&round)) {
-        const struct knee_point point = take_point(bench, &round, 1, 0, INFINITY);
+        point = take_point(bench, &round, 1, 0, INFINITY);
         if (bench->run->job.rank != 0)
             continue;
-        result->iter_ns = point.iter_ns;
-        result->work_ns = point.work_ns;
-        if (base_count > 0 && result->iter_ns > bench->parameters.base_threshold * result->base_ns)
+        if (base_count > 0 && point.iter_ns > bench->parameters.base_threshold * base_ns)
             on_plateau = false;
         if (on_plateau) {
-            base_sum_ns += result->iter_ns;
-            result->base_ns = base_sum_ns / ++base_count;
+            base_sum_ns += point.iter_ns;
+            base_ns = base_sum_ns / ++base_count;
         }
-        say_point(bench, round.units, &point, result->base_ns);
-        shortest_ns = fmin(shortest_ns, result->iter_ns);
-        result->knee = result->iter_ns > threshold * result->base_ns;
-        result->in_time = result->knee || bc_elapsed_s() < deadline_s;
+        say_point(bench, round.units, &point, base_ns);
+        shortest_ns = fmin(shortest_ns, point.iter_ns);
+        row->knee = point.iter_ns > threshold * base_ns;
+        row->in_time = row->knee || bc_elapsed_s() < deadline_s;
         round.units *= 2; /* 1, 2, 4 ..., as specified */
-        if (result->knee || !result->in_time ||
-            result->work_ns > BEYOND_KNEE_MAX * threshold * shortest_ns)
+        if (row->knee || !row->in_time || point.work_ns > BEYOND_KNEE_MAX * threshold * shortest_ns)
             round.iterations = 0;
     }
-    bc_run_dump(bench->run, "iter", &result->iter_ns, 1);
-    bc_run_dump(bench->run, "work", &result->work_ns, 1);
-    result->samples = 1;
-    result->transfer_ns = result->overhead_ns = none;
-    if (result->knee)
-        result->overhead_ns.value = result->iter_ns - result->work_ns;
-    const struct bc_summary base = {.value = result->base_ns, .interval = {NAN, NAN}};
-    set_availability(result, &base);
+    if (bench->run->job.rank != 0)
+        return;
+    const double sample[OVERHEAD_QUANTITIES] = {[OVERHEAD_BASE] = base_ns,
+                                                [OVERHEAD_ITER] = point.iter_ns,
+                                                [OVERHEAD_WORK] = point.work_ns};
+    bc_samples_begin_visit(&row->samples);
+    bc_samples_append(&row->samples, sample, OVERHEAD_QUANTITIES, 0);
 }
 
-void overhead_measure(struct overhead_bench *bench, double seconds, struct overhead_result *result)
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool is_fitted(const struct overhead_bench *bench)
 {
+    return bench->parameters.base_threshold <= 0.0;
+}
+
+void overhead_visit(struct overhead_bench *bench, double seconds, struct overhead_row *row)
+{
+    bench->exchange.wrong = 0;
     prepare_data(&bench->exchange);
-    if (bench->parameters.base_threshold > 0.0)
-        measure_by_threshold(bench, seconds, result);
+    if (is_fitted(bench))
+        visit_fit(bench, seconds, row);
     else
-        measure_by_fit(bench, seconds, result);
+        visit_threshold(bench, seconds, row);
+    row->wrong += bench->exchange.wrong;
+}
+
+bool overhead_is_precise(const struct overhead_bench *bench, const struct overhead_row *row)
+{
+    if (!is_fitted(bench) || fixed_iterations(bench) > 0)
+        return row->in_time;
+    return bc_run_is_precise(bench->run, &row->samples, row->in_time, precise_values, 2);
+}
+
+static void dump(const struct overhead_bench *bench, const struct overhead_row *row)
+{
+    static const char *const names[OVERHEAD_QUANTITIES] = {"base", "empty", "iter", "work"};
+    for (int i = 0; i < OVERHEAD_QUANTITIES; i++)
+        if (is_fitted(bench) || i >= OVERHEAD_ITER)
+            bc_run_dump(bench->run, names[i], &row->samples, i);
+}
+
+/* What the samples say. Local; rank 0. */
+static void summarize(const struct overhead_bench *bench, const struct overhead_row *row,
+                      struct overhead_result *result)
+{
+    const struct bc_run *const run = bench->run;
+    const struct bc_samples *const samples = &row->samples;
+    bool knee = row->knee;
+    dump(bench, row);
+    result->iterations = row->iterations * (is_fitted(bench) ? (int64_t)samples->count : 1);
+    result->iter_ns = bc_run_summarize(run, samples, OVERHEAD_ITER, -1).value;
+    result->work_ns = bc_run_summarize(run, samples, OVERHEAD_WORK, -1).value;
+    const struct bc_summary base = bc_run_summarize(run, samples, OVERHEAD_BASE, -1);
+    result->base_ns = base.value;
+    result->overhead_ns = result->transfer_ns = none;
+    if (is_fitted(bench)) {
+        result->transfer_ns = bc_run_summarize(run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
+        /* A disturbance may have passed for the knee. */
+        knee = knee && !(result->iter_ns < sqrt(bench->parameters.threshold) * result->base_ns);
+    }
+    if (knee)
+        result->overhead_ns = bc_run_summarize(run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    set_availability(result, is_fitted(bench) ? &result->transfer_ns : &base);
+    result->outcome = bc_run_outcome(run, samples, overhead_is_precise(bench, row));
+    if (!knee)
+        result->outcome.status = BC_NO_KNEE;
+}
+
+void overhead_conclude(const struct overhead_bench *bench, struct overhead_row *row,
+                       struct overhead_result *result)
+{
+    if (bench->run->job.rank == 0)
+        summarize(bench, row, result);
+    bc_samples_free(&row->samples);
 }

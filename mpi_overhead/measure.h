@@ -65,6 +65,25 @@ struct overhead_bench {
     struct overhead_exchange exchange;
 };
 
+/* The quantities of a round, times of an iteration. */
+enum overhead_quantity {
+    OVERHEAD_BASE,  /* post and wait, no work */
+    OVERHEAD_EMPTY, /* neither message nor work: the barrier */
+    OVERHEAD_ITER,  /* post, work, wait; with the token, if any */
+    OVERHEAD_WORK,  /* the work, without a message; likewise */
+    OVERHEAD_QUANTITIES
+};
+
+/* What a row remembers from visit to visit; all zeros before the first one. */
+struct overhead_row {
+    uint64_t units;     /* of work beyond the knee, as the first visit found */
+    int64_t iterations; /* in each loop; the same on every rank, as `units` */
+    bool knee;          /* the knee was found; rank 0 */
+    bool in_time;       /* the last visit was precise, or its search ended by itself; rank 0 */
+    struct bc_samples samples; /* of all quantities; with -b RATIO a visit's results are a sample */
+    int64_t wrong;             /* messages that arrived wrong on this rank */
+};
+
 /* Times in ns an iteration. All but overhead and transfer have the barrier between two iterations
    in them; iter and work also the token (kernel.c), if any. Complete on rank 0 only. */
 struct overhead_result {
@@ -73,15 +92,20 @@ struct overhead_result {
     struct bc_summary overhead_ns, transfer_ns; /* values and intervals; NAN where there are none */
     double available_pct, available_lo_pct, available_hi_pct;
     double available_base_pct; /* over base_ns, as specified; NAN without an overhead */
-    int64_t samples;
-    bool knee;    /* the knee was found */
-    bool in_time; /* -b auto: the precision was reached before the time was up; -b RATIO: the
-                     search ended by itself, with or without a knee */
+    struct bc_outcome outcome; /* BC_NO_KNEE without an overhead */
 };
 
-/* Measures bench->exchange within `seconds` (as `measure` of struct bc_benchmark): by the fit of a
-   plateau and a line to all points (-b auto), or with the specification's thresholds (-b RATIO).
-   The result must begin as zeros. Collective over MPI_COMM_WORLD. */
-void overhead_measure(struct overhead_bench *bench, double seconds, struct overhead_result *result);
+/* One visit of bench->exchange within `seconds` (significant on rank 0): by the fit of a plateau
+   and a line to all points (-b auto), or with the specification's thresholds (-b RATIO). Collective
+   over MPI_COMM_WORLD. */
+void overhead_visit(struct overhead_bench *bench, double seconds, struct overhead_row *row);
+
+/* Whether overhead and transfer are as precise as the settings ask for. Local; rank 0. */
+bool overhead_is_precise(const struct overhead_bench *bench, const struct overhead_row *row);
+
+/* Fills in the result of all visits, which begins as zeros, on rank 0, and frees what the row
+   holds. Local. */
+void overhead_conclude(const struct overhead_bench *bench, struct overhead_row *row,
+                       struct overhead_result *result);
 
 #endif

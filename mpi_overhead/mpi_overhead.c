@@ -28,7 +28,6 @@ struct result {
     int pair; /* the measuring rank */
     int64_t msgsize;
     struct overhead_result times;
-    enum bc_status status;
 };
 
 static const struct bc_column columns[] = {
@@ -49,8 +48,10 @@ static const struct bc_column columns[] = {
     BC_COLUMN_AS(BC_CELL_US, "transfer_hi_us", BC_INFO, 3, result, times.transfer_ns.interval.hi),
     BC_COLUMN("avail_lo_pct", BC_INFO, 1, result, times.available_lo_pct),
     BC_COLUMN("avail_hi_pct", BC_INFO, 1, result, times.available_hi_pct),
-    BC_COLUMN("samples", BC_INFO, 0, result, times.samples),
-    BC_COLUMN("status", BC_INFO, 0, result, status),
+    BC_COLUMN("visits", BC_INFO, 0, result, times.outcome.visits),
+    BC_COLUMN("lost_pct", BC_INFO, 1, result, times.outcome.lost_pct),
+    BC_COLUMN("samples", BC_INFO, 0, result, times.outcome.samples),
+    BC_COLUMN("status", BC_INFO, 0, result, times.outcome.status),
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -168,11 +169,11 @@ static void tell_start(const struct overhead_bench *bench, int pair)
 }
 
 /* Says what would find the knee that was not found in the row that comes next. */
-static void tell_no_knee(const struct overhead_bench *bench, const struct overhead_result *result)
+static void tell_no_knee(const struct overhead_bench *bench, bool in_time)
 {
     const char *advice = "no amount of work got beyond the transfer in its time: --max-time gives "
                          "it more";
-    if (bench->parameters.base_threshold > 0.0 && result->in_time)
+    if (bench->parameters.base_threshold > 0.0 && in_time)
         advice = "base_t rose with the work, so that no iteration took --thresh times as long: "
                  "lower --bthresh or --thresh";
     bc_output_remark(bench->run->output, "note", "row %lld: %s", (long long)bench->run->rows + 1,
@@ -180,32 +181,43 @@ static void tell_no_knee(const struct overhead_bench *bench, const struct overhe
 }
 
 /* All pairs exchange messages; the times of one are the row's. */
-static void measure(void *state, const void *row, double seconds, void *filled)
+static void visit(void *state, const void *row_key, double seconds, void *row)
 {
     struct overhead_bench *const bench = state;
     struct overhead_exchange *const x = &bench->exchange;
-    const struct key *const key = row;
-    struct result *const result = filled;
+    const struct key *const key = row_key;
     x->direction = key->direction;
     x->reports = bench->by_node.place == key->pair;
     x->bytes = key->bytes;
-    x->wrong = 0;
     bc_amount_create(&x->message, key->bytes, MPI_BYTE);
+    if (bench->run->visit == 0)
+        tell_start(bench, bc_node_order_rank(&bench->by_node, key->pair));
+    overhead_visit(bench, seconds, row);
+    bc_amount_destroy(&x->message);
+}
+
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return overhead_is_precise(state, row);
+}
+
+static void conclude(void *state, const void *row_key, void *memory, void *filled)
+{
+    const struct overhead_bench *const bench = state;
+    const struct key *const key = row_key;
+    struct overhead_row *const row = memory;
+    struct result *const result = filled;
+    int64_t wrong = 0;
+    bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    overhead_conclude(bench, row, &result->times);
     result->direction = key->direction == OVERHEAD_SEND ? "send" : "recv";
     result->pair = bc_node_order_rank(&bench->by_node, key->pair);
     result->msgsize = key->bytes;
-    tell_start(bench, result->pair);
-    overhead_measure(bench, seconds, &result->times);
-    bc_amount_destroy(&x->message);
-    int64_t wrong = 0;
-    bc_harness_reduce(&x->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    result->status = result->times.in_time ? BC_OK : BC_BUDGET;
-    if (!result->times.knee)
-        result->status = BC_NO_KNEE;
     if (wrong > 0)
-        result->status = BC_FAIL;
-    if (result->status == BC_NO_KNEE)
-        tell_no_knee(bench, &result->times);
+        result->times.outcome.status = BC_FAIL;
+    if (result->times.outcome.status == BC_NO_KNEE)
+        tell_no_knee(bench, row->in_time);
 }
 
 const struct bc_benchmark mpi_overhead_benchmark = {
@@ -217,10 +229,14 @@ const struct bc_benchmark mpi_overhead_benchmark = {
     .table = {columns, sizeof columns / sizeof *columns},
     .budget_s = 50.0,
     .usage_option = 'q',
-    .bytes = {sizeof(struct overhead_bench), sizeof(struct key), sizeof(struct result)},
+    .bytes = {sizeof(struct overhead_bench), sizeof(struct key), sizeof(struct result),
+              sizeof(struct overhead_row)},
     .fit = fit,
     .open = open_overhead,
     .rows = list_rows,
-    .measure = measure,
+    .first_share = 0.4,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
     .close = close_overhead,
 };

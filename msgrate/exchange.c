@@ -103,36 +103,7 @@ static double rate_per_s(double messages, double iteration_ns)
     return iteration_ns > 0.0 ? messages / iteration_ns * 1e9 : NAN;
 }
 
-/* Fills in what follows from the samples, and warns of wrong data. Collective. */
-static void conclude(const struct msgrate_exchange *x, struct msgrate_result *r)
-{
-    const struct msgrate_bench *const bench = x->bench;
-    const bool one_partner = x->pattern->one_partner;
-    const int ranks = bench->run->job.ranks;
-    /* Messages that a rank sends and receives in an iteration. */
-    const double count = one_partner ? x->messages.count : 2.0 * bench->npeers * x->messages.count;
-    int64_t all_wrong = 0;
-    bc_harness_reduce(&x->wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    r->pattern = x->pattern->name;
-    r->job_size = ranks;
-    r->npeers = bench->npeers;
-    r->nmsgs = x->messages.count;
-    r->nbytes = x->messages.bytes;
-    r->cache_size = bench->cache_bytes;
-    r->ppn = bench->stride;
-    r->iterations = (int64_t)r->iteration.count;
-    r->rate_per_s = rate_per_s(count, r->iteration.value);
-    r->rate_lo_per_s = rate_per_s(count, r->iteration.interval.hi);
-    r->rate_hi_per_s = rate_per_s(count, r->iteration.interval.lo);
-    r->total_rate_per_s = r->rate_per_s * (one_partner ? ranks / 2 * 2 : ranks);
-    if (all_wrong == 0)
-        return;
-    r->outcome.status = BC_FAIL;
-    bc_output_remark(bench->run->output, "warning",
-                     "wrong data in %lld messages, counted over ranks", (long long)all_wrong);
-}
-
-void msgrate_measure(struct msgrate_exchange *x, double seconds, struct msgrate_result *result)
+void msgrate_visit(struct msgrate_exchange *x, double seconds, struct msgrate_row *row)
 {
     const struct bc_run *const run = x->bench->run;
     const struct bc_source source = {
@@ -140,13 +111,58 @@ void msgrate_measure(struct msgrate_exchange *x, double seconds, struct msgrate_
     x->iteration = x->wrong = 0;
     if (x->pattern->begin != NULL)
         x->pattern->begin(x);
-    const bool in_time = bc_run_sample(run, &source, -1, seconds, &result->iteration);
-    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
-    bc_run_dump(run, x->pattern->name, samples->values[0], samples->count);
-    result->outcome = bc_run_outcome(run, in_time);
+    row->in_time = bc_run_sample(run, &source, -1, seconds, &row->iterations);
     if (x->pattern->end != NULL)
         x->pattern->end(x);
-    conclude(x, result);
+    row->wrong += x->wrong;
+}
+
+bool msgrate_is_precise(const struct msgrate_bench *bench, const struct msgrate_row *row)
+{
+    return bc_run_is_precise(bench->run, &row->iterations, row->in_time,
+                             &(struct bc_precise_value){.subtrahend = -1}, 1);
+}
+
+/* What the samples say. Local; rank 0. */
+static void summarize(const struct msgrate_bench *bench, const struct msgrate_key *key,
+                      const struct msgrate_row *row, struct msgrate_result *r)
+{
+    const struct bc_run *const run = bench->run;
+    const int64_t messages = bench->parameters.messages;
+    const bool one_partner = key->pattern->one_partner;
+    const int ranks = run->job.ranks;
+    /* Messages that a rank sends and receives in an iteration. */
+    const double count = one_partner ? (double)messages : 2.0 * bench->npeers * (double)messages;
+    bc_run_dump(run, key->pattern->name, &row->iterations, 0);
+    r->iteration = bc_run_summarize(run, &row->iterations, 0, -1);
+    r->outcome = bc_run_outcome(run, &row->iterations, msgrate_is_precise(bench, row));
+    r->pattern = key->pattern->name;
+    r->job_size = ranks;
+    r->npeers = bench->npeers;
+    r->nmsgs = messages;
+    r->nbytes = key->size_bytes;
+    r->cache_size = bench->cache_bytes;
+    r->ppn = bench->stride;
+    r->iterations = (int64_t)r->iteration.count;
+    r->rate_per_s = rate_per_s(count, r->iteration.value);
+    r->rate_lo_per_s = rate_per_s(count, r->iteration.interval.hi);
+    r->rate_hi_per_s = rate_per_s(count, r->iteration.interval.lo);
+    r->total_rate_per_s = r->rate_per_s * (one_partner ? ranks / 2 * 2 : ranks);
+}
+
+void msgrate_conclude(const struct msgrate_bench *bench, const struct msgrate_key *key,
+                      struct msgrate_row *row, struct msgrate_result *result)
+{
+    int64_t all_wrong = 0;
+    bc_harness_reduce(&row->wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (bench->run->job.rank == 0)
+        summarize(bench, key, row, result);
+    bc_samples_free(&row->iterations);
+    if (all_wrong == 0)
+        return;
+    result->outcome.status = BC_FAIL;
+    bc_output_remark(bench->run->output, "warning",
+                     "wrong data in %lld messages, counted over ranks", (long long)all_wrong);
 }
 
 /* ---- iterations with two-sided communication ------------------------------------------------- */

@@ -176,6 +176,13 @@ struct msgrate_result {
         BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iteration),                            \
         BC_OUTCOME_COLUMNS(msgrate_result, outcome)
 
+/* What a pattern remembers from visit to visit; all zeros before the first one. */
+struct msgrate_row {
+    struct bc_samples iterations;
+    int64_t wrong; /* messages, on this rank */
+    bool in_time;  /* the last visit was precise before its time was up; rank 0 */
+};
+
 /* Of a row. */
 struct msgrate_key {
     int64_t size_bytes; /* of a message */
@@ -184,10 +191,7 @@ struct msgrate_key {
 
 /* The members of struct bc_benchmark that both programs have. A run with defaults ends within the
    budget. */
-#define MSGRATE_BENCHMARK                                                                          \
-    .budget_s = 20.0, .complete = msgrate_complete, .close = msgrate_close,                        \
-    .bytes = {sizeof(struct msgrate_bench), sizeof(struct msgrate_key),                            \
-              sizeof(struct msgrate_result)}
+#define MSGRATE_BENCHMARK .budget_s = 20.0, .complete = msgrate_complete, .close = msgrate_close
 
 /* Allocates for the iterations of a row with two-sided communication. Local. */
 void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
@@ -204,9 +208,16 @@ void msgrate_access_destroy(struct msgrate_exchange *exchange);
    peers. msgrate_exchange_create and msgrate_access_create call it. Local. */
 void msgrate_choose(struct msgrate_exchange *exchange, const struct msgrate_pattern *pattern);
 
-/* Measures the pattern within `seconds` (significant on rank 0). Collective. */
-void msgrate_measure(struct msgrate_exchange *exchange, double seconds,
-                     struct msgrate_result *result);
+/* One visit: measures the pattern within `seconds` (significant on rank 0). Collective. */
+void msgrate_visit(struct msgrate_exchange *exchange, double seconds, struct msgrate_row *row);
+
+/* Whether the pattern's rate is as precise as the settings ask for. Local; rank 0. */
+bool msgrate_is_precise(const struct msgrate_bench *bench, const struct msgrate_row *row);
+
+/* Makes the result of all visits, on rank 0, warns of wrong data, and frees what the row holds.
+   Collective. */
+void msgrate_conclude(const struct msgrate_bench *bench, const struct msgrate_key *key,
+                      struct msgrate_row *row, struct msgrate_result *result);
 
 /* For the iterations of both kinds: meets all ranks in a barrier, then runs this rank's timed part.
    Returns its time in ns, or -INFINITY on a rank that times nothing. Collective. */

@@ -44,8 +44,6 @@ static struct bc_table choose_table(const void *state)
     return (struct bc_table){columns, sizeof columns / sizeof *columns};
 }
 
-static int shares(const void *state) { return is_machine_readable(state) ? MSGRATE_PATTERNS : 1; }
-
 /* With -o the one row of a size is of all patterns, from the first one on. */
 static void list_rows(void *state, struct bc_rows *rows)
 {
@@ -56,32 +54,61 @@ static void list_rows(void *state, struct bc_rows *rows)
             bc_rows_add(rows, &(struct msgrate_key){p->sizes.values[i], &msgrate_patterns[j]});
 }
 
-/* Measures all patterns for the one row of -o. */
-static void measure_all(struct msgrate_exchange *exchange, double seconds,
-                        struct msgrate_result *result)
+/* What a row remembers from visit to visit: of its pattern, or of all patterns for -o. */
+struct row {
+    struct msgrate_row patterns[MSGRATE_PATTERNS];
+};
+
+static int patterns_of(const void *state)
 {
-    struct bc_run *const run = exchange->bench->run;
+    return is_machine_readable(state) ? MSGRATE_PATTERNS : 1;
+}
+
+/* The pattern number i of a row: its own one, or those from the first one on. */
+static struct msgrate_key key_of(const struct msgrate_key *row, int i)
+{
+    return (struct msgrate_key){row->size_bytes, row->pattern + i};
+}
+
+static void visit(void *state, const void *key, double seconds, void *memory)
+{
+    struct row *const row = memory;
+    const int count = patterns_of(state);
+    struct msgrate_exchange exchange;
+    msgrate_exchange_create(&exchange, state, key);
+    for (int i = 0; i < count; i++) {
+        const struct msgrate_key one = key_of(key, i);
+        msgrate_choose(&exchange, one.pattern);
+        msgrate_visit(&exchange, seconds / count, &row->patterns[i]);
+    }
+    msgrate_exchange_destroy(&exchange);
+}
+
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    for (int i = 0; i < patterns_of(state); i++)
+        if (!msgrate_is_precise(state, &((const struct row *)row)->patterns[i]))
+            return false;
+    return true;
+}
+
+static void conclude(void *state, const void *key, void *memory, void *filled)
+{
+    struct row *const row = memory;
+    struct msgrate_result *const result = filled;
+    struct bc_run *const run = ((struct msgrate_bench *)state)->run;
+    const int count = patterns_of(state);
     int64_t min_iterations = INT64_MAX;
-    for (int i = 0; i < MSGRATE_PATTERNS; i++) {
-        msgrate_choose(exchange, &msgrate_patterns[i]);
-        msgrate_measure(exchange, seconds / MSGRATE_PATTERNS, result);
+    for (int i = 0; i < count; i++) {
+        const struct msgrate_key one = key_of(key, i);
+        msgrate_conclude(state, &one, &row->patterns[i], result);
         result->rates_per_s[i] = result->rate_per_s;
         if (result->iterations < min_iterations)
             min_iterations = result->iterations;
         run->failed = run->failed || result->outcome.status == BC_FAIL;
     }
     result->iterations = min_iterations;
-}
-
-static void measure(void *state, const void *key, double seconds, void *result)
-{
-    struct msgrate_exchange exchange;
-    msgrate_exchange_create(&exchange, state, key);
-    if (is_machine_readable(state))
-        measure_all(&exchange, seconds, result);
-    else
-        msgrate_measure(&exchange, seconds, result);
-    msgrate_exchange_destroy(&exchange);
 }
 
 const struct bc_benchmark msgrate_benchmark = {
@@ -93,9 +120,13 @@ const struct bc_benchmark msgrate_benchmark = {
                 sizeof msgrate_default_parameters},
     MSGRATE_BENCHMARK,
     .choose_table = choose_table,
-    .shares = shares,
+    .shares = patterns_of,
     .fit = fit,
     .open = msgrate_open,
     .rows = list_rows,
-    .measure = measure,
+    .bytes = {sizeof(struct msgrate_bench), sizeof(struct msgrate_key),
+              sizeof(struct msgrate_result), sizeof(struct row)},
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
 };

@@ -88,15 +88,27 @@ static void list_rows(void *state, struct bc_rows *rows)
         }
 }
 
-static void measure(void *state, const void *key, double seconds, void *filled)
+static void visit(void *state, const void *key, double seconds, void *row)
 {
-    struct msgrate_bench *const bench = state;
-    struct msgrate_result *const result = filled;
     struct msgrate_exchange exchange;
-    msgrate_access_create(&exchange, bench, key);
-    msgrate_measure(&exchange, seconds, result);
+    msgrate_access_create(&exchange, state, key);
+    msgrate_visit(&exchange, seconds, row);
     msgrate_access_destroy(&exchange);
-    result->synchronisation = sync_names[exchange.pattern->sync];
+}
+
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return msgrate_is_precise(state, row);
+}
+
+static void conclude(void *state, const void *row_key, void *row, void *filled)
+{
+    const struct msgrate_bench *const bench = state;
+    const struct msgrate_key *const key = row_key;
+    struct msgrate_result *const result = filled;
+    msgrate_conclude(bench, key, row, result);
+    result->synchronisation = sync_names[key->pattern->sync];
     result->transfer = transfer_names[bench->parameters.transfer];
     result->threads = bench->parameters.threads;
 }
@@ -114,5 +126,9 @@ const struct bc_benchmark msgrate_rma_benchmark = {
     .fit = fit,
     .open = open_rma,
     .rows = list_rows,
-    .measure = measure,
+    .bytes = {sizeof(struct msgrate_bench), sizeof(struct msgrate_key),
+              sizeof(struct msgrate_result), sizeof(struct msgrate_row)},
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
 };

@@ -1,7 +1,5 @@
 #include "pingpong/measure.h"
 
-#include "common/mpi/harness.h"
-
 struct round {
     const struct pingpong_game *game;
     bool check;
@@ -56,7 +54,7 @@ static int64_t play_checked_half(struct round *round, bool there)
     return ns;
 }
 
-/* ---- a row ----------------------------------------------------------------------------------- */
+/* ---- a visit --------------------------------------------------------------------------------- */
 
 static double repeat(void *context, int64_t repetitions)
 {
@@ -71,8 +69,8 @@ static double repeat(void *context, int64_t repetitions)
     return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
 }
 
-void pingpong_measure(const struct bc_run *run, const struct pingpong_game *game, double seconds,
-                      struct bc_batch_result *result)
+void pingpong_visit(const struct bc_run *run, const struct pingpong_game *game, double seconds,
+                    struct pingpong_row *row)
 {
     const bool check = run->settings.check;
     struct round round = {.game = game, .check = check};
@@ -81,13 +79,8 @@ void pingpong_measure(const struct bc_run *run, const struct pingpong_game *game
         .context = &round,
         .repetitions = check ? 1 : 0,
         .clock_readings = check ? 2.0 : 1.0,
-        .quantity = "repetition",
         .participants = check || game->sync == PINGPONG_SYNC_ALL ? NULL : game->participants,
     };
-    bc_batch_measure(run, &batch, seconds, result);
-    int64_t wrong = 0;
-    if (check)
-        bc_harness_reduce(&round.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (wrong > 0)
-        result->outcome.status = BC_FAIL;
+    bc_batch_visit(run, &batch, seconds, &row->repetitions);
+    row->wrong += round.wrong;
 }

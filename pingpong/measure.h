@@ -19,11 +19,16 @@ int64_t pingpong_play_half(const struct pingpong_game *game, bool there);
 /* The number of values behind the data that --check looks at, where the coarray has them. */
 #define PINGPONG_GUARD_VALUES 64
 
-/* Measures within `seconds` (significant on rank 0). A sample is a batch of repetitions, long
+/* What a row remembers from visit to visit. */
+struct pingpong_row {
+    struct bc_batch_row repetitions;
+    int64_t wrong; /* halves that were checked, on this rank */
+};
+
+/* One visit within `seconds` (significant on rank 0). A sample is a batch of repetitions, long
    against the clock; with --check each half of a repetition is timed by itself, with its data made
-   before and verified after, and the outcome is BC_FAIL where it is wrong. Collective over
-   MPI_COMM_WORLD. */
-void pingpong_measure(const struct bc_run *run, const struct pingpong_game *game, double seconds,
-                      struct bc_batch_result *result);
+   before and verified after. Collective over MPI_COMM_WORLD. */
+void pingpong_visit(const struct bc_run *run, const struct pingpong_game *game, double seconds,
+                    struct pingpong_row *row);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "common/machine/node_order.h"
 #include "common/mpi/coarray.h"
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "pingpong/measure.h"
@@ -203,13 +204,37 @@ static void note_arrangements(const struct pingpong_state *pingpong)
     }
 }
 
+static void create_coarray(struct pingpong_state *pingpong)
+{
+    const struct pingpong_parameters *const p = &pingpong->parameters;
+    bc_coarray_create(&pingpong->coarray, MPI_COMM_WORLD, largest_extent(p, &p->limits));
+}
+
+static void destroy_coarrays(struct pingpong_state *pingpong)
+{
+    for (int i = 0; i < pingpong->exact_count; i++)
+        bc_coarray_destroy(&pingpong->exact[i]);
+    pingpong->exact_count = 0;
+    bc_coarray_destroy(&pingpong->coarray);
+}
+
+/* With more ranks than processors making windows takes longer than most rows. */
+static void renew(void *state)
+{
+    struct pingpong_state *const pingpong = state;
+    if (pingpong->run->job.oversubscribed)
+        return;
+    destroy_coarrays(pingpong);
+    create_coarray(pingpong);
+}
+
 static void open_pingpong(void *state, struct bc_run *run)
 {
     struct pingpong_state *const pingpong = state;
     const struct pingpong_parameters *const p = &pingpong->parameters;
     pingpong->run = run;
     bc_node_order_create(&pingpong->by_node, &run->job);
-    bc_coarray_create(&pingpong->coarray, MPI_COMM_WORLD, largest_extent(p, &p->limits));
+    create_coarray(pingpong);
     const bool idle = find_part(pingpong, PINGPONG_SINGLE).partner < 0;
     BC_MPI(
         MPI_Comm_split(MPI_COMM_WORLD, idle ? MPI_UNDEFINED : 0, run->job.rank, &pingpong->pair));
@@ -249,9 +274,7 @@ static void close_pingpong(void *state)
     struct pingpong_state *const pingpong = state;
     if (pingpong->pair != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&pingpong->pair));
-    for (int i = 0; i < pingpong->exact_count; i++)
-        bc_coarray_destroy(&pingpong->exact[i]);
-    bc_coarray_destroy(&pingpong->coarray);
+    destroy_coarrays(pingpong);
     bc_node_order_destroy(&pingpong->by_node);
 }
 
@@ -304,19 +327,35 @@ static void destroy_game(struct pingpong_game *game)
         bc_amount_destroy(&game->message);
 }
 
-static void measure(void *state, const void *row, double seconds, void *filled)
+static void visit(void *state, const void *key, double seconds, void *row)
 {
     struct pingpong_state *const pingpong = state;
-    const struct bc_run *const run = pingpong->run;
-    const struct key *const key = row;
-    struct result *const result = filled;
-    static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
     struct pingpong_game game;
     create_game(pingpong, key, &game);
-    pingpong_measure(run, &game, seconds, &result->times);
+    pingpong_visit(pingpong->run, &game, seconds, row);
     destroy_game(&game);
+}
 
-    const bool wrong = result->times.outcome.status == BC_FAIL;
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return bc_batch_is_precise(((const struct pingpong_state *)state)->run,
+                               &((const struct pingpong_row *)row)->repetitions);
+}
+
+static void conclude(void *state, const void *row_key, void *memory, void *filled)
+{
+    static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
+    const struct bc_run *const run = ((struct pingpong_state *)state)->run;
+    const struct key *const key = row_key;
+    struct pingpong_row *const row = memory;
+    struct result *const result = filled;
+    int64_t wrong = 0;
+    bc_batch_conclude(run, &row->repetitions, "repetition", &result->times);
+    if (run->settings.check)
+        bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (wrong > 0)
+        result->times.outcome.status = BC_FAIL;
     result->arrangement = pingpong_arrangement_name((int)key->arrangement);
     result->pattern = key->pattern->name;
     result->sync = sync_names[key->sync];
@@ -328,7 +367,7 @@ static void measure(void *state, const void *row, double seconds, void *filled)
     bc_summary_scale(&result->latency, 0.5);
     result->bwidth_mbs =
         (double)sizeof(double) * (double)result->ndata / 1048576.0 / (result->latency.value * 1e-9);
-    result->check = !run->settings.check ? "off" : wrong ? "FAIL" : "ok";
+    result->check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
 }
 
 const struct bc_benchmark pingpong_benchmark = {
@@ -340,11 +379,15 @@ const struct bc_benchmark pingpong_benchmark = {
                 sizeof pingpong_default_parameters},
     .table = {columns, sizeof columns / sizeof *columns},
     .budget_s = 50.0, /* without --full */
-    .bytes = {sizeof(struct pingpong_state), sizeof(struct key), sizeof(struct result)},
+    .bytes = {sizeof(struct pingpong_state), sizeof(struct key), sizeof(struct result),
+              sizeof(struct pingpong_row)},
     .complete = pingpong_parameters_complete,
     .fit = fit,
     .open = open_pingpong,
     .rows = list_rows,
-    .measure = measure,
+    .renew = renew,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
     .close = close_pingpong,
 };

@@ -78,14 +78,41 @@ static struct bc_source source_of(const struct bc_run *run, struct syncbench_loo
     };
 }
 
-/* Fills in what the samples say of the loops. Local; rank 0. */
-static void summarize(const struct bc_run *run, struct syncbench_result *result)
+void syncbench_visit(const struct bc_run *run, const struct syncbench_loop *loop, bool shrinks,
+                     double seconds, struct syncbench_row *row)
 {
-    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
-    bc_run_dump(run, "loop", samples->values[SYNCBENCH_LOOP], samples->count);
-    bc_run_dump(run, "reference", samples->values[SYNCBENCH_REFERENCE], samples->count);
+    const double start_s = bc_elapsed_s();
+    struct syncbench_loop sampled = *loop, single = *loop;
+    if (row->inner == 0)
+        row->inner = shrinks ? enough_repetitions(run, loop) : whole_turns(loop, loop->inner);
+    sampled.inner = row->inner;
+    single.inner = whole_turns(loop, 1);
+    const struct bc_source loops = source_of(run, &sampled);
+    const struct bc_source singles = source_of(run, &single);
+    const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
+    row->in_time =
+        bc_sample_with_singles(run, &loops, sampled.inner > single.inner ? &singles : NULL,
+                               SYNCBENCH_REFERENCE, left_s, &row->loops, &row->singles);
+}
+
+bool syncbench_is_precise(const struct bc_run *run, const struct syncbench_row *row)
+{
+    const struct bc_precise_value sync = {SYNCBENCH_LOOP, .subtrahend = SYNCBENCH_REFERENCE};
+    return bc_run_is_precise(run, &row->loops, row->in_time, &sync, 1);
+}
+
+/* Fills in what the samples say. Local; rank 0. */
+static void summarize(const struct bc_run *run, const struct syncbench_row *row,
+                      struct syncbench_result *result)
+{
+    const struct bc_samples *const samples = &row->loops;
+    bc_run_dump(run, "loop", samples, SYNCBENCH_LOOP);
+    bc_run_dump(run, "reference", samples, SYNCBENCH_REFERENCE);
     result->loop = bc_run_summarize(run, samples, SYNCBENCH_LOOP, -1);
     result->reference = bc_run_summarize(run, samples, SYNCBENCH_REFERENCE, -1);
+    result->sync = bc_run_summarize(run, samples, SYNCBENCH_LOOP, SYNCBENCH_REFERENCE);
+    bc_take_tail(run, &result->sync, &row->singles, SYNCBENCH_REFERENCE);
+    result->outcome = bc_run_outcome(run, samples, syncbench_is_precise(run, row));
     for (size_t i = 0; i < samples->count; i++)
         result->outliers += fabs(samples->values[SYNCBENCH_LOOP][i] - result->loop.value) >
                             OUTLIER_SD * result->loop.sd;
@@ -96,21 +123,12 @@ static void summarize(const struct bc_run *run, struct syncbench_result *result)
     }
 }
 
-void syncbench_measure(const struct bc_run *run, const struct syncbench_loop *loop, bool shrinks,
-                       double seconds, struct syncbench_result *result)
+void syncbench_conclude(const struct bc_run *run, struct syncbench_row *row,
+                        struct syncbench_result *result)
 {
-    const double start_s = bc_elapsed_s();
-    struct syncbench_loop sampled = *loop, single = *loop;
-    sampled.inner = shrinks ? enough_repetitions(run, loop) : whole_turns(loop, loop->inner);
-    single.inner = whole_turns(loop, 1);
-    const struct bc_source loops = source_of(run, &sampled);
-    const struct bc_source singles = source_of(run, &single);
-    const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
-    *result = (struct syncbench_result){.inner = sampled.inner};
-    const bool in_time =
-        bc_sample_with_singles(run, &loops, sampled.inner > single.inner ? &singles : NULL,
-                               SYNCBENCH_REFERENCE, left_s, &result->sync);
-    result->outcome = bc_run_outcome(run, in_time);
+    *result = (struct syncbench_result){.inner = row->inner};
     if (run->job.rank == 0)
-        summarize(run, result);
+        summarize(run, row, result);
+    bc_samples_free(&row->loops);
+    bc_samples_free(&row->singles);
 }

@@ -28,6 +28,13 @@ enum syncbench_quantity { SYNCBENCH_LOOP, SYNCBENCH_REFERENCE, SYNCBENCH_QUANTIT
 double syncbench_time_loop(const struct syncbench_loop *loop);
 double syncbench_time_reference(const struct syncbench_loop *loop);
 
+/* What a row remembers from visit to visit; all zeros before the first one. */
+struct syncbench_row {
+    int64_t inner; /* repetitions of the loop; the same on every rank */
+    struct bc_samples loops, singles;
+    bool in_time; /* the last visit was precise before its time was up; rank 0 */
+};
+
 /* Times are in ns a repetition. All but `inner` is significant on rank 0 only. */
 struct syncbench_result {
     int64_t inner;
@@ -38,12 +45,20 @@ struct syncbench_result {
     struct bc_outcome outcome;
 };
 
-/* Measures within `seconds` (significant on rank 0). Loop and reference are timed in turn, a
+/* One visit within `seconds` (significant on rank 0). Loop and reference are timed in turn, a
    barrier (or a window) before each, and a sample of the synchronisation is the difference of two
    that follow one another. `inner` of the loop is the number of repetitions, or, if `shrinks`, its
-   max. Under the mean the synchronisation is the difference of the means and its interval 1.96 (sd
-   + reference sd) to both sides, as specified. Collective over MPI_COMM_WORLD. */
-void syncbench_measure(const struct bc_run *run, const struct syncbench_loop *loop, bool shrinks,
-                       double seconds, struct syncbench_result *result);
+   max; the first visit finds the number then. Collective over MPI_COMM_WORLD. */
+void syncbench_visit(const struct bc_run *run, const struct syncbench_loop *loop, bool shrinks,
+                     double seconds, struct syncbench_row *row);
+
+/* Whether the synchronisation's time is as precise as the settings ask for. Local; rank 0. */
+bool syncbench_is_precise(const struct bc_run *run, const struct syncbench_row *row);
+
+/* Makes the result of all visits and frees what the row holds. Under the mean the synchronisation
+   is the difference of the means and its interval 1.96 (sd + reference sd) to both sides, as
+   specified. Local. */
+void syncbench_conclude(const struct bc_run *run, struct syncbench_row *row,
+                        struct syncbench_result *result);
 
 #endif

@@ -37,6 +37,13 @@ struct key {
     int n; /* neighbours in a ring */
 };
 
+/* What a row remembers from visit to visit. */
+struct row {
+    struct syncbench_row loops;
+    int neighbours;
+    bool wrong; /* it didn't synchronise, at some visit; rank 0 */
+};
+
 struct result {
     const char *sync;
     int neighbours, ranks;
@@ -159,6 +166,30 @@ static bool note_left_out(const struct syncbench_parameters *p, const struct bc_
     return pairs;
 }
 
+static void create_windows(struct syncbench_state *bench)
+{
+    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
+    bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
+    bc_queue_lock_create(&bench->critical, MPI_COMM_WORLD);
+}
+
+static void destroy_windows(struct syncbench_state *bench)
+{
+    bc_queue_lock_destroy(&bench->critical);
+    bc_mutex_destroy(&bench->lock);
+    bc_coarray_destroy(&bench->coarray);
+}
+
+/* With more ranks than processors making windows takes longer than most rows. */
+static void renew(void *state)
+{
+    struct syncbench_state *const bench = state;
+    if (bench->run->job.oversubscribed)
+        return;
+    destroy_windows(bench);
+    create_windows(bench);
+}
+
 static void open_syncbench(void *state, struct bc_run *run)
 {
     struct syncbench_state *const bench = state;
@@ -166,9 +197,7 @@ static void open_syncbench(void *state, struct bc_run *run)
     const int ranks = run->job.ranks;
     bench->run = run;
     const bool pairs = note_left_out(p, run);
-    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
-    bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
-    bc_queue_lock_create(&bench->critical, MPI_COMM_WORLD);
+    create_windows(bench);
     bc_node_order_create(&bench->by_node, &run->job);
     BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
     bench->order = allocate_ranks(ranks);
@@ -204,38 +233,29 @@ static void close_syncbench(void *state)
     free(bench->neighbours);
     free(bench->order);
     bc_node_order_destroy(&bench->by_node);
-    bc_queue_lock_destroy(&bench->critical);
-    bc_mutex_destroy(&bench->lock);
-    bc_coarray_destroy(&bench->coarray);
+    destroy_windows(bench);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Whether the kind doesn't synchronise (rank 0), which a note says if it need not. Collective. */
-static bool is_wrong(const struct bc_run *run, const struct syncbench_kind *kind,
-                     struct syncbench_team *team)
+/* A kind that need not wait is checked without --check, too. */
+static bool is_checked(const struct bc_run *run, const struct syncbench_kind *kind)
 {
-    const bool wrong = syncbench_check(kind, team) > 0;
-    if (wrong && kind->may_not_wait)
-        bc_output_remark(run->output, "note",
-                         "%s: no synchronisation in this MPI library: processes came out before "
-                         "others had gone in, as MPI allows",
-                         kind->name);
-    return wrong;
+    return kind->may_not_wait || (run->settings.check && kind->set != SYNCBENCH_NOBODY);
 }
 
-static void measure(void *state, const void *row, double seconds, void *filled)
+static void visit(void *state, const void *row_key, double seconds, void *memory)
 {
     struct syncbench_state *const bench = state;
     const struct bc_run *const run = bench->run;
-    const struct key *const key = row;
+    const struct key *const key = row_key;
     const struct syncbench_kind *const kind = key->kind;
     const int64_t inner = bench->parameters.inner;
-    struct result *const result = filled;
-    const int count = find_neighbours(bench, kind->set, key->n);
+    struct row *const row = memory;
+    row->neighbours = find_neighbours(bench, kind->set, key->n);
     struct syncbench_team team = {
         .coarray = &bench->coarray, .lock = &bench->lock, .critical = &bench->critical};
-    bc_images_create(&team.images, &bench->coarray, bench->neighbours, count);
+    bc_images_create(&team.images, &bench->coarray, bench->neighbours, row->neighbours);
     if (kind->open != NULL)
         kind->open(&team);
     const struct syncbench_loop loop = {
@@ -247,25 +267,44 @@ static void measure(void *state, const void *row, double seconds, void *filled)
         .ranks = run->job.ranks,
         .window = run->window,
     };
-    /* A kind that need not wait is checked without --check, too. */
-    const bool must_wait = kind->set != SYNCBENCH_NOBODY && !kind->may_not_wait;
-    const bool checked = run->settings.check && must_wait;
-    const bool wrong = (checked || kind->may_not_wait) && is_wrong(run, kind, &team);
-    syncbench_measure(run, &loop, inner == 0, seconds, &result->times);
+    if (is_checked(run, kind))
+        row->wrong = syncbench_check(kind, &team) > 0 || row->wrong;
+    syncbench_visit(run, &loop, inner == 0, seconds, &row->loops);
     if (kind->close != NULL)
         kind->close(&team);
     bc_images_destroy(&team.images);
+}
 
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return syncbench_is_precise(((const struct syncbench_state *)state)->run,
+                                &((const struct row *)row)->loops);
+}
+
+static void conclude(void *state, const void *row_key, void *memory, void *filled)
+{
+    const struct bc_run *const run = ((struct syncbench_state *)state)->run;
+    const struct syncbench_kind *const kind = ((const struct key *)row_key)->kind;
+    struct row *const row = memory;
+    struct result *const result = filled;
+    const bool verdict = is_checked(run, kind) && !kind->may_not_wait;
+    syncbench_conclude(run, &row->loops, &result->times);
     result->sync = kind->name;
-    result->neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : count;
+    result->neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : row->neighbours;
     if (kind->set == SYNCBENCH_TURNS)
         result->neighbours = BC_NO_INT;
     result->ranks = run->job.ranks;
     result->check = run->settings.check ? "NA" : "off";
-    if (checked)
-        result->check = wrong ? "FAIL" : "ok";
-    if (checked && wrong)
+    if (verdict)
+        result->check = row->wrong ? "FAIL" : "ok";
+    if (verdict && row->wrong)
         result->times.outcome.status = BC_FAIL;
+    if (row->wrong && kind->may_not_wait)
+        bc_output_remark(run->output, "note",
+                         "%s: no synchronisation in this MPI library: processes came out before "
+                         "others had gone in, as MPI allows",
+                         kind->name);
 }
 
 const struct bc_benchmark syncbench_benchmark = {
@@ -277,10 +316,14 @@ const struct bc_benchmark syncbench_benchmark = {
     .table = {columns, sizeof columns / sizeof *columns},
     .budget_s = 50.0,
     .may_start_together = true,
-    .bytes = {sizeof(struct syncbench_state), sizeof(struct key), sizeof(struct result)},
+    .bytes = {sizeof(struct syncbench_state), sizeof(struct key), sizeof(struct result),
+              sizeof(struct row)},
     .fit = fit,
     .open = open_syncbench,
     .rows = list_rows,
-    .measure = measure,
+    .renew = renew,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
     .close = close_syncbench,
 };

@@ -46,24 +46,25 @@ void bc_contention_begin(struct bc_contention *contention, const char *schedstat
         .schedstat = schedstat != NULL ? schedstat : "/proc/thread-self/schedstat",
         .ticks = bc_ticks_read(STAT),
     };
-    (void)bc_contention_look(contention);
+    bc_contention_look(contention, NULL);
 }
 
-struct bc_loss bc_loss_of(double seconds, double waited_s, int64_t switches)
+struct bc_loss bc_loss_of(const struct bc_waits *waits)
 {
     struct bc_loss loss = {0.0, 0.0};
-    if (seconds <= 0.0)
+    if (waits->seconds <= 0.0)
         return loss;
-    const double share = waited_s / seconds;
-    const double rate = (double)switches / seconds;
-    if (share > WAITED_SHARE_MUCH || (share > WAITED_SHARE_MAX && waited_s >= WAITED_S_MIN))
-        loss.waited_share = share < 1.0 ? share : 1.0;
-    if (waited_s < 0.0 && switches >= SWITCHES_MIN && rate > BC_SWITCHES_PER_S_MAX)
+    const double share = waits->waited_s / waits->seconds;
+    const double rate = (double)waits->switches / waits->seconds;
+    if (waits->unknown && waits->switches >= SWITCHES_MIN && rate > BC_SWITCHES_PER_S_MAX)
         loss.switches_per_s = rate;
+    if (!waits->unknown && (share > WAITED_SHARE_MUCH ||
+                            (share > WAITED_SHARE_MAX && waits->waited_s >= WAITED_S_MIN)))
+        loss.waited_share = share < 1.0 ? share : 1.0;
     return loss;
 }
 
-struct bc_loss bc_contention_look(struct bc_contention *contention)
+void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits)
 {
     const struct bc_contention before = *contention;
     int64_t ns[2]; /* on a processor; waiting for one */
@@ -72,20 +73,24 @@ struct bc_loss bc_contention_look(struct bc_contention *contention)
     contention->waited_ns = bc_system_numbers(ns, 2, "", "%s", contention->schedstat) ? ns[1] : -1;
     contention->switches = usage.ru_nivcsw;
     contention->looked_s = bc_elapsed_s();
-    const bool known = contention->waited_ns >= 0 && before.waited_ns >= 0;
-    return bc_loss_of(contention->looked_s - before.looked_s,
-                      known ? (double)(contention->waited_ns - before.waited_ns) * 1e-9 : -1.0,
-                      contention->switches - before.switches);
+    if (waits == NULL)
+        return;
+    waits->seconds += contention->looked_s - before.looked_s;
+    waits->switches += contention->switches - before.switches;
+    if (contention->waited_ns >= 0 && before.waited_ns >= 0)
+        waits->waited_s += (double)(contention->waited_ns - before.waited_ns) * 1e-9;
+    else
+        waits->unknown = true;
 }
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-void bc_contention_row(struct bc_contention *contention, const struct bc_job *job,
+void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
                        struct bc_output *output, int64_t row)
 {
     if (job->shares_processors)
         return;
-    const struct bc_loss loss = bc_contention_look(contention);
+    const struct bc_loss loss = bc_loss_of(waits);
     const struct bc_located own[] = {{loss.waited_share, job->rank},
                                      {loss.switches_per_s, job->rank}};
     struct bc_located max[] = {{0.0, 0}, {0.0, 0}}; /* on rank 0 */

@@ -36,27 +36,34 @@ struct bc_contention {
     struct bc_ticks ticks; /* at the beginning */
 };
 
-/* What a rank lost between two looks; 0 for what isn't worth a warning. */
+/* What a rank lost; 0 for what isn't worth a warning. */
 struct bc_loss {
     double waited_share;   /* of the time, waiting for a processor; 0 also where it isn't known */
     double switches_per_s; /* preemptions; 0 where the wait is known */
 };
 
-/* The loss within `seconds`, of which the rank waited waited_s (negative: not known) for a
-   processor and in which it was preempted `switches` times. Local. */
-struct bc_loss bc_loss_of(double seconds, double waited_s, int64_t switches);
+/* What a rank counted in the visits of a row. All zeros before the first one. */
+struct bc_waits {
+    double seconds, waited_s;
+    int64_t switches;
+    bool unknown; /* how long it waited */
+};
+
+/* The loss that the waits are worth. Local. */
+struct bc_loss bc_loss_of(const struct bc_waits *waits);
 
 /* Begins to count for the calling thread. `schedstat` is the path of a file as
    /proc/thread-self/schedstat, which is meant by NULL; it must stay valid. Local. */
 void bc_contention_begin(struct bc_contention *contention, const char *schedstat);
 
-/* The loss since the last look, or since the beginning. Local. */
-struct bc_loss bc_contention_look(struct bc_contention *contention);
+/* Adds what happened since the last look, or since the beginning, to `waits` (NULL: to nothing).
+   The thread that began calls this. Local. */
+void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits);
 
-/* Warns on rank 0 if some rank lost too much since the last row, and names the rank that lost most,
-   but not in a job whose ranks share processors, which has a warning of its own. The thread that
-   began calls this before row number `row` is written. Collective over MPI_COMM_WORLD. */
-void bc_contention_row(struct bc_contention *contention, const struct bc_job *job,
+/* Warns on rank 0 if some rank lost too much in row number `row`, which comes next, and names the
+   rank that lost most, but not in a job whose ranks share processors, which has a warning of its
+   own. Collective over MPI_COMM_WORLD. */
+void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
                        struct bc_output *output, int64_t row);
 
 /* Warns on rank 0 if the host of some node took too much of its processors' time since the

@@ -42,6 +42,8 @@ extern const char *const bc_status_names[BC_STATUSES];
 
 /* What every row of measurements ends with. */
 struct bc_outcome {
+    int visits;      /* in which the samples were taken */
+    double lost_pct; /* the share of the time in which ranks were stopped */
     int64_t samples;
     enum bc_status status;
     int slowest_rank; /* of MPI_COMM_WORLD, the one that was slowest most often */
@@ -106,7 +108,9 @@ extern void *const bc_no_object;
 
 /* The columns of a struct bc_outcome. */
 #define BC_OUTCOME_COLUMNS(type, member)                                                           \
-    BC_COLUMN("samples", BC_INFO, 0, type, member.samples),                                        \
+    BC_COLUMN("visits", BC_INFO, 0, type, member.visits),                                          \
+        BC_COLUMN("lost_pct", BC_INFO, 1, type, member.lost_pct),                                  \
+        BC_COLUMN("samples", BC_INFO, 0, type, member.samples),                                    \
         BC_COLUMN("status", BC_INFO, 0, type, member.status),                                      \
         BC_COLUMN("slowest_rank", BC_INFO, 0, type, member.slowest_rank)
 

@@ -5,17 +5,16 @@
 #include "common/machine/job.h"
 #include "common/machine/limits.h"
 #include "common/result/metadata.h"
+#include "common/run/files.h"
 #include "common/run/finalize.h"
+#include "common/run/signals.h"
+#include "common/run/visits.h"
 
 #include "build_info.h"
 
-#include <errno.h>
-#include <math.h>
 #include <mpi.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* What finding the clock that ranks start on may take. */
 #define FIND_CLOCK_S 1.0
@@ -74,6 +73,22 @@ static bool refuse_old_names(const struct bc_run *run, int argc, char *const *ar
     return true;
 }
 
+/* What --visits=auto means for this run. A visit for fewer samples than this tells nothing. */
+#define VISIT_SAMPLES 5
+
+static void settle_visits(struct bc_run *run)
+{
+    struct bc_settings *const s = &run->settings;
+    run->counted = run->counted || (s->samples > 0 && !bc_option_given(&run->options, "samples"));
+    if (s->visits == 0) {
+        s->visits = run->counted || s->estimator == BC_MEAN ? 1 : BC_VISITS;
+        if (s->samples > 0 && s->visits > s->samples / VISIT_SAMPLES)
+            s->visits = s->samples < VISIT_SAMPLES ? 1 : s->samples / VISIT_SAMPLES;
+    }
+    if (s->samples > 0 && s->visits > s->samples)
+        s->visits = s->samples;
+}
+
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error)
 {
@@ -83,9 +98,12 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
         return false;
     if (run->settings.help || run->settings.version)
         return true;
-    return bc_settings_complete(&run->settings, &run->options, error) &&
-           (benchmark->complete == NULL || benchmark->complete(run->state, error)) &&
-           (benchmark->fit == NULL || benchmark->fit(run->state, run, error));
+    if (!bc_settings_complete(&run->settings, &run->options, error) ||
+        (benchmark->complete != NULL && !benchmark->complete(run->state, error)) ||
+        (benchmark->fit != NULL && !benchmark->fit(run->state, run, error)))
+        return false;
+    settle_visits(run);
+    return true;
 }
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
@@ -122,113 +140,6 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
     if (bc_launcher_is_first())
         print_answer(run, help);
     return true;
-}
-
-/* ---- the files that a run writes, on rank 0 -------------------------------------------------- */
-
-/* False with the error set if result and samples are one file: by their names if no file exists
-   yet. */
-static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
-{
-    struct stat a, b;
-    const bool same =
-        s->output != NULL && (strcmp(s->output, s->dump_samples) == 0 ||
-                              (stat(s->output, &a) == 0 && stat(s->dump_samples, &b) == 0 &&
-                               S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino));
-    return !same ||
-           bc_error_set(error, "--dump-samples: '%.200s' is --output, too: use another file",
-                        s->dump_samples);
-}
-
-/* Opens what --dump-samples writes; before the result, since an error must not empty an old one. */
-static bool open_dump(struct bc_run *run, struct bc_error *error)
-{
-    const struct bc_settings *const s = &run->settings;
-    if (s->dump_samples == NULL)
-        return true;
-    if (!check_two_files(s, error))
-        return false;
-    run->dump = fopen(s->dump_samples, "w");
-    if (run->dump == NULL)
-        return bc_cannot_write("--dump-samples", s->dump_samples, error);
-    fputs("row\tquantity\tsample\tvalue_ns\n", run->dump);
-    /* Again, now that there is a file. */
-    return check_two_files(s, error);
-}
-
-/* False with the error set, which names the option. */
-static bool open_files(struct bc_run *run, struct bc_error *error)
-{
-    if (open_dump(run, error))
-        run->output = bc_settings_open(&run->settings, run->benchmark->name, &run->table, error);
-    if (run->output == NULL && run->dump != NULL)
-        fclose(run->dump);
-    return run->output != NULL;
-}
-
-/* Whether all that was written so far has arrived. */
-static bool files_are_good(struct bc_run *run)
-{
-    /* What failed first says more. */
-    if (run->dump != NULL && run->dump_problem == 0)
-        run->dump_problem = bc_stream_problem(run->dump);
-    return bc_output_good(run->output) && run->dump_problem == 0;
-}
-
-/* Says that a file was lost; the path is NULL for stdout. */
-static void report_loss(const struct bc_run *run, const char *path, int problem)
-{
-    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n", run->benchmark->name,
-            path != NULL ? path : "stdout",
-            problem == ENOENT ? "it was removed" : strerror(problem));
-}
-
-/* Marks the result's end. Nothing is lost without a line on stderr and the exit status: returns the
-   one given, or BC_EXIT_FAILED. */
-static int close_files(struct bc_run *run, int status)
-{
-    (void)files_are_good(run);
-    if (run->dump != NULL && fclose(run->dump) != 0 && run->dump_problem == 0)
-        run->dump_problem = errno;
-    if (run->dump_problem != 0) {
-        report_loss(run, run->settings.dump_samples, run->dump_problem);
-        status = BC_EXIT_FAILED;
-    }
-    bc_output_end(run->output, status);
-    if (!bc_output_close(run->output)) {
-        report_loss(run, run->settings.output, errno);
-        status = BC_EXIT_FAILED;
-    }
-    return status;
-}
-
-/* ---- signals that ask a run to end ----------------------------------------------------------- */
-
-/* Such a signal is noted, and the run ends after the row in hand. Schedulers warn with SIGUSR1. */
-static const struct {
-    int number;
-    const char *name;
-} signals[] = {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGUSR1, "SIGUSR1"}};
-
-static volatile sig_atomic_t noted_signal; /* that came last, or 0 */
-
-static void note_signal(int number) { noted_signal = number; }
-
-static void watch_signals(void)
-{
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i].number, &action, NULL);
-}
-
-/* The name of a signal that was noted. */
-static const char *signal_name(int number)
-{
-    size_t i = 0;
-    while (signals[i].number != number)
-        i++;
-    return signals[i].name;
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
@@ -276,6 +187,7 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
                      !run->benchmark->complete(run->state, &error)))
         bc_abort("could not read the options of rank 0");
     free(text);
+    run->visits = (int)run->settings.visits;
     run->table = run->benchmark->choose_table != NULL ? run->benchmark->choose_table(run->state)
                                                       : run->benchmark->table;
     return true;
@@ -368,14 +280,14 @@ static bool begin(struct bc_run *run, int argc, char **argv, int *status)
     /* Asked for by an abbreviation, or in a bundle of short options. */
     const bool asked = usable && (run->settings.help || run->settings.version);
     if (!usable || asked || !start_clock(run) ||
-        !agree(run, run->job.rank != 0 || open_files(run, &error), &error)) {
+        !agree(run, run->job.rank != 0 || bc_files_open(run, &error), &error)) {
         if (asked && run->job.rank == 0)
             print_answer(run, run->settings.help);
         *status = asked ? BC_EXIT_DONE : BC_EXIT_USAGE;
         leave(run, *status);
         return false;
     }
-    watch_signals();
+    bc_signals_watch();
     run->sampler = bc_sampler_create(MPI_COMM_WORLD);
     if (run->settings.start == BC_START_WINDOW)
         run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
@@ -384,100 +296,12 @@ static bool begin(struct bc_run *run, int argc, char **argv, int *status)
     if (!agree(run, bc_output_good(run->output), NULL)) {
         *status = BC_EXIT_FAILED;
         if (run->job.rank == 0)
-            close_files(run, *status);
+            bc_files_close(run, *status);
         leave(run, *status);
         return false;
     }
     bc_contention_begin(&run->contention, NULL);
     return true;
-}
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-struct bc_rows {
-    char *keys;
-    size_t key_bytes, count, capacity;
-};
-
-void bc_rows_add(struct bc_rows *rows, const void *key)
-{
-    if (rows->count == rows->capacity) {
-        rows->capacity = rows->capacity > 0 ? 2 * rows->capacity : 64;
-        rows->keys = realloc(rows->keys, rows->capacity * rows->key_bytes);
-        if (rows->keys == NULL)
-            bc_abort("no memory for %zu rows", rows->capacity);
-    }
-    memcpy(rows->keys + rows->count * rows->key_bytes, key, rows->key_bytes);
-    rows->count++;
-}
-
-/* How long the next row may take, if `rows_left` rows including it are still to come: --max-time
-   for each of its shares, or with defaults its part of what is left of the run's budget, if that is
-   less. On rank 0. */
-static double row_seconds(const struct bc_run *run, size_t rows_left)
-{
-    const struct bc_benchmark *const benchmark = run->benchmark;
-    const double shares = benchmark->shares != NULL ? benchmark->shares(run->state) : 1;
-    const double max_s = shares * run->settings.max_time_s;
-    if (bc_option_given(&run->options, "max-time"))
-        return max_s;
-    if (run->settings.samples > 0 || run->counted)
-        return INFINITY;
-    const double left_s = run->budget_s - (bc_elapsed_s() - run->start_s);
-    return fmax(0.0, fmin(max_s, left_s / (double)rows_left));
-}
-
-/* Says so if what was sampled since the last row had to take missed starts. */
-static void warn_of_late_starts(struct bc_run *run)
-{
-    struct bc_starts *const starts = bc_start_window_starts(run->window);
-    if (starts == NULL || starts->used == 0)
-        return;
-    bc_output_remark(run->output, "warning",
-                     "row %lld: in %lld rounds behind it a rank started late, and there were too "
-                     "few others",
-                     (long long)run->rows, (long long)starts->used);
-    starts->used = 0;
-}
-
-/* Writes rank 0's result as a row, notes the status FAIL, and agrees with all ranks on whether to
-   go on: false after a signal, or when output is lost. Collective. */
-static bool write_row(struct bc_run *run, const void *result)
-{
-    run->rows++;
-    bc_contention_row(&run->contention, &run->job, run->output, run->rows);
-    int flags[2] = {(int)noted_signal, 0}; /* signal, output lost */
-    if (run->job.rank == 0) {
-        warn_of_late_starts(run);
-        bc_output_row(run->output, result);
-        flags[1] = !files_are_good(run);
-        run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
-    }
-    bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (flags[0] != 0) {
-        run->signal = flags[0];
-        bc_output_remark(run->output, "warning", "interrupted by %s", signal_name(run->signal));
-    }
-    return flags[0] == 0 && flags[1] == 0;
-}
-
-/* Collective. */
-static void measure_rows(struct bc_run *run)
-{
-    const struct bc_benchmark *const benchmark = run->benchmark;
-    struct bc_rows rows = {.key_bytes = benchmark->bytes.key};
-    void *const result = bc_allocate(1, benchmark->bytes.result, "no memory for a row");
-    if (benchmark->rows != NULL)
-        benchmark->rows(run->state, &rows);
-    bool goes_on = true;
-    for (size_t i = 0; i < rows.count && goes_on; i++) {
-        memset(result, 0, benchmark->bytes.result);
-        benchmark->measure(run->state, rows.keys + i * rows.key_bytes,
-                           row_seconds(run, rows.count - i), result);
-        goes_on = write_row(run, result);
-    }
-    free(result);
-    free(rows.keys);
 }
 
 /* ---- the whole life -------------------------------------------------------------------------- */
@@ -491,7 +315,7 @@ static int end(struct bc_run *run)
         bc_start_window_conclude(run->window, run->output);
     bc_contention_end(&run->contention, &run->job, run->output);
     if (run->job.rank == 0)
-        status = close_files(run, status);
+        status = bc_files_close(run, status);
     bc_harness_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     leave(run, status);
     return status;
@@ -508,7 +332,7 @@ int bc_benchmark_main(const struct bc_benchmark *benchmark, int argc, char **arg
     if (!begin(&run, argc, argv, &status))
         return status;
     benchmark->open(run.state, &run);
-    measure_rows(&run);
+    bc_visits_run(&run);
     if (benchmark->close != NULL)
         benchmark->close(run.state);
     return end(&run);

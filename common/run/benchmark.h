@@ -12,7 +12,7 @@
 
 struct bc_rows; /* the rows of a sweep, as a list */
 
-/* Adds a row at the end. The key, of the benchmark's `bytes.key` bytes, is copied: what `measure`
+/* Adds a row at the end. The key, of the benchmark's `bytes.key` bytes, is copied: what `visit`
    needs to know of the row. Local; the same rows on every rank. Ends the job without memory. */
 void bc_rows_add(struct bc_rows *rows, const void *key);
 
@@ -25,13 +25,15 @@ struct bc_benchmark {
         const void *defaults;  /* what the state begins with, the options' values; NULL: zeros */
         size_t defaults_bytes; /* of that; the rest of the state begins with zeros */
     } options;
-    struct bc_table table;   /* the columns; they point into a result of `measure` */
+    struct bc_table table;   /* the columns; they point into a result of `conclude` */
     double budget_s;         /* a run with defaults ends within this, start-up included, unless the
                                 min samples of all rows take longer */
     bool may_start_together; /* has the option --start: run->window can start what it times */
     char usage_option;       /* a short option that asks for help beside -h, or 0 */
     struct {
-        size_t state, key, result; /* of the whole state, and of a row's key and result */
+        size_t state;       /* the whole state */
+        size_t key, result; /* of a row */
+        size_t row;         /* what a row remembers from visit to visit; begins as zeros */
     } bytes;
 
     /* The thread level that it asks MPI for. Local, before MPI_Init. NULL: MPI_THREAD_SINGLE. */
@@ -49,9 +51,22 @@ struct bc_benchmark {
     void (*open)(void *state, struct bc_run *run);
     /* Lists the rows in the order in which they are written. Collective. NULL: there are none. */
     void (*rows)(void *state, struct bc_rows *rows);
-    /* Measures one row within `seconds` (significant on rank 0; INFINITY: as long as it takes)
-       and fills in the result, which begins as zeros, on rank 0. Collective. */
-    void (*measure)(void *state, const void *key, double seconds, void *result);
+    /* Makes windows and communicators that rows share anew, before each time that all rows are
+       visited in turn but the first: where they lie in memory changes from launch to launch, too.
+       Collective. NULL: there are none, or that takes too long. */
+    void (*renew)(void *state);
+    /* One visit: measures a row within `seconds` (significant on rank 0; INFINITY: as long as it
+       takes) and keeps what it finds in `row`. The first visit also finds what later ones use, such
+       as the length of a batch. Buffers are made anew. Collective. */
+    void (*visit)(void *state, const void *key, double seconds, void *row);
+    /* Whether the row is as precise as the settings ask for; it gets more visits if not, while
+       there is time. Local; rank 0. */
+    bool (*is_precise)(const void *state, const void *key, const void *row);
+    /* Fills in the result of all visits, which begins as zeros, on rank 0; frees what the row
+       holds. Collective. */
+    void (*conclude)(void *state, const void *key, void *row, void *result);
+    /* The share of a row's time that its first visit may take; 0: as much as each other visit. */
+    double first_share;
     /* Frees what `open` made. Collective. NULL: nothing to free. */
     void (*close)(void *state);
     /* The number of --max-time shares that a row takes. NULL: one. */

@@ -18,18 +18,32 @@ double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windo
     return share * (double)bytes;
 }
 
-struct bc_plan bc_run_plan(const struct bc_run *run, double seconds)
+/* The part of `total` samples that belongs to the visit in hand; whatever the number of visits, the
+   parts of all add up to it. */
+static int64_t part_of(int64_t total, const struct bc_run *run)
+{
+    const int64_t visit = run->visit, visits = run->visits;
+    return total * (visit + 1) / visits - total * visit / visits;
+}
+
+struct bc_plan bc_run_plan(const struct bc_run *run, const struct bc_samples *taken, double seconds)
 {
     const struct bc_settings *const s = &run->settings;
     const bool fixed = s->samples > 0;
-    const int64_t max_rounds = fixed ? s->samples : s->max_samples;
+    const int64_t left = s->max_samples - (taken != NULL ? (int64_t)taken->count : 0);
+    const int64_t visits_left = run->visit < run->visits ? run->visits - run->visit : 1;
+    const int64_t max_rounds =
+        fixed ? part_of(s->samples, run) : (left + visits_left - 1) / visits_left;
+    const int64_t min_rounds =
+        fixed ? max_rounds : (s->min_samples + run->visits - 1) / run->visits;
     /* What there is no time to look for is not looked for. */
     const bool settles = s->warmup >= 0 || seconds > 0.0;
     return (struct bc_plan){
-        .min_rounds = fixed ? s->samples : s->min_samples,
+        .min_rounds = min_rounds < max_rounds ? min_rounds : max_rounds,
         .max_rounds = max_rounds,
         .deadline_s = bc_elapsed_s() + seconds,
-        .grace_rounds = LEAST_SAMPLES,
+        /* A row whose first visit remains its only one has an interval, too. */
+        .grace_rounds = run->visit == 0 ? LEAST_SAMPLES : 1,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,
         /* Of ranks that share processors, some are late for every start. */
@@ -45,23 +59,48 @@ struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_sam
                                 run->settings.confidence_pct / 100.0);
 }
 
+/* The summary of a value that has to be precise. What is less wide than its resolution is a point.
+   Sets *negligible if the value need not be precise. */
+static struct bc_summary summarize_value(const struct bc_run *run, const struct bc_samples *samples,
+                                         const struct bc_precise_value *value, bool *negligible)
+{
+    struct bc_summary summary = bc_run_summarize(run, samples, value->quantity, value->subtrahend);
+    if (bc_half_width(&summary) < value->resolution_ns)
+        summary.interval.lo = summary.interval.hi = summary.value;
+    *negligible = value->negligible_ns > 0.0 && !(summary.value > value->negligible_ns);
+    return summary;
+}
+
 /* Looks at every value each time, since each counts its narrow looks in a row. */
-static bool all_are_precise(const struct bc_samples *samples, void *context)
+static bool all_are_precise(const struct bc_samples *visit, void *context)
 {
     struct bc_precision *const rule = context;
     bool precise = true;
     for (int i = 0; i < rule->count; i++) {
-        const struct bc_precise_value *const value = &rule->values[i];
-        struct bc_summary summary =
-            bc_run_summarize(rule->run, samples, value->quantity, value->subtrahend);
-        if (bc_half_width(&summary) < value->resolution_ns)
-            summary.interval.lo = summary.interval.hi = summary.value;
-        const bool negligible =
-            value->negligible_ns > 0.0 && !(summary.value > value->negligible_ns);
+        bool negligible;
+        const struct bc_summary summary =
+            summarize_value(rule->run, visit, &rule->values[i], &negligible);
         if (!bc_stopping_look(&rule->stopping[i], &summary) && !negligible)
             precise = false;
     }
     return precise;
+}
+
+bool bc_run_is_precise(const struct bc_run *run, const struct bc_samples *samples, bool in_time,
+                       const struct bc_precise_value *values, int count)
+{
+    const double precision = run->settings.precision_pct / 100.0;
+    if (run->settings.samples > 0)
+        return (int64_t)samples->count >= run->settings.samples;
+    if (run->visits == 1)
+        return in_time;
+    for (int i = 0; i < count; i++) {
+        bool negligible;
+        const struct bc_summary summary = summarize_value(run, samples, &values[i], &negligible);
+        if (!negligible && !bc_is_precise(&summary, precision))
+            return false;
+    }
+    return true;
 }
 
 void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
@@ -78,32 +117,35 @@ void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
 }
 
 bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
-                   double seconds, struct bc_summary *summary)
+                   double seconds, struct bc_samples *samples)
 {
     const struct bc_precise_value value = {.subtrahend = subtrahend};
     struct bc_precision rule;
-    struct bc_plan plan = bc_run_plan(run, seconds);
+    struct bc_plan plan = bc_run_plan(run, samples, seconds);
     bc_plan_until_precise(&plan, &rule, run, &value, 1);
-    const enum bc_end end = bc_sampler_run(run->sampler, source, &plan);
-    if (run->job.rank == 0)
-        *summary = bc_run_summarize(run, bc_sampler_samples(run->sampler), 0, subtrahend);
-    return end == BC_END_SETTLED;
+    return bc_sampler_run(run->sampler, source, &plan, samples) == BC_END_SETTLED;
 }
 
-struct bc_outcome bc_run_outcome(const struct bc_run *run, bool in_time)
+struct bc_outcome bc_run_outcome(const struct bc_run *run, const struct bc_samples *samples,
+                                 bool precise)
 {
     return (struct bc_outcome){
-        .samples = (int64_t)bc_sampler_samples(run->sampler)->count,
-        .status = in_time ? BC_OK : BC_BUDGET,
-        .slowest_rank = bc_sampler_slowest_rank(run->sampler),
+        .visits = run->presence.visits,
+        .lost_pct = run->presence.lost_pct,
+        .samples = (int64_t)samples->count,
+        .status = precise ? BC_OK : BC_BUDGET,
+        .slowest_rank = bc_samples_slowest_rank(samples, run->job.ranks),
     };
 }
 
-void bc_run_dump(const struct bc_run *run, const char *quantity, const double *values, size_t count)
+void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
+                 int quantity)
 {
-    if (run->dump == NULL)
-        return;
-    for (size_t i = 0; i < count; i++)
-        fprintf(run->dump, "%lld\t%s\t%zu\t%.1f\n", (long long)run->rows + 1, quantity, i + 1,
-                values[i]);
+    size_t sample = 0;
+    for (size_t v = 0; run->dump != NULL && v < samples->visits; v++) {
+        const struct bc_samples visit = bc_samples_of_visit(samples, v);
+        for (size_t i = 0; i < visit.count; i++)
+            fprintf(run->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, name, v + 1,
+                    ++sample, visit.values[quantity][i]);
+    }
 }

@@ -15,10 +15,21 @@ enum bc_exit {
     BC_EXIT_USAGE = 2   /* wrong usage */
 };
 
+/* The visits of a row where nothing else is asked for: the fewest that have an interval of 95 %
+   which assumes nothing of how visits differ (bc_pseudomedian). */
+#define BC_VISITS 6
+
 /* For the error text of a job that got one process only. */
 #define BC_LAUNCHER_HINT " (if you did, mpirun is of another MPI library than this program)"
 
 struct bc_benchmark;
+
+/* What a row's visits were like. */
+struct bc_presence {
+    int visits;
+    double lost_pct; /* the share of the time in which ranks were stopped, mean over ranks; NAN: not
+                        known */
+};
 
 struct bc_run {
     const struct bc_benchmark *benchmark;
@@ -41,11 +52,14 @@ struct bc_run {
     double start_s;                 /* on bc_elapsed_s() */
     double budget_s; /* of a run with default times, from start_s on; INFINITY: none. On rank 0 */
     bool counted;    /* samples or iterations were asked for by number: rows run in full unless
-                        --max-time is given. On rank 0 */
+                        --max-time is given, and are visited once unless --visits is. On rank 0 */
+    int visits;      /* that each row gets, more if it isn't precise then; see --visits */
+    int visit;       /* the present one, from 0 on */
     int64_t rows;    /* written so far */
-    struct bc_contention contention; /* since the last row */
-    bool failed;                     /* on rank 0: a row's status was FAIL */
-    int signal;                      /* that ended the run, or 0 */
+    struct bc_presence presence; /* of the row that is concluded; on rank 0 */
+    struct bc_contention contention;
+    bool failed; /* on rank 0: a row's status was FAIL */
+    int signal;  /* that ended the run, or 0 */
 };
 
 /* The share of a rank's memory that its buffers may take; MPI libraries need some themselves. */
@@ -55,9 +69,11 @@ struct bc_run {
    windows, of shared_memory_per_rank where that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
 
-/* The plan that the settings make for a row or a part of it that may take `seconds` from now. Use
-   on rank 0. */
-struct bc_plan bc_run_plan(const struct bc_run *run, double seconds);
+/* The plan that the settings make for a visit, or a part of it, that may take `seconds` from now:
+   the row's numbers of samples are divided among its visits. `taken` has the row's samples so far;
+   NULL: this visit's are the first. Use on rank 0. */
+struct bc_plan bc_run_plan(const struct bc_run *run, const struct bc_samples *taken,
+                           double seconds);
 
 /* A value that has to be precise before adaptive sampling ends. */
 struct bc_precise_value {
@@ -78,27 +94,34 @@ struct bc_precision {
 };
 
 /* Lets `plan` end when all `count` values (at most BC_PRECISE_VALUES_MAX) have intervals as narrow
-   as --precision asks for; does nothing to a plan with a fixed number of rounds. Fills in `rule`,
-   which must outlive the plan, as the values must. Local. */
+   as --precision asks for, by the samples of the visit; does nothing to a plan with a fixed number
+   of rounds. Fills in `rule`, which must outlive the plan, as the values must. Local. */
 void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
                            const struct bc_run *run, const struct bc_precise_value *values,
                            int count);
 
-/* Samples quantity 0 of the source, less quantity `subtrahend` round by round (-1: less nothing),
-   within `seconds` (significant on rank 0) until its interval is as narrow as the settings ask for,
-   or there are as many samples. True if that was reached before the time was up. Fills in the
-   summary on rank 0. Collective over the sampler's communicator. */
+/* Whether a row has what was asked for: the number of samples; or values whose intervals, over all
+   visits, are as narrow as --precision asks for; where rows are visited once, whether that visit
+   was precise in time. Local; rank 0. */
+bool bc_run_is_precise(const struct bc_run *run, const struct bc_samples *samples, bool in_time,
+                       const struct bc_precise_value *values, int count);
+
+/* Appends a visit to `samples`: quantity 0 of the source, less quantity `subtrahend` round by round
+   (-1: less nothing), within `seconds` (significant on rank 0) until its interval is as narrow as
+   the settings ask for, or there are as many samples. True if that was reached before the time was
+   up. Collective over the sampler's communicator. */
 bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
-                   double seconds, struct bc_summary *summary);
+                   double seconds, struct bc_samples *samples);
 
-/* What run->sampler's samples make of a row: their number, BC_OK or BC_BUDGET by `in_time`, and the
-   slowest rank. Local; rank 0. */
-struct bc_outcome bc_run_outcome(const struct bc_run *run, bool in_time);
+/* What the samples make of a row: their number, BC_OK or BC_BUDGET by `precise`, the slowest rank,
+   and the row's visits. Local; rank 0. */
+struct bc_outcome bc_run_outcome(const struct bc_run *run, const struct bc_samples *samples,
+                                 bool precise);
 
-/* Writes samples to the file of --dump-samples, if any, under the number of the row to come: row,
-   quantity, sample, value. Local; rank 0. */
-void bc_run_dump(const struct bc_run *run, const char *quantity, const double *values,
-                 size_t count);
+/* Writes a quantity's samples to the file of --dump-samples, if any, under the number of the row to
+   come: row, quantity, visit, sample, value. Local; rank 0. */
+void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
+                 int quantity);
 
 /* bc_samples_summarize by the estimator and at the confidence of the settings. Local; rank 0. */
 struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_samples *samples,

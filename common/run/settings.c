@@ -43,7 +43,11 @@ static const struct bc_option rows[] = {
     {"samples", BC_SIZE, AT(samples), .argument = "N", .min = 1, .max = 1e9, .zero = "adaptive",
      .help = "take exactly N samples, as long as that takes, unless --max-time is given too"},
     {"max-time", BC_REAL, AT(max_time_s), .argument = "SECONDS", .min = 1e-3, .max = 1e6,
-     .help = "time for a row"},
+     .help = "time for measuring a row, in all its visits"},
+    {"visits", BC_SIZE, AT(visits), .argument = "N", .min = 1, .max = 1000, .zero = "auto",
+     .help = "measure a row in N visits, spread over the run, more where it isn't precise then; "
+             "auto is 6, fewer below 30 --samples, and 1 with a specification's own counts or "
+             "--estimator=mean"},
     {"warmup", BC_INTEGER, AT(warmup), .argument = "N", .min = -1, .max = 1e9,
      .help = "operations before sampling; -1: until the median settles"},
     {"timer", BC_CHOICE, AT(timer), .choices = "monotonic|tsc|wtime",

@@ -17,6 +17,7 @@ struct bc_settings {
     int64_t min_samples, max_samples;
     int64_t samples;   /* exactly this number; 0: adaptive */
     double max_time_s; /* of a row */
+    int64_t visits;    /* of a row; 0: BC_VISITS, or one where a specification's counts are used */
     int64_t warmup;    /* operations; -1: until the median settles */
     int timer;         /* enum bc_clock_kind */
     int estimator;     /* enum bc_estimator */

@@ -42,23 +42,24 @@ struct singles {
     const struct bc_run *run;
     struct bc_sampler *sampler;
     const struct bc_source *source;
+    struct bc_samples *samples;
     double start_s;
     double spent_s; /* on single repetitions so far */
 };
 
-/* Takes single repetitions until there are `count` in all, or as many as a row may have samples, or
+/* Takes single repetitions until the visit has `count`, or as many as it may have samples, or
    until they have taken `seconds`; at least one if `needs_one`. Rank 0's arguments count.
    Collective. */
 static void take_until(struct singles *singles, int64_t count, double seconds, bool needs_one)
 {
     const double start_s = bc_elapsed_s();
-    struct bc_plan plan = bc_run_plan(singles->run, seconds - singles->spent_s);
+    struct bc_plan plan = bc_run_plan(singles->run, NULL, seconds - singles->spent_s);
     plan.max_rounds = count < plan.max_rounds ? count : plan.max_rounds;
     plan.min_rounds = plan.max_rounds;
     plan.grace_rounds = needs_one ? 1 : 0;
     plan.warmup_rounds = 0;
     plan.adds = true;
-    bc_sampler_run(singles->sampler, singles->source, &plan);
+    bc_sampler_run(singles->sampler, singles->source, &plan, singles->samples);
     singles->spent_s += bc_elapsed_s() - start_s;
 }
 
@@ -70,29 +71,35 @@ static void take_between(void *context)
 
 bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
-                            struct bc_summary *summary)
+                            struct bc_samples *batch_samples, struct bc_samples *single_samples)
 {
     if (singles == NULL)
-        return bc_run_sample(run, batches, subtrahend, seconds, summary);
+        return bc_run_sample(run, batches, subtrahend, seconds, batch_samples);
     struct singles taken = {
         .run = run,
         .sampler = bc_sampler_create(MPI_COMM_WORLD),
         .source = singles,
+        .samples = single_samples,
         .start_s = bc_elapsed_s(),
     };
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;
-    const bool in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, summary);
-    take_until(&taken, SINGLES_WANTED, SINGLES_SHARE * seconds, true);
-    if (run->job.rank == 0) {
-        const struct bc_summary tail =
-            bc_run_summarize(run, bc_sampler_samples(taken.sampler), 0, subtrahend);
-        summary->p99 = tail.p99;
-        summary->max = tail.max;
-    }
+    bc_samples_begin_visit(single_samples);
+    const bool in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, batch_samples);
+    take_until(&taken, SINGLES_WANTED / run->visits + 1, SINGLES_SHARE * seconds, true);
     bc_sampler_destroy(taken.sampler);
     return in_time;
+}
+
+void bc_take_tail(const struct bc_run *run, struct bc_summary *summary,
+                  const struct bc_samples *singles, int subtrahend)
+{
+    if (singles->count == 0)
+        return;
+    const struct bc_summary tail = bc_run_summarize(run, singles, 0, subtrahend);
+    summary->p99 = tail.p99;
+    summary->max = tail.max;
 }
 
 /* ---- a repetition ---------------------------------------------------------------------------- */
@@ -177,7 +184,7 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
    another one. Otherwise takes a second one and goes by that, as the first may have waited for a
    processor. On rank 0 *seconds becomes what is left of it, 0 if that is too short for a round. */
 static int64_t shared_batch_length(const struct bc_run *run, const struct bc_batch *batch,
-                                   double *seconds)
+                                   double *seconds, struct bc_samples *samples)
 {
     struct round round = {batch, 1, false};
     const struct bc_source source = source_of(run, &round);
@@ -185,13 +192,14 @@ static int64_t shared_batch_length(const struct bc_run *run, const struct bc_bat
     int64_t agreed[2] = {0, 1}; /* repetitions; whether to take another sample */
     for (int i = 0; i < 2 && agreed[1] != 0; i++) {
         const double start_s = bc_elapsed_s();
-        bc_sampler_run(run->sampler, &source, &one_round);
+        bc_samples_clear(samples);
+        bc_sampler_run(run->sampler, &source, &one_round, samples);
         if (run->job.rank == 0) {
             const double round_s = bc_elapsed_s() - start_s;
             *seconds -= round_s;
             if (*seconds < round_s)
                 *seconds = 0.0;
-            agreed[0] = repetitions_of(run, bc_sampler_samples(run->sampler)->values[0][0]);
+            agreed[0] = repetitions_of(run, samples->values[0][0]);
             agreed[1] = agreed[0] == 1 && *seconds > 0.0;
             if (agreed[0] == 1 && *seconds == 0.0)
                 agreed[0] = 0;
@@ -201,36 +209,62 @@ static int64_t shared_batch_length(const struct bc_run *run, const struct bc_bat
     return agreed[0];
 }
 
-void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, double seconds,
-                      struct bc_batch_result *result)
+/* Finds the length of a batch, unless the row knows it. *left_s becomes what is left of the visit's
+   time on rank 0. False if the samples with which it was found are all that there is time for.
+   Collective; the same on every rank. */
+static bool find_length(const struct bc_run *run, const struct bc_batch *batch,
+                        struct bc_batch_row *row, double *left_s)
 {
     const double start_s = bc_elapsed_s();
-    struct round round = {batch, batch->repetitions, false};
-    double left_s = seconds;
-    bool in_time;
-    *result = (struct bc_batch_result){0};
-    if (batch->repetitions == 0 && run->job.oversubscribed) {
-        round.repetitions = shared_batch_length(run, batch, &left_s);
-    } else if (batch->repetitions == 0) {
-        round.repetitions = batch_length(run, batch);
-        left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
+    if (row->repetitions > 0)
+        return true;
+    row->repetitions = batch->repetitions;
+    if (batch->repetitions > 0)
+        return true;
+    if (run->job.oversubscribed) {
+        const int64_t found = shared_batch_length(run, batch, left_s, &row->batches);
+        row->repetitions = found > 0 ? found : 1;
+        if (found > 0)
+            bc_samples_clear(&row->batches);
+        return found > 0;
     }
-    const struct bc_samples *const samples = bc_sampler_samples(run->sampler);
-    if (round.repetitions > 0) {
-        round.leads_in = round.repetitions > 1;
-        struct round one = {batch, 1, true};
-        const struct bc_source batches = source_of(run, &round), singles = source_of(run, &one);
-        in_time = bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1,
-                                         left_s, &result->repetition);
-    } else {
-        round.repetitions = 1;
-        in_time = run->settings.samples == 1;
-        if (run->job.rank == 0)
-            result->repetition = bc_run_summarize(run, samples, 0, -1);
+    row->repetitions = batch_length(run, batch);
+    *left_s = fmax(0.0, *left_s - (bc_elapsed_s() - start_s));
+    return true;
+}
+
+void bc_batch_visit(const struct bc_run *run, const struct bc_batch *batch, double seconds,
+                    struct bc_batch_row *row)
+{
+    if (!find_length(run, batch, row, &seconds)) {
+        row->in_time = run->settings.samples == 1;
+        return;
     }
-    for (size_t i = 0; i < samples->count; i++)
-        result->total_s += samples->values[0][i] * (double)round.repetitions * 1e-9;
-    result->repetitions = (int64_t)samples->count * round.repetitions;
-    result->outcome = bc_run_outcome(run, in_time);
-    bc_run_dump(run, batch->quantity, samples->values[0], samples->count);
+    struct round round = {batch, row->repetitions, row->repetitions > 1}, one = {batch, 1, true};
+    const struct bc_source batches = source_of(run, &round), singles = source_of(run, &one);
+    row->in_time = bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1,
+                                          seconds, &row->batches, &row->singles);
+}
+
+bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row)
+{
+    return bc_run_is_precise(run, &row->batches, row->in_time,
+                             &(struct bc_precise_value){.subtrahend = -1}, 1);
+}
+
+void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const char *quantity,
+                       struct bc_batch_result *result)
+{
+    const struct bc_samples *const samples = &row->batches;
+    *result = (struct bc_batch_result){.repetitions = (int64_t)samples->count * row->repetitions};
+    if (run->job.rank == 0) {
+        result->repetition = bc_run_summarize(run, samples, 0, -1);
+        bc_take_tail(run, &result->repetition, &row->singles, -1);
+        for (size_t i = 0; i < samples->count; i++)
+            result->total_s += samples->values[0][i] * (double)row->repetitions * 1e-9;
+        result->outcome = bc_run_outcome(run, samples, bc_batch_is_precise(run, row));
+        bc_run_dump(run, quantity, samples, 0);
+    }
+    bc_samples_free(&row->batches);
+    bc_samples_free(&row->singles);
 }

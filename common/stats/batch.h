@@ -24,20 +24,24 @@ typedef double bc_repeat_fn(void *context, int64_t repetitions);
 int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn *repeat,
                         void *context);
 
-/* Calls bc_run_sample for `batches`, in turn with rounds of `singles` (NULL: without), which times
-   single repetitions of the same quantities, for p99 and max of the summary. A batch hides late
-   repetitions in its mean: one repetition of 150 that takes 10 times as long as the others adds 6 %
-   to the mean. Value, interval, precision and, afterwards, the samples of run->sampler are those of
-   the batches alone.
+/* One visit: calls bc_run_sample for `batches`, in turn with rounds of `singles` (NULL: without),
+   which time single repetitions of the same quantities, for p99 and max of the row. A batch hides
+   late repetitions in its mean: one repetition of 150 that takes 10 times as long as the others
+   adds 6 % to the mean.
 
    After each batch of rounds single repetitions are taken until they have used a tenth of the time
-   that has passed; when the batches are done, up to 1000 in all, if a tenth of the row's time is
-   enough for that. At least one is taken, and never more than a row may have samples (--samples,
-   --max-samples). A repetition shorter than 100 clock costs is less exact than a batch, by the
-   clock's resolution and by how much its cost varies. Returns as bc_run_sample. Collective. */
+   that has passed; when the batches are done, up to a row's 1000 in all its visits, if a tenth of
+   the visit's time is enough for that. At least one is taken, and never more than a visit may have
+   samples (--samples, --max-samples). A repetition shorter than 100 clock costs is less exact than
+   a batch, by the clock's resolution and by how much its cost varies. Returns as bc_run_sample.
+   Collective. */
 bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
-                            struct bc_summary *summary);
+                            struct bc_samples *batch_samples, struct bc_samples *single_samples);
+
+/* Takes p99 and max of a summary from single repetitions instead, if there are any. Local. */
+void bc_take_tail(const struct bc_run *run, struct bc_summary *summary,
+                  const struct bc_samples *singles, int subtrahend);
 
 /* The time that a rank returns that takes no part in a batch. */
 #define BC_NO_PART (-1)
@@ -50,13 +54,19 @@ struct bc_batch {
     void *context;
     int64_t repetitions;   /* in a batch; 0: enough for the clock */
     double clock_readings; /* pairs of readings in a batch, whose cost on this rank is subtracted */
-    const char *quantity;  /* its name in --dump-samples */
     /* The ranks that the barrier before a batch releases; MPI_COMM_NULL on a rank that takes no
        part and need not wait. NULL: all of MPI_COMM_WORLD. */
     const MPI_Comm *participants;
     /* Starts a batch, after the repetition that isn't timed, in place of the barrier before it;
        NULL: the barrier. */
     struct bc_start_window *window;
+};
+
+/* What a row remembers from visit to visit; all zeros before the first one. */
+struct bc_batch_row {
+    int64_t repetitions; /* in a batch; the same on every rank */
+    struct bc_samples batches, singles;
+    bool in_time; /* the last visit was precise before its time was up; rank 0 */
 };
 
 /* On rank 0. */
@@ -69,12 +79,20 @@ struct bc_batch_result {
                                      BC_BUDGET */
 };
 
-/* Samples batches within `seconds` (significant on rank 0), which include the choice of their
-   length. Before each batch come a barrier (or a window) and, where a batch has several
-   repetitions, one that isn't timed. In an oversubscribed job the repetition with which the length
-   is chosen is the only sample if it used up the time. At least one rank must take part. Collective
-   over MPI_COMM_WORLD. */
-void bc_batch_measure(const struct bc_run *run, const struct bc_batch *batch, double seconds,
-                      struct bc_batch_result *result);
+/* One visit: samples batches within `seconds` (significant on rank 0), which include the choice of
+   their length at the first visit. Before each batch come a barrier (or a window) and, where a
+   batch has several repetitions, one that isn't timed. In an oversubscribed job the repetition with
+   which the length is chosen is the visit's only sample if it used up the time. At least one rank
+   must take part. Collective over MPI_COMM_WORLD. */
+void bc_batch_visit(const struct bc_run *run, const struct bc_batch *batch, double seconds,
+                    struct bc_batch_row *row);
+
+/* Whether the row's time is as precise as the settings ask for. Local; rank 0. */
+bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row);
+
+/* Makes the result of all visits, writes the samples under the name `quantity` to the file of
+   --dump-samples, and frees what the row holds. Local. */
+void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const char *quantity,
+                       struct bc_batch_result *result);
 
 #endif

@@ -26,20 +26,13 @@ enum { LAST_END, FIRST_START, LAST_START, REDUCED };
 
 #define REDUCED_MAX ((size_t)BATCH_MAX * BC_QUANTITIES_MAX * REDUCED)
 
-/* Rounds that were kept. */
-struct store {
-    struct bc_samples samples;
-    int *slowest_rank; /* in each round */
-    size_t capacity;
-};
-
 struct bc_sampler {
     MPI_Comm comm;
-    int rank, size;
+    int rank;
     struct bc_located local[REDUCED_MAX]; /* the values of a batch */
     struct bc_located *slowest;           /* the same, reduced; rank 0 */
-    bool missed[BATCH_MAX];     /* whether a rank was late in each round of the batch; rank 0 */
-    struct store kept, dropped; /* dropped: missed rounds; rank 0 */
+    bool missed[BATCH_MAX];    /* whether a rank was late in each round of the batch; rank 0 */
+    struct bc_samples dropped; /* missed rounds of the present visit; rank 0 */
 };
 
 /* What rank 0 tells the others before each batch. */
@@ -54,6 +47,7 @@ struct run {
     struct bc_sampler *sampler;
     const struct bc_source *source;
     const struct bc_plan *plan;
+    struct bc_samples *samples; /* the row's; the run's are those of its last visit */
     double start_s;
     double round_s;      /* mean time of a round, with its barriers */
     int64_t rounds_done; /* warm-up and samples */
@@ -69,26 +63,17 @@ struct bc_sampler *bc_sampler_create(MPI_Comm comm)
     struct bc_sampler *const sampler = bc_allocate(1, sizeof *sampler, NO_MEMORY, REDUCED_MAX);
     sampler->comm = comm;
     BC_MPI(MPI_Comm_rank(comm, &sampler->rank));
-    BC_MPI(MPI_Comm_size(comm, &sampler->size));
     if (sampler->rank == 0)
         sampler->slowest =
             bc_allocate(REDUCED_MAX, sizeof *sampler->slowest, NO_MEMORY, REDUCED_MAX);
     return sampler;
 }
 
-static void free_store(struct store *store)
-{
-    for (int q = 0; q < BC_QUANTITIES_MAX; q++)
-        free(store->samples.values[q]);
-    free(store->slowest_rank);
-}
-
 void bc_sampler_destroy(struct bc_sampler *sampler)
 {
     if (sampler == NULL)
         return;
-    free_store(&sampler->kept);
-    free_store(&sampler->dropped);
+    bc_samples_free(&sampler->dropped);
     free(sampler->slowest);
     free(sampler);
 }
@@ -119,29 +104,13 @@ static bool has_warmed_up(struct run *run, int rounds)
            now_s - run->start_s > WARMUP_TIME_SHARE * (plan->deadline_s - run->start_s);
 }
 
-static void *grow(void *memory, size_t count, size_t size)
-{
-    void *const grown = realloc(memory, count * size);
-    if (grown == NULL)
-        bc_abort(NO_MEMORY, count);
-    return grown;
-}
-
-static void append_round(struct store *store, const struct bc_source *source,
+static void append_round(struct bc_samples *samples, const struct bc_source *source,
                          const struct bc_located *round)
 {
-    double **const values = store->samples.values;
-    const size_t place = store->samples.count++;
-    if (place == store->capacity) {
-        store->capacity = place > 0 ? 2 * place : 1024;
-        for (int q = 0; q < BC_QUANTITIES_MAX; q++)
-            values[q] = grow(values[q], store->capacity, sizeof *values[q]);
-        store->slowest_rank =
-            grow(store->slowest_rank, store->capacity, sizeof *store->slowest_rank);
-    }
+    double values[BC_QUANTITIES_MAX];
     for (int q = 0; q < source->quantities; q++)
-        values[q][place] = round[q].value;
-    store->slowest_rank[place] = round[source->slowest_of].rank;
+        values[q] = round[q].value;
+    bc_samples_append(samples, values, source->quantities, round[source->slowest_of].rank);
 }
 
 static void keep_samples(struct run *run, int rounds)
@@ -150,8 +119,8 @@ static void keep_samples(struct run *run, int rounds)
     struct bc_starts *const starts = run->source->starts;
     for (int i = 0; i < rounds; i++) {
         const bool missed = sampler->missed[i];
-        const bool drops = missed && (int64_t)sampler->dropped.samples.count < run->plan->retakes;
-        append_round(drops ? &sampler->dropped : &sampler->kept, run->source,
+        const bool drops = missed && (int64_t)sampler->dropped.count < run->plan->retakes;
+        append_round(drops ? &sampler->dropped : run->samples, run->source,
                      sampler->slowest + (ptrdiff_t)i * run->source->quantities);
         if (starts == NULL)
             continue;
@@ -164,25 +133,24 @@ static void keep_samples(struct run *run, int rounds)
 /* Uses the missed rounds if there are too few others. */
 static void use_dropped(struct run *run)
 {
-    struct store *const kept = &run->sampler->kept, *const dropped = &run->sampler->dropped;
+    struct bc_samples *const dropped = &run->sampler->dropped;
     const int64_t grace_rounds = run->plan->grace_rounds;
     const int64_t needed = grace_rounds > 0 || run->plan->adds ? grace_rounds : 1;
-    if (dropped->samples.count == 0 || (int64_t)kept->samples.count >= needed)
+    if (dropped->count == 0 || (int64_t)bc_samples_in_visit(run->samples) >= needed)
         return;
-    for (size_t i = 0; i < dropped->samples.count; i++) {
-        struct bc_located round[BC_QUANTITIES_MAX];
+    for (size_t i = 0; i < dropped->count; i++) {
+        double values[BC_QUANTITIES_MAX];
         for (int q = 0; q < run->source->quantities; q++)
-            round[q] = (struct bc_located){dropped->samples.values[q][i], dropped->slowest_rank[i]};
-        append_round(kept, run->source, round);
+            values[q] = dropped->values[q][i];
+        bc_samples_append(run->samples, values, run->source->quantities, dropped->slowest_rank[i]);
     }
-    run->source->starts->used += (int64_t)dropped->samples.count;
-    dropped->samples.count = 0;
+    run->source->starts->used += (int64_t)dropped->count;
+    bc_samples_clear(dropped);
 }
 
 static void take_in_batch(struct run *run, int rounds)
 {
     const struct bc_plan *const plan = run->plan;
-    const struct bc_samples *const samples = &run->sampler->kept.samples;
     run->rounds_done += rounds;
     run->round_s = (bc_elapsed_s() - run->start_s) / (double)run->rounds_done;
     if (run->warming) {
@@ -190,18 +158,19 @@ static void take_in_batch(struct run *run, int rounds)
         return;
     }
     keep_samples(run, rounds);
-    if (plan->settled != NULL && samples->count >= run->next_look) {
-        run->next_look = bc_next_look(samples->count, (size_t)plan->min_rounds);
-        run->settled =
-            samples->count >= (size_t)plan->min_rounds && plan->settled(samples, plan->context);
+    const size_t count = bc_samples_in_visit(run->samples);
+    if (plan->settled != NULL && count >= run->next_look) {
+        const struct bc_samples visit = bc_samples_of_visit(run->samples, run->samples->visits - 1);
+        run->next_look = bc_next_look(count, (size_t)plan->min_rounds);
+        run->settled = count >= (size_t)plan->min_rounds && plan->settled(&visit, plan->context);
     }
 }
 
 static bool time_is_up(const struct run *run)
 {
     const struct bc_plan *const plan = run->plan;
-    const struct bc_sampler *const sampler = run->sampler;
-    const int64_t count = (int64_t)(sampler->kept.samples.count + sampler->dropped.samples.count);
+    const int64_t count =
+        (int64_t)(bc_samples_in_visit(run->samples) + run->sampler->dropped.count);
     const double now_s = bc_elapsed_s();
     if (count < 1 || now_s < plan->deadline_s)
         return false;
@@ -224,7 +193,7 @@ static int32_t limit_batch(const struct run *run, int64_t wanted)
 static struct order next_order(const struct run *run)
 {
     const struct bc_plan *const plan = run->plan;
-    const int64_t count = (int64_t)run->sampler->kept.samples.count;
+    const int64_t count = (int64_t)bc_samples_in_visit(run->samples);
     int64_t wanted = plan->max_rounds - count;
     if (run->warming) {
         wanted = plan->warmup_rounds < 0 ? WARMUP_BATCH : plan->warmup_rounds - run->rounds_done;
@@ -297,19 +266,20 @@ static void take_batch(struct bc_sampler *sampler, const struct bc_source *sourc
 }
 
 enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *source,
-                           const struct bc_plan *plan)
+                           const struct bc_plan *plan, struct bc_samples *samples)
 {
     struct run run = {
         .sampler = sampler,
         .source = source,
         .plan = plan,
+        .samples = samples,
         .start_s = bc_elapsed_s(),
         .warming = plan->warmup_rounds != 0,
         .next_look = (size_t)plan->min_rounds,
     };
-    if (!plan->adds) {
-        sampler->kept.samples.count = 0;
-        sampler->dropped.samples.count = 0;
+    if (sampler->rank == 0 && !plan->adds) {
+        bc_samples_begin_visit(samples);
+        bc_samples_free(&sampler->dropped); /* This source may have more quantities. */
     }
     memset(sampler->missed, 0, sizeof sampler->missed);
     for (;;) {
@@ -327,40 +297,4 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *s
         if (order.counts && source->between != NULL)
             source->between(source->between_context);
     }
-}
-
-const struct bc_samples *bc_sampler_samples(const struct bc_sampler *sampler)
-{
-    return &sampler->kept.samples;
-}
-
-int bc_sampler_slowest_rank(const struct bc_sampler *sampler)
-{
-    if (sampler->kept.samples.count == 0)
-        return -1;
-    const size_t size = (size_t)sampler->size;
-    int *const counts = bc_allocate(size, sizeof *counts, NO_MEMORY, size);
-    for (size_t i = 0; i < sampler->kept.samples.count; i++)
-        counts[sampler->kept.slowest_rank[i]]++;
-    int slowest = 0;
-    for (int rank = 1; rank < sampler->size; rank++)
-        if (counts[rank] > counts[slowest])
-            slowest = rank;
-    free(counts);
-    return slowest;
-}
-
-struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
-                                       int subtrahend, enum bc_estimator estimator,
-                                       double confidence)
-{
-    double *const values = bc_allocate(samples->count, sizeof *values, NO_MEMORY, samples->count);
-    for (size_t i = 0; i < samples->count; i++) {
-        values[i] = samples->values[quantity][i];
-        if (subtrahend >= 0)
-            values[i] -= samples->values[subtrahend][i];
-    }
-    const struct bc_summary summary = bc_summarize(values, samples->count, estimator, confidence);
-    free(values);
-    return summary;
 }

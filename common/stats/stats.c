@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_doubles(const void *left, const void *right)
 {
@@ -101,6 +102,31 @@ struct bc_interval bc_median_interval(const double *sorted, size_t count, double
     return (struct bc_interval){sorted[k - 1], sorted[count - k]};
 }
 
+struct bc_interval bc_quantile_interval(const double *sorted, size_t count, double p,
+                                        double confidence)
+{
+    const double allowed = (1.0 - confidence) / 2.0;
+    const double n = (double)count;
+    /* below: the number of samples below the quantile is binomial. */
+    double below = 0.0, above = 0.0;
+    size_t lo = 0, hi = count;
+    for (; lo < count; lo++) {
+        below += exp(lgamma(n + 1.0) - lgamma((double)lo + 1.0) - lgamma(n - (double)lo + 1.0) +
+                     (double)lo * log(p) + (n - (double)lo) * log1p(-p));
+        if (below > allowed)
+            break;
+    }
+    for (; hi > 0; hi--) {
+        above += exp(lgamma(n + 1.0) - lgamma((double)hi + 1.0) - lgamma(n - (double)hi + 1.0) +
+                     (double)hi * log(p) + (n - (double)hi) * log1p(-p));
+        if (above > allowed)
+            break;
+    }
+    if (lo == 0 || hi == count)
+        return (struct bc_interval){NAN, NAN};
+    return (struct bc_interval){sorted[lo - 1], sorted[hi]};
+}
+
 struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence)
 {
     if (count < 2)
@@ -130,6 +156,99 @@ struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator e
         summary.interval = bc_median_interval(values, count, confidence);
     }
     return summary;
+}
+
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+/* Wilcoxon's signed rank sum of this number of values is counted exactly. */
+#define EXACT_RANKS_MAX 50
+
+/* How many of the smallest means of pairs lie below the interval of `confidence`, by the exact
+   distribution of the signed rank sum, or the normal one that it approaches; -1: the interval needs
+   more values. */
+static long below_interval(size_t count, double confidence)
+{
+    const double tail = (1.0 - confidence) / 2.0;
+    const double n = (double)count;
+    if (count > EXACT_RANKS_MAX) {
+        const double sd = sqrt(n * (n + 1.0) * (2.0 * n + 1.0) / 24.0);
+        const double z = bc_student_quantile(1.0 - tail, 1e6);
+        return (long)fmax(0.0, floor(n * (n + 1.0) / 4.0 - 0.5 - z * sd));
+    }
+    /* ways[s]: the subsets of the ranks 1 to n whose sum is s. */
+    double ways[EXACT_RANKS_MAX * (EXACT_RANKS_MAX + 1) / 2 + 1] = {1.0};
+    const size_t sums = count * (count + 1) / 2;
+    for (size_t rank = 1; rank <= count; rank++)
+        for (size_t sum = sums; sum >= rank; sum--)
+            ways[sum] += ways[sum - rank];
+    double probability = 0.0;
+    long below = -1;
+    for (size_t sum = 0; sum <= sums; sum++) {
+        probability += ldexp(ways[sum], -(int)count);
+        if (probability > tail)
+            break;
+        below = (long)sum;
+    }
+    return below;
+}
+
+struct bc_summary bc_pseudomedian(const double *values, size_t count, double confidence)
+{
+    struct bc_summary summary = {count, NAN, NAN, {NAN, NAN}, NAN, NAN};
+    const size_t pairs = count * (count + 1) / 2;
+    double *const means = count > 0 ? malloc(pairs * sizeof *means) : NULL;
+    if (means == NULL)
+        return summary;
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i; j < count; j++)
+            means[next++] = (values[i] + values[j]) / 2.0;
+    bc_sort(means, pairs);
+    summary.value = bc_quantile(means, pairs, 0.5);
+    const long below = below_interval(count, confidence);
+    if (below >= 0)
+        summary.interval = (struct bc_interval){means[below], means[(long)pairs - 1 - below]};
+    else
+        summary.interval = bc_mean_interval(values, count, confidence);
+    free(means);
+    return summary;
+}
+
+struct bc_summary bc_summarize_visits(const double *samples, size_t count, const size_t *starts,
+                                      size_t visits, enum bc_estimator estimator, double confidence)
+{
+    double *const sorted = malloc((count + visits + 1) * sizeof *sorted);
+    struct bc_summary all = {count, NAN, NAN, {NAN, NAN}, NAN, NAN};
+    if (sorted == NULL)
+        return all;
+    double *const centers = sorted + count;
+    size_t taken = 0; /* visits with samples */
+    for (size_t v = 0; v < visits; v++) {
+        const size_t end = v + 1 < visits ? starts[v + 1] : count;
+        const size_t length = end - starts[v];
+        if (length == 0)
+            continue;
+        memcpy(sorted, samples + starts[v], length * sizeof *sorted);
+        centers[taken++] =
+            estimator == BC_MEAN ? bc_mean(sorted, length) : bc_median(sorted, length);
+    }
+    memcpy(sorted, samples, count * sizeof *sorted);
+    all = bc_summarize(sorted, count, estimator, confidence);
+    if (taken > 1) {
+        const struct bc_interval together = all.interval;
+        if (estimator == BC_MEAN) {
+            all.value = bc_mean(centers, taken);
+            all.interval = bc_mean_interval(centers, taken, confidence);
+        } else {
+            const struct bc_summary center = bc_pseudomedian(centers, taken, confidence);
+            all.value = center.value;
+            all.interval = center.interval;
+        }
+        if (!(all.interval.hi > all.interval.lo))
+            all.interval = together;
+    }
+    free(sorted);
+    return all;
 }
 
 void bc_summary_scale(struct bc_summary *summary, double factor)

@@ -56,12 +56,38 @@ double bc_mad_sigma(const double *sorted, size_t count);
    don't (below 6 samples at 95 %). */
 struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence);
 
+/* The interval of the quantile p (0 < p < 1) from order statistics, in the same way: at most
+   (1 - confidence) / 2 of the probability beyond either end. NAN, NAN with too few samples. */
+struct bc_interval bc_quantile_interval(const double *sorted, size_t count, double p,
+                                        double confidence);
+
 /* Student's t interval of the mean; NAN, NAN below 2 samples. */
 struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence);
 
 /* All of the above for the samples of one quantity. Sorts `values` in place. */
 struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator estimator,
                                double confidence);
+
+/* The summary of samples that were taken in `visits` visits, spread over a run; samples[starts[v]]
+   is the first one of visit v. What a machine does changes from second to second, so samples of one
+   visit share its state, and a visit counts as one observation of it: its median (or mean).
+
+   Under BC_MEDIAN the value is the pseudomedian of the visits' medians, the median of the means of
+   all pairs of them (Hodges and Lehmann, "Estimates of Location Based on Rank Tests", Annals of
+   Mathematical Statistics 34 (1963)); its interval is that of Wilcoxon's signed ranks (Hollander,
+   Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., section 3.3), or with too few
+   visits for the confidence (below 6 at 95 %) Student's t interval of the medians. Under BC_MEAN
+   the value is the mean of the visits' means, with Student's t interval of these.
+   The interval is never narrower than the clock's steps make visible: where all visits agree, it is
+   that of the samples together. With one visit, or none, as bc_summarize. sd, p99 and max are those
+   of all samples together. */
+struct bc_summary bc_summarize_visits(const double *samples, size_t count, const size_t *starts,
+                                      size_t visits, enum bc_estimator estimator,
+                                      double confidence);
+
+/* The pseudomedian of `values` and its interval, as above: what bc_summarize_visits makes of the
+   visits' medians. The count is that of the values; sd, p99 and max are NAN. */
+struct bc_summary bc_pseudomedian(const double *values, size_t count, double confidence);
 
 /* Multiplies all values of a summary by a factor above 0. */
 void bc_summary_scale(struct bc_summary *summary, double factor);

@@ -240,23 +240,39 @@ static double size_bytes(const struct overlap_operation *operation)
     return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
 }
 
-void overlap_measure(void *state, const void *row, double seconds, void *filled)
+void overlap_visit(void *state, const void *row_key, double seconds, void *memory)
+{
+    struct overlap_state *const overlap = state;
+    const struct overlap_key *const key = row_key;
+    struct overlap_row *const row = memory;
+    struct overlap_operation operation;
+    overlap_operation_create(&operation, overlap->parameters.collective,
+                             (int)overlap->parameters.root, key->elements);
+    overlap_visit_operation(overlap, &operation, seconds, row);
+    row->size_bytes = size_bytes(&operation);
+    overlap_operation_destroy(&operation);
+}
+
+bool overlap_is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return overlap_row_is_precise(state, row);
+}
+
+void overlap_conclude(void *state, const void *row_key, void *memory, void *filled)
 {
     struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
-    const struct overlap_collective *const collective = p->collective;
-    const struct overlap_key *const key = row;
+    const struct overlap_key *const key = row_key;
+    struct overlap_row *const row = memory;
     struct overlap_result *const result = filled;
-    struct overlap_operation operation;
-    overlap_operation_create(&operation, collective, (int)p->root, key->elements);
-    const int64_t wrong = overlap_run_phases(overlap, &operation, seconds, result);
     int64_t all_wrong = 0; /* on rank 0 */
-    bc_harness_reduce(&wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-
-    result->collective = collective->name;
+    bc_harness_reduce(&row->wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    overlap_conclude_row(overlap, row, result);
+    result->collective = p->collective->name;
     result->model = is_data_driven(p) ? "data" : "time";
-    result->elements = collective->no_elements ? BC_NO_INTEGER : key->elements;
-    result->size_bytes = size_bytes(&operation);
+    result->elements = p->collective->no_elements ? BC_NO_INTEGER : key->elements;
+    result->size_bytes = row->size_bytes;
     if (key->status != BC_OK)
         result->outcome.status = key->status;
     if (all_wrong > 0) {
@@ -271,5 +287,4 @@ void overlap_measure(void *state, const void *row, double seconds, void *filled)
                          "the operation took %.3f us here, and the cutoff time when its size was "
                          "searched for: something was in the way then; run it again",
                          reference_us);
-    overlap_operation_destroy(&operation);
 }

@@ -24,7 +24,9 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
 struct bc_table overlap_choose_table(const void *state);
 void overlap_open(void *state, struct bc_run *run);
 void overlap_list_rows(void *state, struct bc_rows *rows);
-void overlap_measure(void *state, const void *row, double seconds, void *filled);
+void overlap_visit(void *state, const void *row_key, double seconds, void *memory);
+bool overlap_is_precise(const void *state, const void *key, const void *row);
+void overlap_conclude(void *state, const void *row_key, void *memory, void *filled);
 void overlap_close(void *state);
 
 /* The program of a collective. ITS_NAME is "iallreduce" without quotes; FUNCTION and ARGUMENTS, in
@@ -73,12 +75,15 @@ void overlap_close(void *state);
         .budget_s = 15.0, /* start-up and the search for a size included */                        \
         .may_start_together = true,                                                                \
         .bytes = {sizeof(struct overlap_state), sizeof(struct overlap_key),                        \
-                  sizeof(struct overlap_result)},                                                  \
+                  sizeof(struct overlap_result), sizeof(struct overlap_row)},                      \
+        .first_share = 0.4,                                                                        \
         .fit = overlap_fit,                                                                        \
         .choose_table = overlap_choose_table,                                                      \
         .open = overlap_open,                                                                      \
         .rows = overlap_list_rows,                                                                 \
-        .measure = overlap_measure,                                                                \
+        .visit = overlap_visit,                                                                    \
+        .is_precise = overlap_is_precise,                                                          \
+        .conclude = overlap_conclude,                                                              \
         .close = overlap_close,                                                                    \
     }
 

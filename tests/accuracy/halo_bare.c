@@ -82,7 +82,8 @@ static double repeat(void *exchange, int64_t repetitions)
 static double measure_block(const struct bc_run *run)
 {
     static double bare_ns[ROUNDS];
-    struct bc_batch_result swaps = {.repetitions = 0};
+    struct bc_batch_row row = {.repetitions = 0};
+    struct bc_batch_result swaps;
     static const int dims[] = {2, 1, 1};
     const struct halo_box box = {{N, N, N}};
     const int rank = run->job.rank;
@@ -94,9 +95,9 @@ static double measure_block(const struct bc_run *run)
     char *const own = (char *)exchange.values;
     const MPI_Aint bytes = bc_window_bytes(halo_array_values(&box));
     char *const other = rank == 0 ? own + bytes : own - bytes;
-    const struct bc_batch batch = {
-        .repeat = repeat, .context = &exchange, .clock_readings = 1.0, .quantity = "swap"};
-    bc_batch_measure(run, &batch, INFINITY, &swaps);
+    const struct bc_batch batch = {.repeat = repeat, .context = &exchange, .clock_readings = 1.0};
+    bc_batch_visit(run, &batch, INFINITY, &row);
+    bc_batch_conclude(run, &row, "swap", &swaps);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         bare_ns[i] = bare((double(*)[N + 2][N + 2]) own, (double(*)[N + 2][N + 2]) other, 1 - rank);
@@ -117,6 +118,7 @@ static void compare(void *state, struct bc_run *run)
     double ratios[BLOCKS];
     (void)state;
     run->settings.samples = ROUNDS;
+    run->visits = 1;
     for (int block = 0; block < BLOCKS; block++)
         ratios[block] = measure_block(run);
     const double ratio = bc_median(ratios, BLOCKS);

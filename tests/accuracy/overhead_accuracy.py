@@ -55,7 +55,7 @@ def measure(case, on_model):
                if case.barrier_us > 0 else {})
     rows, truths = on_model(
         "mpi_overhead/mpi_overhead", *(["--recv"] if case.direction == "recv" else []),
-        *(["--verbose"] if case.verbose else []), MODEL_P2P=1, MODEL_FRACTION=1,
+        *(["--verbose"] if case.verbose else []), "--max-time=0.5", MODEL_P2P=1, MODEL_FRACTION=1,
         MODEL_POST_US=case.post_us, MODEL_WAIT_US=case.wait_us, MODEL_LATENCY_US=latency_us,
         **barrier)
     # Receiving, there are tokens of no bytes, too.

@@ -40,14 +40,17 @@ static double bare_us(void)
 
 static struct bc_summary ours(const struct bc_run *run, const struct syncbench_loop *loop)
 {
+    struct syncbench_row row = {.inner = 0};
     struct syncbench_result result;
-    syncbench_measure(run, loop, true, BLOCK_S, &result);
+    syncbench_visit(run, loop, true, BLOCK_S, &row);
+    syncbench_conclude(run, &row, &result);
     return result.sync;
 }
 
 static void compare(void *state, struct bc_run *run)
 {
     (void)state;
+    run->visits = 1;
     const struct bc_work_rate rate = bc_work_calibrate();
     struct bc_coarray coarray;
     bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);

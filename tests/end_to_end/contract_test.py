@@ -59,32 +59,32 @@ BARE = [
 # Programs whose ranks can be started on a shared clock.
 STARTS = [name for name in PROGRAMS if name.split("/")[0] in ("overlap", "syncbench", "halo")]
 COMMON_OPTIONS = """help version format output no-header no-metadata precision confidence
-    min-samples max-samples samples max-time warmup timer estimator check dump-samples""".split()
+    min-samples max-samples samples max-time visits warmup timer estimator check dump-samples""".split()
 METADATA = """benchmark version commit schema date command compiler compiler_flags mpi_library
     mpi_standard thread_level ranks nodes ranks_per_node hosts binding processor processors cores
     kernel job_id clock clock_cost_ns clock_resolution_ns columns""".split()
 METADATA += [name for name in COMMON_OPTIONS if name not in ("help", "version", "no-metadata")]
 MSGRATE_COLUMNS = """ job_size npeers niters nmsgs nbytes cache_size ppn rate_per_s rate_lo_per_s
-    rate_hi_per_s total_rate_per_s iter_us iter_lo_us iter_hi_us iter_p99_us iter_max_us samples
+    rate_hi_per_s total_rate_per_s iter_us iter_lo_us iter_hi_us iter_p99_us iter_max_us visits lost_pct samples
     status slowest_rank"""
 # Header rows, and options that are in the help and the metadata, of a program or a folder of them.
 HEADERS = {
     "overlap": """collective model elements size_bytes ref_us ref_sd_us work_us total_us overlap_pct
         overlap_lo_pct overlap_hi_pct ref_lo_us ref_hi_us ref_p99_us ref_max_us work_lo_us
         work_hi_us work_p99_us work_max_us total_lo_us total_hi_us total_p99_us total_max_us
-        samples status slowest_rank""",
+        visits lost_pct samples status slowest_rank""",
     "mpi_overhead": """direction pair msgsize iterations iter_t work_t overhead base_t avail(%)
         overhead_lo_us overhead_hi_us transfer_us avail_base_pct transfer_lo_us transfer_hi_us
-        avail_lo_pct avail_hi_pct samples status""",
+        avail_lo_pct avail_hi_pct visits lost_pct samples status""",
     "msgrate/msgrate": "pattern" + MSGRATE_COLUMNS,
     "msgrate/msgrate_rma": "pattern synchronisation transfer threads" + MSGRATE_COLUMNS,
     "pingpong": """arrangement pattern sync count blksize stride ndata nextent nrep time_s
         latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us bwidth_mbs check
-        samples status slowest_rank""",
+        visits lost_pct samples status slowest_rank""",
     "syncbench": """sync neighbours ranks inner outer ref_us ref_sd_us loop_us loop_sd_us sync_us
-        sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check samples status slowest_rank""",
+        sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check visits lost_pct samples status slowest_rank""",
     "halo": """method sync dims local ndata nrep time_s latency_us latency_lo_us latency_hi_us
-        latency_p99_us latency_max_us bwidth_mbs check samples status slowest_rank""",
+        latency_p99_us latency_max_us bwidth_mbs check visits lost_pct samples status slowest_rank""",
 }
 OWN_OPTIONS = {
     "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
@@ -365,7 +365,7 @@ def test_samples(text, tmp_path):
     text(f"--dump-samples={path}")
     samples = read_tsv(path.read_text())
     assert samples
-    assert list(samples[0]) == ["row", "quantity", "sample", "value_ns"]
+    assert list(samples[0]) == ["row", "quantity", "visit", "sample", "value_ns"]
 
 
 @pytest.mark.parametrize("program", [ONE])
@@ -414,13 +414,14 @@ def test_start(text, program, start):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGUSR1"])
 def test_signals(built, launcher, name, tmp_path):
-    """A signal ends the run after the row in hand."""
+    """A signal ends the run after the visit in hand: rows have the visits that they have."""
     path = str(tmp_path / "result")
-    words = [built(ONE), "--data-driven", "--max-time=0.5", "--samples=50000", "--output=" + path]
+    words = [built(ONE), "--data-driven", "--max-time=5", "--samples=50000", "--output=" + path]
     with subprocess.Popen(launcher.line(2, {}, words), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as job:
-        while "\niallreduce" not in read_if_there(path):
+        while "\ncollective" not in read_if_there(path):
             time.sleep(0.05)
+        time.sleep(1.0)
         subprocess.run(["pkill", f"-{int(signal.Signals[name])}", "-f", "^" + words[0]], check=True)
         job.communicate(timeout=30)
     assert job.returncode == 1
@@ -429,5 +430,6 @@ def test_signals(built, launcher, name, tmp_path):
     many = "" if len(rows) == 1 else "s"
     assert f"# warning: interrupted by {name}\n" in output
     assert output.splitlines()[-1] == f"# end: {len(rows)} row{many}, exit 1"
-    assert 1 <= len(rows) < 18
+    assert len(rows) < 18 or int(rows[-1]["visits"]) < 6
+    assert int(rows[0]["visits"]) >= 1
     assert None not in rows[-1].values()

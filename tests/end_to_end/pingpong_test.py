@@ -154,7 +154,7 @@ def test_oversubscribed(own_rows):
 def test_time_of_full(built, launcher):
     """The complete sweep gives a row its time, of hundreds."""
     line = launcher.line(2, {}, [built(PROGRAM), "--full", "--no-header", "--max-ndata=64",
-                                 "--min-samples=1M", "--max-samples=1M"])
+                                 "--min-samples=1M", "--max-samples=1M", "--visits=1"])
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
                           stdin=subprocess.DEVNULL) as process:
         next(process.stdout)

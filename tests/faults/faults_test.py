@@ -41,7 +41,7 @@ class Run:
     def start(self, *options):
         return self.begin(self.launcher.line(2, {}, [
             self.program, "--local=4,6,8", f"--max-time={ROW_S}", "--precision=0.001",
-            "--max-samples=900M", f"--output={self.output}", *options]))
+            "--max-samples=900M", "--visits=1", f"--output={self.output}", *options]))
 
     def begin(self, line, environment=None):
         """Begins a command in a session of its own. What an earlier one left is not taken for this
@@ -162,7 +162,7 @@ class SuiteSignals:
         results = os.path.join(run.folder, "results")
         line = ["sh", os.path.join(source, "run_scripts", "run_suite.sh"), f"--build={build}",
                 f"--output={results}", "--ranks=2", "--benchmarks=overlap_ibarrier,halo",
-                "--runs=1", f"--launcher={kind}", f"--options=all: --max-time={ROW_S}",
+                "--runs=1", f"--launcher={kind}", f"--options=all: --max-time={ROW_S} --visits=1",
                 "--options=halo: --local=4,6"]
         run.output = os.path.join(results, "runs", "1", "halo.tsv.part")
         for number in SIGNALS:
@@ -243,7 +243,7 @@ class Files:
             "sh", "-c", script, "sh", run.output, copy,
             *run.launcher.line(2, {}, [
                 run.program, f"--local={','.join(map(str, range(4, 30)))}",
-                f"--output={run.output}", "--max-time=0.02"])])
+                f"--output={run.output}", "--max-time=0.02", "--visits=1"])])
         run.assert_lost(process, run.output, NO_SPACE)
         text = read(copy)
         assert "# end:" not in text

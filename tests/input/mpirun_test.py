@@ -163,7 +163,7 @@ def assert_result(path, keys):
     told apart."""
     lines = path.read_bytes().decode().splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    assert {len(row) for row in rows} == {11}
+    assert {len(row) for row in rows} == {13}
     assert rows[0][:2] == ["call", "mode"]
     assert len([line for line in lines if line.startswith(("# columns:", "# benchmark:"))]) == 2
     for key in keys:
@@ -172,7 +172,7 @@ def assert_result(path, keys):
         [PYTHON, "-c", "import pandas, sys; print(*pandas.read_csv("
          "sys.argv[1], sep='\\t', comment='#').shape)", path],
         capture_output=True, text=True, check=True).stdout
-    assert shape.split() == [str(len(rows) - 1), "11"]
+    assert shape.split() == [str(len(rows) - 1), "13"]
 
 
 class Metadata:

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static struct bc_run run; /* what bc_batch_measure looks at */
+static struct bc_run run; /* what bc_batch_visit looks at */
 
 struct script {
     double repetition_s; /* what `repeat` says that a repetition took */
@@ -67,23 +67,29 @@ static double repeat(void *context, int64_t repetitions)
     return rank == s->idle ? BC_NO_PART : floor(seconds * 1e9);
 }
 
+/* One visit, and what it makes of its row. */
+static struct bc_batch_result visit_once(const struct bc_batch *batch, double seconds)
+{
+    struct bc_batch_row row = {.repetitions = 0};
+    struct bc_batch_result result;
+    bc_batch_visit(&run, batch, seconds, &row);
+    bc_batch_conclude(&run, &row, "repetition", &result);
+    return result;
+}
+
 static struct bc_batch_result measure(struct script *script, bool oversubscribed, double seconds,
                                       const MPI_Comm *participants)
 {
-    const struct bc_batch batch = {.repeat = repeat,
-                                   .context = script,
-                                   .clock_readings = 1.0,
-                                   .quantity = "repetition",
-                                   .participants = participants};
-    struct bc_batch_result result;
+    const struct bc_batch batch = {
+        .repeat = repeat, .context = script, .clock_readings = 1.0, .participants = participants};
     run.job.oversubscribed = oversubscribed;
     bc_harness_choose(oversubscribed);
-    bc_batch_measure(&run, &batch, seconds, &result);
+    const struct bc_batch_result result = visit_once(&batch, seconds);
     bc_harness_choose(false);
     return result;
 }
 
-/* The precision was reached before the time was up. */
+/* The precision was reached before the time was up. On rank 0. */
 static bool in_time(const struct bc_batch_result *result)
 {
     return result->outcome.status == BC_OK;
@@ -96,9 +102,9 @@ static void no_time_one_repetition(void **state)
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
     assert_int_equal(script.calls, 1);
     assert_int_equal(script.repetitions, 1);
-    assert_false(in_time(&result));
     if (rank != 0)
         return;
+    assert_false(in_time(&result));
     assert_int_equal(result.repetition.count, 1);
     assert_int_equal(result.outcome.samples, 1);
     assert_int_equal(result.repetitions, 1);
@@ -117,9 +123,10 @@ static void no_time_short_repetition(void **state)
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
     assert_int_equal(script.calls, 5);
     assert_int_equal(script.repetitions, 20);
+    if (rank != 0)
+        return;
     assert_false(in_time(&result));
-    if (rank == 0)
-        assert_int_equal(result.repetition.count, 1);
+    assert_int_equal(result.repetition.count, 1);
 }
 
 /* The first repetition may have waited for a processor. */
@@ -149,11 +156,12 @@ static void some_time_some_samples(void **state)
     const struct bc_batch_result result = measure(&script, true, 0.5, NULL);
     const double took_s = bc_elapsed_s() - start_s;
     assert_int_equal(script.repetitions, 1);
-    assert_false(in_time(&result));
     assert_true(took_s < 1.2);
+    if (rank != 0)
+        return;
+    assert_false(in_time(&result));
     /* Choosing the length of a batch took two more repetitions, and warming up one. */
-    if (rank == 0)
-        assert_in_range(result.repetition.count, 5, 8);
+    assert_in_range(result.repetition.count, 5, 8);
 }
 
 static void asked_for_one_is_in_time(void **state)
@@ -205,12 +213,10 @@ static void as_many_single_repetitions_as_samples(void **state)
 {
     (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
-    const struct bc_batch batch = {
-        .repeat = repeat, .context = &script, .repetitions = 20, .quantity = "repetition"};
-    struct bc_batch_result result;
+    const struct bc_batch batch = {.repeat = repeat, .context = &script, .repetitions = 20};
     run.settings.samples = 7;
     run.settings.warmup = 0;
-    bc_batch_measure(&run, &batch, INFINITY, &result);
+    visit_once(&batch, INFINITY);
     run.settings.samples = 0;
     run.settings.warmup = -1;
     assert_int_equal(script.singles, 7 + 2 * 7);
@@ -222,12 +228,10 @@ static void single_repetitions_leave_the_time(void **state)
 {
     (void)state;
     struct script script = {.repetition_s = 1e-3, .sleeps = true, .idle = -1, .varies = true};
-    const struct bc_batch batch = {
-        .repeat = repeat, .context = &script, .repetitions = 10, .quantity = "repetition"};
-    struct bc_batch_result result;
+    const struct bc_batch batch = {.repeat = repeat, .context = &script, .repetitions = 10};
     run.settings.precision_pct = 0.001;
     const double start_s = bc_elapsed_s();
-    bc_batch_measure(&run, &batch, 2.0, &result);
+    const struct bc_batch_result result = visit_once(&batch, 2.0);
     const double took_s = bc_elapsed_s() - start_s;
     run.settings.precision_pct = 2.0;
     /* Before each batch and each single repetition comes one that isn't timed. */
@@ -283,12 +287,120 @@ static void those_without_a_part_do_not_wait(void **state)
     assert_in_range(result.outcome.slowest_rank, 0, ranks - 2);
 }
 
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+/* --samples=7 in 3 visits: the row is done after the last of them, and not before. */
+static void visits_share_the_samples(void **state)
+{
+    (void)state;
+    struct script script = {.repetition_s = 1e-6, .idle = -1};
+    const struct bc_batch batch = {.repeat = repeat, .context = &script, .repetitions = 20};
+    struct bc_batch_row row = {.repetitions = 0};
+    struct bc_batch_result result;
+    size_t batches[3], singles[3];
+    bool precise[3];
+    run.settings.samples = 7;
+    run.settings.warmup = 0;
+    run.visits = 3;
+    for (run.visit = 0; run.visit < 3; run.visit++) {
+        bc_batch_visit(&run, &batch, INFINITY, &row);
+        batches[run.visit] = row.batches.count;
+        singles[run.visit] = row.singles.count;
+        precise[run.visit] = bc_batch_is_precise(&run, &row);
+    }
+    run.presence = (struct bc_presence){3, 0.5};
+    bc_batch_conclude(&run, &row, "repetition", &result);
+    run.presence = (struct bc_presence){0, 0.0};
+    run.settings.samples = 0;
+    run.settings.warmup = -1;
+    run.visit = 0;
+    run.visits = 1;
+    assert_null(row.batches.values[0]);
+    assert_null(row.singles.values[0]);
+    if (rank != 0)
+        return;
+    for (int visit = 0; visit < 3; visit++) {
+        static const size_t in_all[] = {2, 4, 7};
+        assert_int_equal(batches[visit], in_all[visit]);
+        assert_int_equal(singles[visit], in_all[visit]);
+        assert_true(precise[visit] == (visit == 2));
+    }
+    assert_true(in_time(&result));
+    assert_int_equal(result.repetition.count, 7);
+    assert_int_equal(result.repetitions, 7 * 20);
+    assert_int_equal(result.outcome.samples, 7);
+    assert_int_equal(result.outcome.visits, 3);
+    assert_near(result.outcome.lost_pct, 0.5, 0.0);
+}
+
+/* Six visits, where every other one finds repetitions that take `factor` times as long. */
+static struct bc_batch_result visit_six_times(struct script *script, double factor,
+                                              bool oversubscribed, bool *precise)
+{
+    const struct bc_batch batch = {.repeat = repeat, .context = script};
+    const double repetition_s = script->repetition_s;
+    struct bc_batch_row row = {.repetitions = 0};
+    struct bc_batch_result result;
+    run.job.oversubscribed = oversubscribed;
+    run.visits = 6;
+    for (run.visit = 0; run.visit < 6; run.visit++) {
+        script->repetition_s = repetition_s * (run.visit % 2 == 0 ? 1.0 : factor);
+        bc_batch_visit(&run, &batch, 5.0, &row);
+    }
+    *precise = bc_batch_is_precise(&run, &row);
+    bc_batch_conclude(&run, &row, "repetition", &result);
+    run.job.oversubscribed = false;
+    run.visit = 0;
+    run.visits = 1;
+    return result;
+}
+
+/* Each visit by itself is as precise as can be. */
+static void visits_must_agree(void **state)
+{
+    (void)state;
+    struct script same = {.repetition_s = 1e-6, .idle = -1}, other = same;
+    bool same_precise, other_precise;
+    const struct bc_batch_result agreed = visit_six_times(&same, 1.0, false, &same_precise);
+    const struct bc_batch_result spread = visit_six_times(&other, 1.2, false, &other_precise);
+    if (rank != 0)
+        return;
+    assert_true(same_precise && in_time(&agreed));
+    assert_near(agreed.repetition.value, 1000.0, 1.0);
+    assert_false(other_precise || in_time(&spread));
+    assert_near(spread.repetition.value, 1100.0, 1.0);
+    assert_near(spread.repetition.interval.lo, 1000.0, 1.0);
+    assert_near(spread.repetition.interval.hi, 1200.0, 1.0);
+    /* The fewest samples of a row, divided among its visits, and a few looks more. */
+    assert_in_range(agreed.repetition.count, 30, 100);
+}
+
+/* The first visit finds it, even where later ones find repetitions a hundred times as long. */
+static void length_is_found_once(void **state)
+{
+    (void)state;
+    struct script scripts[2]; /* in a job of its own, and in an oversubscribed one */
+    struct bc_batch_result results[2];
+    for (int shared = 0; shared < 2; shared++) {
+        bool precise;
+        scripts[shared] = (struct script){.repetition_s = 1e-6, .idle = -1};
+        results[shared] = visit_six_times(&scripts[shared], 100.0, shared != 0, &precise);
+    }
+    for (int shared = 0; shared < 2; shared++) {
+        assert_int_equal(scripts[shared].repetitions, 20);
+        if (rank == 0)
+            assert_int_equal(results[shared].repetitions,
+                             20 * (int64_t)results[shared].repetition.count);
+    }
+}
+
 static void create_run(void)
 {
     run = (struct bc_run){
         .job = {.rank = rank, .ranks = ranks},
         .settings = bc_default_settings,
         .sampler = bc_sampler_create(MPI_COMM_WORLD),
+        .visits = 1,
     };
 }
 
@@ -306,6 +418,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(as_many_single_repetitions_as_samples),
     cmocka_unit_test(single_repetitions_leave_the_time),
     cmocka_unit_test(those_without_a_part_do_not_wait),
+    cmocka_unit_test(visits_share_the_samples),
+    cmocka_unit_test(visits_must_agree),
+    cmocka_unit_test(length_is_found_once),
 };
 const struct test_program test_program = {
     .name = "batch",

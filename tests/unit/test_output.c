@@ -417,7 +417,7 @@ static void shared_columns(void **state)
         .times =
             {.latency = {.value = 1000.0, .interval = {-50.0, 2000.0}, .p99 = 3000, .max = 4e6},
              .reference = {.interval = {NAN, NAN}, .p99 = 30, .max = 40}},
-        .outcome = {.samples = 30, .status = BC_FAIL, .slowest_rank = 7},
+        .outcome = {.visits = 6, .lost_pct = 1.25, .samples = 30, .status = BC_FAIL, .slowest_rank = 7},
     };
     struct bc_output *const output = bc_output_open(f->path, &tsv, &own_table);
     bc_output_header(output);
@@ -427,10 +427,11 @@ static void shared_columns(void **state)
         contents(f),
         "# columns: latency_us=less latency_lo_us=info latency_hi_us=info latency_p99_us=info "
         "latency_max_us=info ref_lo_us=info ref_hi_us=info ref_p99_us=info ref_max_us=info "
-        "samples=info status=info slowest_rank=info\n"
+        "visits=info lost_pct=info samples=info status=info slowest_rank=info\n"
         "latency_us\tlatency_lo_us\tlatency_hi_us\tlatency_p99_us\tlatency_max_us\t"
-        "ref_lo_us\tref_hi_us\tref_p99_us\tref_max_us\tsamples\tstatus\tslowest_rank\n"
-        "1.0\t0.0\t2.0\t3.0\t4000.0\tNA\tNA\t0.03\t0.04\t30\tFAIL\t7\n");
+        "ref_lo_us\tref_hi_us\tref_p99_us\tref_max_us\tvisits\tlost_pct\tsamples\t"
+        "status\tslowest_rank\n"
+        "1.0\t0.0\t2.0\t3.0\t4000.0\tNA\tNA\t0.03\t0.04\t6\t1.2\t30\tFAIL\t7\n");
     assert_int_equal(bc_table_status(&own_table, &result), BC_FAIL);
 }
 

@@ -1,5 +1,6 @@
 /*
- * When a plan ends: on samples whose values, differences and spreads are known.
+ * When a plan ends, and when a row is precise: on samples whose values, differences and spreads are
+ * known.
  */
 #include "helpers.h"
 
@@ -9,7 +10,9 @@ enum { SAMPLES = 101, LOOKS = 10 };
 
 /* 2 % at 95 %, medians. */
 static const struct bc_run run = {
-    .settings = {.precision_pct = 2.0, .confidence_pct = 95.0, .estimator = BC_MEDIAN}};
+    .settings = {.precision_pct = 2.0, .confidence_pct = 95.0, .estimator = BC_MEDIAN},
+    .visits = 1,
+};
 
 /* Whether a plan ends within LOOKS looks at samples of two quantities: the median of one is
    `first`, with an interval of `half_width` to either side; the other is always `second`. */
@@ -87,6 +90,95 @@ static void fixed_numbers_stay(void **state)
     assert_null(plan.settled);
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+enum { VISITS = 6, IN_VISIT = 5 };
+
+/* The medians of quantity 0 are `first`, but in the last two visits `half_width` less and more; the
+   samples of a visit are `noise` apart. Quantity 1 is always `second`. */
+struct spread {
+    double first, half_width, noise, second;
+};
+
+static bool row_is_precise(const struct bc_run *of, const struct bc_precise_value *values,
+                           int count, bool in_time, struct spread spread)
+{
+    struct bc_samples samples = {.count = 0};
+    for (int visit = 0; visit < VISITS; visit++) {
+        const int side = (visit == VISITS - 1) - (visit == VISITS - 2);
+        const double median = spread.first + side * spread.half_width;
+        bc_samples_begin_visit(&samples);
+        for (int i = 0; i < IN_VISIT; i++) {
+            const double round[] = {median + spread.noise * (i - IN_VISIT / 2), spread.second};
+            bc_samples_append(&samples, round, 2, 0);
+        }
+    }
+    const bool precise = bc_run_is_precise(of, &samples, in_time, values, count);
+    bc_samples_free(&samples);
+    return precise;
+}
+
+/* However the visits ended, and however far the samples of a visit spread. */
+static void rows_are_precise_where_visits_agree(void **state)
+{
+    (void)state;
+    struct bc_run six = run;
+    six.visits = VISITS;
+    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
+    const struct bc_precise_value difference = {.quantity = 0, .subtrahend = 1};
+    const struct bc_precise_value both[] = {{.quantity = 1, .subtrahend = -1}, value};
+    for (int in_time = 0; in_time < 2; in_time++) {
+        assert_true(
+            row_is_precise(&six, &value, 1, in_time, (struct spread){1000.0, 19.9, 200.0, 0.0}));
+        assert_false(
+            row_is_precise(&six, &value, 1, in_time, (struct spread){1000.0, 20.1, 0.0, 0.0}));
+    }
+    assert_true(
+        row_is_precise(&six, &difference, 1, true, (struct spread){1000.0, 10.0, 0.0, 0.0}));
+    assert_false(
+        row_is_precise(&six, &difference, 1, true, (struct spread){1000.0, 10.0, 0.0, 900.0}));
+    assert_true(row_is_precise(&six, both, 1, true, (struct spread){1000.0, 30.0, 0.0, 5.0}));
+    assert_false(row_is_precise(&six, both, 2, true, (struct spread){1000.0, 30.0, 0.0, 5.0}));
+}
+
+static void rows_have_resolutions_and_negligible_values(void **state)
+{
+    (void)state;
+    struct bc_run six = run;
+    six.visits = VISITS;
+    const struct bc_precise_value coarse = {.subtrahend = -1, .resolution_ns = 5.0};
+    assert_true(row_is_precise(&six, &coarse, 1, true, (struct spread){20.0, 4.0, 0.0, 0.0}));
+    assert_false(row_is_precise(&six, &coarse, 1, true, (struct spread){20.0, 6.0, 0.0, 0.0}));
+    const struct bc_precise_value small = {.subtrahend = -1, .negligible_ns = 1000.0};
+    assert_true(row_is_precise(&six, &small, 1, true, (struct spread){1000.0, 500.0, 0.0, 0.0}));
+    assert_false(row_is_precise(&six, &small, 1, true, (struct spread){1001.0, 500.0, 0.0, 0.0}));
+}
+
+/* What its only visit said counts. */
+static void rows_that_are_visited_once(void **state)
+{
+    (void)state;
+    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
+    assert_true(row_is_precise(&run, &value, 1, true, (struct spread){1000.0, 500.0, 0.0, 0.0}));
+    assert_false(row_is_precise(&run, &value, 1, false, (struct spread){1000.0, 0.0, 0.0, 0.0}));
+}
+
+static void rows_have_the_samples_that_were_asked_for(void **state)
+{
+    (void)state;
+    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
+    for (int visits = 1; visits <= VISITS; visits += VISITS - 1) {
+        struct bc_run fixed = run;
+        fixed.visits = visits;
+        fixed.settings.samples = VISITS * IN_VISIT;
+        assert_true(
+            row_is_precise(&fixed, &value, 1, false, (struct spread){1000.0, 500.0, 0.0, 0.0}));
+        fixed.settings.samples++;
+        assert_false(
+            row_is_precise(&fixed, &value, 1, true, (struct spread){1000.0, 0.0, 0.0, 0.0}));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(narrow_intervals_end_a_plan),
     cmocka_unit_test(differences_have_intervals_of_their_own),
@@ -94,6 +186,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_the_clock_cannot_tell_is_precise),
     cmocka_unit_test(negligible_values_need_not_be_precise),
     cmocka_unit_test(fixed_numbers_stay),
+    cmocka_unit_test(rows_are_precise_where_visits_agree),
+    cmocka_unit_test(rows_have_resolutions_and_negligible_values),
+    cmocka_unit_test(rows_that_are_visited_once),
+    cmocka_unit_test(rows_have_the_samples_that_were_asked_for),
 };
 const struct test_program test_program = {
     .name = "precision", .tests = tests, .count = COUNT(tests)};

@@ -1,6 +1,7 @@
 /*
  * The life of a benchmark, with one that is made up: which command lines the frame takes, which
- * rows it measures, how long they may take, and how the program ends. For any number of ranks.
+ * rows it measures, how long they may take, and how the program ends. Rows are visited once here;
+ * test_visits.c is about visits. For any number of ranks.
  */
 #include "command_line.h"
 #include "ranks.h"
@@ -46,7 +47,7 @@ static const struct bc_column columns[] = {
 /* What the frame called. */
 static struct {
     int opened, closed;
-    int64_t measured;    /* rows */
+    int64_t measured;    /* rows, or visits */
     double seconds[400]; /* that the first rows may take */
 } seen;
 
@@ -65,22 +66,46 @@ static void list_rows(void *state, struct bc_rows *rows)
         bc_rows_add(rows, &number);
 }
 
+/* What a row remembers. */
+struct row {
+    const char *note;
+    enum bc_status status;
+};
+
 /* Leaves the note of odd rows as it is. */
-static void measure(void *state, const void *key, double seconds, void *filled)
+static void visit(void *state, const void *key, double seconds, void *memory)
 {
     const struct state *const s = state;
     const int64_t number = *(const int64_t *)key;
-    struct result *const result = filled;
+    struct row *const row = memory;
     if (seen.measured < (int64_t)COUNT(seen.seconds))
         seen.seconds[seen.measured] = seconds;
     seen.measured++;
     if (number == s->signalled)
         raise(SIGTERM);
-    result->number = number;
     if (number % 2 == 0)
-        result->note = "even";
+        row->note = "even";
     if (number == s->wrong)
-        result->status = BC_FAIL;
+        row->status = BC_FAIL;
+}
+
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)state, (void)key, (void)row;
+    return true;
+}
+
+/* Leaves the note of rows as it is that have none. */
+static void conclude(void *state, const void *key, void *memory, void *filled)
+{
+    const struct row *const row = memory;
+    struct result *const result = filled;
+    (void)state;
+    result->number = *(const int64_t *)key;
+    if (row->note != NULL)
+        result->note = row->note;
+    if (row->status != BC_OK)
+        result->status = row->status;
 }
 
 static void close_fake(void *state)
@@ -96,10 +121,12 @@ static const struct bc_benchmark fake = {
     .table = {columns, COUNT(columns)},
     .budget_s = 50.0,
     .usage_option = 'u',
-    .bytes = {sizeof(struct state), sizeof(int64_t), sizeof(struct result)},
+    .bytes = {sizeof(struct state), sizeof(int64_t), sizeof(struct result), sizeof(struct row)},
     .open = open_fake,
     .rows = list_rows,
-    .measure = measure,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
     .close = close_fake,
 };
 
@@ -119,11 +146,14 @@ int MPI_Finalize(void) { return running ? MPI_SUCCESS : PMPI_Finalize(); }
 /* What the last run wrote on this rank. */
 static char output[16384], errors[4096];
 
-/* Returns the exit status. Collective. */
+/* Visits rows once, unless the words say otherwise. Returns the exit status. Collective. */
 static int run_with(const struct bc_benchmark *benchmark, const char *const *words)
 {
+    const char *all[WORDS_MAX] = {"--visits=1"};
     char *argv[WORDS_MAX], output_path[TEMPORARY_PATH_MAX], errors_path[TEMPORARY_PATH_MAX];
-    const int argc = make_arguments(argv, words);
+    for (size_t i = 0; words[i] != NULL; i++)
+        all[i + 1] = words[i];
+    const int argc = make_arguments(argv, all);
     memset(&seen, 0, sizeof seen);
     make_temporary(output_path);
     make_temporary(errors_path);
@@ -293,7 +323,53 @@ static void given_beats_budget(void **state)
     assert_near(shares_s, 6.0, 0.0);
 }
 
+/* The time of a row is that of all its visits. */
+static void visits_share_the_time(void **state)
+{
+    (void)state;
+    struct bc_benchmark uneven = fake;
+    uneven.first_share = 0.4;
+    const double one_s = first_seconds(&fake, WORDS("--max-time=0.03", "--visits=4"));
+    const int64_t visited = seen.measured;
+    const double first_s = first_seconds(&uneven, WORDS("--max-time=0.03", "--visits=4"));
+    assert_int_equal(visited, 4 * 3);
+    if (rank != 0)
+        return;
+    assert_near(one_s, 0.03 / 4.0, 0.0);
+    assert_near(first_s, 0.012, 1e-15);
+}
+
 /* ---- command lines --------------------------------------------------------------------------- */
+
+static int64_t visits_with(const struct bc_benchmark *benchmark, const char *const *words)
+{
+    struct bc_run run;
+    struct bc_error error;
+    assert_true(accept_words(&run, benchmark, 1, words, &error));
+    const int64_t visits = run.settings.visits;
+    bc_run_release(&run);
+    return visits;
+}
+
+/* Counts that a specification asks for, or its mean, are taken at once; --samples are divided. */
+static void visits_of_a_row(void **state)
+{
+    (void)state;
+    struct bc_benchmark counted = fake;
+    counted.fit = count_samples;
+    assert_int_equal(visits_with(&fake, WORDS(NULL)), BC_VISITS);
+    assert_int_equal(visits_with(&fake, WORDS("--samples=100")), BC_VISITS);
+    assert_int_equal(visits_with(&fake, WORDS("--samples=30")), BC_VISITS);
+    assert_int_equal(visits_with(&fake, WORDS("--samples=29")), 5);
+    assert_int_equal(visits_with(&fake, WORDS("--samples=4")), 1);
+    assert_int_equal(visits_with(&fake, WORDS("--samples=14", "--visits=9")), 9);
+    assert_int_equal(visits_with(&fake, WORDS("--samples=4", "--visits=9")), 4);
+    assert_int_equal(visits_with(&fake, WORDS("--visits=9")), 9);
+    assert_int_equal(visits_with(&fake, WORDS("--estimator=mean")), 1);
+    assert_int_equal(visits_with(&fake, WORDS("--estimator=mean", "--visits=9")), 9);
+    assert_int_equal(visits_with(&counted, WORDS(NULL)), 1);
+    assert_int_equal(visits_with(&counted, WORDS("--visits=9")), 9);
+}
 
 static bool fit_two_rows(void *state, struct bc_run *run, struct bc_error *error)
 {
@@ -438,12 +514,20 @@ static void signals_end_the_run(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_are_measured_in_order), cmocka_unit_test(no_rows),
-    cmocka_unit_test(wrong_data_fails_the_run),   cmocka_unit_test(columns_may_depend_on_options),
-    cmocka_unit_test(budget_is_shared),           cmocka_unit_test(no_budget),
-    cmocka_unit_test(given_beats_budget),         cmocka_unit_test(values_are_fitted_to_the_job),
-    cmocka_unit_test(wrong_usage_ends_all_ranks), cmocka_unit_test(help_and_version),
-    cmocka_unit_test(old_name_of_start),          cmocka_unit_test(signals_end_the_run),
+    cmocka_unit_test(rows_are_measured_in_order),
+    cmocka_unit_test(no_rows),
+    cmocka_unit_test(wrong_data_fails_the_run),
+    cmocka_unit_test(columns_may_depend_on_options),
+    cmocka_unit_test(budget_is_shared),
+    cmocka_unit_test(no_budget),
+    cmocka_unit_test(given_beats_budget),
+    cmocka_unit_test(visits_share_the_time),
+    cmocka_unit_test(visits_of_a_row),
+    cmocka_unit_test(values_are_fitted_to_the_job),
+    cmocka_unit_test(wrong_usage_ends_all_ranks),
+    cmocka_unit_test(help_and_version),
+    cmocka_unit_test(old_name_of_start),
+    cmocka_unit_test(signals_end_the_run),
 };
 const struct test_program test_program = {
     .name = "run", .tests = tests, .count = COUNT(tests), .mpi = true};

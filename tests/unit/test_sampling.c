@@ -10,6 +10,9 @@
 #include <stdbool.h>
 
 static struct bc_sampler *sampler;
+static struct bc_samples store; /* what was taken; on rank 0 */
+
+static int slowest_rank(void) { return bc_samples_slowest_rank(&store, ranks); }
 
 /* ---- a source whose values and durations are known ------------------------------------------- */
 
@@ -41,7 +44,8 @@ static void take(void *context, double *values)
     script->rounds++;
 }
 
-static enum bc_end run(struct script *script, const struct bc_plan *plan, int slowest_of)
+/* Appends a visit to the samples. */
+static enum bc_end visit(struct script *script, const struct bc_plan *plan, int slowest_of)
 {
     script->rounds = 0;
     const struct bc_source source = {
@@ -53,7 +57,13 @@ static enum bc_end run(struct script *script, const struct bc_plan *plan, int sl
         .between = note_between,
         .between_context = script,
     };
-    return bc_sampler_run(sampler, &source, plan);
+    return bc_sampler_run(sampler, &source, plan, &store);
+}
+
+static enum bc_end run(struct script *script, const struct bc_plan *plan, int slowest_of)
+{
+    bc_samples_free(&store);
+    return visit(script, plan, slowest_of);
 }
 
 static struct bc_plan fixed_plan(int64_t rounds)
@@ -94,15 +104,14 @@ static void slowest_value_is_the_sample(void **state)
     struct script script = {.value = rotating, .quantities = 3};
     const struct bc_plan plan = fixed_plan(600);
     run(&script, &plan, 0);
-    const struct bc_samples *const samples = bc_sampler_samples(sampler);
     if (rank != 0) {
-        assert_int_equal(samples->count, 0);
+        assert_int_equal(store.count, 0);
         return;
     }
-    assert_int_equal(samples->count, 600);
+    assert_int_equal(store.count, 600);
     for (int i = 0; i < 600; i++)
         for (int q = 0; q < 3; q++)
-            assert_near(samples->values[q][i], 1000.0 * i + ranks - 1 + 0.25 * q, 0.0);
+            assert_near(store.values[q][i], 1000.0 * i + ranks - 1 + 0.25 * q, 0.0);
 }
 
 static void slowest_rank_is_named(void **state)
@@ -111,16 +120,16 @@ static void slowest_rank_is_named(void **state)
     struct script script = {.value = mostly_last, .quantities = 2};
     const struct bc_plan plan = fixed_plan(300);
     run(&script, &plan, 0);
-    const int of_first = bc_sampler_slowest_rank(sampler);
+    const int of_first = slowest_rank();
     run(&script, &plan, 1);
-    const int of_second = bc_sampler_slowest_rank(sampler);
-    /* Earlier runs do not count. */
+    const int of_second = slowest_rank();
+    /* Samples of the runs before were removed and do not count. */
     const struct bc_plan three = fixed_plan(3);
     run(&script, &three, 0);
-    const int of_three = bc_sampler_slowest_rank(sampler);
+    const int of_three = slowest_rank();
     const struct bc_plan two = fixed_plan(2);
     run(&script, &two, 0);
-    const int tie = bc_sampler_slowest_rank(sampler);
+    const int tie = slowest_rank();
     assert_int_equal(of_first, rank == 0 ? ranks - 1 : -1);
     assert_int_equal(of_second, rank == 0 ? 0 : -1);
     assert_int_equal(of_three, rank == 0 ? ranks - 1 : -1);
@@ -142,23 +151,49 @@ static void own_clock_comes_off(void **state)
         .value = slow_clocks, .quantities = 2, .clock_ns = rank == 0 ? 10.0 : 300.0};
     const struct bc_plan plan = fixed_plan(300);
     run(&script, &plan, 1);
-    const struct bc_samples *const samples = bc_sampler_samples(sampler);
-    const int slowest = bc_sampler_slowest_rank(sampler);
-    for (size_t i = 0; i < samples->count; i++)
+    const int slowest = slowest_rank();
+    for (size_t i = 0; i < store.count; i++)
         for (int q = 0; q < 2; q++)
-            assert_near(samples->values[q][i], 1000.0 + q, 0.0);
-    assert_int_equal(samples->count, rank == 0 ? 300 : 0);
+            assert_near(store.values[q][i], 1000.0 + q, 0.0);
+    assert_int_equal(store.count, rank == 0 ? 300 : 0);
     assert_int_equal(slowest, rank == 0 ? 0 : -1);
 }
 
-static void new_sampler_has_nothing(void **state)
+static void new_store_has_nothing(void **state)
 {
     (void)state;
     struct bc_sampler *const fresh = bc_sampler_create(MPI_COMM_WORLD);
-    assert_int_equal(bc_sampler_samples(fresh)->count, 0);
-    assert_int_equal(bc_sampler_slowest_rank(fresh), -1);
+    bc_samples_free(&store);
+    assert_int_equal(store.count, 0);
+    assert_int_equal(slowest_rank(), -1);
     bc_sampler_destroy(fresh);
     bc_sampler_destroy(NULL);
+}
+
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+/* Each run appends a visit on rank 0; other ranks' stores stay as they are. */
+static void runs_append_visits(void **state)
+{
+    (void)state;
+    static const int numbers[] = {5, 300, 1};
+    struct script script = {.value = rotating, .quantities = 2};
+    bc_samples_free(&store);
+    for (size_t v = 0; v < COUNT(numbers); v++) {
+        const struct bc_plan plan = fixed_plan(numbers[v]);
+        visit(&script, &plan, 0);
+    }
+    assert_int_equal(store.visits, rank == 0 ? COUNT(numbers) : 0);
+    assert_int_equal(store.count, rank == 0 ? 5 + 300 + 1 : 0);
+    for (size_t v = 0; v < store.visits; v++) {
+        const struct bc_samples one = bc_samples_of_visit(&store, v);
+        assert_int_equal(one.count, numbers[v]);
+        for (int i = 0; i < numbers[v]; i++) {
+            assert_near(one.values[0][i], 1000.0 * i + ranks - 1, 0.0);
+            assert_near(one.values[1][i], 1000.0 * i + ranks - 1 + 0.25, 0.0);
+            assert_int_equal(one.slowest_rank[i], (2 * ranks - 1 - i % ranks) % ranks);
+        }
+    }
 }
 
 /* ---- ranks that start together --------------------------------------------------------------- */
@@ -169,6 +204,7 @@ struct late_script {
     struct bc_starts starts;
     int every; /* each `every`-th round is missed; 0: none */
     int64_t repetitions;
+    bool one;       /* there is one quantity, not two */
     bool idle;      /* the last rank has no part */
     double round_s; /* how long a round takes */
     int rounds;
@@ -183,37 +219,45 @@ static void take_late(void *context, double *values)
     const double repetitions = (double)script->repetitions;
     script->starts.start_ns[0] = late ? 1e6 : 1000.0 * rank;
     values[0] = 100000.0 / repetitions;
-    script->starts.start_ns[1] = 0.0;
-    values[1] = 1000.0 * rank / repetitions;
+    if (!script->one) {
+        script->starts.start_ns[1] = 0.0;
+        values[1] = 1000.0 * rank / repetitions;
+    }
     if (script->idle && rank == ranks - 1)
         values[0] = values[1] = -INFINITY;
     if (script->round_s > 0.0)
         sleep_s(script->round_s);
 }
 
-static enum bc_end run_late(struct late_script *script, const struct bc_plan *plan)
+/* Appends a visit to the samples, or to their last visit if the plan adds to it. */
+static enum bc_end visit_late(struct late_script *script, const struct bc_plan *plan)
 {
     script->starts.late_ns = 1e5;
     if (script->repetitions == 0)
         script->repetitions = 1;
     const struct bc_source source = {
-        .quantities = 2,
+        .quantities = script->one ? 1 : 2,
         .take = take_late,
         .context = script,
         .starts = &script->starts,
         .repetitions = script->repetitions,
         .clock_ns = script->clock_ns,
     };
-    return bc_sampler_run(sampler, &source, plan);
+    return bc_sampler_run(sampler, &source, plan, &store);
+}
+
+static enum bc_end run_late(struct late_script *script, const struct bc_plan *plan)
+{
+    bc_samples_free(&store);
+    return visit_late(script, plan);
 }
 
 /* How many samples of quantity 0 are `ns`. */
 static int samples_of(double ns)
 {
-    const struct bc_samples *const samples = bc_sampler_samples(sampler);
     int count = 0;
-    for (size_t i = 0; i < samples->count; i++)
-        count += fabs(samples->values[0][i] - ns) < 1e-6;
+    for (size_t i = 0; i < store.count; i++)
+        count += fabs(store.values[0][i] - ns) < 1e-6;
     return count;
 }
 
@@ -224,7 +268,7 @@ static void sample_is_first_start_to_last_end(void **state)
     const struct bc_plan plan = fixed_plan(300);
     run_late(&script, &plan);
     const int right = samples_of(100000.0 + 1000.0 * (ranks - 1));
-    const int slowest = bc_sampler_slowest_rank(sampler);
+    const int slowest = slowest_rank();
     run_late(&tenth, &plan);
     const int right_tenth = samples_of(10000.0 + 100.0 * (ranks - 1));
     run_late(&idle, &plan);
@@ -252,7 +296,7 @@ static void last_rank_takes_its_own_clock_off(void **state)
     const int of_last = samples_of(100000.0 + 1000.0 * (ranks - 1) - 50.0);
     run_late(&slow, &plan);
     const int of_last_but_one = samples_of(100000.0 + 1000.0 * (ranks - 2) - 50.0);
-    const int slowest = bc_sampler_slowest_rank(sampler);
+    const int slowest = slowest_rank();
     if (rank != 0)
         return;
     assert_int_equal(of_last, 300);
@@ -268,12 +312,12 @@ static void missed_rounds_are_taken_again(void **state)
     plan.retakes = 1000;
     const enum bc_end end = run_late(&script, &plan);
     const int right = samples_of(100000.0 + 1000.0 * (ranks - 1));
-    const int slowest = bc_sampler_slowest_rank(sampler);
+    const int slowest = slowest_rank();
     if (rank != 0)
         return;
     assert_int_equal(end, BC_END_SETTLED);
     assert_int_equal(right, 300);
-    assert_int_equal(bc_sampler_samples(sampler)->count, 300);
+    assert_int_equal(store.count, 300);
     assert_in_range(script.starts.missed, 100, 200);
     assert_int_equal(script.starts.rounds, 300 + script.starts.missed);
     assert_int_equal(script.starts.used, 0);
@@ -290,20 +334,21 @@ static void runs_go_on(void **state)
     plan.retakes = 1000;
     const struct bc_plan anew = {.min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
     run_late(&on_time, &anew);
-    run_late(&on_time, &plan);
-    const size_t five = bc_sampler_samples(sampler)->count;
-    run_late(&on_time, &plan);
-    const size_t still = bc_sampler_samples(sampler)->count;
+    visit_late(&on_time, &plan);
+    const size_t five = store.count;
+    visit_late(&on_time, &plan);
+    const size_t still = store.count;
     run_late(&on_time, &anew);
     plan.max_rounds = plan.min_rounds = 2;
     plan.deadline_s = bc_elapsed_s() - 1.0;
-    run_late(&late, &plan); /* nothing, as there is no time */
-    const size_t one = bc_sampler_samples(sampler)->count;
+    visit_late(&late, &plan); /* nothing, as there is no time */
+    const size_t one = store.count;
     if (rank != 0)
         return;
     assert_int_equal(five, 5);
     assert_int_equal(still, 5);
     assert_int_equal(one, 1);
+    assert_int_equal(store.visits, 1);
     assert_int_equal(on_time.starts.rounds, 1 + 4 + 1);
     assert_int_equal(late.starts.rounds, 0);
 }
@@ -318,13 +363,15 @@ static void misses_of_runs_that_go_on(void **state)
     plan.retakes = 1000;
     plan.deadline_s = bc_elapsed_s() - 1.0;
     sampler = bc_sampler_create(MPI_COMM_WORLD);
-    run_late(&late, &plan);
+    bc_samples_free(&store);
+    bc_samples_begin_visit(&store);
+    visit_late(&late, &plan);
     const int64_t used = late.starts.used;
-    const size_t none = bc_sampler_samples(sampler)->count;
+    const size_t none = store.count;
     plan.grace_rounds = 1;
     plan.grace_s = 10.0;
-    run_late(&late, &plan);
-    const size_t one = bc_sampler_samples(sampler)->count;
+    visit_late(&late, &plan);
+    const size_t one = store.count;
     bc_sampler_destroy(sampler);
     sampler = usual;
     if (rank != 0)
@@ -334,6 +381,46 @@ static void misses_of_runs_that_go_on(void **state)
     assert_int_equal(none, 0);
     assert_int_equal(late.starts.used, 1);
     assert_int_equal(one, 1);
+}
+
+/* The missed rounds of a visit are not used in the next one, which has its own number of rounds. */
+static void misses_stay_in_their_visit(void **state)
+{
+    (void)state;
+    struct late_script late = {.every = 3}, on_time = {0};
+    struct bc_plan plan = fixed_plan(30);
+    plan.retakes = 1000;
+    run_late(&late, &plan);
+    plan.deadline_s = bc_elapsed_s() - 1.0;
+    plan.grace_rounds = 3;
+    const enum bc_end end = visit_late(&on_time, &plan);
+    if (rank != 0)
+        return;
+    assert_true(late.starts.missed > 3);
+    assert_int_equal(end, BC_END_TIME);
+    assert_int_equal(on_time.starts.used, 0);
+    assert_int_equal(store.count, 31);
+    assert_int_equal(bc_samples_in_visit(&store), 1);
+}
+
+/* A sampler takes visits of sources with one quantity, then with two. */
+static void misses_of_more_quantities(void **state)
+{
+    (void)state;
+    struct late_script one = {.every = 2, .one = true}, two = {.every = 2};
+    struct bc_plan plan = fixed_plan(300);
+    plan.retakes = 1000;
+    run_late(&one, &plan);
+    const int right_one = samples_of(100000.0 + 1000.0 * (ranks - 1));
+    run_late(&two, &plan);
+    const int right_two = samples_of(100000.0 + 1000.0 * (ranks - 1));
+    if (rank != 0)
+        return;
+    assert_true(one.starts.missed > 0 && two.starts.missed > 0);
+    assert_int_equal(right_one, 300);
+    assert_int_equal(right_two, 300);
+    for (size_t i = 0; i < store.count; i++)
+        assert_near(store.values[1][i], 1000.0 * (ranks - 1), 0.0);
 }
 
 /* No more than `retakes` missed rounds are dropped. */
@@ -367,7 +454,7 @@ static void no_round_is_lost_when_time_is_up(void **state)
         if (rank != 0)
             continue;
         assert_int_equal(end, BC_END_TIME);
-        assert_true(bc_sampler_samples(sampler)->count >= 3);
+        assert_true(store.count >= 3);
         assert_int_equal(script.starts.used, late);
         assert_int_equal(late, every == 1 ? script.starts.missed : 0);
         assert_true(script.starts.missed > 0);
@@ -389,7 +476,7 @@ static void fixed_number_is_exact(void **state)
         const struct bc_plan plan = fixed_plan(numbers[i]);
         ends[i] = run(&script, &plan, 0);
         taken[i] = script.rounds;
-        kept[i] = bc_sampler_samples(sampler)->count;
+        kept[i] = store.count;
     }
     for (int i = 0; i < CASES; i++) {
         assert_int_equal(taken[i], numbers[i]);
@@ -432,7 +519,7 @@ static void settled_is_asked_at_growing_counts(void **state)
         assert_int_equal(looks.number, 0);
         return;
     }
-    assert_int_equal(bc_sampler_samples(sampler)->count, 2000);
+    assert_int_equal(store.count, 2000);
     /* log(2000 / 30) / log(1.25) = 18.8 */
     assert_in_range(looks.number, 15, 20);
     assert_int_equal(looks.counts[0], 30);
@@ -440,6 +527,32 @@ static void settled_is_asked_at_growing_counts(void **state)
         assert_true(4 * looks.counts[i] >= 5 * looks.counts[i - 1]);
         assert_true(looks.counts[i] <= looks.counts[i - 1] * 5 / 4 + 1);
     }
+}
+
+/* `settled` is asked about the visit in hand, as if it were the first one. */
+static void settled_is_asked_in_each_visit(void **state)
+{
+    (void)state;
+    struct script script = {.value = rotating, .quantities = 1};
+    struct looks looks[3];
+    enum bc_end ends[COUNT(looks)];
+    bc_samples_free(&store);
+    for (size_t v = 0; v < COUNT(looks); v++) {
+        looks[v] = (struct looks){.stop_at = 3};
+        const struct bc_plan plan = {.min_rounds = 10,
+                                     .max_rounds = 100000,
+                                     .deadline_s = INFINITY,
+                                     .settled = look,
+                                     .context = &looks[v]};
+        ends[v] = visit(&script, &plan, 0);
+    }
+    for (size_t v = 0; v < COUNT(looks); v++) {
+        assert_int_equal(ends[v], BC_END_SETTLED);
+        assert_int_equal(looks[v].number, rank == 0 ? 3 : 0);
+        assert_int_equal(looks[v].counts[0], rank == 0 ? 10 : 0);
+        assert_int_equal(looks[v].counts[2], rank == 0 ? 17 : 0);
+    }
+    assert_int_equal(store.count, rank == 0 ? 3 * 17 : 0);
 }
 
 static void settled_ends_the_run(void **state)
@@ -585,10 +698,9 @@ static void warmup_is_not_counted(void **state)
     assert_int_equal(script.rounds, 30);
     if (rank != 0)
         return;
-    const struct bc_samples *const samples = bc_sampler_samples(sampler);
-    assert_int_equal(samples->count, 20);
+    assert_int_equal(store.count, 20);
     for (int i = 0; i < 20; i++)
-        assert_near(samples->values[0][i], 1000.0 * (10 + i) + ranks - 1, 0.0);
+        assert_near(store.values[0][i], 1000.0 * (10 + i) + ranks - 1, 0.0);
 }
 
 static void warmup_until_the_median_settles(void **state)
@@ -601,7 +713,7 @@ static void warmup_until_the_median_settles(void **state)
     const int until_steady = script.rounds;
     double first = 100.0;
     if (rank == 0)
-        first = bc_sampler_samples(sampler)->values[0][0];
+        first = store.values[0][0];
     script.value = constant;
     run(&script, &plan, 0);
     const int when_steady = script.rounds;
@@ -631,7 +743,7 @@ static void warmup_obeys_the_deadline(void **state)
     assert_int_equal(end, BC_END_TIME);
     assert_in_range(script.rounds, 1, 300);
     if (rank == 0)
-        assert_in_range(bc_sampler_samples(sampler)->count, 1, 10);
+        assert_in_range(store.count, 1, 10);
 }
 
 /* Warm-up that looks for a steady state gets a share of the time, not all of it. */
@@ -646,23 +758,30 @@ static void automatic_warmup_leaves_time(void **state)
                                  .warmup_rounds = -1};
     run(&script, &plan, 0);
     if (rank == 0)
-        assert_true(bc_sampler_samples(sampler)->count * 2 > (size_t)script.rounds);
+        assert_true(store.count * 2 > (size_t)script.rounds);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static void create_sampler(void) { sampler = bc_sampler_create(MPI_COMM_WORLD); }
 
-static void destroy_sampler(void) { bc_sampler_destroy(sampler); }
+static void destroy_sampler(void)
+{
+    bc_samples_free(&store);
+    bc_sampler_destroy(sampler);
+}
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(slowest_value_is_the_sample),
     cmocka_unit_test(slowest_rank_is_named),
-    cmocka_unit_test(new_sampler_has_nothing),
+    cmocka_unit_test(new_store_has_nothing),
+    cmocka_unit_test(runs_append_visits),
     cmocka_unit_test(own_clock_comes_off),
     cmocka_unit_test(sample_is_first_start_to_last_end),
     cmocka_unit_test(last_rank_takes_its_own_clock_off),
     cmocka_unit_test(missed_rounds_are_taken_again),
+    cmocka_unit_test(misses_stay_in_their_visit),
+    cmocka_unit_test(misses_of_more_quantities),
     cmocka_unit_test(retakes_have_an_end),
     cmocka_unit_test(runs_go_on),
     cmocka_unit_test(misses_of_runs_that_go_on),
@@ -670,6 +789,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_round_is_lost_when_time_is_up),
     cmocka_unit_test(fixed_number_is_exact),
     cmocka_unit_test(settled_is_asked_at_growing_counts),
+    cmocka_unit_test(settled_is_asked_in_each_visit),
     cmocka_unit_test(settled_ends_the_run),
     cmocka_unit_test(rank_0_has_the_plan),
     cmocka_unit_test(deadline_is_obeyed),

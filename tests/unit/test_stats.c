@@ -240,6 +240,299 @@ static void median_interval_is_narrowest_that_covers(void **state)
     }
 }
 
+/* ---- the interval of a quantile -------------------------------------------------------------- */
+
+static void quantile_interval_ranks(void **state)
+{
+    (void)state;
+    /* By exact fractions: the largest lo with P(X < lo) <= 2.5 % (or 10 %), the smallest hi with
+       P(X >= hi) <= that, X binomial; 0: there is none. */
+    static const struct {
+        size_t count;
+        double p, confidence, lo, hi;
+    } known[] = {
+        {12, 0.25, 0.95, 0, 0},    {13, 0.25, 0.95, 1, 7},       {15, 0.25, 0.95, 1, 8},
+        {20, 0.25, 0.95, 2, 10},   {30, 0.25, 0.95, 3, 13},      {50, 0.25, 0.95, 7, 20},
+        {100, 0.25, 0.95, 17, 35}, {1000, 0.25, 0.95, 223, 278}, {8, 0.25, 0.8, 0, 0},
+        {10, 0.25, 0.8, 1, 5},     {30, 0.25, 0.8, 5, 12},       {5, 0.5, 0.95, 0, 0},
+        {6, 0.5, 0.95, 1, 6},      {20, 0.5, 0.95, 6, 15},       {1000, 0.5, 0.95, 469, 532},
+        {30, 0.9, 0.95, 0, 0},     {36, 0.9, 0.95, 29, 36},      {100, 0.9, 0.95, 84, 96},
+    };
+    for (size_t i = 0; i < COUNT(known); i++) {
+        double *const values = ascending(known[i].count);
+        const struct bc_interval interval =
+            bc_quantile_interval(values, known[i].count, known[i].p, known[i].confidence);
+        if (known[i].lo > 0.0) {
+            assert_near(interval.lo, known[i].lo, 0.0);
+            assert_near(interval.hi, known[i].hi, 0.0);
+        } else {
+            assert_true(isnan(interval.lo) && isnan(interval.hi));
+        }
+        free(values);
+    }
+}
+
+/* P(X < k) of a binomial X. */
+static double binomial_below(size_t count, double p, size_t k)
+{
+    double term = pow(1.0 - p, (double)count), below = 0.0;
+    for (size_t i = 0; i < k; i++) {
+        below += term;
+        term *= (double)(count - i) / (double)(i + 1) * p / (1.0 - p);
+    }
+    return below;
+}
+
+static void quantile_interval_is_narrowest_that_covers(void **state)
+{
+    (void)state;
+    static const double ps[] = {0.05, 0.25, 0.5, 0.6, 0.9};
+    static const double confidences[] = {0.8, 0.95, 0.99};
+    for (size_t count = 0; count <= 200; count++) {
+        double *const values = ascending(count);
+        for (size_t i = 0; i < COUNT(ps) * COUNT(confidences); i++) {
+            const double p = ps[i % COUNT(ps)];
+            const double tail = (1.0 - confidences[i / COUNT(ps)]) / 2.0;
+            const struct bc_interval interval =
+                bc_quantile_interval(values, count, p, 1.0 - 2.0 * tail);
+            const bool exists = binomial_below(count, p, 1) <= tail &&
+                                1.0 - binomial_below(count, p, count) <= tail;
+            assert_true(isnan(interval.lo) == !exists && isnan(interval.hi) == !exists);
+            if (!exists)
+                continue;
+            const size_t lo = (size_t)interval.lo, hi = (size_t)interval.hi;
+            assert_true(binomial_below(count, p, lo) <= tail + 1e-12);
+            assert_true(binomial_below(count, p, lo + 1) > tail - 1e-12);
+            assert_true(1.0 - binomial_below(count, p, hi) <= tail + 1e-12);
+            assert_true(1.0 - binomial_below(count, p, hi - 1) > tail - 1e-12);
+        }
+        free(values);
+    }
+}
+
+static bool same_interval(struct bc_interval a, struct bc_interval b)
+{
+    return (isnan(a.lo) && isnan(a.hi) && isnan(b.lo) && isnan(b.hi)) ||
+           (a.lo == b.lo && a.hi == b.hi);
+}
+
+static void quantile_interval_of_the_median(void **state)
+{
+    (void)state;
+    static const double confidences[] = {0.5, 0.8, 0.9, 0.95, 0.99, 0.999};
+    for (size_t count = 0; count <= 300; count++) {
+        double *const values = ascending(count);
+        for (size_t i = 0; i < COUNT(confidences); i++)
+            assert_true(same_interval(bc_quantile_interval(values, count, 0.5, confidences[i]),
+                                      bc_median_interval(values, count, confidences[i])));
+        free(values);
+    }
+}
+
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+static void pseudomedian_of_known_data(void **state)
+{
+    (void)state;
+    /* Hollander, Wolfe and Chicken, table 3.1: the depression of nine patients, before and after;
+       R: wilcox.test(..., conf.int = TRUE) has the same. */
+    static const double depression[] = {-0.952, 0.147,  -1.022, -0.430, -0.620,
+                                        -0.590, -0.490, 0.080,  -0.010};
+    const struct bc_summary summary = bc_pseudomedian(depression, 9, 0.95);
+    assert_int_equal(summary.count, 9);
+    assert_near(summary.value, -0.460, 1e-12);
+    assert_near(summary.interval.lo, -0.786, 1e-12);
+    assert_near(summary.interval.hi, -0.010, 1e-12);
+    assert_true(isnan(summary.sd) && isnan(summary.p99) && isnan(summary.max));
+    /* Means of pairs: 1, 1.5, 2, 5.5, 6, 10. */
+    static const double three[] = {10.0, 1.0, 2.0};
+    assert_near(bc_pseudomedian(three, 3, 0.95).value, 3.75, 1e-12);
+}
+
+/* 1, 2, 4, 8 and so on: the means of pairs have an order that is known by hand. */
+static const double doubling[] = {4, 256, 1, 16, 2, 8, 512, 64, 32, 128};
+
+static void pseudomedian_interval_by_hand(void **state)
+{
+    (void)state;
+    static const double first_six[] = {4, 1, 16, 2, 8, 32},
+                        first_seven[] = {4, 1, 16, 2, 8, 64, 32};
+    const struct bc_interval six = bc_pseudomedian(first_six, 6, 0.95).interval;
+    assert_near(six.lo, 1.0, 0.0);
+    assert_near(six.hi, 32.0, 0.0);
+    /* 1, 1.5, 2; 64, 48, 40 */
+    const struct bc_interval seven = bc_pseudomedian(first_seven, 7, 0.95).interval;
+    assert_near(seven.lo, 2.0, 0.0);
+    assert_near(seven.hi, 40.0, 0.0);
+    /* 1, 1.5, 2, 2.5, 3, 4, 4.5, 5, 6; half of 512 and 512, 256, 128 and so on until 2 */
+    const struct bc_interval ten = bc_pseudomedian(doubling, 10, 0.95).interval;
+    assert_near(ten.lo, 6.0, 0.0);
+    assert_near(ten.hi, 257.0, 0.0);
+    /* At 99 % minimum and maximum of 8. */
+    static const double eight[] = {4, 1, 16, 2, 8, 64, 32, 128};
+    const struct bc_interval wide = bc_pseudomedian(eight, 8, 0.99).interval;
+    assert_near(wide.lo, 1.0, 0.0);
+    assert_near(wide.hi, 128.0, 0.0);
+}
+
+static void pseudomedian_of_few_is_students(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count < 6; count++)
+        assert_true(same_interval(bc_pseudomedian(doubling, count, 0.95).interval,
+                                  bc_mean_interval(doubling, count, 0.95)));
+    assert_true(same_interval(bc_pseudomedian(doubling, 7, 0.99).interval,
+                              bc_mean_interval(doubling, 7, 0.99)));
+    assert_true(!isnan(bc_pseudomedian(doubling, 2, 0.95).interval.lo));
+    assert_near(bc_pseudomedian(doubling, 1, 0.95).value, 4.0, 0.0);
+    assert_true(isnan(bc_pseudomedian(doubling, 1, 0.95).interval.lo));
+    assert_true(isnan(bc_pseudomedian(doubling, 0, 0.95).value));
+}
+
+/* The means of all pairs of `count` values, sorted. */
+static double *sorted_pair_means(const double *values, size_t count)
+{
+    double *const means = malloc(count * (count + 1) / 2 * sizeof *means);
+    size_t next = 0;
+    assert_non_null(means);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j <= i; j++)
+            means[next++] = (values[i] + values[j]) / 2.0;
+    bc_sort(means, next);
+    return means;
+}
+
+/* The critical values of Wilcoxon's signed rank sum at 5 %, two-sided (McCornack, "Extended Tables
+   of the Wilcoxon Matched Pair Signed Rank Statistic", JASA 60 (1965)): so many means of pairs lie
+   beyond either end. Above 50 values the product goes by the normal distribution. */
+static void pseudomedian_interval_ranks(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count, critical, tolerance;
+    } known[] = {
+        {6, 0, 0},    {7, 2, 0},    {8, 3, 0},    {9, 5, 0},    {10, 8, 0},   {11, 10, 0},
+        {12, 13, 0},  {13, 17, 0},  {14, 21, 0},  {15, 25, 0},  {20, 52, 0},  {25, 89, 0},
+        {30, 137, 0}, {40, 264, 0}, {50, 434, 0}, {51, 453, 1}, {60, 648, 1}, {100, 1955, 2},
+    };
+    struct random random = random_from(4);
+    for (size_t i = 0; i < COUNT(known); i++) {
+        const size_t count = known[i].count, pairs = count * (count + 1) / 2;
+        const size_t place = known[i].critical, tolerance = known[i].tolerance;
+        double values[100];
+        for (size_t v = 0; v < count; v++)
+            values[v] = exp(random_normal(&random));
+        double *const means = sorted_pair_means(values, count);
+        const struct bc_summary summary = bc_pseudomedian(values, count, 0.95);
+        assert_near(summary.value, bc_quantile(means, pairs, 0.5), 0.0);
+        const size_t top = pairs - 1 - place;
+        assert_true(summary.interval.lo >= means[place - tolerance] &&
+                    summary.interval.lo <= means[place + tolerance]);
+        assert_true(summary.interval.hi >= means[top - tolerance] &&
+                    summary.interval.hi <= means[top + tolerance]);
+        free(means);
+    }
+}
+
+static bool same_summary(const struct bc_summary *a, const struct bc_summary *b)
+{
+    return a->count == b->count && a->value == b->value && a->sd == b->sd && a->p99 == b->p99 &&
+           a->max == b->max && same_interval(a->interval, b->interval);
+}
+
+/* Three visits of 5, 1 and 4 samples, with medians 3, 20 and 8 and means 4, 20 and 9. */
+static const double in_visits[] = {3, 1, 2, 10, 4, 20, 7, 15, 9, 5};
+static const size_t visit_starts[] = {0, 5, 6};
+
+static void visits_are_one_observation_each(void **state)
+{
+    (void)state;
+    static const double medians[] = {3, 20, 8}, means[] = {4, 20, 9};
+    double sorted[COUNT(in_visits)];
+    for (int e = BC_MEDIAN; e <= BC_MEAN; e++) {
+        const enum bc_estimator estimator = (enum bc_estimator)e;
+        const bool mean = estimator == BC_MEAN;
+        const struct bc_summary summary =
+            bc_summarize_visits(in_visits, 10, visit_starts, 3, estimator, 0.95);
+        memcpy(sorted, in_visits, sizeof sorted);
+        const struct bc_summary all = bc_summarize(sorted, 10, estimator, 0.95);
+        assert_near(summary.value, mean ? 11.0 : bc_pseudomedian(medians, 3, 0.95).value, 1e-12);
+        assert_true(
+            same_interval(summary.interval, bc_mean_interval(mean ? means : medians, 3, 0.95)));
+        /* These are of all samples together. */
+        assert_int_equal(summary.count, 10);
+        assert_near(summary.sd, all.sd, 0.0);
+        assert_near(summary.p99, all.p99, 0.0);
+        assert_near(summary.max, 20.0, 0.0);
+    }
+}
+
+static void visits_without_samples_do_not_count(void **state)
+{
+    (void)state;
+    static const size_t with_empty[] = {0, 0, 5, 5, 6, 10};
+    for (int e = BC_MEDIAN; e <= BC_MEAN; e++) {
+        const enum bc_estimator estimator = (enum bc_estimator)e;
+        const struct bc_summary full =
+            bc_summarize_visits(in_visits, 10, visit_starts, 3, estimator, 0.95);
+        const struct bc_summary gaps =
+            bc_summarize_visits(in_visits, 10, with_empty, 6, estimator, 0.95);
+        assert_true(same_summary(&full, &gaps));
+    }
+}
+
+static void one_visit_is_all_samples(void **state)
+{
+    (void)state;
+    static const size_t one[] = {0}, among_empty[] = {0, 0, 10};
+    static const struct {
+        const size_t *starts;
+        size_t visits;
+    } cases[] = {{NULL, 0}, {one, 1}, {among_empty, 3}};
+    double sorted[COUNT(in_visits)];
+    for (int e = BC_MEDIAN; e <= BC_MEAN; e++)
+        for (size_t i = 0; i < COUNT(cases); i++) {
+            memcpy(sorted, in_visits, sizeof sorted);
+            const struct bc_summary all = bc_summarize(sorted, 10, (enum bc_estimator)e, 0.95);
+            const struct bc_summary visits = bc_summarize_visits(
+                in_visits, 10, cases[i].starts, cases[i].visits, (enum bc_estimator)e, 0.95);
+            assert_true(same_summary(&all, &visits));
+        }
+    const struct bc_summary none = bc_summarize_visits(in_visits, 0, one, 1, BC_MEDIAN, 0.95);
+    assert_int_equal(none.count, 0);
+    assert_true(isnan(none.value) && isnan(none.interval.lo) && isnan(none.interval.hi));
+}
+
+/* Where a clock's steps are long, all visits have the same median. */
+static void visits_that_agree_have_the_interval_of_all(void **state)
+{
+    (void)state;
+    enum { VISITS = 7, IN_VISIT = 5 };
+    double samples[VISITS * IN_VISIT], sorted[VISITS * IN_VISIT];
+    size_t starts[VISITS];
+    for (size_t v = 0; v < VISITS; v++)
+        starts[v] = v * IN_VISIT;
+    for (int i = 0; i < VISITS * IN_VISIT; i++)
+        samples[i] = 100.0 + 10.0 * (i % IN_VISIT - 2);
+    for (size_t visits = 2; visits <= VISITS; visits++)
+        for (int e = BC_MEDIAN; e <= BC_MEAN; e++) {
+            const size_t count = visits * IN_VISIT;
+            memcpy(sorted, samples, count * sizeof *sorted);
+            const struct bc_summary all = bc_summarize(sorted, count, (enum bc_estimator)e, 0.95);
+            const struct bc_summary agreed =
+                bc_summarize_visits(samples, count, starts, visits, (enum bc_estimator)e, 0.95);
+            assert_near(agreed.value, 100.0, 0.0);
+            assert_true(same_interval(agreed.interval, all.interval));
+            assert_true(agreed.interval.lo < 100.0 && agreed.interval.hi > 100.0);
+        }
+    /* One visit that differs. */
+    samples[2] = 101.0;
+    const struct bc_summary differ =
+        bc_summarize_visits(samples, VISITS * IN_VISIT, starts, VISITS, BC_MEDIAN, 0.95);
+    assert_near(differ.interval.lo, 100.0, 0.0);
+    assert_near(differ.interval.hi, 100.5, 0.0);
+}
+
 /* ---- summaries ------------------------------------------------------------------------------- */
 
 static void summary_of_each_estimator(void **state)
@@ -511,6 +804,185 @@ static void adaptive_samples_cover_the_median(void **state)
     assert_true(good);
 }
 
+/* ---- coverage by visits, by simulation ------------------------------------------------------- */
+
+#define RUNS 2000
+#define VISIT_SAMPLES 30
+#define VISITS_MAX 12 /* of a row that is visited until it is precise */
+#define SAMPLE_S 0.001
+#define STATE_S 5.0
+#define STATES 32 /* more than a run has */
+
+/* What a machine does while samples are taken, and while other rows are visited: noise in which
+   each sample resembles the one before it (autoregressive, of order 1); a steady rise; states, each
+   of which lasts STATE_S and is 1 or `jump` at random; and what differs from visit to visit, where
+   buffers lie, say. */
+struct stream {
+    const char *name;
+    double rho;         /* the correlation of a sample with the one before it */
+    double drift;       /* the rise from the first sample of a run to the last */
+    double jump;        /* 0: no states */
+    double offset;      /* standard deviation of what a visit adds to its samples */
+    int visits;         /* of a run */
+    size_t passing;     /* samples that pass between two visits */
+    bool until_precise; /* then up to VISITS_MAX visits, until the interval is precise to 2 % */
+    bool no_promise;    /* coverage is printed, not checked */
+};
+
+#define NOISE 0.05 /* standard deviation of a sample */
+
+struct flow {
+    const struct stream *stream;
+    struct random *random;
+    double noise;   /* of the next sample, in standard deviations */
+    double passed;  /* samples so far */
+    double in_all;  /* samples of the run */
+    double state_s; /* the time in the first state before the run */
+    bool slow[STATES];
+};
+
+static struct flow begin_flow(const struct stream *stream, struct random *random)
+{
+    const double visits = stream->visits;
+    struct flow flow = {
+        .stream = stream,
+        .random = random,
+        .noise = random_normal(random),
+        .in_all = visits * VISIT_SAMPLES + (visits - 1.0) * (double)stream->passing,
+        .state_s = STATE_S * random_uniform(random),
+    };
+    for (size_t i = 0; i < STATES; i++)
+        flow.slow[i] = random_below(random, 2) == 1;
+    return flow;
+}
+
+/* Lets `count` samples pass. */
+static void pass(struct flow *flow, size_t count)
+{
+    const double kept = pow(flow->stream->rho, (double)count);
+    flow->noise = kept * flow->noise + sqrt(1.0 - kept * kept) * random_normal(flow->random);
+    flow->passed += (double)count;
+}
+
+static void take_visit(struct flow *flow, double *samples)
+{
+    const struct stream *const s = flow->stream;
+    const double offset = s->offset * random_normal(flow->random);
+    for (size_t i = 0; i < VISIT_SAMPLES; i++) {
+        const size_t state = (size_t)((flow->state_s + flow->passed * SAMPLE_S) / STATE_S);
+        const double rise = s->drift * (flow->passed + 0.5) / flow->in_all;
+        assert_true(state < STATES);
+        samples[i] = (s->jump > 0.0 && flow->slow[state] ? s->jump : 1.0) *
+                         (1.0 + rise + NOISE * flow->noise) +
+                     offset;
+        pass(flow, 1);
+    }
+}
+
+/* What a run finds by its visits, and what it would find if all samples were alike. */
+struct found {
+    int visits;
+    struct bc_interval by_visits, together;
+};
+
+static struct found simulate_run(const struct stream *stream, struct random *random)
+{
+    struct flow flow = begin_flow(stream, random);
+    double samples[VISITS_MAX * VISIT_SAMPLES];
+    size_t starts[VISITS_MAX], visits = 0, count = 0;
+    const size_t max = stream->until_precise ? VISITS_MAX : (size_t)stream->visits;
+    struct bc_summary summary = {.value = NAN, .interval = {NAN, NAN}};
+    while (visits < max && !(stream->until_precise && bc_is_precise(&summary, 0.02))) {
+        if (visits > 0)
+            pass(&flow, stream->passing);
+        starts[visits++] = count;
+        take_visit(&flow, samples + count);
+        count += VISIT_SAMPLES;
+        if (visits >= (size_t)stream->visits)
+            summary = bc_summarize_visits(samples, count, starts, visits, BC_MEDIAN, 0.95);
+    }
+    return (struct found){(int)visits, summary.interval,
+                          bc_summarize(samples, count, BC_MEDIAN, 0.95).interval};
+}
+
+/* The median of the samples of a run; with states the mean of many visits' medians. */
+static double center_of(const struct stream *stream, struct random *random)
+{
+    enum { MANY = 50000 };
+    double medians = 0.0, samples[VISIT_SAMPLES];
+    if (!(stream->jump > 0.0))
+        return 1.0 + stream->drift / 2.0;
+    for (int i = 0; i < MANY; i++) {
+        struct flow flow = begin_flow(stream, random);
+        take_visit(&flow, samples);
+        medians += bc_median(samples, VISIT_SAMPLES);
+    }
+    return medians / MANY;
+}
+
+/* Prints the shares of the runs whose intervals cover the true value; returns that by visits. */
+static double visits_coverage(const struct stream *stream, struct random *random)
+{
+    const double center = center_of(stream, random);
+    int visits = 0, by_visits = 0, together = 0;
+    for (int i = 0; i < RUNS; i++) {
+        const struct found found = simulate_run(stream, random);
+        visits += found.visits;
+        by_visits += encloses(found.by_visits, center);
+        together += encloses(found.together, center);
+    }
+    print_message("%-32s %4.1f visits: %6.2f %%; all samples together: %6.2f %%\n", stream->name,
+                  (double)visits / RUNS, 100.0 * by_visits / RUNS, 100.0 * together / RUNS);
+    return (double)by_visits / RUNS;
+}
+
+static void visits_cover_the_median(void **state)
+{
+    (void)state;
+    static const struct stream streams[] = {
+#define VISITS_OF(number) .visits = (number), .passing = 200
+        {"rho 0", .rho = 0.0, VISITS_OF(6)},
+        {"rho 0.5", .rho = 0.5, VISITS_OF(6)},
+        {"rho 0.8", .rho = 0.8, VISITS_OF(6)},
+        {"rho 0.9", .rho = 0.9, VISITS_OF(6)},
+        {"rho 0, offsets 5 %", .rho = 0.0, .offset = 0.05, VISITS_OF(6)},
+        {"rho 0.5, offsets 5 %", .rho = 0.5, .offset = 0.05, VISITS_OF(6)},
+        {"rho 0.8, offsets 5 %", .rho = 0.8, .offset = 0.05, VISITS_OF(6)},
+        {"rho 0.9, offsets 5 %", .rho = 0.9, .offset = 0.05, VISITS_OF(6)},
+        {"drift 10 %, rho 0", .rho = 0.0, .drift = 0.1, VISITS_OF(6)},
+        {"drift 10 %, rho 0.9", .rho = 0.9, .drift = 0.1, VISITS_OF(6)},
+        {"drift 10 %, rho 0.5, offsets 5 %", .rho = 0.5, .drift = 0.1, .offset = 0.05,
+         VISITS_OF(6)},
+        /* Few visits, whose interval is Student's, and more. */
+        {"rho 0.9", .rho = 0.9, VISITS_OF(2)},
+        {"rho 0.8, offsets 5 %", .rho = 0.8, .offset = 0.05, VISITS_OF(2)},
+        {"rho 0.8, offsets 5 %", .rho = 0.8, .offset = 0.05, VISITS_OF(3)},
+        {"rho 0.8, offsets 5 %", .rho = 0.8, .offset = 0.05, VISITS_OF(5)},
+        {"rho 0.8, offsets 5 %", .rho = 0.8, .offset = 0.05, VISITS_OF(12)},
+#define UNTIL_PRECISE VISITS_OF(6), .until_precise = true
+        {"offsets 1 %, until precise", .rho = 0.5, .offset = 0.01, UNTIL_PRECISE},
+        {"offsets 2 %, until precise", .rho = 0.5, .offset = 0.02, UNTIL_PRECISE},
+        {"offsets 3 %, until precise", .rho = 0.5, .offset = 0.03, UNTIL_PRECISE},
+    /* States of STATE_S. Where the visits of a run are closer to each other than that, a run may
+       see one state only, and its interval knows nothing of the other. */
+#define JUMPS(seconds)                                                                             \
+    .rho = 0.5, .jump = 1.3, .passing = (size_t)((seconds) / SAMPLE_S) - VISIT_SAMPLES
+        {"jumps 30 %, visits each 0.23 s", JUMPS(0.23), .visits = 6, .no_promise = true},
+        {"jumps 30 %, visits each 0.5 s", JUMPS(0.5), .visits = 6, .no_promise = true},
+        {"jumps 30 %, visits each 2.5 s", JUMPS(2.5), .visits = 6, .no_promise = true},
+        {"jumps 30 %, visits each 5 s", JUMPS(5.0), .visits = 6},
+        {"jumps 30 %, visits each 10 s", JUMPS(10.0), .visits = 6},
+        {"jumps, visits each 5 s, offsets", JUMPS(5.0), .visits = 6, .offset = 0.05},
+        {"jumps, each 5 s, until precise", JUMPS(5.0), .visits = 6, .until_precise = true},
+    };
+    struct random random = random_from(5);
+    bool good = true;
+    for (size_t i = 0; i < COUNT(streams); i++)
+        if (visits_coverage(&streams[i], &random) < 0.90 && !streams[i].no_promise)
+            good = false;
+    assert_true(good);
+}
+
 static void summaries_are_scaled(void **state)
 {
     (void)state;
@@ -539,11 +1011,23 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(median_interval_ranks),
     cmocka_unit_test(median_interval_needs_samples),
     cmocka_unit_test(median_interval_is_narrowest_that_covers),
+    cmocka_unit_test(quantile_interval_ranks),
+    cmocka_unit_test(quantile_interval_is_narrowest_that_covers),
+    cmocka_unit_test(quantile_interval_of_the_median),
+    cmocka_unit_test(pseudomedian_of_known_data),
+    cmocka_unit_test(pseudomedian_interval_by_hand),
+    cmocka_unit_test(pseudomedian_of_few_is_students),
+    cmocka_unit_test(pseudomedian_interval_ranks),
+    cmocka_unit_test(visits_are_one_observation_each),
+    cmocka_unit_test(visits_without_samples_do_not_count),
+    cmocka_unit_test(one_visit_is_all_samples),
+    cmocka_unit_test(visits_that_agree_have_the_interval_of_all),
     cmocka_unit_test(summary_of_each_estimator),
     cmocka_unit_test(stopping_needs_narrow_looks_in_a_row),
     cmocka_unit_test(stopping_takes_any_sign),
     cmocka_unit_test(looks_grow_by_a_quarter),
     cmocka_unit_test(fixed_samples_cover_the_median),
     cmocka_unit_test(adaptive_samples_cover_the_median),
+    cmocka_unit_test(visits_cover_the_median),
 };
 const struct test_program test_program = {.name = "stats", .tests = tests, .count = COUNT(tests)};

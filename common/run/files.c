@@ -1,0 +1,77 @@
+#include "common/run/files.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* False with the error set if result and samples are one file: by their names if no file exists
+   yet. */
+static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
+{
+    struct stat a, b;
+    const bool same =
+        s->output != NULL && (strcmp(s->output, s->dump_samples) == 0 ||
+                              (stat(s->output, &a) == 0 && stat(s->dump_samples, &b) == 0 &&
+                               S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino));
+    return !same ||
+           bc_error_set(error, "--dump-samples: '%.200s' is --output, too: use another file",
+                        s->dump_samples);
+}
+
+/* Opens what --dump-samples writes; before the result, since an error must not empty an old one. */
+static bool open_dump(struct bc_run *run, struct bc_error *error)
+{
+    const struct bc_settings *const s = &run->settings;
+    if (s->dump_samples == NULL)
+        return true;
+    if (!check_two_files(s, error))
+        return false;
+    run->dump = fopen(s->dump_samples, "w");
+    if (run->dump == NULL)
+        return bc_cannot_write("--dump-samples", s->dump_samples, error);
+    fputs("row\tquantity\tvisit\tsample\tvalue_ns\n", run->dump);
+    /* Again, now that there is a file. */
+    return check_two_files(s, error);
+}
+
+bool bc_files_open(struct bc_run *run, struct bc_error *error)
+{
+    if (open_dump(run, error))
+        run->output = bc_settings_open(&run->settings, run->benchmark->name, &run->table, error);
+    if (run->output == NULL && run->dump != NULL)
+        fclose(run->dump);
+    return run->output != NULL;
+}
+
+bool bc_files_are_good(struct bc_run *run)
+{
+    /* What failed first says more. */
+    if (run->dump != NULL && run->dump_problem == 0)
+        run->dump_problem = bc_stream_problem(run->dump);
+    return bc_output_good(run->output) && run->dump_problem == 0;
+}
+
+/* Says that a file was lost; the path is NULL for stdout. */
+static void report_loss(const struct bc_run *run, const char *path, int problem)
+{
+    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n", run->benchmark->name,
+            path != NULL ? path : "stdout",
+            problem == ENOENT ? "it was removed" : strerror(problem));
+}
+
+int bc_files_close(struct bc_run *run, int status)
+{
+    (void)bc_files_are_good(run);
+    if (run->dump != NULL && fclose(run->dump) != 0 && run->dump_problem == 0)
+        run->dump_problem = errno;
+    if (run->dump_problem != 0) {
+        report_loss(run, run->settings.dump_samples, run->dump_problem);
+        status = BC_EXIT_FAILED;
+    }
+    bc_output_end(run->output, status);
+    if (!bc_output_close(run->output)) {
+        report_loss(run, run->settings.output, errno);
+        status = BC_EXIT_FAILED;
+    }
+    return status;
+}

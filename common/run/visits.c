@@ -1,0 +1,412 @@
+#include "common/run/visits.h"
+
+#include "common/clock/stops.h"
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "common/run/files.h"
+#include "common/run/signals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The visits of a row are spread over at least this span; less with a shorter --max-time. */
+#define SPAN_S 3.0
+#define SPAN_MAX_TIMES 3.0
+
+/* A group has as many rows as are visited, as often as planned, in about this time. */
+#define GROUP_S 60.0
+
+/* A row that isn't precise gets at most so many times the planned visits. */
+#define MORE_VISITS 2
+
+/* After a visit each rank watches its own time for stops: this share of the visit's time. */
+#define WATCH_SHARE 0.02
+#define WATCH_MIN_S 100e-6
+#define WATCH_MAX_S 10e-3
+
+/* Between two reports of progress, on a terminal and elsewhere. */
+#define TERMINAL_S 0.5
+#define ELSEWHERE_S 20.0
+
+/* ---- the list of rows ------------------------------------------------------------------------ */
+
+struct row {
+    void *memory;      /* the benchmark's; NULL: not visited yet */
+    int visits;        /* so far */
+    double measured_s; /* in these visits */
+    double last_s;     /* in the last one */
+    struct bc_waits waits;
+    struct bc_stops stops;
+    int64_t late; /* rounds with a late start that were used; rank 0 */
+};
+
+struct bc_rows {
+    char *keys;
+    size_t key_bytes, count, capacity;
+};
+
+void bc_rows_add(struct bc_rows *rows, const void *key)
+{
+    if (rows->count == rows->capacity) {
+        rows->capacity = rows->capacity > 0 ? 2 * rows->capacity : 64;
+        rows->keys = realloc(rows->keys, rows->capacity * rows->key_bytes);
+        if (rows->keys == NULL)
+            bc_abort("no memory for %zu rows", rows->capacity);
+    }
+    memcpy(rows->keys + rows->count * rows->key_bytes, key, rows->key_bytes);
+    rows->count++;
+}
+
+struct sweep {
+    struct bc_run *run;
+    const struct bc_benchmark *benchmark;
+    struct bc_rows keys;
+    struct row *rows;
+    bool adds_visits; /* to rows that aren't precise */
+    bool stopped;     /* by a signal, or since output is lost; the same on every rank */
+
+    /* The group in hand: rows `first` to `end` - 1; until its first turn is over `end` is what was
+       visited. Rank 0 knows all, other ranks `first` and `end`. */
+    size_t first, end;
+    double start_s;
+    int turn;      /* from 0 on; in each one all rows of the group are visited once */
+    size_t *order; /* of a turn */
+    size_t next;   /* place in the order */
+    bool visited;  /* some row was, in this turn */
+    bool begins;   /* the next visit is the first one of a turn but the first */
+    double reported_s;
+};
+
+static const void *key_of(const struct sweep *sweep, size_t row)
+{
+    return sweep->keys.keys + row * sweep->keys.key_bytes;
+}
+
+/* ---- time, on rank 0 ------------------------------------------------------------------------- */
+
+/* The share of its time that a row's visit may take. */
+static double share_of(const struct sweep *sweep, int visit)
+{
+    const int visits = sweep->run->visits;
+    const double first = sweep->benchmark->first_share;
+    if (first <= 0.0 || visits == 1)
+        return 1.0 / visits;
+    return visit == 0 ? first : (1.0 - first) / (visits - 1);
+}
+
+/* The shares of the visits that a row has still to get. */
+static double shares_left(const struct sweep *sweep, const struct row *row)
+{
+    double shares = 0.0;
+    for (int visit = row->visits; visit < sweep->run->visits; visit++)
+        shares += share_of(sweep, visit);
+    return shares;
+}
+
+/* The time for a row, in all its visits; INFINITY: as long as its samples take. */
+static double row_seconds(const struct bc_run *run)
+{
+    const struct bc_benchmark *const benchmark = run->benchmark;
+    const double shares = benchmark->shares != NULL ? benchmark->shares(run->state) : 1;
+    const bool in_full = run->settings.samples > 0 || run->counted;
+    if (in_full && !bc_option_given(&run->options, "max-time"))
+        return INFINITY;
+    return shares * run->settings.max_time_s;
+}
+
+/* What is left of the budget of a run with default times. */
+static double budget_left(const struct bc_run *run)
+{
+    if (bc_option_given(&run->options, "max-time") || isinf(row_seconds(run)))
+        return INFINITY;
+    return run->budget_s - (bc_elapsed_s() - run->start_s);
+}
+
+/* How long the next visit of a row may take. */
+static double visit_seconds(const struct sweep *sweep, const struct row *row)
+{
+    const struct bc_run *const run = sweep->run;
+    const double row_left_s = row_seconds(run) - row->measured_s;
+    const double share = share_of(sweep, row->visits);
+    const double shares = shares_left(sweep, row);
+    double left_s = budget_left(run), all_shares = 0.0;
+    if (isinf(row_left_s))
+        return INFINITY;
+    for (size_t i = sweep->first; i < sweep->keys.count; i++)
+        all_shares += shares_left(sweep, &sweep->rows[i]);
+    if (row->visits < run->visits)
+        left_s *= share / all_shares;
+    else
+        left_s -= row_seconds(run) * all_shares;
+    const double mine_s =
+        row->visits < run->visits ? row_left_s * share / shares : row_seconds(run) * share;
+    return fmax(0.0, fmin(left_s, fmin(mine_s, row_left_s)));
+}
+
+/* ---- which visit comes next, on rank 0 ------------------------------------------------------- */
+
+static bool wants_visit(const struct sweep *sweep, size_t number)
+{
+    const struct bc_run *const run = sweep->run;
+    const struct row *const row = &sweep->rows[number];
+    if (row->visits == 0)
+        return true;
+    if (budget_left(run) <= 0.0 || row->measured_s >= row_seconds(run))
+        return false;
+    if (row->visits < run->visits)
+        return true;
+    return sweep->adds_visits && row->visits < MORE_VISITS * run->visits &&
+           visit_seconds(sweep, row) >= row->last_s / 2.0 &&
+           !sweep->benchmark->is_precise(run->state, key_of(sweep, number), row->memory);
+}
+
+/* The next pseudo-random number (SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom
+   Number Generators", OOPSLA 2014). */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Begins the next turn, in an order of its own. */
+static void begin_turn(struct sweep *sweep)
+{
+    const size_t count = sweep->end - sweep->first;
+    uint64_t state = (uint64_t)++sweep->turn;
+    sweep->next = 0;
+    sweep->visited = false;
+    for (size_t i = 0; i < count; i++) {
+        const size_t place = (size_t)(next_random(&state) % (i + 1));
+        sweep->order[i] = sweep->order[place];
+        sweep->order[place] = sweep->first + i;
+    }
+}
+
+/* Whether the group, which is in its first turn, is large enough. */
+static bool group_is_full(const struct sweep *sweep)
+{
+    const double visits = sweep->run->visits;
+    return sweep->end == sweep->keys.count ||
+           (sweep->end > sweep->first &&
+            (visits == 1 || (bc_elapsed_s() - sweep->start_s) * visits > GROUP_S));
+}
+
+enum { NO_ROW = -1 };
+
+/* The row to visit next, or NO_ROW if the group is done. */
+static int64_t next_row(struct sweep *sweep)
+{
+    if (sweep->turn == 0 && !group_is_full(sweep))
+        return (int64_t)sweep->end++;
+    if (sweep->turn == 0)
+        begin_turn(sweep);
+    for (;;) {
+        while (sweep->next < sweep->end - sweep->first) {
+            const size_t row = sweep->order[sweep->next++];
+            if (wants_visit(sweep, row)) {
+                sweep->begins = !sweep->visited;
+                sweep->visited = true;
+                return (int64_t)row;
+            }
+        }
+        if (!sweep->visited)
+            return NO_ROW;
+        begin_turn(sweep);
+    }
+}
+
+/* How long to wait before the next visit, so that turns are spread. */
+static double pause_seconds(const struct sweep *sweep)
+{
+    const struct bc_run *const run = sweep->run;
+    const double span_s = fmin(SPAN_S, SPAN_MAX_TIMES * run->settings.max_time_s);
+    if (!sweep->begins)
+        return 0.0;
+    /* The last of the planned visits begins when the span is over. */
+    const double due_s = sweep->start_s + span_s * sweep->turn / (run->visits - 1);
+    return fmax(0.0, fmin(due_s - bc_elapsed_s(), budget_left(run) / 2.0));
+}
+
+/* ---- progress, on rank 0 --------------------------------------------------------------------- */
+
+/* Says how far the group is, on stderr; `done` removes that from a terminal. */
+static void report_progress(struct sweep *sweep, bool done)
+{
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    const double now_s = bc_elapsed_s();
+    const char *const name = sweep->benchmark->name;
+    if (done && terminal && sweep->reported_s > sweep->start_s)
+        fprintf(stderr, "\r%*s\r", 70, "");
+    if (done || now_s - sweep->reported_s < (terminal ? TERMINAL_S : ELSEWHERE_S))
+        return;
+    double made = 0.0, planned = 0.0;
+    for (size_t i = sweep->first; i < sweep->keys.count; i++) {
+        const int visits = sweep->rows[i].visits;
+        made += visits < sweep->run->visits ? visits : sweep->run->visits;
+        planned += sweep->run->visits;
+    }
+    const double left_s = (now_s - sweep->start_s) * (planned - made) / fmax(made, 1.0);
+    fprintf(stderr, "%s%s: %.0f %% measured, about %.0f s left%s", terminal ? "\r" : "", name,
+            100.0 * made / planned, fmin(left_s, fmax(0.0, budget_left(sweep->run))),
+            terminal ? "    " : "\n");
+    fflush(stderr);
+    sweep->reported_s = now_s;
+}
+
+/* ---- a visit --------------------------------------------------------------------------------- */
+
+/* What rank 0 tells the others before each visit. */
+struct order {
+    int64_t row; /* or NO_ROW */
+    int64_t pause_ns;
+    int64_t renews; /* what rows share is made anew first */
+};
+
+/* Collective; `seconds` are significant on rank 0. */
+static void visit(struct sweep *sweep, struct row *row, const void *key, double seconds)
+{
+    struct bc_run *const run = sweep->run;
+    const struct bc_benchmark *const benchmark = sweep->benchmark;
+    struct bc_starts *const starts = bc_start_window_starts(run->window);
+    if (row->memory == NULL)
+        row->memory = bc_allocate(1, benchmark->bytes.row, "no memory for a row");
+    if (starts != NULL)
+        starts->used = 0;
+    run->visit = row->visits;
+    bc_contention_look(&run->contention, NULL);
+    const double start_s = bc_elapsed_s();
+    benchmark->visit(run->state, key, seconds, row->memory);
+    row->last_s = bc_elapsed_s() - start_s;
+    bc_contention_look(&run->contention, &row->waits);
+    row->visits++;
+    row->measured_s += row->last_s;
+    if (starts != NULL)
+        row->late += starts->used;
+    bc_stops_watch(&row->stops, fmin(WATCH_MAX_S, fmax(WATCH_MIN_S, WATCH_SHARE * row->last_s)));
+}
+
+/* Whether no rank has noted a signal and nothing that was written is lost. Collective. */
+static bool goes_on(struct sweep *sweep)
+{
+    struct bc_run *const run = sweep->run;
+    int flags[2] = {bc_signals_noted(), run->job.rank == 0 && !bc_files_are_good(run)};
+    bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    run->signal = flags[0];
+    return flags[0] == 0 && flags[1] == 0;
+}
+
+/* Visits the rows of a group until none wants more. Collective. */
+static void visit_group(struct sweep *sweep)
+{
+    const struct bc_run *const run = sweep->run;
+    while (!sweep->stopped) {
+        struct order order = {NO_ROW, 0, 0};
+        if (run->job.rank == 0) {
+            report_progress(sweep, false);
+            order.row = next_row(sweep);
+            order.pause_ns = (int64_t)(1e9 * pause_seconds(sweep));
+            order.renews = sweep->begins;
+        }
+        bc_harness_bcast(&order, 3, MPI_INT64_T, 0, MPI_COMM_WORLD);
+        if (order.row == NO_ROW)
+            return;
+        if (order.pause_ns > 0) {
+            bc_sleep_ns(order.pause_ns); /* A signal ends it. */
+            sweep->stopped = !goes_on(sweep);
+            if (sweep->stopped)
+                return;
+        }
+        if (order.renews && sweep->benchmark->renew != NULL)
+            sweep->benchmark->renew(run->state);
+        const size_t number = (size_t)order.row;
+        struct row *const row = &sweep->rows[number];
+        if (run->job.rank != 0 && number >= sweep->end)
+            sweep->end = number + 1;
+        visit(sweep, row, key_of(sweep, number),
+              run->job.rank == 0 ? visit_seconds(sweep, row) : 0.0);
+        sweep->stopped = !goes_on(sweep);
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The share of the watched time that ranks lost, in percent, on rank 0. Collective. */
+static double lost_pct(const struct row *row)
+{
+    const int64_t own[2] = {row->stops.lost_ns, row->stops.watched_ns};
+    int64_t all[2] = {0, 0};
+    bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    return all[1] > 0 ? 100.0 * (double)all[0] / (double)all[1] : NAN;
+}
+
+/* Says so if what was sampled for the row had to take missed starts. */
+static void warn_of_late_starts(const struct bc_run *run, const struct row *row)
+{
+    if (row->late > 0)
+        bc_output_remark(run->output, "warning",
+                         "row %lld: in %lld rounds behind it a rank started late, and there were "
+                         "too few others",
+                         (long long)run->rows, (long long)row->late);
+}
+
+/* Writes a row and frees its memory; notes the status FAIL. Collective. */
+static void write_row(struct sweep *sweep, struct row *row, const void *key, void *result)
+{
+    struct bc_run *const run = sweep->run;
+    memset(result, 0, sweep->benchmark->bytes.result);
+    run->presence = (struct bc_presence){row->visits, lost_pct(row)};
+    sweep->benchmark->conclude(run->state, key, row->memory, result);
+    free(row->memory);
+    row->memory = NULL;
+    run->rows++;
+    bc_contention_row(&row->waits, &run->job, run->output, run->rows);
+    if (run->job.rank != 0)
+        return;
+    warn_of_late_starts(run, row);
+    bc_output_row(run->output, result);
+    run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
+}
+
+/* Collective. */
+static void write_group(struct sweep *sweep, void *result)
+{
+    if (sweep->run->job.rank == 0)
+        report_progress(sweep, true);
+    for (size_t i = sweep->first; i < sweep->end; i++)
+        if (sweep->rows[i].visits > 0)
+            write_row(sweep, &sweep->rows[i], key_of(sweep, i), result);
+    sweep->stopped = !goes_on(sweep) || sweep->stopped;
+}
+
+void bc_visits_run(struct bc_run *run)
+{
+    const struct bc_benchmark *const benchmark = run->benchmark;
+    struct sweep sweep = {
+        .run = run, .benchmark = benchmark, .keys = {.key_bytes = benchmark->bytes.key}};
+    if (benchmark->rows != NULL)
+        benchmark->rows(run->state, &sweep.keys);
+    const size_t count = sweep.keys.count;
+    sweep.rows = bc_allocate(count, sizeof *sweep.rows, "no memory for %zu rows", count);
+    sweep.order = bc_allocate(count, sizeof *sweep.order, "no memory for %zu rows", count);
+    sweep.adds_visits = run->job.rank == 0 && run->visits > 1 && run->settings.samples == 0 &&
+                        !bc_option_given(&run->options, "visits");
+    void *const result = bc_allocate(1, benchmark->bytes.result, "no memory for a row");
+    while (!sweep.stopped && sweep.end < count) {
+        sweep.first = sweep.end;
+        sweep.start_s = sweep.reported_s = bc_elapsed_s();
+        sweep.turn = 0;
+        sweep.begins = false;
+        visit_group(&sweep);
+        write_group(&sweep, result);
+    }
+    if (run->signal != 0)
+        bc_output_remark(run->output, "warning", "interrupted by %s", bc_signal_name(run->signal));
+    free(result);
+    free(sweep.order);
+    free(sweep.rows);
+    free(sweep.keys.keys);
+}

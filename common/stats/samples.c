@@ -1,0 +1,108 @@
+#include "common/stats/samples.h"
+
+#include "common/mpi/mpi_check.h"
+
+#include <stdlib.h>
+
+#define NO_MEMORY "no memory for %zu samples"
+
+static void *grow(void *memory, size_t count, size_t size)
+{
+    void *const grown = realloc(memory, count * size);
+    if (grown == NULL)
+        bc_abort(NO_MEMORY, count);
+    return grown;
+}
+
+void bc_samples_begin_visit(struct bc_samples *samples)
+{
+    if (samples->visits > 0 && bc_samples_in_visit(samples) == 0)
+        return;
+    if (samples->visits == samples->visits_capacity) {
+        samples->visits_capacity = samples->visits > 0 ? 2 * samples->visits : 8;
+        samples->visit_starts =
+            grow(samples->visit_starts, samples->visits_capacity, sizeof *samples->visit_starts);
+    }
+    samples->visit_starts[samples->visits++] = samples->count;
+}
+
+void bc_samples_append(struct bc_samples *samples, const double *values, int quantities,
+                       int slowest_rank)
+{
+    const size_t place = samples->count++;
+    if (place == samples->capacity) {
+        samples->capacity = place > 0 ? 2 * place : 64;
+        for (int q = 0; q < quantities; q++)
+            samples->values[q] =
+                grow(samples->values[q], samples->capacity, sizeof *samples->values[q]);
+        samples->slowest_rank =
+            grow(samples->slowest_rank, samples->capacity, sizeof *samples->slowest_rank);
+    }
+    for (int q = 0; q < quantities; q++)
+        samples->values[q][place] = values[q];
+    samples->slowest_rank[place] = slowest_rank;
+}
+
+size_t bc_samples_in_visit(const struct bc_samples *samples)
+{
+    return samples->visits > 0 ? samples->count - samples->visit_starts[samples->visits - 1] : 0;
+}
+
+struct bc_samples bc_samples_of_visit(const struct bc_samples *samples, size_t visit)
+{
+    const size_t start = samples->visit_starts[visit];
+    const size_t end =
+        visit + 1 < samples->visits ? samples->visit_starts[visit + 1] : samples->count;
+    struct bc_samples one = {.count = end - start};
+    for (int q = 0; q < BC_QUANTITIES_MAX && samples->values[q] != NULL; q++)
+        one.values[q] = samples->values[q] + start;
+    if (samples->slowest_rank != NULL)
+        one.slowest_rank = samples->slowest_rank + start;
+    return one;
+}
+
+struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
+                                       int subtrahend, enum bc_estimator estimator,
+                                       double confidence)
+{
+    double *const values = bc_allocate(samples->count, sizeof *values, NO_MEMORY, samples->count);
+    for (size_t i = 0; i < samples->count; i++) {
+        values[i] = samples->values[quantity][i];
+        if (subtrahend >= 0)
+            values[i] -= samples->values[subtrahend][i];
+    }
+    const struct bc_summary summary = bc_summarize_visits(
+        values, samples->count, samples->visit_starts, samples->visits, estimator, confidence);
+    free(values);
+    return summary;
+}
+
+int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks)
+{
+    if (samples->count == 0)
+        return -1;
+    int *const rounds = bc_allocate((size_t)ranks, sizeof *rounds, "no memory for %d ranks", ranks);
+    for (size_t i = 0; i < samples->count; i++)
+        rounds[samples->slowest_rank[i]]++;
+    int slowest = 0;
+    for (int rank = 1; rank < ranks; rank++)
+        if (rounds[rank] > rounds[slowest])
+            slowest = rank;
+    free(rounds);
+    return slowest;
+}
+
+void bc_samples_clear(struct bc_samples *samples)
+{
+    samples->count = 0;
+    samples->visits = 0;
+}
+
+void bc_samples_free(struct bc_samples *samples)
+{
+    for (int q = 0; q < BC_QUANTITIES_MAX; q++)
+        free(samples->values[q]);
+    free(samples->slowest_rank);
+    free(samples->visit_starts);
+    *samples = (struct bc_samples){0};
+}

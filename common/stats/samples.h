@@ -1,0 +1,56 @@
+/*
+ * The samples of a row: rounds of one or more quantities, taken in visits.
+ *
+ * A row is visited several times in a run, and the rounds of one visit follow one another. All
+ * functions are local. Without memory the job ends.
+ */
+#ifndef COMMCOST_COMMON_STATS_SAMPLES_H
+#define COMMCOST_COMMON_STATS_SAMPLES_H
+
+#include "common/stats/stats.h"
+
+#include <stddef.h>
+
+#define BC_QUANTITIES_MAX 4
+
+/* All zeros is an empty store. */
+struct bc_samples {
+    double *values[BC_QUANTITIES_MAX];
+    int *slowest_rank; /* in each round */
+    size_t count, capacity;
+    size_t *visit_starts; /* the first round of each visit */
+    size_t visits, visits_capacity;
+};
+
+/* Begins a visit: the rounds that are appended from now on belong to it. */
+void bc_samples_begin_visit(struct bc_samples *samples);
+
+/* Appends a round of `quantities` values (1 to BC_QUANTITIES_MAX, the same number in each round)
+   to the last visit. */
+void bc_samples_append(struct bc_samples *samples, const double *values, int quantities,
+                       int slowest_rank);
+
+/* The number of rounds in the last visit; 0 before the first one. */
+size_t bc_samples_in_visit(const struct bc_samples *samples);
+
+/* The rounds of one visit (0 to visits - 1), as samples without visits. They lie in `samples` and
+   are valid until that changes; don't append to them and don't free them. */
+struct bc_samples bc_samples_of_visit(const struct bc_samples *samples, size_t visit);
+
+/* The summary of one quantity less another one (`subtrahend`; -1: none), round by round: by
+   bc_summarize_visits if there are visits, else by bc_summarize. The samples stay as they are. */
+struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
+                                       int subtrahend, enum bc_estimator estimator,
+                                       double confidence);
+
+/* The rank that was slowest, or last to end, in most rounds, of `ranks` ranks; -1 without rounds.
+ */
+int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
+
+/* Removes all rounds and visits; the memory is kept, for rounds of as many quantities. */
+void bc_samples_clear(struct bc_samples *samples);
+
+/* Makes it an empty store without memory. */
+void bc_samples_free(struct bc_samples *samples);
+
+#endif

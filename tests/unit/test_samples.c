@@ -1,0 +1,247 @@
+/*
+ * The samples of a row, in visits.
+ */
+#include "helpers.h"
+
+#include "common/stats/samples.h"
+
+/* Appends `count` rounds of two quantities to the last visit: the next whole numbers from `first`
+   on, and these negated. The slowest rank is the number modulo 3. */
+static void append(struct bc_samples *samples, int first, int count)
+{
+    for (int number = first; number < first + count; number++)
+        bc_samples_append(samples, (const double[]){number, -number}, 2, number % 3);
+}
+
+/* Checks that visit `visit` has the `count` rounds from `first` on. */
+static void check_visit(const struct bc_samples *samples, size_t visit, int first, int count)
+{
+    const struct bc_samples one = bc_samples_of_visit(samples, visit);
+    assert_int_equal(one.count, count);
+    assert_int_equal(one.visits, 0);
+    for (int i = 0; i < count; i++) {
+        assert_near(one.values[0][i], first + i, 0.0);
+        assert_near(one.values[1][i], -(first + i), 0.0);
+        assert_int_equal(one.slowest_rank[i], (first + i) % 3);
+    }
+}
+
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+static void zeros_are_an_empty_store(void **state)
+{
+    (void)state;
+    struct bc_samples samples = {.count = 0};
+    assert_int_equal(bc_samples_in_visit(&samples), 0);
+    assert_int_equal(bc_samples_slowest_rank(&samples, 3), -1);
+    assert_true(isnan(bc_samples_summarize(&samples, 0, -1, BC_MEDIAN, 0.95).value));
+    bc_samples_clear(&samples);
+    bc_samples_free(&samples);
+    bc_samples_free(&samples);
+}
+
+/* More rounds and more visits than there is room for at first. */
+static void rounds_belong_to_their_visit(void **state)
+{
+    (void)state;
+    struct bc_samples samples = {.count = 0};
+    for (int visit = 0; visit < 100; visit++) {
+        bc_samples_begin_visit(&samples);
+        assert_int_equal(samples.visits, visit + 1);
+        assert_int_equal(bc_samples_in_visit(&samples), 0);
+        for (int i = 0; i < visit + 1; i++) {
+            append(&samples, 1000 * visit + i, 1);
+            assert_int_equal(bc_samples_in_visit(&samples), i + 1);
+        }
+    }
+    assert_int_equal(samples.visits, 100);
+    assert_int_equal(samples.count, 5050);
+    for (int visit = 0; visit < 100; visit++)
+        check_visit(&samples, (size_t)visit, 1000 * visit, visit + 1);
+    bc_samples_free(&samples);
+}
+
+/* A visit without rounds is the one that begins next. */
+static void empty_visits_do_not_count(void **state)
+{
+    (void)state;
+    struct bc_samples samples = {.count = 0};
+    bc_samples_begin_visit(&samples);
+    bc_samples_begin_visit(&samples);
+    assert_int_equal(samples.visits, 1);
+    check_visit(&samples, 0, 0, 0);
+    append(&samples, 5, 2);
+    bc_samples_begin_visit(&samples);
+    bc_samples_begin_visit(&samples);
+    assert_int_equal(samples.visits, 2);
+    check_visit(&samples, 0, 5, 2);
+    check_visit(&samples, 1, 0, 0);
+    append(&samples, 9, 3);
+    check_visit(&samples, 0, 5, 2);
+    check_visit(&samples, 1, 9, 3);
+    bc_samples_free(&samples);
+}
+
+/* A view lies in the store; quantities that the store doesn't have it doesn't have, either. */
+static void views_are_no_copies(void **state)
+{
+    (void)state;
+    struct bc_samples samples = {.count = 0};
+    bc_samples_begin_visit(&samples);
+    append(&samples, 0, 4);
+    bc_samples_begin_visit(&samples);
+    append(&samples, 10, 4);
+    const struct bc_samples second = bc_samples_of_visit(&samples, 1);
+    samples.values[1][4] = 77.0;
+    assert_near(second.values[1][0], 77.0, 0.0);
+    assert_ptr_equal(second.slowest_rank, samples.slowest_rank + 4);
+    assert_null(second.values[2]);
+    assert_null(second.values[3]);
+    bc_samples_free(&samples);
+}
+
+static void all_quantities_are_kept(void **state)
+{
+    (void)state;
+    struct bc_samples samples = {.count = 0};
+    double round[BC_QUANTITIES_MAX];
+    bc_samples_begin_visit(&samples);
+    for (int i = 0; i < 1000; i++) {
+        for (int q = 0; q < BC_QUANTITIES_MAX; q++)
+            round[q] = i + 0.1 * q;
+        bc_samples_append(&samples, round, BC_QUANTITIES_MAX, 0);
+    }
+    for (int i = 0; i < 1000; i++)
+        for (int q = 0; q < BC_QUANTITIES_MAX; q++)
+            assert_near(samples.values[q][i], i + 0.1 * q, 0.0);
+    bc_samples_free(&samples);
+}
+
+/* ---- what they say --------------------------------------------------------------------------- */
+
+static void slowest_rank_of_most_rounds(void **state)
+{
+    (void)state;
+    static const int slowest[] = {2, 0, 1, 2, 1, 1};
+    struct bc_samples samples = {.count = 0};
+    int after[COUNT(slowest)];
+    for (size_t i = 0; i < COUNT(slowest); i++) {
+        if (i % 2 == 0)
+            bc_samples_begin_visit(&samples);
+        bc_samples_append(&samples, (const double[]){0.0}, 1, slowest[i]);
+        after[i] = bc_samples_slowest_rank(&samples, 3);
+    }
+    /* The lowest of those with the same number; over all visits. */
+    static const int expected[] = {2, 0, 0, 2, 1, 1};
+    for (size_t i = 0; i < COUNT(slowest); i++)
+        assert_int_equal(after[i], expected[i]);
+    const struct bc_samples first = bc_samples_of_visit(&samples, 0);
+    assert_int_equal(bc_samples_slowest_rank(&first, 3), 0);
+    bc_samples_free(&samples);
+}
+
+/* The first quantity of visit v is v, the second 10 v; three rounds in each, spread by 1. */
+static struct bc_samples spread_visits(int visits)
+{
+    struct bc_samples samples = {.count = 0};
+    for (int v = 0; v < visits; v++) {
+        bc_samples_begin_visit(&samples);
+        for (int i = -1; i <= 1; i++)
+            bc_samples_append(&samples, (const double[]){v + i, 10.0 * v - i}, 2, 0);
+    }
+    return samples;
+}
+
+static void visits_are_summarized(void **state)
+{
+    (void)state;
+    struct bc_samples samples = spread_visits(7);
+    const struct bc_summary first = bc_samples_summarize(&samples, 0, -1, BC_MEDIAN, 0.95);
+    const struct bc_summary less = bc_samples_summarize(&samples, 1, 0, BC_MEDIAN, 0.95);
+    assert_int_equal(first.count, 21);
+    assert_near(first.value, 3.0, 1e-12);
+    /* Of the means of pairs of 0 to 6, the third smallest and the third largest. */
+    assert_near(first.interval.lo, 1.0, 1e-12);
+    assert_near(first.interval.hi, 5.0, 1e-12);
+    assert_near(first.max, 7.0, 0.0);
+    assert_near(less.value, 27.0, 1e-12);
+    assert_near(less.interval.lo, 9.0, 1e-12);
+    assert_near(less.interval.hi, 45.0, 1e-12);
+    /* 9 v - 2 i, round by round */
+    assert_near(less.max, 9.0 * 6 + 2, 0.0);
+    /* The samples stay as they are. */
+    assert_near(samples.values[1][0], 1.0, 0.0);
+    assert_near(samples.values[1][20], 59.0, 0.0);
+    bc_samples_free(&samples);
+}
+
+/* As one sample, in the order of statistics. */
+static void without_visits_rounds_are_summarized(void **state)
+{
+    (void)state;
+    struct bc_samples samples = spread_visits(7);
+    samples.visits = 0;
+    const struct bc_summary all = bc_samples_summarize(&samples, 0, -1, BC_MEDIAN, 0.95);
+    double values[21];
+    memcpy(values, samples.values[0], sizeof values);
+    const struct bc_summary expected = bc_summarize(values, 21, BC_MEDIAN, 0.95);
+    assert_memory_equal(&all, &expected, sizeof all);
+    bc_samples_free(&samples);
+}
+
+/* ---- removing them --------------------------------------------------------------------------- */
+
+static void cleared_stores_are_filled_anew(void **state)
+{
+    (void)state;
+    struct bc_samples samples = {.count = 0};
+    bc_samples_begin_visit(&samples);
+    append(&samples, 0, 100);
+    bc_samples_begin_visit(&samples);
+    append(&samples, 100, 100);
+    const double *const memory = samples.values[0];
+    bc_samples_clear(&samples);
+    assert_int_equal(samples.count, 0);
+    assert_int_equal(samples.visits, 0);
+    assert_int_equal(bc_samples_in_visit(&samples), 0);
+    assert_int_equal(bc_samples_slowest_rank(&samples, 3), -1);
+    for (int v = 0; v < 20; v++) {
+        bc_samples_begin_visit(&samples);
+        append(&samples, 7 * v, 7);
+    }
+    assert_ptr_equal(samples.values[0], memory);
+    assert_int_equal(samples.visits, 20);
+    for (int v = 0; v < 20; v++)
+        check_visit(&samples, (size_t)v, 7 * v, 7);
+    bc_samples_free(&samples);
+}
+
+static void freed_stores_are_empty(void **state)
+{
+    (void)state;
+    struct bc_samples samples = {.count = 0};
+    bc_samples_begin_visit(&samples);
+    append(&samples, 0, 100);
+    bc_samples_free(&samples);
+    const struct bc_samples empty = {.count = 0};
+    assert_memory_equal(&samples, &empty, sizeof samples);
+    /* Another number of quantities than before. */
+    bc_samples_begin_visit(&samples);
+    bc_samples_append(&samples, (const double[]){1.0, 2.0, 3.0}, 3, 0);
+    assert_near(samples.values[2][0], 3.0, 0.0);
+    bc_samples_free(&samples);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(zeros_are_an_empty_store),
+    cmocka_unit_test(rounds_belong_to_their_visit),
+    cmocka_unit_test(empty_visits_do_not_count),
+    cmocka_unit_test(views_are_no_copies),
+    cmocka_unit_test(all_quantities_are_kept),
+    cmocka_unit_test(slowest_rank_of_most_rounds),
+    cmocka_unit_test(visits_are_summarized),
+    cmocka_unit_test(without_visits_rounds_are_summarized),
+    cmocka_unit_test(cleared_stores_are_filled_anew),
+    cmocka_unit_test(freed_stores_are_empty),
+};
+const struct test_program test_program = {.name = "samples", .tests = tests, .count = COUNT(tests)};

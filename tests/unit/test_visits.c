@@ -1,0 +1,640 @@
+/*
+ * Which row is measured when: a benchmark that is made up notes its visits. For any number of
+ * ranks.
+ */
+#include "command_line.h"
+#include "ranks.h"
+#include "streams.h"
+
+#include "common/clock/clock.h"
+#include "common/run/files.h"
+#include "common/run/signals.h"
+#include "common/run/visits.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- the benchmark --------------------------------------------------------------------------- */
+
+enum { VISITS_MAX = 1000, ROWS_MAX = 100, NEVER = 1000 };
+
+/* What it does in a run. */
+static struct {
+    int rows;
+    int precise_after; /* visits; NEVER */
+    int unprecise_row; /* the number of one that never is; 0: none */
+    double sleeps_s;   /* in visit number sleeps_from of a row, counted from 0, and later ones */
+    int sleeps_from;
+    int budget_ends; /* the visit, counted from 1, in which the budget ends; 0: none */
+    int signalled;   /* the visit in which SIGTERM comes to the last rank; 0: none */
+} script;
+
+/* What it noted. */
+struct noted {
+    int row;         /* counted from 1 */
+    int visit;       /* run->visit */
+    int before;      /* visits that the row remembers */
+    int renewed;     /* calls of `renew` before */
+    int64_t written; /* rows before */
+    double seconds;  /* that it may take; on rank 0 */
+    double at_s;     /* since the beginning */
+    struct bc_plan plan;
+};
+static struct noted visits[VISITS_MAX];
+static int visit_count, renew_count;
+static double start_s;
+static struct bc_run run;
+
+struct state {
+    int64_t unused;
+};
+
+/* What a row remembers. */
+struct row {
+    int visits;
+    struct bc_samples samples; /* their number alone: as many as each plan allows */
+};
+
+struct result {
+    int64_t number;
+    int visits, presence;
+    double lost_pct;
+};
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("number", BC_KEY, 0, result, number),
+    BC_COLUMN("visits", BC_INFO, 0, result, visits),
+    BC_COLUMN("presence", BC_INFO, 0, result, presence),
+    BC_COLUMN("lost_pct", BC_INFO, 3, result, lost_pct),
+};
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    (void)state;
+    for (int64_t number = 1; number <= script.rows; number++)
+        bc_rows_add(rows, &number);
+}
+
+static void renew(void *state)
+{
+    (void)state;
+    renew_count++;
+}
+
+static void visit(void *state, const void *key, double seconds, void *memory)
+{
+    (void)state;
+    struct row *const row = memory;
+    const struct noted noted = {
+        .row = (int)*(const int64_t *)key,
+        .visit = run.visit,
+        .before = row->visits,
+        .renewed = renew_count,
+        .written = run.rows,
+        .seconds = seconds,
+        .at_s = bc_elapsed_s() - start_s,
+        .plan = bc_run_plan(&run, &row->samples, seconds),
+    };
+    if (visit_count < VISITS_MAX)
+        visits[visit_count] = noted;
+    visit_count++;
+    row->visits++;
+    row->samples.count += (size_t)noted.plan.max_rounds;
+    if (script.sleeps_s > 0.0 && run.visit >= script.sleeps_from)
+        sleep_s(script.sleeps_s);
+    if (visit_count == script.budget_ends)
+        run.start_s -= 1e6;
+    if (visit_count == script.signalled && rank == ranks - 1)
+        raise(SIGTERM);
+}
+
+static bool is_precise(const void *state, const void *key, const void *memory)
+{
+    (void)state;
+    const struct row *const row = memory;
+    return *(const int64_t *)key != script.unprecise_row && row->visits >= script.precise_after;
+}
+
+static void conclude(void *state, const void *key, void *memory, void *filled)
+{
+    (void)state;
+    const struct row *const row = memory;
+    *(struct result *)filled = (struct result){*(const int64_t *)key, row->visits,
+                                               run.presence.visits, run.presence.lost_pct};
+}
+
+static const struct bc_benchmark fake = {
+    .name = "fake",
+    .summary = "Measures nothing.",
+    .table = {columns, COUNT(columns)},
+    .budget_s = INFINITY,
+    .bytes = {sizeof(struct state), sizeof(int64_t), sizeof(struct result), sizeof(struct row)},
+    .rows = list_rows,
+    .renew = renew,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
+};
+
+/* ---- running it ------------------------------------------------------------------------------ */
+
+/* What was written, on rank 0. */
+static struct result written[ROWS_MAX];
+static int written_count;
+static char output[16384];
+
+static void read_rows(void)
+{
+    written_count = 0;
+    for (char *line = strtok(output, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        struct result *const row = &written[written_count];
+        long long number;
+        if (written_count < ROWS_MAX && sscanf(line, "%lld\t%d\t%d\t%lf", &number, &row->visits,
+                                               &row->presence, &row->lost_pct) == 4) {
+            row->number = number;
+            written_count++;
+        }
+    }
+}
+
+/* `default_max_s` is --max-time where that isn't given; 0: its default. Collective. */
+static void run_with(const struct bc_benchmark *benchmark, double default_max_s,
+                     const char *const *words)
+{
+    struct bc_error error;
+    char path[TEMPORARY_PATH_MAX];
+    assert_true(accept_words(&run, benchmark, ranks, words, &error));
+    make_temporary(path);
+    run.settings.output = path;
+    run.settings.max_time_s = default_max_s > 0.0 ? default_max_s : run.settings.max_time_s;
+    run.visits = (int)run.settings.visits;
+    run.job.rank = rank;
+    run.job.shares_processors = true; /* No warnings of what else runs here. */
+    run.table = benchmark->table;
+    visit_count = renew_count = 0;
+    const bool opened = rank != 0 || bc_files_open(&run, &error);
+    bc_contention_begin(&run.contention, NULL);
+    run.start_s = start_s = bc_elapsed_s();
+    if (opened)
+        bc_visits_run(&run);
+    if (rank == 0)
+        bc_files_close(&run, BC_EXIT_DONE);
+    read_text(path, output, sizeof output);
+    unlink(path);
+    bc_run_release(&run);
+}
+
+/* Whether all ranks had the same visits. Collective. */
+static bool same_visits(void)
+{
+    int64_t hash = visit_count;
+    for (int i = 0; i < visit_count && i < VISITS_MAX; i++)
+        hash = (hash * 31 + visits[i].row * 7 + visits[i].visit * 3 + visits[i].renewed) % 1000003;
+    return same_everywhere(hash);
+}
+
+/* The visits of a row. */
+static int visits_of(int row)
+{
+    int count = 0;
+    for (int i = 0; i < visit_count; i++)
+        count += visits[i].row == row;
+    return count;
+}
+
+/* Whether rank 0, and no other rank, wrote rows 1 to `rows`, each with its number of visits. */
+static bool rows_are_written(int rows)
+{
+    bool good = true;
+    read_rows();
+    for (int i = 0; i < written_count; i++) {
+        const struct result *const row = &written[i];
+        good = good && row->number == i + 1 && row->visits == visits_of(i + 1) &&
+               row->presence == row->visits && row->lost_pct >= 0.0 && row->lost_pct <= 100.0;
+    }
+    return good && written_count == (rank == 0 ? rows : 0);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static void rows_are_visited_in_turn(void **state)
+{
+    (void)state;
+    enum { ROWS = 20 };
+    script.rows = ROWS;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
+    const bool same = same_visits();
+    assert_true(same);
+    assert_int_equal(visit_count, BC_VISITS * ROWS);
+    assert_int_equal(renew_count, BC_VISITS - 1);
+    for (int turn = 0; turn < BC_VISITS; turn++) {
+        const struct noted *const of_turn = visits + (ptrdiff_t)turn * ROWS;
+        int seen[ROWS + 1] = {0}, in_list = 0, as_before = 0;
+        for (int i = 0; i < ROWS; i++) {
+            assert_int_equal(of_turn[i].visit, turn);
+            assert_int_equal(of_turn[i].before, turn);
+            assert_int_equal(of_turn[i].renewed, turn);
+            assert_int_equal(of_turn[i].written, 0);
+            seen[of_turn[i].row]++;
+            in_list += of_turn[i].row == i + 1;
+            as_before += turn > 0 && of_turn[i].row == of_turn[i - ROWS].row;
+        }
+        for (int row = 1; row <= ROWS; row++)
+            assert_int_equal(seen[row], 1);
+        assert_true(turn == 0 ? in_list == ROWS : in_list < ROWS / 2);
+        assert_true(as_before < ROWS / 2);
+    }
+    assert_true(rows_are_written(ROWS));
+}
+
+static void one_visit_is_written_at_once(void **state)
+{
+    (void)state;
+    script.rows = 5;
+    run_with(&fake, 0.0, WORDS("--visits=1"));
+    const bool same = same_visits();
+    assert_true(same);
+    assert_int_equal(visit_count, 5);
+    assert_int_equal(renew_count, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(visits[i].row, i + 1);
+        assert_int_equal(visits[i].written, i);
+    }
+    assert_true(rows_are_written(5));
+}
+
+/* The turns of a short --max-time are spread over three times as long. */
+static void turns_are_spread(void **state)
+{
+    (void)state;
+    script.rows = 2;
+    run_with(&fake, 0.0, WORDS("--max-time=0.1"));
+    assert_int_equal(visit_count, 2 * BC_VISITS);
+    for (int turn = 0; turn < BC_VISITS; turn++)
+        if (rank == 0)
+            assert_true(visits[2 * turn].at_s >= 0.3 * turn / BC_VISITS);
+    assert_true(rows_are_written(2));
+}
+
+/* The visits of three rows would take a minute, which is when rows must be written; the row's time
+   is up before. */
+static void long_runs_are_written_in_groups(void **state)
+{
+    (void)state;
+    script.rows = 9;
+    script.sleeps_s = 0.022;
+    run_with(&fake, 0.0, WORDS("--visits=1000", "--max-time=0.04"));
+    const bool same = same_visits();
+    assert_true(same);
+    assert_int_equal(visits[0].row, 1);
+    assert_int_equal(visits[1].row, 2);
+    assert_int_equal(visits[1].written, 0);
+    int64_t before_last = 0;
+    for (int i = 0; i < visit_count; i++) {
+        assert_true(visits[i].row > visits[i].written);
+        if (visits[i].row == 9 && visits[i].visit == 0)
+            before_last = visits[i].written;
+    }
+    assert_in_range(before_last, 6, 8);
+    assert_true(rows_are_written(9));
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static void asked_samples_are_divided(void **state)
+{
+    (void)state;
+    static const int seven[] = {2, 2, 3};
+    script.rows = 2;
+    run_with(&fake, 0.02, WORDS("--samples=7", "--visits=3"));
+    assert_int_equal(visit_count, 2 * 3);
+    for (int i = 0; i < visit_count; i++) {
+        assert_int_equal(visits[i].plan.max_rounds, seven[visits[i].visit]);
+        assert_int_equal(visits[i].plan.min_rounds, seven[visits[i].visit]);
+        assert_true(rank != 0 || isinf(visits[i].seconds));
+    }
+    assert_true(rows_are_written(2));
+}
+
+static void no_asked_sample_is_lost(void **state)
+{
+    (void)state;
+    int lost = 0, uneven = 0;
+    script.rows = 1;
+    for (int samples = 30; samples <= 100; samples += 7) {
+        char word[32];
+        int64_t taken = 0;
+        snprintf(word, sizeof word, "--samples=%d", samples);
+        run_with(&fake, 0.001, WORDS(word));
+        for (int i = 0; i < visit_count; i++) {
+            const int64_t rounds = visits[i].plan.max_rounds;
+            taken += rounds;
+            uneven += rounds < samples / BC_VISITS || rounds > samples / BC_VISITS + 1;
+        }
+        lost += taken != samples || visit_count != BC_VISITS;
+    }
+    assert_int_equal(lost, 0);
+    assert_int_equal(uneven, 0);
+}
+
+/* What a visit leaves of the max samples the later ones may take; added visits get what is left. */
+static void limits_of_samples_are_divided(void **state)
+{
+    (void)state;
+    script.rows = 1;
+    script.precise_after = NEVER;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--min-samples=32", "--max-samples=1000"));
+    int64_t taken = 0;
+    assert_int_equal(visit_count, 2 * BC_VISITS);
+    for (int i = 0; i < BC_VISITS; i++) {
+        taken += visits[i].plan.max_rounds;
+        assert_int_equal(visits[i].plan.min_rounds, 6);
+        assert_in_range(visits[i].plan.max_rounds, 166, 167);
+        /* A row whose only visit this remains has an interval. */
+        assert_int_equal(visits[i].plan.grace_rounds, i == 0 ? 6 : 1);
+    }
+    assert_int_equal(taken, 1000);
+    for (int i = BC_VISITS; i < visit_count; i++)
+        assert_int_equal(visits[i].plan.max_rounds, 0);
+    struct bc_run half = {.settings = bc_default_settings, .visits = 6, .visit = 3};
+    const struct bc_samples few = {.count = 100};
+    assert_int_equal(bc_run_plan(&half, &few, 1.0).max_rounds, 9900 / 3);
+    half.visit = 7;
+    assert_int_equal(bc_run_plan(&half, &few, 1.0).max_rounds, 9900);
+    assert_int_equal(bc_run_plan(&half, NULL, 1.0).max_rounds, 10000);
+}
+
+/* ---- more visits ----------------------------------------------------------------------------- */
+
+static void rows_that_are_not_precise_get_more(void **state)
+{
+    (void)state;
+    script.rows = 4;
+    script.unprecise_row = 3;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
+    const bool same = same_visits();
+    assert_true(same);
+    for (int row = 1; row <= 4; row++)
+        assert_int_equal(visits_of(row), row == 3 ? 2 * BC_VISITS : BC_VISITS);
+    /* Before each turn, also where one row alone is visited. */
+    assert_int_equal(renew_count, 2 * BC_VISITS - 1);
+    assert_true(rows_are_written(4));
+}
+
+static void visits_are_added_until_precise(void **state)
+{
+    (void)state;
+    script.rows = 3;
+    script.precise_after = BC_VISITS + 2;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
+    assert_int_equal(visit_count, 3 * (BC_VISITS + 2));
+    assert_true(rows_are_written(3));
+}
+
+/* A row that is precise early is visited as often as planned. */
+static void no_planned_visit_is_given_up(void **state)
+{
+    (void)state;
+    script.rows = 3;
+    script.precise_after = 2;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
+    assert_int_equal(visit_count, 3 * BC_VISITS);
+    assert_true(rows_are_written(3));
+}
+
+/* Where their number, or that of the samples, was asked for. */
+static void no_more_visits_than_asked_for(void **state)
+{
+    (void)state;
+    script.rows = 3;
+    script.precise_after = NEVER;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--visits=4"));
+    const int asked = visit_count;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--samples=60"));
+    const int sampled = visit_count;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--visits=1"));
+    const int one = visit_count;
+    assert_int_equal(asked, 3 * 4);
+    assert_int_equal(sampled, 3 * BC_VISITS);
+    assert_int_equal(one, 3);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* Visits of `sleeps_s` to rows that never are precise, within 60 ms a row. */
+static void check_time_of_a_row(double sleeps_s, int max_visits)
+{
+    script.rows = 2;
+    script.precise_after = NEVER;
+    script.sleeps_s = sleeps_s;
+    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
+    const bool same = same_visits();
+    assert_true(same);
+    for (int row = 1; row <= 2; row++)
+        assert_in_range(visits_of(row), 1, max_visits);
+    assert_true(rows_are_written(2));
+}
+
+static void time_of_a_row_ends_planned_visits(void **state)
+{
+    (void)state;
+    check_time_of_a_row(0.021, 3);
+}
+
+static void time_of_a_row_ends_added_visits(void **state)
+{
+    (void)state;
+    check_time_of_a_row(0.006, 10);
+}
+
+/* Visits that take no time leave it to those that follow; none may take more than is left. */
+static void visits_share_the_time_of_a_row(void **state)
+{
+    (void)state;
+    script.rows = 1;
+    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
+    struct bc_benchmark uneven = fake;
+    uneven.first_share = 0.5;
+    struct noted even[BC_VISITS];
+    memcpy(even, visits, sizeof even);
+    run_with(&uneven, 0.0, WORDS("--max-time=0.06"));
+    if (rank != 0)
+        return;
+    assert_near(even[0].seconds, 0.01, 1e-12);
+    assert_near(even[1].seconds, 0.012, 0.0005);
+    assert_near(even[BC_VISITS - 1].seconds, 0.06, 0.005);
+    assert_near(visits[0].seconds, 0.03, 1e-12);
+    assert_near(visits[1].seconds, 0.012, 0.0005);
+    assert_near(visits[BC_VISITS - 1].seconds, 0.06, 0.005);
+}
+
+/* The visits of 5 ms come off the row's 60 ms. */
+static void used_time_is_not_shared(void **state)
+{
+    (void)state;
+    script.rows = 1;
+    script.precise_after = NEVER;
+    script.sleeps_s = 0.005;
+    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
+    for (int i = 0; i < visit_count && rank == 0; i++)
+        assert_in_range((uintmax_t)(1e6 * visits[i].seconds), 0, 60000 - 5000 * i);
+}
+
+/* No visit is added for less than half of the time that the last one took: here a sixth of 60 ms,
+   which leaves enough of the row's time. */
+static void added_visits_have_their_time(void **state)
+{
+    (void)state;
+    script.rows = 1;
+    script.precise_after = NEVER;
+    script.sleeps_s = 0.025;
+    script.sleeps_from = BC_VISITS - 1;
+    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
+    assert_int_equal(visit_count, BC_VISITS);
+}
+
+/* Each visit has its part of what is left. */
+static void budget_is_shared_by_visits(void **state)
+{
+    (void)state;
+    struct bc_benchmark limited = fake;
+    limited.budget_s = 0.6;
+    script.rows = 10;
+    run_with(&limited, 1.0, WORDS(NULL));
+    const double took_s = bc_elapsed_s() - start_s;
+    const bool same = same_visits();
+    assert_true(same);
+    for (int row = 1; row <= 10; row++)
+        assert_in_range(visits_of(row), 1, BC_VISITS);
+    assert_true(rows_are_written(10));
+    if (rank != 0)
+        return;
+    assert_near(visits[0].seconds, 0.01, 0.002);
+    assert_true(took_s < 1.0);
+}
+
+/* The budget ends in visit number `ends`: there are no more visits, but each row has one. */
+static void check_end_of_budget(int ends, int expected)
+{
+    struct bc_benchmark limited = fake;
+    limited.budget_s = 1e5;
+    script.rows = 10;
+    script.precise_after = NEVER;
+    script.budget_ends = ends;
+    run_with(&limited, 0.02, WORDS(NULL));
+    const bool same = same_visits();
+    assert_true(same);
+    assert_int_equal(visit_count, expected);
+    for (int i = ends; i < visit_count && rank == 0; i++)
+        assert_near(visits[i].seconds, 0.0, 0.0);
+    assert_true(rows_are_written(10));
+}
+
+static void used_up_budgets_give_up_visits(void **state)
+{
+    (void)state;
+    check_end_of_budget(25, 25);
+}
+
+static void used_up_budgets_give_up_no_row(void **state)
+{
+    (void)state;
+    check_end_of_budget(4, 10);
+}
+
+static void asked_times_have_no_budget(void **state)
+{
+    (void)state;
+    struct bc_benchmark limited = fake;
+    limited.budget_s = 0.0;
+    script.rows = 10;
+    script.precise_after = NEVER;
+    run_with(&limited, 0.0, WORDS("--max-time=0.02"));
+    assert_int_equal(visit_count, 10 * 2 * BC_VISITS);
+}
+
+static void no_budget_no_row_is_lost(void **state)
+{
+    (void)state;
+    struct bc_benchmark none = fake;
+    none.budget_s = 0.0;
+    script.rows = 10;
+    script.precise_after = NEVER;
+    run_with(&none, 0.0, WORDS(NULL));
+    const double took_s = bc_elapsed_s() - start_s;
+    assert_int_equal(visit_count, 10);
+    for (int i = 0; i < 10 && rank == 0; i++)
+        assert_near(visits[i].seconds, 0.0, 0.0);
+    assert_true(took_s < 0.4);
+    assert_true(rows_are_written(10));
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* The run ends after the visit in hand, and writes what it has. The signal stays noted in this
+   process, so this is the last test but one. */
+static void signals_end_the_run(void **state)
+{
+    (void)state;
+    bc_signals_watch();
+    script.rows = 10;
+    script.signalled = 27;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
+    const bool same = same_visits();
+    assert_true(same);
+    assert_int_equal(run.signal, SIGTERM);
+    assert_int_equal(strstr(output, "\n# warning: interrupted by SIGTERM\n") != NULL, rank == 0);
+    assert_int_equal(visit_count, 27);
+    for (int row = 1; row <= 10; row++)
+        assert_in_range(visits_of(row), 2, 3);
+    assert_true(rows_are_written(10));
+}
+
+/* Rows without visits are not written. The signal is still noted when this run begins. */
+static void signals_end_the_first_turn(void **state)
+{
+    (void)state;
+    script.rows = 10;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
+    assert_int_equal(run.signal, SIGTERM);
+    assert_int_equal(visit_count, 1);
+    assert_true(rows_are_written(1));
+}
+
+static int begin_script(void **state)
+{
+    (void)state;
+    memset(&script, 0, sizeof script);
+    return 0;
+}
+
+#define VISITS_TEST(function) cmocka_unit_test_setup(function, begin_script)
+
+static const struct CMUnitTest tests[] = {
+    VISITS_TEST(rows_are_visited_in_turn),
+    VISITS_TEST(one_visit_is_written_at_once),
+    VISITS_TEST(turns_are_spread),
+    VISITS_TEST(long_runs_are_written_in_groups),
+    VISITS_TEST(asked_samples_are_divided),
+    VISITS_TEST(no_asked_sample_is_lost),
+    VISITS_TEST(limits_of_samples_are_divided),
+    VISITS_TEST(rows_that_are_not_precise_get_more),
+    VISITS_TEST(visits_are_added_until_precise),
+    VISITS_TEST(no_planned_visit_is_given_up),
+    VISITS_TEST(no_more_visits_than_asked_for),
+    VISITS_TEST(time_of_a_row_ends_planned_visits),
+    VISITS_TEST(time_of_a_row_ends_added_visits),
+    VISITS_TEST(visits_share_the_time_of_a_row),
+    VISITS_TEST(used_time_is_not_shared),
+    VISITS_TEST(added_visits_have_their_time),
+    VISITS_TEST(budget_is_shared_by_visits),
+    VISITS_TEST(used_up_budgets_give_up_visits),
+    VISITS_TEST(used_up_budgets_give_up_no_row),
+    VISITS_TEST(asked_times_have_no_budget),
+    VISITS_TEST(no_budget_no_row_is_lost),
+    VISITS_TEST(signals_end_the_run),
+    VISITS_TEST(signals_end_the_first_turn),
+};
+const struct test_program test_program = {
+    .name = "visits", .tests = tests, .count = COUNT(tests), .mpi = true};
