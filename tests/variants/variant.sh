@@ -123,7 +123,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-            -E '^(model_p2p_(cost|gap|bytes)|unit_coarray_4)$' -R '^(model_.*|leaks_kinds|mpi_defects|contract|suite_mpirun|(syncbench|halo)_many|pingpong_bare|large_few_counts|monitor_(counts|flight|threads|stencil|fortran)|unit_(sampling|job|hosts|harness|run|batch|start_window|coarray|monitor).*)$'
+            -E '^(model_p2p_(cost|gap|bytes)|model_rma_cost|model_cost|unit_coarray_(4|8))$' -R '^(model_.*|leaks_kinds|mpi_defects|suite_mpirun|(syncbench|halo)_many|pingpong_bare|monitor_(counts|flight|threads|fortran)|unit_(sampling|job|hosts|harness|run|batch|start_window|coarray|monitor).*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
