@@ -417,7 +417,8 @@ static void shared_columns(void **state)
         .times =
             {.latency = {.value = 1000.0, .interval = {-50.0, 2000.0}, .p99 = 3000, .max = 4e6},
              .reference = {.interval = {NAN, NAN}, .p99 = 30, .max = 40}},
-        .outcome = {.visits = 6, .lost_pct = 1.25, .samples = 30, .status = BC_FAIL, .slowest_rank = 7},
+        .outcome =
+            {.visits = 6, .lost_pct = 1.25, .samples = 30, .status = BC_FAIL, .slowest_rank = 7},
     };
     struct bc_output *const output = bc_output_open(f->path, &tsv, &own_table);
     bc_output_header(output);
