@@ -77,8 +77,8 @@ SETTINGS = {
 TIMED = ("msgrate", "overlap_ibarrier")
 ROW_S = 0.001
 GRACE = 2
-# The visits of a row are spread over so many times its time.
-SPAN = 3
+# The visits of a row are spread over its time.
+SPAN = 1
 MANY = 10_000
 
 # Of the simulator, for a program.

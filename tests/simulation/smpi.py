@@ -196,7 +196,8 @@ class Simulator:
                     "--log=root.thres:critical"]
             line += [f"--cfg={key}:{value}"
                      for key, value in {**OPTIONS, **(settings or {})}.items()]
-            line += [folder + "/platform.xml", *options]
+            # A simulated machine is the same at each visit.
+            line += [folder + "/platform.xml", "--visits=2", *options]
             environment = {**os.environ, "LD_PRELOAD": self.library,
                            "SIMULATION_COUNTS": folder + "/counts.tsv"}
             start_s = time.monotonic()
