@@ -423,7 +423,7 @@ static void answer_robustly(struct visit *visit)
     append_answer(visit, 0, count, &row->answers);
     if (visit->root)
         row->knee_ns = summarize_answers(visit->run, &row->answers, ANSWER_KNEE).value;
-    if (visit->run->visit > 0 || count < BLOCKS * BLOCK_ROUNDS_MIN)
+    if (visit->run->visit > 0 || count < (size_t)BLOCKS * BLOCK_ROUNDS_MIN)
         return;
     for (size_t block = 0; block < BLOCKS; block++)
         append_answer(visit, count * block / BLOCKS, count * (block + 1) / BLOCKS, &row->blocks);

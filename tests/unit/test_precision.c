@@ -109,7 +109,8 @@ static bool row_is_precise(const struct bc_run *of, const struct bc_precise_valu
         const double median = spread.first + side * spread.half_width;
         bc_samples_begin_visit(&samples);
         for (int i = 0; i < IN_VISIT; i++) {
-            const double round[] = {median + spread.noise * (i - IN_VISIT / 2), spread.second};
+            const int from_middle = i - IN_VISIT / 2;
+            const double round[] = {median + spread.noise * from_middle, spread.second};
             bc_samples_append(&samples, round, 2, 0);
         }
     }

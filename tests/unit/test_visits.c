@@ -149,12 +149,14 @@ static void read_rows(void)
     written_count = 0;
     for (char *line = strtok(output, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         struct result *const row = &written[written_count];
-        long long number;
-        if (written_count < ROWS_MAX && sscanf(line, "%lld\t%d\t%d\t%lf", &number, &row->visits,
-                                               &row->presence, &row->lost_pct) == 4) {
-            row->number = number;
-            written_count++;
-        }
+        char *end = line;
+        if (written_count == ROWS_MAX || *line < '0' || *line > '9')
+            continue;
+        row->number = strtoll(end, &end, 10);
+        row->visits = (int)strtol(end, &end, 10);
+        row->presence = (int)strtol(end, &end, 10);
+        row->lost_pct = strtod(end, &end);
+        written_count++;
     }
 }
 
