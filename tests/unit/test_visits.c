@@ -11,6 +11,7 @@
 #include "common/run/signals.h"
 #include "common/run/visits.h"
 
+#include <stdlib.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
