@@ -14,7 +14,7 @@ COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
 full=OFF
 tier="quick tier: every accuracy target by at least one case, all else once, and the variants
-(sanitizers, valgrind, threads, fuzzers, Open MPI) with a share of the tests. --full: every case, long trials"
+(sanitizers, valgrind, threads, Open MPI) with a share of the tests. --full: every case, long trials"
 case ${1:-} in
 --full)
     full=ON

@@ -63,8 +63,9 @@ struct sweep {
     const struct bc_benchmark *benchmark;
     struct bc_rows keys;
     struct row *rows;
-    bool adds_visits; /* to rows that aren't precise */
-    bool stopped;     /* by a signal, or since output is lost; the same on every rank */
+    double shares_left; /* that rows which aren't written have still to get; rank 0 */
+    bool adds_visits;   /* to rows that aren't precise */
+    bool stopped;       /* by a signal, or since output is lost; the same on every rank */
 
     /* The group in hand: rows `first` to `end` - 1; until its first turn is over `end` is what was
        visited. Rank 0 knows all, other ranks `first` and `end`. */
@@ -130,15 +131,13 @@ static double visit_seconds(const struct sweep *sweep, const struct row *row)
     const double row_left_s = row_seconds(run) - row->measured_s;
     const double share = share_of(sweep, row->visits);
     const double shares = shares_left(sweep, row);
-    double left_s = budget_left(run), all_shares = 0.0;
+    double left_s = budget_left(run);
     if (isinf(row_left_s))
         return INFINITY;
-    for (size_t i = sweep->first; i < sweep->keys.count; i++)
-        all_shares += shares_left(sweep, &sweep->rows[i]);
     if (row->visits < run->visits)
-        left_s *= share / all_shares;
+        left_s *= share / fmax(share, sweep->shares_left);
     else
-        left_s -= row_seconds(run) * all_shares;
+        left_s -= row_seconds(run) * sweep->shares_left;
     const double mine_s =
         row->visits < run->visits ? row_left_s * share / shares : row_seconds(run) * share;
     return fmax(0.0, fmin(left_s, fmin(mine_s, row_left_s)));
@@ -282,6 +281,8 @@ static void visit(struct sweep *sweep, struct row *row, const void *key, double 
     benchmark->visit(run->state, key, seconds, row->memory);
     row->last_s = bc_elapsed_s() - start_s;
     bc_contention_look(&run->contention, &row->waits);
+    if (row->visits < run->visits)
+        sweep->shares_left -= share_of(sweep, row->visits);
     row->visits++;
     row->measured_s += row->last_s;
     if (starts != NULL)
@@ -376,9 +377,10 @@ static void write_group(struct sweep *sweep, void *result)
 {
     if (sweep->run->job.rank == 0)
         report_progress(sweep, true);
-    for (size_t i = sweep->first; i < sweep->end; i++)
-        if (sweep->rows[i].visits > 0)
-            write_row(sweep, &sweep->rows[i], key_of(sweep, i), result);
+    for (size_t i = sweep->first; i < sweep->end; i++) {
+        sweep->shares_left -= shares_left(sweep, &sweep->rows[i]);
+        write_row(sweep, &sweep->rows[i], key_of(sweep, i), result);
+    }
     sweep->stopped = !goes_on(sweep) || sweep->stopped;
 }
 
@@ -390,6 +392,7 @@ void bc_visits_run(struct bc_run *run)
     if (benchmark->rows != NULL)
         benchmark->rows(run->state, &sweep.keys);
     const size_t count = sweep.keys.count;
+    sweep.shares_left = (double)count;
     sweep.rows = bc_allocate(count, sizeof *sweep.rows, "no memory for %zu rows", count);
     sweep.order = bc_allocate(count, sizeof *sweep.order, "no memory for %zu rows", count);
     sweep.adds_visits = run->job.rank == 0 && run->visits > 1 && run->settings.samples == 0 &&

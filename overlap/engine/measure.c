@@ -2,6 +2,7 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "overlap/engine/estimate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,9 +25,6 @@
 #define TRIAL_ROUNDS 16
 #define TRIAL_ROUNDS_MAX 512
 #define TRIAL_CONFIDENCE 0.95
-
-/* The quartile of a rank's times that stands for its undisturbed time. */
-#define UNDISTURBED 0.25
 
 /* The rate of work is corrected from at least this number of rounds, and by at most this share at a
    time: one late round must not change the rate. */
@@ -113,70 +111,25 @@ static void measure_reference(struct visit *visit, double seconds)
 
 /* ---- what rounds say, robustly --------------------------------------------------------------- */
 
-/* Of each, the slowest rank's lower quartile in ns. */
-enum estimated { REFERENCE, TOTAL, EXPOSED, ALONE, ESTIMATED };
-
-struct estimate {
-    double ns;
-    double half_width_ns; /* of its interval; NAN: too few rounds */
-};
-
-/* Writes a rank's own estimates from rounds `first` to `end` - 1 of its times. Local. */
-static void estimate_own(const struct bc_samples *own, size_t first, size_t end,
-                         struct estimate *estimates)
-{
-    const size_t count = end - first;
-    double *const sorted = bc_allocate(count, sizeof *sorted, "no memory for %zu rounds", count);
-    struct estimate of[OVERLAP_OWN_QUANTITIES + 1]; /* and of the operation's time with its work */
-    for (int q = 0; q <= OVERLAP_OWN_QUANTITIES; q++) {
-        for (size_t i = 0; i < count; i++)
-            sorted[i] = q < OVERLAP_OWN_QUANTITIES ? own->values[q][first + i]
-                                                   : own->values[OVERLAP_OWN_EXPOSED][first + i] +
-                                                         own->values[OVERLAP_OWN_INSIDE][first + i];
-        bc_sort(sorted, count);
-        const struct bc_interval interval =
-            bc_quantile_interval(sorted, count, UNDISTURBED, TRIAL_CONFIDENCE);
-        of[q] = (struct estimate){bc_quantile(sorted, count, UNDISTURBED),
-                                  (interval.hi - interval.lo) / 2.0};
-    }
-    free(sorted);
-    estimates[REFERENCE] = of[OVERLAP_OWN_REFERENCE];
-    estimates[TOTAL] = of[OVERLAP_OWN_QUANTITIES];
-    estimates[ALONE] = of[OVERLAP_OWN_ALONE];
-    estimates[EXPOSED] = of[OVERLAP_OWN_EXPOSED];
-    /* What the library took from the work. */
-    estimates[EXPOSED].ns += of[OVERLAP_OWN_INSIDE].ns - of[OVERLAP_OWN_ALONE].ns;
-}
-
 /* The estimates of the slowest ranks, the same on all ranks. Collective. */
 static void estimate(const struct visit *visit, size_t first, size_t end,
-                     struct estimate *estimates)
+                     struct overlap_estimate *estimates)
 {
-    struct estimate own[ESTIMATED];
-    struct bc_located located[ESTIMATED], slowest[ESTIMATED];
-    double half_width_ns[ESTIMATED], slowest_half_width_ns[ESTIMATED];
+    struct overlap_estimate own[OVERLAP_ESTIMATED];
+    struct bc_located located[OVERLAP_ESTIMATED], slowest[OVERLAP_ESTIMATED];
+    double half_width_ns[OVERLAP_ESTIMATED], slowest_half_width_ns[OVERLAP_ESTIMATED];
     const int rank = visit->run->job.rank;
-    estimate_own(&visit->own, first, end, own);
-    for (int i = 0; i < ESTIMATED; i++)
+    overlap_estimate_own(&visit->own, first, end, TRIAL_CONFIDENCE, own);
+    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
         located[i] = (struct bc_located){own[i].ns, rank};
-    bc_harness_allreduce(located, slowest, ESTIMATED, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
-    for (int i = 0; i < ESTIMATED; i++)
-        half_width_ns[i] = slowest[i].rank == rank ? own[i].half_width_ns : 0.0;
-    bc_harness_allreduce(half_width_ns, slowest_half_width_ns, ESTIMATED, MPI_DOUBLE, MPI_SUM,
+    bc_harness_allreduce(located, slowest, OVERLAP_ESTIMATED, MPI_DOUBLE_INT, MPI_MAXLOC,
                          MPI_COMM_WORLD);
-    for (int i = 0; i < ESTIMATED; i++)
-        estimates[i] = (struct estimate){slowest[i].value, slowest_half_width_ns[i]};
-}
-
-/* The work that fits: what is not exposed. */
-static double knee_of(const struct estimate *estimates)
-{
-    return estimates[REFERENCE].ns - estimates[EXPOSED].ns;
-}
-
-static double excess_of(const struct estimate *estimates)
-{
-    return estimates[TOTAL].ns - estimates[REFERENCE].ns;
+    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
+        half_width_ns[i] = slowest[i].rank == rank ? own[i].half_width_ns : 0.0;
+    bc_harness_allreduce(half_width_ns, slowest_half_width_ns, OVERLAP_ESTIMATED, MPI_DOUBLE,
+                         MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
+        estimates[i] = (struct overlap_estimate){slowest[i].value, slowest_half_width_ns[i]};
 }
 
 /* The work's own time as it was just measured corrects the rate for the next amount: the
@@ -227,20 +180,21 @@ static struct overlap_trial try_robustly(struct visit *visit, double threshold_n
     const int64_t fixed = visit->run->settings.samples;
     const double deadline_s = bc_elapsed_s() + seconds;
     int64_t rounds = fixed > 0 && fixed < TRIAL_ROUNDS_MAX ? fixed : TRIAL_ROUNDS;
-    struct estimate estimates[ESTIMATED];
+    struct overlap_estimate estimates[OVERLAP_ESTIMATED];
     struct overlap_trial trial;
     bc_samples_clear(&visit->own);
     for (int goes_on = 1; goes_on;) {
         take_trial_rounds(visit, rounds, deadline_s);
         estimate(visit, 0, visit->own.count, estimates);
-        const double excess_ns = excess_of(estimates);
-        const double half_ns =
-            hypot(estimates[TOTAL].half_width_ns, estimates[REFERENCE].half_width_ns);
+        const double excess_ns = overlap_excess_of(estimates);
+        const double half_ns = hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
+                                     estimates[OVERLAP_EST_REFERENCE].half_width_ns);
         trial = (struct overlap_trial){
-            .work_ns = fmax(0.0, estimates[ALONE].ns),
+            .work_ns = fmax(0.0, estimates[OVERLAP_EST_ALONE].ns),
             /* Work that takes longer than the operation can't fit under it. */
-            .fits = excess_ns <= threshold_ns &&
-                    estimates[ALONE].ns <= estimates[REFERENCE].ns + threshold_ns,
+            .fits =
+                excess_ns <= threshold_ns && estimates[OVERLAP_EST_ALONE].ns <=
+                                                 estimates[OVERLAP_EST_REFERENCE].ns + threshold_ns,
             .excess_ns = excess_ns,
             .excess_lo_ns = excess_ns - half_ns,
             .excess_hi_ns = excess_ns + half_ns,
@@ -250,8 +204,8 @@ static struct overlap_trial try_robustly(struct visit *visit, double threshold_n
                   rounds < TRIAL_ROUNDS_MAX && bc_elapsed_s() < deadline_s;
         bc_harness_bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    correct_rate(visit, estimates[ALONE].ns);
-    tell_trial(visit, &trial, estimates[TOTAL].ns, visit->own.count);
+    correct_rate(visit, estimates[OVERLAP_EST_ALONE].ns);
+    tell_trial(visit, &trial, estimates[OVERLAP_EST_TOTAL].ns, visit->own.count);
     return trial;
 }
 
@@ -375,17 +329,17 @@ static void choose_more_than_fits(struct visit *visit)
 {
     struct overlap_row *const row = visit->row;
     for (int doublings = 0; doublings < MARGIN_DOUBLINGS; doublings++) {
-        struct estimate estimates[ESTIMATED];
+        struct overlap_estimate estimates[OVERLAP_ESTIMATED];
         choose_work(visit);
         bc_samples_clear(&visit->own);
         take_trial_rounds(visit, PROBE_ROUNDS, visit->end_s);
         estimate(visit, 0, visit->own.count, estimates);
-        correct_rate(visit, estimates[ALONE].ns);
-        int fits = excess_of(estimates) < row->margin_ns / 2.0 && seconds_left(visit) > 0.0;
+        correct_rate(visit, estimates[OVERLAP_EST_ALONE].ns);
+        int fits = overlap_excess_of(estimates) < row->margin_ns / 2.0 && seconds_left(visit) > 0.0;
         bc_harness_bcast(&fits, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!fits)
             break;
-        row->knee_ns = fmax(row->knee_ns, knee_of(estimates));
+        row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
         row->margin_ns *= 2.0;
     }
     choose_work(visit);
@@ -395,11 +349,12 @@ static void choose_more_than_fits(struct visit *visit)
 static void append_answer(const struct visit *visit, size_t first, size_t end,
                           struct bc_samples *answers)
 {
-    struct estimate estimates[ESTIMATED];
+    struct overlap_estimate estimates[OVERLAP_ESTIMATED];
     estimate(visit, first, end, estimates);
     if (!visit->root)
         return;
-    const double knee_ns = knee_of(estimates), reference_ns = estimates[REFERENCE].ns;
+    const double knee_ns = overlap_knee_of(estimates),
+                 reference_ns = estimates[OVERLAP_EST_REFERENCE].ns;
     const double answer[ANSWER_QUANTITIES] = {
         [ANSWER_PCT] = reference_ns > 0.0 ? 100.0 * knee_ns / reference_ns : 0.0,
         [ANSWER_KNEE] = knee_ns,

@@ -27,6 +27,7 @@
 #include "common/clock/shared/start_window.h"
 #include "common/clock/work.h"
 #include "common/run/run.h"
+#include "overlap/engine/estimate.h"
 #include "overlap/engine/operation.h"
 #include "overlap/engine/search.h"
 
@@ -63,16 +64,6 @@ enum overlap_quantity {
     OVERLAP_WORK,      /* the answer's work alone */
     OVERLAP_TOTAL,     /* post, the answer's work, wait */
     OVERLAP_QUANTITIES
-};
-
-/* What a rank keeps of a round: what follows from a difference of two of its times is formed here,
-   before any maximum over ranks. */
-enum overlap_own_quantity {
-    OVERLAP_OWN_REFERENCE, /* post and wait */
-    OVERLAP_OWN_EXPOSED,   /* post and wait around work that lasts longer, without the work */
-    OVERLAP_OWN_INSIDE,    /* the time that this work took there */
-    OVERLAP_OWN_ALONE,     /* ... and alone */
-    OVERLAP_OWN_QUANTITIES
 };
 
 struct overlap_round {

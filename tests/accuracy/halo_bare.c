@@ -1,24 +1,34 @@
 /*
- * Is the time that halo reports for a swap by shared window that of plain copies of the same faces,
- * with the same synchronisation written out? Both are timed in one process, in turn, on the same
- * memory; prints the ratio of the medians. To be run on 2 ranks of one node, by bare_ratio.py.
+ * Is the time that halo reports for a swap that of the same swap written out? By shared window it
+ * is plain copies of the faces, with the same synchronisation; by messages of derived datatypes it
+ * is their sends and receives. Two ranks side by side, so that faces in the first direction go to
+ * the other rank and all others to the rank itself. Both are measured on the same memory.
  */
 #include "common/mpi/coarray.h"
-#include "common/run/benchmark.h"
 #include "common/stats/batch.h"
 #include "halo/methods.h"
+#include "tests/accuracy/bare.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { BLOCKS = 9, ROUNDS = 300, REPETITIONS = 2, TAG = 99 };
+enum { TAG = 99 };
 
-/* The extent of the box that two ranks have side by side, N x N x N. */
+/* Swaps in a sample of the bare loop. */
+enum { REPETITIONS = 2 };
+
+/* The extent of a rank's box, N x N x N. */
 enum { N = 50 };
 
-typedef double array[N + 2][N + 2][N + 2];
+/* The swaps' memory. */
+struct arrays {
+    double (*own)[N + 2][N + 2];
+    double (*other)[N + 2][N + 2]; /* the other rank's; by shared window only */
+    int rank;
+    MPI_Datatype sent[HALO_FACES], received[HALO_FACES]; /* by messages only */
+};
+
+/* ---- by shared window ------------------------------------------------------------------------ */
 
 /* With the other rank. */
 static void meet(int peer)
@@ -32,105 +42,206 @@ static void meet(int peer)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* What is copied of a row. Volatile, since gcc copies rows of a length that it knows
-   in place, which takes 5 % longer than the C library's memcpy. */
+/* What is copied of a row. Volatile, since gcc copies rows of a length that it knows in place,
+   which takes 5 % longer than the C library's memcpy. */
 static volatile size_t row_bytes = N * sizeof(double);
 
 /* Without the halo's values at its ends. */
 static inline void copy_row(double *to, const double *from) { memcpy(to + 1, from + 1, row_bytes); }
 
-/* Nanoseconds of a swap, in a loop of REPETITIONS, of the faces in the first direction
-   with the other rank, in the others with itself. */
-static double bare(array own, array other, int peer)
+static void swap_by_copies(const struct arrays *arrays)
 {
-    const double start = MPI_Wtime();
-    for (int i = 0; i < REPETITIONS; i++) {
-        meet(peer);
+    double(*const own)[N + 2][N + 2] = arrays->own;
+    double(*const other)[N + 2][N + 2] = arrays->other;
+    meet(1 - arrays->rank);
+    for (int y = 1; y <= N; y++)
+        copy_row(own[0][y], other[N][y]);
+    for (int y = 1; y <= N; y++)
+        copy_row(own[N + 1][y], other[1][y]);
+    for (int x = 1; x <= N; x++)
+        copy_row(own[x][0], own[x][N]);
+    for (int x = 1; x <= N; x++)
+        copy_row(own[x][N + 1], own[x][1]);
+    for (int x = 1; x <= N; x++)
         for (int y = 1; y <= N; y++)
-            copy_row(own[0][y], other[N][y]);
+            own[x][y][0] = own[x][y][N];
+    for (int x = 1; x <= N; x++)
         for (int y = 1; y <= N; y++)
-            copy_row(own[N + 1][y], other[1][y]);
-        for (int x = 1; x <= N; x++)
-            copy_row(own[x][0], own[x][N]);
-        for (int x = 1; x <= N; x++)
-            copy_row(own[x][N + 1], own[x][1]);
-        for (int x = 1; x <= N; x++)
-            for (int y = 1; y <= N; y++)
-                own[x][y][0] = own[x][y][N];
-        for (int x = 1; x <= N; x++)
-            for (int y = 1; y <= N; y++)
-                own[x][y][N + 1] = own[x][y][1];
-        meet(peer);
-    }
-    return (MPI_Wtime() - start) * 1e9 / REPETITIONS;
+            own[x][y][N + 1] = own[x][y][1];
+    meet(1 - arrays->rank);
 }
 
-static const struct halo_method *shared_window(void)
+/* The parts of a shared window follow each other in the order of ranks. */
+static void find_other(struct arrays *arrays)
+{
+    const struct halo_box box = {{N, N, N}};
+    const MPI_Aint bytes = bc_window_bytes(halo_array_values(&box));
+    char *const own = (char *)arrays->own;
+    arrays->other = (double(*)[N + 2][N + 2])(arrays->rank == 0 ? own + bytes : own - bytes);
+}
+
+/* ---- by messages ----------------------------------------------------------------------------- */
+
+static MPI_Datatype layer(int direction, int position)
+{
+    const int extents[HALO_DIRECTIONS] = {N + 2, N + 2, N + 2};
+    int parts[HALO_DIRECTIONS] = {N, N, N}, starts[HALO_DIRECTIONS] = {1, 1, 1};
+    MPI_Datatype type;
+    parts[direction] = 1;
+    starts[direction] = position;
+    MPI_Type_create_subarray(HALO_DIRECTIONS, extents, parts, starts, MPI_ORDER_C, MPI_DOUBLE,
+                             &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+static void make_types(struct arrays *arrays)
+{
+    for (int direction = 0; direction < HALO_DIRECTIONS; direction++) {
+        arrays->sent[2 * direction] = layer(direction, 1);
+        arrays->sent[2 * direction + 1] = layer(direction, N);
+        arrays->received[2 * direction] = layer(direction, 0);
+        arrays->received[2 * direction + 1] = layer(direction, N + 1);
+    }
+}
+
+static void free_types(struct arrays *arrays)
+{
+    for (int face = 0; face < HALO_FACES; face++) {
+        MPI_Type_free(&arrays->sent[face]);
+        MPI_Type_free(&arrays->received[face]);
+    }
+}
+
+static void swap_by_messages(const struct arrays *arrays)
+{
+    MPI_Request requests[2 * HALO_FACES];
+    MPI_Status statuses[2 * HALO_FACES];
+    for (int face = 0; face < HALO_FACES; face++)
+        MPI_Irecv(arrays->own, 1, arrays->received[face],
+                  face < 2 ? 1 - arrays->rank : arrays->rank, face, MPI_COMM_WORLD,
+                  &requests[face]);
+    for (int face = 0; face < HALO_FACES; face++)
+        MPI_Isend(arrays->own, 1, arrays->sent[face], face < 2 ? 1 - arrays->rank : arrays->rank,
+                  face ^ 1, MPI_COMM_WORLD, &requests[HALO_FACES + face]);
+    MPI_Waitall(2 * HALO_FACES, requests, statuses);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static const struct bare_swap {
+    const char *name; /* of the method */
+    void (*make)(struct arrays *arrays);
+    void (*swap)(const struct arrays *arrays);
+    void (*free)(struct arrays *arrays); /* NULL: nothing to free */
+} swaps[] = {
+    {"shared window", find_other, swap_by_copies, NULL},
+    {"isend/irecv types", make_types, swap_by_messages, free_types},
+};
+enum { SWAPS = sizeof swaps / sizeof *swaps };
+
+struct state {
+    const struct bc_run *run;
+    struct halo_grid grid;
+};
+
+struct row {
+    struct bc_batch_row ours;
+    struct bare_row bare;
+};
+
+/* What both loops of a visit use. */
+struct round {
+    const struct halo_method *method;
+    struct halo_exchange exchange;
+    const struct bare_swap *bare;
+    struct arrays arrays;
+};
+
+static const struct halo_method *method_of(const struct bare_swap *swap)
 {
     const struct halo_method *method = halo_methods;
-    while (!method->shares_node)
+    while (strcmp(method->name, swap->name) != 0)
         method++;
     return method;
 }
 
-static double repeat(void *exchange, int64_t repetitions)
+static double repeat(void *context, int64_t repetitions)
 {
-    return halo_swap_often(shared_window(), exchange, repetitions, NULL);
+    const struct round *const round = context;
+    return halo_swap_often(round->method, &round->exchange, repetitions, NULL);
 }
 
-/* The ratio of halo's time, in a new window, to the bare loop's, as rank 0 sees it. */
-static double measure_block(const struct bc_run *run)
+static double bare(void *context)
 {
-    static double bare_ns[ROUNDS];
-    struct bc_batch_row row = {.repetitions = 0};
-    struct bc_batch_result swaps;
+    const struct round *const round = context;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < REPETITIONS; i++)
+        round->bare->swap(&round->arrays);
+    return (MPI_Wtime() - start) * 1e9 / REPETITIONS;
+}
+
+static void open_halo(void *memory, struct bc_run *run)
+{
+    struct state *const state = memory;
     static const int dims[] = {2, 1, 1};
+    state->run = run;
+    state->grid = halo_grid_of(dims, run->job.rank);
+}
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    (void)state;
+    bare_list(rows, SWAPS);
+}
+
+static void visit(void *memory, const void *key, double seconds, void *row_memory)
+{
+    const struct state *const state = memory;
     const struct halo_box box = {{N, N, N}};
-    const int rank = run->job.rank;
-    const struct halo_grid grid = halo_grid_of(dims, rank);
-    struct halo_exchange exchange;
-    halo_exchange_init(&exchange, &box, &grid, MPI_COMM_WORLD, run->job.node_comm);
-    shared_window()->create(&exchange);
-    /* The parts of a shared window follow each other in the order of ranks. */
-    char *const own = (char *)exchange.values;
-    const MPI_Aint bytes = bc_window_bytes(halo_array_values(&box));
-    char *const other = rank == 0 ? own + bytes : own - bytes;
-    const struct bc_batch batch = {.repeat = repeat, .context = &exchange, .clock_readings = 1.0};
-    bc_batch_visit(run, &batch, INFINITY, &row);
-    bc_batch_conclude(run, &row, "swap", &swaps);
-    for (int i = 0; i < ROUNDS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        bare_ns[i] = bare((double(*)[N + 2][N + 2]) own, (double(*)[N + 2][N + 2]) other, 1 - rank);
-    }
-    shared_window()->destroy(&exchange);
-    return swaps.repetition.value / bc_median(bare_ns, ROUNDS);
+    struct row *const row = row_memory;
+    struct round round = {.bare = &swaps[*(const int *)key]};
+    round.method = method_of(round.bare);
+    halo_exchange_init(&round.exchange, &box, &state->grid, MPI_COMM_WORLD,
+                       state->run->job.node_comm);
+    round.method->create(&round.exchange);
+    round.arrays.rank = state->run->job.rank;
+    round.arrays.own = (double(*)[N + 2][N + 2]) round.exchange.values;
+    round.bare->make(&round.arrays);
+    const struct bc_batch batch = {.repeat = repeat, .context = &round, .clock_readings = 1.0};
+    bc_batch_visit(state->run, &batch, seconds * BARE_OURS, &row->ours);
+    bare_visit(state->run, bare, &round, seconds, &row->bare);
+    if (round.bare->free != NULL)
+        round.bare->free(&round.arrays);
+    round.method->destroy(&round.exchange);
 }
 
-static bool fit(void *state, struct bc_run *run, struct bc_error *error)
+static bool is_precise(const void *state, const void *key, const void *row)
 {
-    (void)state;
-    return (run->job.ranks == 2 && run->job.nodes == 1) ||
-           bc_error_set(error, "needs 2 ranks of one node");
+    (void)key;
+    return bc_batch_is_precise(((const struct state *)state)->run,
+                               &((const struct row *)row)->ours);
 }
 
-static void compare(void *state, struct bc_run *run)
+static void conclude(void *memory, const void *key, void *row_memory, void *result)
 {
-    double ratios[BLOCKS];
-    (void)state;
-    run->settings.samples = ROUNDS;
-    run->visits = 1;
-    for (int block = 0; block < BLOCKS; block++)
-        ratios[block] = measure_block(run);
-    const double ratio = bc_median(ratios, BLOCKS);
-    if (run->job.rank == 0)
-        printf("shared window, %d values a side: %.4f of the bare loop's time, "
-               "in %d blocks from %.4f to %.4f\n",
-               N, ratio, BLOCKS, ratios[0], ratios[BLOCKS - 1]);
+    const struct bc_run *const run = ((const struct state *)memory)->run;
+    struct row *const row = row_memory;
+    struct bc_batch_result ours;
+    bc_batch_conclude(run, &row->ours, "swap", &ours);
+    bare_conclude(run, swaps[*(const int *)key].name, &ours.repetition, &ours.outcome, &row->bare,
+                  result);
 }
 
 const struct bc_benchmark halo_bare_benchmark = {
     .name = "halo_bare",
-    .summary = "Compares halo's shared window with plain copies.",
-    .fit = fit,
-    .open = compare,
+    .summary = "Compares halo's swaps with bare ones.",
+    .bytes = {sizeof(struct state), sizeof(int), sizeof(struct bare_result), sizeof(struct row)},
+    BARE_BENCHMARK,
+    .open = open_halo,
+    .rows = list_rows,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
 };

@@ -1,27 +1,21 @@
 /*
- * Is the rate that msgrate reports that of a bare loop of the same calls? Both are timed in one
- * process, in turn; the ratio is of the medians of the slowest rank's times, for each pattern. To
- * be run on 2 ranks: with one peer, both ranks send to each other. By default caches stay warm and
- * there are 7 blocks of 300 rounds; -c flushes before each loop, -i N makes it one block of N
- * rounds, for a look at how much the machine itself varies.
- *
- * The bare loops are written from the specification's text, with MPI_Wtime, and without anything of
- * this project.
+ * Is the rate that msgrate reports that of a bare loop of the same calls? Times are of an iteration
+ * of the slowest rank, for each pattern. With one peer, both ranks send to each other. By default
+ * caches stay warm; -c flushes before each loop.
  */
-#include "common/run/benchmark.h"
 #include "msgrate/exchange.h"
+#include "tests/accuracy/bare.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { BLOCKS = 7, ROUNDS = 300, ROUNDS_MAX = 10000, MESSAGES = 128, BYTES = 8, TAG = 9 };
+enum { MESSAGES = 128, BYTES = 8, TAG = 9 };
 
 static _Alignas(4096) char sent[MESSAGES][BYTES];
 static _Alignas(4096) char received[MESSAGES][BYTES];
 static _Alignas(4096) MPI_Request requests[2 * MESSAGES];
 /* Volatile, since gcc takes MPICH's constant for an array of size 0. */
 static MPI_Status *volatile no_statuses = MPI_STATUSES_IGNORE;
-static int peer;
+static int rank, peer;
 
 static void post_sends(MPI_Request *request)
 {
@@ -35,103 +29,57 @@ static void post_receives(MPI_Request *request)
         MPI_Irecv(received[i], BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &request[i]);
 }
 
-/* The time of an iteration without flush, in ns. */
-static double bare_single(int rank)
+/* Iterations of each pattern. */
+
+static void bare_single(void)
 {
-    const double start = MPI_Wtime();
     if (rank == 0)
         post_sends(requests);
     else
         post_receives(requests);
     MPI_Waitall(MESSAGES, requests, no_statuses);
-    return (MPI_Wtime() - start) * 1e9;
 }
 
-static double bare_both(int rank)
+static void bare_both(void)
 {
-    (void)rank;
-    const double start = MPI_Wtime();
     post_receives(requests);
     post_sends(requests + MESSAGES);
     MPI_Waitall(2 * MESSAGES, requests, no_statuses);
-    return (MPI_Wtime() - start) * 1e9;
 }
 
-static double bare_pre_post(int rank)
+/* Receives were posted before: in the iteration before it, or ahead. */
+static void bare_pre_post(void)
 {
-    (void)rank;
-    const double start = MPI_Wtime();
     post_sends(requests + MESSAGES);
     MPI_Waitall(2 * MESSAGES, requests, no_statuses);
     post_receives(requests);
+}
+
+static void (*const bare[MSGRATE_PATTERNS])(void) = {bare_single, bare_both, bare_pre_post,
+                                                     bare_both};
+
+struct round {
+    struct msgrate_bench *bench;
+    int pattern;
+    int number;
+};
+
+/* What comes before an iteration is what comes before msgrate's own. */
+static double bare_iteration(void *context)
+{
+    struct round *const round = context;
+    bc_cache_flush_run(&round->bench->flush);
+    memset(sent, round->number++ & 0x7f, sizeof sent);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    bare[round->pattern]();
     return (MPI_Wtime() - start) * 1e9;
 }
 
-static double (*const bare[MSGRATE_PATTERNS])(int rank) = {bare_single, bare_both, bare_pre_post,
-                                                           bare_both};
-
-/* The median over rounds of the slowest rank's time, on rank 0. Collective. */
-static double slowest_median(const double *local, int rounds)
-{
-    static double slowest[ROUNDS_MAX];
-    MPI_Reduce(local, slowest, rounds, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    return bc_median(slowest, (size_t)rounds);
-}
-
-/* Times a pattern, in new buffers, and its bare loop in turn; the ratio of their
-   rates, and the bare one's in messages a second, on rank 0. */
-static double measure_block(struct msgrate_bench *bench, int pattern, int rounds,
-                            double *bare_per_s)
-{
-    static double ours_ns[ROUNDS_MAX], bare_ns[ROUNDS_MAX];
-    const int rank = bench->run->job.rank;
-    const bool posts_ahead = msgrate_patterns[pattern].begin != NULL;
-    struct msgrate_exchange exchange;
-    msgrate_exchange_create(&exchange, bench,
-                            &(struct msgrate_key){BYTES, &msgrate_patterns[pattern]});
-    for (int round = 0; round < rounds; round++) {
-        /* What is posted ahead must not wait in the other's queue: each does its
-           last iteration's sends before the other's begin. */
-        if (posts_ahead)
-            msgrate_patterns[pattern].begin(&exchange);
-        exchange.iterate(&exchange, &ours_ns[round]);
-        if (posts_ahead)
-            msgrate_patterns[pattern].end(&exchange);
-
-        if (posts_ahead)
-            post_receives(requests);
-        bc_cache_flush_run(&bench->flush);
-        memset(sent, round & 0x7f, sizeof sent);
-        MPI_Barrier(MPI_COMM_WORLD);
-        bare_ns[round] = bare[pattern](rank);
-        if (posts_ahead) {
-            post_sends(requests + MESSAGES);
-            MPI_Waitall(2 * MESSAGES, requests, no_statuses);
-        }
-    }
-    msgrate_exchange_destroy(&exchange);
-    const double ours = slowest_median(ours_ns, rounds);
-    const double reference = slowest_median(bare_ns, rounds);
-    const int messages = msgrate_patterns[pattern].one_partner ? MESSAGES : 2 * MESSAGES;
-    *bare_per_s = messages / reference * 1e9;
-    return reference / ours;
-}
-
-/* The same, the median of several: where buffers happen to lie makes blocks differ. */
-static void measure(struct msgrate_bench *bench, int pattern)
-{
-    const int asked = (int)bench->parameters.iterations;
-    const int blocks = asked > 0 ? 1 : BLOCKS;
-    double ratios[BLOCKS], bare_per_s = 0.0;
-    for (int block = 0; block < blocks; block++)
-        ratios[block] = measure_block(bench, pattern, asked > 0 ? asked : ROUNDS, &bare_per_s);
-    const double ratio = bc_median(ratios, (size_t)blocks);
-    if (bench->run->job.rank == 0)
-        printf("%s: rate %.4f of the bare loop's, %.0f a second; in %d blocks "
-               "from %.3f to %.3f\n",
-               msgrate_patterns[pattern].name, ratio, bare_per_s, blocks, ratios[0],
-               ratios[blocks - 1]);
-}
+struct row {
+    struct msgrate_row ours;
+    struct bare_row bare;
+};
 
 static const struct msgrate_parameters defaults = {
     .peers = 1,
@@ -140,30 +88,74 @@ static const struct msgrate_parameters defaults = {
     .cache_text = "0",
 };
 
-static bool fit(void *state, struct bc_run *run, struct bc_error *error)
+static struct msgrate_key key_of(int pattern)
 {
-    const struct msgrate_bench *const bench = state;
-    if (run->job.ranks != 2 || bench->parameters.iterations > ROUNDS_MAX)
-        return bc_error_set(error, "needs 2 ranks, and at most %d iterations", ROUNDS_MAX);
-    return true;
+    return (struct msgrate_key){BYTES, &msgrate_patterns[pattern]};
 }
 
-static void compare(void *state, struct bc_run *run)
+static void open_msgrate(void *state, struct bc_run *run)
 {
-    struct msgrate_bench *const bench = state;
-    msgrate_open(bench, run);
-    peer = 1 - run->job.rank;
-    for (int i = 0; i < MSGRATE_PATTERNS; i++)
-        measure(bench, i);
+    msgrate_open(state, run);
+    rank = run->job.rank;
+    peer = 1 - rank;
+}
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    (void)state;
+    bare_list(rows, MSGRATE_PATTERNS);
+}
+
+static void visit(void *state, const void *key, double seconds, void *row_memory)
+{
+    struct row *const row = row_memory;
+    struct round round = {.bench = state, .pattern = *(const int *)key};
+    const struct msgrate_key own_key = key_of(round.pattern);
+    const bool posts_ahead = bare[round.pattern] == bare_pre_post;
+    struct msgrate_exchange exchange;
+    msgrate_exchange_create(&exchange, state, &own_key);
+    msgrate_visit(&exchange, seconds * BARE_OURS, &row->ours);
+    msgrate_exchange_destroy(&exchange);
+
+    if (posts_ahead)
+        post_receives(requests);
+    bare_visit(round.bench->run, bare_iteration, &round, seconds, &row->bare);
+    if (posts_ahead) {
+        post_sends(requests + MESSAGES);
+        MPI_Waitall(2 * MESSAGES, requests, no_statuses);
+    }
+}
+
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return msgrate_is_precise(state, &((const struct row *)row)->ours);
+}
+
+static void conclude(void *state, const void *key, void *row_memory, void *result)
+{
+    const struct msgrate_bench *const bench = state;
+    const struct msgrate_key own_key = key_of(*(const int *)key);
+    struct row *const row = row_memory;
+    struct msgrate_result ours;
+    memset(&ours, 0, sizeof ours);
+    msgrate_conclude(bench, &own_key, &row->ours, &ours);
+    bare_conclude(bench->run, own_key.pattern->name, &ours.iteration, &ours.outcome, &row->bare,
+                  result);
 }
 
 const struct bc_benchmark msgrate_bare_benchmark = {
     .name = "msgrate_bare",
     .summary = "Compares msgrate with bare loops.",
     .options = {msgrate_options, MSGRATE_OPTIONS, &defaults, sizeof defaults},
-    .bytes = {.state = sizeof(struct msgrate_bench)},
+    .bytes = {sizeof(struct msgrate_bench), sizeof(int), sizeof(struct bare_result),
+              sizeof(struct row)},
+    BARE_BENCHMARK,
     .complete = msgrate_complete,
-    .fit = fit,
-    .open = compare,
+    .open = open_msgrate,
+    .rows = list_rows,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
     .close = msgrate_close,
 };

@@ -6,12 +6,11 @@ then the ratio to a bare loop of the same calls, flushed alike and timed in the 
 turn, must vary by at most 5 %.
 """
 
-import re
 import statistics
 
 import pytest
 
-from mpi_run import number, run, run_raw
+from mpi_run import number, run
 
 LAUNCHES, LAUNCHES_FULL, OWN_TARGET, RATIO_TARGET = 10, 20, 0.10, 0.05
 
@@ -32,18 +31,15 @@ def rates(launcher, built):
 
 
 @pytest.fixture
-def bare_rates(launcher, built):
-    """One launch: by pattern, the rate of the bare loop, and msgrate's over that."""
+def bare_times(rows_of):
+    """One launch: by pattern, the time of the bare loop, and msgrate's over that."""
     def launch():
-        done = run_raw(launcher, 2, [built("tests/accuracy/msgrate_bare"), "-c", "16M", "-i", "100",
-                                     "--no-header"])
-        found = re.findall(r"^(.*): rate (\S+) of the bare loop's, (\S+) a second", done.stdout,
-                           re.MULTILINE)
-        return {pattern: (float(rate), float(ratio)) for pattern, ratio, rate in found}
+        rows = rows_of("tests/accuracy/msgrate_bare", "-c", "16M", "--samples=100")
+        return {row["name"]: (number(row["bare_us"]), number(row["ratio"])) for row in rows}
     return launch
 
 
-def test_spread(accuracy, rates, bare_rates, full, say):
+def test_spread(accuracy, rates, bare_times, full, say):
     times = LAUNCHES_FULL if full else LAUNCHES
 
     def spreads():
@@ -55,7 +51,7 @@ def test_spread(accuracy, rates, bare_rates, full, say):
         for pattern, value in own.items():
             say(f"{pattern}: interquartile range {value:.1%} of the median")
         large = [pattern for pattern, value in own.items() if value > OWN_TARGET]
-        bare = [bare_rates() for _ in range(times)] if large else []
+        bare = [bare_times() for _ in range(times)] if large else []
         shares = {pattern: value / OWN_TARGET for pattern, value in own.items()}
         for pattern in large:
             machine, ratio = map(spread, zip(*(found[pattern] for found in bare)))

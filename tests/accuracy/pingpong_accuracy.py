@@ -58,7 +58,7 @@ def half_us(row, truths, latency_us, byte_ns):
 def errors(case, on_model):
     """One launch: the relative errors of the latency or of the bandwidth, by row."""
     rows, truths = on_model(
-        "pingpong/pingpong", "--max-time=0.1", "--max-ndata=64", "--max-stride=4",
+        "pingpong/pingpong", "--max-time=0.05", "--max-ndata=64", "--max-stride=4",
         f"--patterns={PATTERNS.get(case.kind, case.kind)}", *case.options,
         MODEL_P2P=int(case.kind == "MPI Send"), MODEL_RMA=1, MODEL_LATENCY_US=case.latency_us,
         MODEL_PER_BYTE_NS=case.byte_ns)

@@ -1,22 +1,30 @@
 /*
- * Is the latency that pingpong reports for MPI Send of 8 bytes that of a bare
- * loop of MPI_Send and MPI_Recv? Both are timed in one process, in turn; prints
- * the ratio of the medians. To be run on 2 ranks, by bare_ratio.py.
+ * Is the time that pingpong reports for MPI Send of 8 bytes that of a bare loop of MPI_Send and
+ * MPI_Recv? Times are of a repetition, there and back.
  */
 #include "common/mpi/coarray.h"
-#include "common/run/benchmark.h"
 #include "pingpong/measure.h"
 #include "pingpong/patterns.h"
+#include "tests/accuracy/bare.h"
 
-#include <math.h>
-#include <stdio.h>
+enum { REPETITIONS = 50, TAG = 2 };
 
-enum { BLOCKS = 9, ROUNDS = 300, REPETITIONS = 50, TAG = 2 };
+struct state {
+    const struct bc_run *run;
+};
 
-/* Nanoseconds of a ping-pong, in a loop of REPETITIONS, with the same memory, since
-   where that lies makes up to 3 %. */
-static double bare(int rank, double *value)
+struct row {
+    struct pingpong_row ours;
+    struct bare_row bare;
+};
+
+/* With the benchmark's memory, since where that lies makes up to 3 %. */
+static double bare_pingpong(void *context)
 {
+    double *const value = context;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     for (int i = 0; i < REPETITIONS; i++)
         if (rank == 0) {
@@ -37,59 +45,61 @@ static const struct pingpong_pattern *mpi_send(void)
     return pattern;
 }
 
-/* The ratio of pingpong's time, in a new coarray, to the bare loop's, as rank 0 sees it. */
-static double measure_block(const struct bc_run *run)
+static void open_pingpong(void *state, struct bc_run *run) { ((struct state *)state)->run = run; }
+
+static void list_rows(void *state, struct bc_rows *rows)
 {
-    static double bare_ns[ROUNDS];
-    const int rank = run->job.rank;
+    (void)state;
+    bare_list(rows, 1);
+}
+
+static void visit(void *state, const void *key, double seconds, void *row_memory)
+{
+    const struct bc_run *const run = ((const struct state *)state)->run;
+    struct row *const row = row_memory;
     struct bc_coarray coarray;
-    struct pingpong_row row = {.wrong = 0};
-    struct bc_batch_result times;
+    (void)key;
     bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);
     struct pingpong_game game = {
         .pattern = mpi_send(),
         .sync = PINGPONG_SYNC_NONE,
         .coarray = &coarray,
         .shape = {1, 1, 1},
-        .partner = 1 - rank,
-        .starts = rank == 0,
+        .partner = 1 - run->job.rank,
+        .starts = run->job.rank == 0,
     };
     bc_amount_create(&game.message, 1, MPI_DOUBLE);
-    pingpong_visit(run, &game, INFINITY, &row);
-    bc_batch_conclude(run, &row.repetitions, "repetition", &times);
+    pingpong_visit(run, &game, seconds * BARE_OURS, &row->ours);
     bc_amount_destroy(&game.message);
-    for (int i = 0; i < ROUNDS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        bare_ns[i] = bare(rank, coarray.values);
-    }
+    bare_visit(run, bare_pingpong, coarray.values, seconds, &row->bare);
     bc_coarray_destroy(&coarray);
-    return times.repetition.value / bc_median(bare_ns, ROUNDS);
 }
 
-static bool fit(void *state, struct bc_run *run, struct bc_error *error)
+static bool is_precise(const void *state, const void *key, const void *row)
 {
-    (void)state;
-    return run->job.ranks == 2 || bc_error_set(error, "needs 2 ranks");
+    (void)key;
+    return bc_batch_is_precise(((const struct state *)state)->run,
+                               &((const struct row *)row)->ours.repetitions);
 }
 
-static void compare(void *state, struct bc_run *run)
+static void conclude(void *state, const void *key, void *row_memory, void *result)
 {
-    double ratios[BLOCKS];
-    (void)state;
-    run->settings.samples = ROUNDS;
-    run->visits = 1;
-    for (int block = 0; block < BLOCKS; block++)
-        ratios[block] = measure_block(run);
-    const double ratio = bc_median(ratios, BLOCKS);
-    if (run->job.rank == 0)
-        printf("MPI Send of 8 bytes: %.4f of the bare loop's latency, in %d "
-               "blocks from %.4f to %.4f\n",
-               ratio, BLOCKS, ratios[0], ratios[BLOCKS - 1]);
+    const struct bc_run *const run = ((const struct state *)state)->run;
+    struct row *const row = row_memory;
+    struct bc_batch_result ours;
+    (void)key;
+    bc_batch_conclude(run, &row->ours.repetitions, "repetition", &ours);
+    bare_conclude(run, "MPI Send", &ours.repetition, &ours.outcome, &row->bare, result);
 }
 
 const struct bc_benchmark pingpong_bare_benchmark = {
     .name = "pingpong_bare",
     .summary = "Compares pingpong's MPI Send with a bare loop.",
-    .fit = fit,
-    .open = compare,
+    .bytes = {sizeof(struct state), sizeof(int), sizeof(struct bare_result), sizeof(struct row)},
+    BARE_BENCHMARK,
+    .open = open_pingpong,
+    .rows = list_rows,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
 };

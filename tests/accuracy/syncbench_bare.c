@@ -1,20 +1,38 @@
 /*
  * Is what syncbench reports for MPI barrier what a bare loop of MPI_Barrier takes?
- * Both are measured in one process, in turn; prints both and the interval. To be run
- * on 2 ranks, by syncbench_bare.py.
  */
 #include "common/clock/work.h"
-#include "common/run/benchmark.h"
 #include "syncbench/measure.h"
+#include "tests/accuracy/bare.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { BLOCKS = 5, ROUNDS = 2000, REPETITIONS = 25 };
+/* Barriers in a sample of the bare loop, and max of syncbench. */
+enum { REPETITIONS = 25, INNER_MAX = 200 };
 
-#define BLOCK_S 0.1
 #define DELAY_NS 100.0
+
+struct state {
+    const struct bc_run *run;
+    struct bc_coarray coarray;
+    struct syncbench_team team;
+    struct syncbench_loop loop;
+};
+
+struct row {
+    struct syncbench_row ours;
+    struct bare_row bare;
+};
+
+static double bare_barrier(void *context)
+{
+    (void)context;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int k = 0; k < REPETITIONS; k++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    return (MPI_Wtime() - start) * 1e9 / REPETITIONS;
+}
 
 static const struct syncbench_kind *mpi_barrier(void)
 {
@@ -24,60 +42,66 @@ static const struct syncbench_kind *mpi_barrier(void)
     return kind;
 }
 
-/* Microseconds of an MPI_Barrier in a loop of nothing else, the median. */
-static double bare_us(void)
+static void open_barrier(void *memory, struct bc_run *run)
 {
-    static double loops_us[ROUNDS];
-    for (int i = 0; i < ROUNDS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double start = MPI_Wtime();
-        for (int k = 0; k < REPETITIONS; k++)
-            MPI_Barrier(MPI_COMM_WORLD);
-        loops_us[i] = (MPI_Wtime() - start) * 1e6 / REPETITIONS;
-    }
-    return bc_median(loops_us, ROUNDS);
-}
-
-static struct bc_summary ours(const struct bc_run *run, const struct syncbench_loop *loop)
-{
-    struct syncbench_row row = {.inner = 0};
-    struct syncbench_result result;
-    syncbench_visit(run, loop, true, BLOCK_S, &row);
-    syncbench_conclude(run, &row, &result);
-    return result.sync;
-}
-
-static void compare(void *state, struct bc_run *run)
-{
-    (void)state;
-    run->visits = 1;
+    struct state *const state = memory;
     const struct bc_work_rate rate = bc_work_calibrate();
-    struct bc_coarray coarray;
-    bc_coarray_create(&coarray, MPI_COMM_WORLD, 1);
-    struct syncbench_team team = {.coarray = &coarray};
-    const struct syncbench_loop loop = {
+    state->run = run;
+    bc_coarray_create(&state->coarray, MPI_COMM_WORLD, 1);
+    state->team.coarray = &state->coarray;
+    state->loop = (struct syncbench_loop){
         .kind = mpi_barrier(),
-        .team = &team,
-        .inner = 200,
+        .team = &state->team,
+        .inner = INNER_MAX,
         .delay_units = bc_work_units(&rate, DELAY_NS),
         .rank = run->job.rank,
         .ranks = run->job.ranks,
     };
-    double ours_us[BLOCKS], bares_us[BLOCKS], widths_us[BLOCKS];
-    for (int i = 0; i < BLOCKS; i++) {
-        const struct bc_summary sync = ours(run, &loop);
-        bares_us[i] = bare_us();
-        ours_us[i] = sync.value * 1e-3;
-        widths_us[i] = (sync.interval.hi - sync.interval.lo) / 2.0 * 1e-3;
-    }
-    if (run->job.rank == 0)
-        printf("sync_us %.4f half_width_us %.4f bare_us %.4f\n", bc_median(ours_us, BLOCKS),
-               bc_median(widths_us, BLOCKS), bc_median(bares_us, BLOCKS));
-    bc_coarray_destroy(&coarray);
 }
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    (void)state;
+    bare_list(rows, 1);
+}
+
+static void visit(void *memory, const void *key, double seconds, void *row_memory)
+{
+    const struct state *const state = memory;
+    struct row *const row = row_memory;
+    (void)key;
+    syncbench_visit(state->run, &state->loop, true, seconds * BARE_OURS, &row->ours);
+    bare_visit(state->run, bare_barrier, NULL, seconds, &row->bare);
+}
+
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return syncbench_is_precise(((const struct state *)state)->run,
+                                &((const struct row *)row)->ours);
+}
+
+static void conclude(void *memory, const void *key, void *row_memory, void *result)
+{
+    const struct state *const state = memory;
+    struct row *const row = row_memory;
+    struct syncbench_result ours;
+    (void)key;
+    syncbench_conclude(state->run, &row->ours, &ours);
+    bare_conclude(state->run, "MPI barrier", &ours.sync, &ours.outcome, &row->bare, result);
+}
+
+static void close_barrier(void *state) { bc_coarray_destroy(&((struct state *)state)->coarray); }
 
 const struct bc_benchmark syncbench_bare_benchmark = {
     .name = "syncbench_bare",
     .summary = "Compares syncbench's MPI barrier with a bare loop.",
-    .open = compare,
+    .bytes = {sizeof(struct state), sizeof(int), sizeof(struct bare_result), sizeof(struct row)},
+    BARE_BENCHMARK,
+    .open = open_barrier,
+    .rows = list_rows,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
+    .close = close_barrier,
 };

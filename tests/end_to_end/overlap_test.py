@@ -133,27 +133,28 @@ class Variables:
     @pytest.mark.parametrize("name", ["OPENHPCA_OVERLAP_MAX_TDM_ITERS",
                                       "OVERLAP_MAX_TDM_ITERS_ENVVAR"])
     def test_max_iterations(self, rows, name):
-        row, = rows("--max-num-elts=1", "--precision=0.001", MODEL_LATE_SHARE=0.4,
+        row, = rows("--max-num-elts=1", "--precision=0.001", "--visits=1", MODEL_LATE_SHARE=0.4,
                     MODEL_LATE_US=50, **{name: 50})
         assert row["samples"] == "50"
 
     def test_acceptance_threshold(self, overlap):
-        """The search ends when its bracket is within this share of the work."""
-        brackets = []
-        for percent in (0.5, 20):
-            output = overlap("--data-driven", "--max-num-elts=1", "--verbose",
+        """The search ends when its bracket is within this share of the work, mostly: where stops
+        hide what fits, its time may be up before."""
+        def bracket(percent):
+            output = overlap("--data-driven", "--max-num-elts=1", "--verbose", "--visits=1",
                              MODEL_DURATION_US=200, MODEL_FRACTION=0.5,
                              OPENHPCA_OVERLAP_ACCEPTANCE_THRESHOLD=f"{percent}%").stdout
             fits, exceeds = re.search(r"([\d.]+) us fits, ([\d.]+) us does not", output).groups()
-            brackets.append((float(exceeds) - float(fits)) / float(exceeds))
-        assert brackets[0] < 0.01
-        assert 0.02 < brackets[1] <= 0.2
+            return (float(exceeds) - float(fits)) / float(exceeds)
+
+        assert statistics.median(bracket(0.5) for _ in range(3)) < 0.01
+        assert 0.02 < statistics.median(bracket(20) for _ in range(3)) <= 0.2
 
     @pytest.mark.parametrize("steps", [0, 4])
     def test_validation_steps(self, overlap, steps):
         """Work as long as the operation never fits, half as much does: the first amount fails
         once, and once more for each validation step."""
-        text = overlap("--max-num-elts=1", MODEL_DURATION_US=100, MODEL_FRACTION=0.8,
+        text = overlap("--max-num-elts=1", "--visits=1", MODEL_DURATION_US=100, MODEL_FRACTION=0.8,
                        OPENHPCA_OVERLAP_DEBUG=1, OPENHPCA_OVERLAP_VALIDATION_STEPS=steps).stdout
         fits = [not line.endswith("does not fit") for line in text.splitlines()
                 if line.startswith("# debug: trial")]

@@ -425,6 +425,7 @@ class Competitor:
         """They fit between the competitor's turns: their medians hardly change."""
         compare(*case)
 
+    @pytest.mark.full
     def test_long_operation(self, compare, kind):
         """It doesn't, and the row tells: its interval where a library polls through its own turns,
         its highest times where it yields."""

@@ -36,6 +36,12 @@ class Launcher:
         made.is_openmpi = self.is_openmpi
         return made
 
+    def bound(self):
+        """The same, with ranks bound to cores."""
+        made = Launcher([*self.command, "--bind-to" if self.is_openmpi else "-bind-to", "core"])
+        made.is_openmpi = self.is_openmpi
+        return made
+
 
 def on_two_processors():
     """The words before a program that keep it to the first two processors that this

@@ -49,7 +49,7 @@ OPTIONS = {
 }
 WINDOW = "--start=window"
 # Those that are run without --full.
-SHARE = ("pingpong/pingpong", "msgrate/msgrate")
+SHARE = ("pingpong/pingpong",)
 
 # Of a sample: messages and bytes of the rank that has most, and the mean; the job's description,
 # without MPI's making of communicators, and the rest of the start-up; bytes of rank 0 at the end

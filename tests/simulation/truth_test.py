@@ -97,12 +97,14 @@ CASES = [
 
 
 def each_case():
-    """All cases on all clusters; the marked ones on the smallest always."""
+    """All cases on all clusters; the marked ones always, on a small cluster of either kind in
+    turn."""
     for hosts in SIZES:
         for topology in CLUSTERS:
             for number, (*case, marked) in enumerate(CASES):
                 cluster = topology(hosts)
-                marks = () if marked and hosts == SIZES[0] else pytest.mark.full
+                quick = marked and hosts == SIZES[0] and topology is CLUSTERS[number % len(CLUSTERS)]
+                marks = () if quick else pytest.mark.full
                 name = f"{cluster.name}: {case[0].split('/')[1]} {number}"
                 yield pytest.param(cluster, *case, id=name, marks=marks)
 

@@ -16,23 +16,23 @@ run_program() {
 }
 
 checked_overlap() {
-    run_program 2 "$build/overlap/overlap_$1" --check --max-time=0.1 \
+    run_program 2 "$build/overlap/overlap_$1" --check --visits=2 --max-time=0.02 \
         --max-num-elts=4096 --verbose --debug
 }
 
 checked_mpi_overhead() {
     run_program 2 "$build/mpi_overhead/mpi_overhead" --check --both \
-        --msgsize=0,8,64K --max-time=0.1 --verbose
+        --msgsize=0,8,64K --visits=2 --max-time=0.05 --verbose
 }
 
 checked_msgrate() {
-    run_program 2 "$build/msgrate/msgrate" -p 1 --check --size=0,8,1K --max-time=0.1
+    run_program 2 "$build/msgrate/msgrate" -p 1 --check --size=0,8,1K --visits=2 --max-time=0.05
 }
 
 # checked_msgrate_rma OPTION...
 checked_msgrate_rma() {
     run_program 2 "$build/msgrate/msgrate_rma" -p 1 --check --size=0,8,1K \
-        --max-time=0.1 "$@"
+        --visits=2 --max-time=0.05 "$@"
 }
 
 checked_pingpong() {
@@ -41,14 +41,14 @@ checked_pingpong() {
 }
 
 checked_syncbench() {
-    run_program 2 "$build/syncbench/syncbench" --check --max-time=0.05
+    run_program 2 "$build/syncbench/syncbench" --check --visits=2 --max-time=0.05
 }
 
 # Not neighbor_alltoallw, of which MPICH makes wrong data here.
 checked_halo() {
     run_program 2 "$build/halo/halo" --check --local=1,5x3x2,20 \
         --methods="put,get,isend/irecv types,isend/irecv packed,persistent,shared window" \
-        --max-time=0.1
+        --visits=2 --max-time=0.05
 }
 
 checked_monitor_overhead() {

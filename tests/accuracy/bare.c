@@ -1,0 +1,74 @@
+#include "bare.h"
+
+#include <stdlib.h>
+
+const struct bc_column bare_columns[BARE_COLUMNS] = {
+    BC_COLUMN("name", BC_KEY, 0, bare_result, name),
+    BC_TIME_COLUMNS("ours", BC_LESS, 4, bare_result, ours),
+    BC_COLUMN_AS(BC_CELL_TIME, "bare_us", BC_LESS, 4, bare_result, bare.value),
+    BC_COLUMN_AS(BC_CELL_TIME, "bare_lo_us", BC_INFO, 4, bare_result, bare.interval.lo),
+    BC_COLUMN_AS(BC_CELL_TIME, "bare_hi_us", BC_INFO, 4, bare_result, bare.interval.hi),
+    BC_COLUMN_AS(BC_CELL_TIME, "bare_mean_us", BC_INFO, 4, bare_result, bare_mean_ns),
+    BC_COLUMN("ratio", BC_LESS, 4, bare_result, ratio),
+    BC_OUTCOME_COLUMNS(bare_result, outcome),
+};
+
+bool bare_fit(void *state, struct bc_run *run, struct bc_error *error)
+{
+    (void)state;
+    return (run->job.ranks == 2 && run->job.nodes == 1) ||
+           bc_error_set(error, "needs 2 ranks of one node");
+}
+
+void bare_list(struct bc_rows *rows, int count)
+{
+    const char *const chosen = getenv("BARE_ROW");
+    const int only = chosen != NULL ? (int)strtol(chosen, NULL, 10) : 0;
+    for (int row = 0; row < count; row++)
+        if (only == 0 || only == row + 1)
+            bc_rows_add(rows, &row);
+}
+
+struct loop {
+    bare_fn *run;
+    void *context;
+};
+
+static void take(void *context, double *values)
+{
+    const struct loop *const loop = context;
+    values[0] = loop->run(loop->context);
+}
+
+void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, double seconds,
+                struct bare_row *row)
+{
+    struct loop looped = {loop, context};
+    const struct bc_source source = {.quantities = 1, .take = take, .context = &looped};
+    bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
+}
+
+static double mean_of_visits(const struct bc_run *run, const struct bc_samples *samples)
+{
+    double sum_ns = 0.0;
+    for (size_t visit = 0; visit < samples->visits; visit++) {
+        const struct bc_samples of_visit = bc_samples_of_visit(samples, visit);
+        sum_ns += bc_run_summarize(run, &of_visit, 0, -1).value;
+    }
+    return sum_ns / (double)samples->visits;
+}
+
+void bare_conclude(const struct bc_run *run, const char *name, const struct bc_summary *ours,
+                   const struct bc_outcome *outcome, struct bare_row *row,
+                   struct bare_result *result)
+{
+    if (run->job.rank == 0) {
+        result->name = name;
+        result->ours = *ours;
+        result->bare = bc_run_summarize(run, &row->samples, 0, -1);
+        result->bare_mean_ns = mean_of_visits(run, &row->samples);
+        result->ratio = ours->value / result->bare.value;
+        result->outcome = *outcome;
+    }
+    bc_samples_free(&row->samples);
+}

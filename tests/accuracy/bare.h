@@ -1,0 +1,63 @@
+/*
+ * Programs that measure rows of a benchmark and, in turn, a bare loop of the same calls: is what
+ * the benchmark reports what the calls take, and does its interval hold that?
+ *
+ * They are benchmarks on the frame themselves. A visit of a row takes samples as the benchmark
+ * does, in half of the time, then samples of the bare loop; both are summarised in the same way.
+ * A row of the result has both times and their ratio. Environment variable BARE_ROW=N: measures
+ * row N only, counted from 1.
+ *
+ * Bare loops are written from the specifications' text, with MPI_Wtime, and call nothing of this
+ * project.
+ */
+#ifndef BARE_H
+#define BARE_H
+
+#include "common/run/benchmark.h"
+
+/* What a row remembers of its bare loop from visit to visit. All zeros before the first one. */
+struct bare_row {
+    struct bc_samples samples;
+};
+
+/* Both times are of an operation, in ns; on rank 0. */
+struct bare_result {
+    const char *name;
+    struct bc_summary ours, bare;
+    double bare_mean_ns; /* the mean over visits of the visits' medians, where a machine has states
+                            that last longer than a visit */
+    double ratio;        /* ours over the bare one */
+    struct bc_outcome outcome;
+};
+
+enum { BARE_COLUMNS = 16 };
+extern const struct bc_column bare_columns[BARE_COLUMNS];
+
+/* The members of struct bc_benchmark that are the same for all of these programs. */
+#define BARE_BENCHMARK .table = {bare_columns, BARE_COLUMNS}, .budget_s = 20.0, .fit = bare_fit
+
+/* Needs two ranks of one node. */
+bool bare_fit(void *state, struct bc_run *run, struct bc_error *error);
+
+/* Lists keys 0 to count - 1, of type int, or the one that BARE_ROW chooses. Local. */
+void bare_list(struct bc_rows *rows, int count);
+
+/* The share of a visit that the benchmark's own samples may take. */
+#define BARE_OURS 0.5
+
+/* A bare loop: begins with a barrier of its own; returns the time of an operation on this rank in
+   ns. Collective over MPI_COMM_WORLD. */
+typedef double bare_fn(void *context);
+
+/* The other part of a visit: samples of the bare loop, of the slowest rank, within the rest of
+   `seconds` (significant on rank 0). Collective over MPI_COMM_WORLD. */
+void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, double seconds,
+                struct bare_row *row);
+
+/* Fills in the result from `ours` and `outcome`, which are the benchmark's (rank 0), and frees what
+   the row holds. Local. */
+void bare_conclude(const struct bc_run *run, const char *name, const struct bc_summary *ours,
+                   const struct bc_outcome *outcome, struct bare_row *row,
+                   struct bare_result *result);
+
+#endif
