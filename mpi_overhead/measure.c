@@ -18,6 +18,13 @@
 /* The smallest work that is tried, as a share of the transfer; less shows the plateau again. */
 #define FIRST_WORK_SHARE (1.0 / 32)
 
+/* Where the overhead is measured, the work alone takes at least this many times as long as an
+   iteration without work; it is doubled until it does, at most so often, each time after a few
+   rounds. */
+#define BEYOND_SHARE 1.1
+#define MORE_WORK_MAX 3
+#define PROBE_ROUNDS 5
+
 /* How a row's time is shared between finding the knee and measuring there. */
 #define POINTS_SHARE 0.4
 
@@ -271,6 +278,29 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
     return count;
 }
 
+/* Whether the work alone takes longer than a message without work, so that nothing of the message
+   is left when the work is done. The min of a few rounds, which may meet stops; of one at least.
+   Rank 0's deadline and answer are everybody's. Collective. */
+static bool work_is_enough(const struct overhead_bench *bench, struct round *round,
+                           double deadline_s)
+{
+    const struct bc_source source = {
+        .quantities = OVERHEAD_QUANTITIES, .take = take_full, .context = round};
+    const struct bc_plan plan = {
+        .min_rounds = PROBE_ROUNDS, .max_rounds = PROBE_ROUNDS, .deadline_s = deadline_s};
+    struct bc_samples samples = {.count = 0};
+    bc_sampler_run(bench->run->sampler, &source, &plan, &samples);
+    double base_ns = INFINITY, work_ns = INFINITY;
+    for (size_t i = 0; i < samples.count; i++) {
+        base_ns = fmin(base_ns, samples.values[OVERHEAD_BASE][i]);
+        work_ns = fmin(work_ns, samples.values[OVERHEAD_WORK][i]);
+    }
+    bc_samples_free(&samples);
+    int enough = work_ns >= BEYOND_SHARE * base_ns;
+    bc_harness_bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return enough != 0;
+}
+
 static const struct bc_precise_value precise_values[] = {
     {OVERHEAD_ITER, .subtrahend = OVERHEAD_WORK, .resolution_ns = OVERHEAD_RESOLUTION_NS},
     {OVERHEAD_BASE, .subtrahend = OVERHEAD_EMPTY},
@@ -281,6 +311,7 @@ static void find_knee(const struct overhead_bench *bench, double seconds, struct
 {
     struct round round = {.exchange = (struct overhead_exchange *)&bench->exchange};
     struct knee_point points[KNEE_POINTS_MAX];
+    const double deadline_s = bc_elapsed_s() + 2.0 * seconds;
     const size_t count = find_points(bench, &round, seconds, points, &row->knee);
     if (bench->run->job.rank == 0) {
         const struct knee_fit fit = knee_fit(points, count, 0.02 * points[0].iter_ns);
@@ -293,6 +324,11 @@ static void find_knee(const struct overhead_bench *bench, double seconds, struct
                              count - fit.line);
     }
     agree_on_round(&round);
+    /* Stops may have passed for the knee. */
+    for (int i = 0; i < MORE_WORK_MAX && !work_is_enough(bench, &round, deadline_s); i++) {
+        round.units *= 2;
+        round.iterations = (round.iterations + 1) / 2;
+    }
     row->units = round.units;
     row->iterations = round.iterations;
 }
@@ -397,6 +433,22 @@ static void dump(const struct overhead_bench *bench, const struct overhead_row *
             bc_run_dump(bench->run, names[i], &row->samples, i);
 }
 
+/* By how much the message makes work longer: beyond the knee loops with and without it take about
+   as long. They don't run quite the same code besides, so the interval never ends closer to the
+   value than what one reading of the clock is worth. Local; rank 0. */
+static struct bc_summary summarize_overhead(const struct overhead_bench *bench,
+                                            const struct bc_samples *samples)
+{
+    const struct bc_run *const run = bench->run;
+    if (run->settings.estimator == BC_MEAN)
+        return bc_run_summarize(run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+    struct bc_summary overhead = bc_samples_summarize_excess(samples, OVERHEAD_ITER, OVERHEAD_WORK,
+                                                             run->settings.confidence_pct / 100.0);
+    overhead.interval.lo -= run->max_clock.read_ns;
+    overhead.interval.hi += run->max_clock.read_ns;
+    return overhead;
+}
+
 /* What the samples say. Local; rank 0. */
 static void summarize(const struct overhead_bench *bench, const struct overhead_row *row,
                       struct overhead_result *result)
@@ -417,7 +469,7 @@ static void summarize(const struct overhead_bench *bench, const struct overhead_
         knee = knee && !(result->iter_ns < sqrt(bench->parameters.threshold) * result->base_ns);
     }
     if (knee)
-        result->overhead_ns = bc_run_summarize(run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
+        result->overhead_ns = summarize_overhead(bench, samples);
     set_availability(result, is_fitted(bench) ? &result->transfer_ns : &base);
     result->outcome = bc_run_outcome(run, samples, overhead_is_precise(bench, row));
     if (!knee)

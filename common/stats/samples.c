@@ -2,7 +2,9 @@
 
 #include "common/mpi/mpi_check.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NO_MEMORY "no memory for %zu samples"
 
@@ -74,6 +76,61 @@ struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int qua
     const struct bc_summary summary = bc_summarize_visits(
         values, samples->count, samples->visit_starts, samples->visits, estimator, confidence);
     free(values);
+    return summary;
+}
+
+/* The quantiles that stand for undisturbed times: the first one says how much they differ, the
+   second one how far that depends on the choice. */
+static const double undisturbed[] = {0.05, 0.25};
+enum { CHOICES = sizeof undisturbed / sizeof *undisturbed };
+
+/* The difference of both quantities' quantiles in a visit. */
+static void visit_excess(const struct bc_samples *visit, int quantity, int subtrahend,
+                         double excess[CHOICES])
+{
+    const size_t count = visit->count;
+    double *const sorted = bc_allocate(count, sizeof *sorted, NO_MEMORY, count);
+    memset(excess, 0, CHOICES * sizeof *excess);
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        const int of = sign > 0 ? quantity : subtrahend;
+        memcpy(sorted, visit->values[of], count * sizeof *sorted);
+        bc_sort(sorted, count);
+        for (int i = 0; i < CHOICES; i++)
+            excess[i] += sign * bc_quantile(sorted, count, undisturbed[i]);
+    }
+    free(sorted);
+}
+
+struct bc_summary bc_samples_summarize_excess(const struct bc_samples *samples, int quantity,
+                                              int subtrahend, double confidence)
+{
+    const size_t visits = samples->visits;
+    struct bc_summary summary =
+        bc_samples_summarize(samples, quantity, subtrahend, BC_MEDIAN, confidence);
+    if (visits < 2)
+        return summary;
+    double *const excesses =
+        bc_allocate(CHOICES * visits, sizeof *excesses, NO_MEMORY, CHOICES * visits);
+    size_t taken = 0; /* visits with samples */
+    for (size_t v = 0; v < visits; v++) {
+        const struct bc_samples visit = bc_samples_of_visit(samples, v);
+        double excess[CHOICES];
+        if (visit.count == 0)
+            continue;
+        visit_excess(&visit, quantity, subtrahend, excess);
+        for (int i = 0; i < CHOICES; i++)
+            excesses[(size_t)i * visits + taken] = excess[i];
+        taken++;
+    }
+    const struct bc_summary all = bc_pseudomedian(excesses, taken, confidence);
+    const struct bc_summary other = bc_pseudomedian(excesses + visits, taken, confidence);
+    free(excesses);
+    if (taken < 2)
+        return summary;
+    const double choice = other.value - all.value;
+    summary.value = all.value;
+    summary.interval.lo = all.value - hypot(choice, all.value - all.interval.lo);
+    summary.interval.hi = all.value + hypot(choice, all.value - all.interval.hi);
     return summary;
 }
 

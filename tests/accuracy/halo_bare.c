@@ -14,9 +14,6 @@
 
 enum { TAG = 99 };
 
-/* Swaps in a sample of the bare loop. */
-enum { REPETITIONS = 2 };
-
 /* The extent of a rank's box, N x N x N. */
 enum { N = 50 };
 
@@ -156,6 +153,7 @@ struct round {
     struct halo_exchange exchange;
     const struct bare_swap *bare;
     struct arrays arrays;
+    int64_t repetitions; /* in a sample of the bare loop: as many as in halo's */
 };
 
 static const struct halo_method *method_of(const struct bare_swap *swap)
@@ -177,9 +175,9 @@ static double bare(void *context)
     const struct round *const round = context;
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (int i = 0; i < REPETITIONS; i++)
+    for (int64_t i = 0; i < round->repetitions; i++)
         round->bare->swap(&round->arrays);
-    return (MPI_Wtime() - start) * 1e9 / REPETITIONS;
+    return (MPI_Wtime() - start) * 1e9 / (double)round->repetitions;
 }
 
 static void open_halo(void *memory, struct bc_run *run)
@@ -211,6 +209,7 @@ static void visit(void *memory, const void *key, double seconds, void *row_memor
     round.bare->make(&round.arrays);
     const struct bc_batch batch = {.repeat = repeat, .context = &round, .clock_readings = 1.0};
     bc_batch_visit(state->run, &batch, seconds * BARE_OURS, &row->ours);
+    round.repetitions = row->ours.repetitions;
     bare_visit(state->run, bare, &round, seconds, &row->bare);
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Barriers in a sample of the bare loop, and max of syncbench. */
-enum { REPETITIONS = 25, INNER_MAX = 200 };
+/* Max barriers in a sample. */
+enum { INNER_MAX = 200 };
 
 #define DELAY_NS 100.0
 
@@ -24,14 +24,15 @@ struct row {
     struct bare_row bare;
 };
 
+/* As many as syncbench's loop has, since long loops meet more stops. */
 static double bare_barrier(void *context)
 {
-    (void)context;
+    const int64_t repetitions = ((const struct row *)context)->ours.inner;
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (int k = 0; k < REPETITIONS; k++)
+    for (int64_t k = 0; k < repetitions; k++)
         MPI_Barrier(MPI_COMM_WORLD);
-    return (MPI_Wtime() - start) * 1e9 / REPETITIONS;
+    return (MPI_Wtime() - start) * 1e9 / (double)repetitions;
 }
 
 static const struct syncbench_kind *mpi_barrier(void)
@@ -71,7 +72,7 @@ static void visit(void *memory, const void *key, double seconds, void *row_memor
     struct row *const row = row_memory;
     (void)key;
     syncbench_visit(state->run, &state->loop, true, seconds * BARE_OURS, &row->ours);
-    bare_visit(state->run, bare_barrier, NULL, seconds, &row->bare);
+    bare_visit(state->run, bare_barrier, row, seconds, &row->bare);
 }
 
 static bool is_precise(const void *state, const void *key, const void *row)

@@ -9,6 +9,7 @@ A few launches of each condition; with --full 500, which are in BUILD/trials/cov
 next run goes on there.
 """
 
+import math
 import os
 import random
 import statistics
@@ -81,8 +82,14 @@ def overhead(direction):
 
 def bare(program, row_number, draw, name):
     def found(_, row, __, condition):
+        """The bare loop's time isn't known better than by its own interval, which is added to the
+        other one, as errors that are independent of each other."""
         bare_us = number(row["bare_mean_us" if condition == "jumps" else "bare_us"])
-        return (bare_us, *(number(row[f"ours{part}_us"]) for part in ("", "_lo", "_hi")),
+        ours_us = number(row["ours_us"])
+        below_us, above_us = (
+            math.hypot(*(number(row[f"{of}_{end}_us"]) - number(row[f"{of}_us"])
+                         for of in ("ours", "bare"))) for end in ("lo", "hi"))
+        return (bare_us, ours_us, ours_us - below_us, ours_us + above_us,
                 max(0.02 * bare_us, 0.1))
 
     def draw_row(chance):

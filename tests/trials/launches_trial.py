@@ -30,7 +30,7 @@ class Program(typing.NamedTuple):
     __test__ = False
     name: str
     options: list
-    repeated: list  # options with which there is one row
+    repeated: list  # options with which there are few rows
     quantities: dict
 
 
@@ -48,7 +48,7 @@ PROGRAMS = [
             ["--local=20x20x20", "--methods=isend/irecv types"], time_columns("latency")),
     Program("syncbench/syncbench", ["--types=MPI barrier,sync all,pairwise,fence"],
             ["--types=MPI barrier"], time_columns("sync")),
-    Program("msgrate/msgrate", ["-p", "1"], ["-p", "1", "-o"], time_columns("iter")),
+    Program("msgrate/msgrate", ["-p", "1"], ["-p", "1"], time_columns("iter")),
     Program("pingpong/pingpong", ["--patterns=put,MPI Send", "--arrangements=single",
                                   "--max-ndata=4K"],
             ["--patterns=MPI Send", "--arrangements=single", "--max-ndata=1"],
