@@ -40,11 +40,14 @@ static void take(void *context, double *values)
     values[0] = loop->run(loop->context);
 }
 
-void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, double seconds,
-                struct bare_row *row)
+void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
+                double seconds, struct bare_row *row)
 {
     struct loop looped = {loop, context};
-    const struct bc_source source = {.quantities = 1, .take = take, .context = &looped};
+    const struct bc_source source = {.quantities = 1,
+                                     .take = take,
+                                     .context = &looped,
+                                     .clock_ns = run->own_clock.read_ns / (double)repetitions};
     bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
 }
 

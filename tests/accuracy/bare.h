@@ -50,9 +50,10 @@ void bare_list(struct bc_rows *rows, int count);
 typedef double bare_fn(void *context);
 
 /* The other part of a visit: samples of the bare loop, of the slowest rank, within the rest of
-   `seconds` (significant on rank 0). Collective over MPI_COMM_WORLD. */
-void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, double seconds,
-                struct bare_row *row);
+   `seconds` (significant on rank 0). The loop times `repetitions` operations together; what reading
+   the clock costs comes off. Collective over MPI_COMM_WORLD. */
+void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
+                double seconds, struct bare_row *row);
 
 /* Fills in the result from `ours` and `outcome`, which are the benchmark's (rank 0), and frees what
    the row holds. Local. */

@@ -94,11 +94,10 @@ static MPI_Datatype layer(int direction, int position)
 
 static void make_types(struct arrays *arrays)
 {
-    for (int direction = 0; direction < HALO_DIRECTIONS; direction++) {
-        arrays->sent[2 * direction] = layer(direction, 1);
-        arrays->sent[2 * direction + 1] = layer(direction, N);
-        arrays->received[2 * direction] = layer(direction, 0);
-        arrays->received[2 * direction + 1] = layer(direction, N + 1);
+    for (int face = 0; face < HALO_FACES; face++) {
+        const bool lower = face % 2 == 0;
+        arrays->sent[face] = layer(face / 2, lower ? 1 : N);
+        arrays->received[face] = layer(face / 2, lower ? 0 : N + 1);
     }
 }
 
@@ -115,12 +114,13 @@ static void swap_by_messages(const struct arrays *arrays)
     MPI_Request requests[2 * HALO_FACES];
     MPI_Status statuses[2 * HALO_FACES];
     for (int face = 0; face < HALO_FACES; face++)
-        MPI_Irecv(arrays->own, 1, arrays->received[face],
+        MPI_Irecv(arrays->own[0][0], 1, arrays->received[face],
                   face < 2 ? 1 - arrays->rank : arrays->rank, face, MPI_COMM_WORLD,
                   &requests[face]);
     for (int face = 0; face < HALO_FACES; face++)
-        MPI_Isend(arrays->own, 1, arrays->sent[face], face < 2 ? 1 - arrays->rank : arrays->rank,
-                  face ^ 1, MPI_COMM_WORLD, &requests[HALO_FACES + face]);
+        MPI_Isend(arrays->own[0][0], 1, arrays->sent[face],
+                  face < 2 ? 1 - arrays->rank : arrays->rank, face ^ 1, MPI_COMM_WORLD,
+                  &requests[HALO_FACES + face]);
     MPI_Waitall(2 * HALO_FACES, requests, statuses);
 }
 
@@ -210,7 +210,7 @@ static void visit(void *memory, const void *key, double seconds, void *row_memor
     const struct bc_batch batch = {.repeat = repeat, .context = &round, .clock_readings = 1.0};
     bc_batch_visit(state->run, &batch, seconds * BARE_OURS, &row->ours);
     round.repetitions = row->ours.repetitions;
-    bare_visit(state->run, bare, &round, seconds, &row->bare);
+    bare_visit(state->run, bare, &round, round.repetitions, seconds, &row->bare);
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);
     round.method->destroy(&round.exchange);

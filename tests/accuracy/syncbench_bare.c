@@ -72,7 +72,7 @@ static void visit(void *memory, const void *key, double seconds, void *row_memor
     struct row *const row = row_memory;
     (void)key;
     syncbench_visit(state->run, &state->loop, true, seconds * BARE_OURS, &row->ours);
-    bare_visit(state->run, bare_barrier, row, seconds, &row->bare);
+    bare_visit(state->run, bare_barrier, row, row->ours.inner, seconds, &row->bare);
 }
 
 static bool is_precise(const void *state, const void *key, const void *row)
