@@ -106,12 +106,12 @@ def start(built, launcher):
 
 
 @pytest.fixture(scope="session")
-def rows_of(start):
+def rows_of(start, bounds):
     """The same, for a run that must succeed; returns its rows."""
     def rows(program, *options, ranks=2, **environment):
         done = start(program, *options, ranks=ranks, **environment)
         assert done.returncode == 0, done.stdout + done.stderr
-        return read_tsv(done.stdout)
+        return bounds.note(read_tsv(done.stdout))
     return rows
 
 

@@ -2,17 +2,21 @@
 # Installs what the tests need, builds, and runs them. The last lines say which tests
 # passed at their second attempt only, and how many passed and failed.
 #
-# usage: run.sh [--full] [CTEST OPTION]...
+# usage: run.sh [--full] [--condition=CONDITION] [CTEST OPTION]...
 #   --full   every case of the accuracy targets, and all long trials (killed
 #            ranks, bad input, fuzzing, simulated clusters, large messages); takes
 #            hours, and writes the accuracy table to
 #            build-tests/accuracy.md
+#   --condition=cloud|bad|jumps   ranks of all programs are stopped
+#            (tests/disturbance); variants, whose libraries want to be loaded
+#            first, are left out
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 
 full=OFF
+condition=
 tier="quick tier: every accuracy target by at least one case, all else once, and the variants
 (sanitizers, valgrind, threads, Open MPI) with a share of the tests. --full: every case, long trials"
 case ${1:-} in
@@ -24,6 +28,13 @@ case ${1:-} in
 -h | --help)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
     exit 0
+    ;;
+esac
+case ${1:-} in
+--condition=*)
+    condition=${1#*=}
+    tier="$tier; ranks are stopped: $condition"
+    shift
     ;;
 esac
 echo "$tier"
@@ -38,4 +49,11 @@ build=$COMMCOST_TOP/build-tests
 build_tree "$build" -DCOMMCOST_TESTS=ON -DCOMMCOST_VARIANT_TESTS=ON \
     -DCOMMCOST_WERROR=ON "-DCOMMCOST_FULL_TESTS=$full"
 
+if [ -n "$condition" ]; then
+    variables=$(python3 "$COMMCOST_TOP/tests/lib/disturbance.py" "$condition")
+    for variable in $variables "LD_PRELOAD=$build/tests/disturbance/libdisturbance.so"; do
+        export "${variable?}"
+    done
+    set -- -LE 'variants|lint|simulation|install|docs' "$@"
+fi
 exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"

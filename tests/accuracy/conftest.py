@@ -16,11 +16,12 @@ def accuracy(request, bounds, say):
 
 
 @pytest.fixture(scope="session")
-def on_model(launcher, model, built):
+def on_model(launcher, model, built, bounds):
     """Runs a program on two ranks of the model MPI, with options and the model's variables.
     Returns its rows, and those in which the model states the truth."""
     def run(program, *options, **variables):
-        return run_on_model(launcher, 2, [built(program), *options], variables, model)[1:]
+        _, rows, truths = run_on_model(launcher, 2, [built(program), *options], variables, model)
+        return bounds.note(rows), truths
     return run
 
 

@@ -6,6 +6,7 @@ usage: bounds.py   prints the factor, for scripts
 """
 
 import os
+import statistics
 import sys
 import time
 
@@ -33,33 +34,43 @@ def lost_share(processor):
 
 class Bounds:
     """How much wider than their targets the bounds of a test are, since targets are for
-    machines on which nothing else runs. Where programs lose more than 1 % of the time, a
-    target grows by a third of itself for each percent, at most to twice itself.
+    machines on which nothing else runs. For each percent of the time that ranks lose, a
+    target grows by a third of itself, at most to twice itself.
 
-    What is lost is measured beside the programs: when the test begins and at each
-    comparison, on the two processors of its ranks, the larger share of them. Since a
-    machine's state lasts seconds, the mean of the last two looks counts."""
+    What is lost the programs say themselves (lost_pct of their rows): the median over the rows
+    since the last comparison counts. Where there are no such rows it is measured beside the
+    programs: when the test begins and at each comparison, on the two processors of its ranks,
+    the larger share of them. Since a machine's state lasts seconds, the mean of the last two
+    looks counts."""
 
-    LEAST_SHARE, GROWTH, MOST = 0.01, 100 / 3, 2.0
+    GROWTH, MOST = 100 / 3, 2.0
 
     def __init__(self):
         self.last = self.look()
+        self.noted = []
 
     @staticmethod
     def look():
         return max(map(lost_share, sorted(os.sched_getaffinity(0))[:2]))
 
+    def note(self, rows):
+        """Rows of a program that is compared next. Returns them."""
+        self.noted += [float(row["lost_pct"]) / 100 for row in rows
+                       if row.get("lost_pct", "NA") != "NA"]
+        return rows
+
     @classmethod
     def wider_by(cls, lost):
         """The factor for this share of the time lost."""
-        return min(1 + cls.GROWTH * lost, cls.MOST) if lost > cls.LEAST_SHARE else 1.0
+        return min(1 + cls.GROWTH * lost, cls.MOST)
 
     def wider(self, say=print):
-        """The factor for what was measured until now. If it's more than 1, says so."""
-        now = self.look()
-        lost, self.last = (self.last + now) / 2, now
+        """The factor for what was measured until now. If it's more than 1.1, says so."""
+        before, self.last = self.last, self.look()
+        lost = statistics.median(self.noted) if self.noted else (before + self.last) / 2
+        self.noted = []
         factor = self.wider_by(lost)
-        if factor > 1:
+        if factor > 1.1:
             say(f"{100 * lost:.1f} % of the time is lost here: the bound is {factor:.2f} times "
                 "the target")
         return factor

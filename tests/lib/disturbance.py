@@ -1,7 +1,11 @@
 """Conditions under which a test may run programs: how the library of tests/disturbance stops
-ranks."""
+ranks.
+
+usage: disturbance.py CONDITION   prints the condition's variables, for the shell
+"""
 
 import math
+import sys
 import typing
 
 from mpi_run import number, read, read_tsv
@@ -57,3 +61,7 @@ def read_log(prefix, rank):
 def phase_s(jumps, time_s, period_s):
     """How long before this time of CLOCK_MONOTONIC the last jump began."""
     return math.fmod(time_s - jumps.first_s, period_s)
+
+
+if __name__ == "__main__":
+    print(*(f"{name}={value}" for name, value in CONDITIONS[sys.argv[1]].items()), sep="\n")

@@ -24,6 +24,11 @@ class Launcher:
                               for word in self.command)
 
     def line(self, ranks, environment, program):
+        """The command. What is preloaded into all programs (run.sh --condition) comes first."""
+        everywhere = os.environ.get("LD_PRELOAD")
+        if everywhere and "LD_PRELOAD" in environment:
+            environment = {**environment,
+                           "LD_PRELOAD": f"{everywhere}:{environment['LD_PRELOAD']}"}
         words = self.command + ["-np", str(ranks)]
         for name, value in environment.items():
             words += (["-x", f"{name}={value}"] if self.is_openmpi
