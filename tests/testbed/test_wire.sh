@@ -22,10 +22,13 @@ testbed=wire-$$
 # shellcheck source=test_lib.sh
 . "$folder/test_lib.sh"
 
-# check_rate RATE LEAST MOST: in MB (10^6 bytes) a second.
+# check_rate RATE LEAST MOST: in MB (10^6 bytes) a second. The quickest of several measurements, since
+# a processor that is stopped leaves the wire idle.
 check_rate() {
     start_testbed "$1"
-    us=$(raw_us 1048576 40)
+    us=$(for _ in 1 2 3 4 5; do
+        raw_us 1048576 20
+    done | sort -g | head -n 1)
     stop_testbed
     awk -v us="${us:-0}" -v rate="$1" -v least="$2" -v most="$3" 'BEGIN {
         mb_per_s = us > 0 ? 1048576 / us : 0

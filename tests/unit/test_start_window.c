@@ -80,7 +80,9 @@ static void several_clocks_are_told_apart(void **state)
     const double tolerance_ns = job.oversubscribed ? 20000.0 : 1000.0;
     assert_near(first_error, 0.0, tolerance_ns);
     assert_near(error, 0.0, tolerance_ns);
-    assert_near(line.drift, 1e-5 * job.rank, 1e-6);
+    /* The tolerance over the half second in which the clocks were compared; a core for each rank
+       allows for less. */
+    assert_near(line.drift, 1e-5 * job.rank, job.oversubscribed ? tolerance_ns / 0.5e9 : 1e-6);
     assert_true(first_s < 2.0);
     assert_true(report.took_s < 1.0);
     assert_true(report.bound_ns > 0.0);
