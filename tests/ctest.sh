@@ -18,7 +18,7 @@ rm -f "$attempts" "$printed"
 # Tests that time something run alone, of the others two at a time. A shared
 # machine may disturb any timing: what fails is tried once more.
 status=0
-run ctest --test-dir "$build" -j 2 --output-on-failure --repeat until-pass:2 \
+run ctest --test-dir "$build" -j 4 --output-on-failure --repeat until-pass:2 \
     --output-log "$printed" "$@" || status=$?
 
 # repeated_tests: the names of those that failed at their first attempt only. A variant's

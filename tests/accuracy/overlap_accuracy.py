@@ -94,7 +94,7 @@ def measure(case, accuracy, on_model, launches=3, start="barrier"):
                 "MODEL_SEED": next(seeds)} if case.late else {}
         rows, truths = on_model(
             "overlap/overlap_" + case.collective, "--data-driven", "--min-num-elts=1024",
-            "--max-num-elts=1024", "--max-time=0.4", f"--estimator={case.estimator}",
+            "--max-num-elts=1024", "--max-time=0.3", f"--estimator={case.estimator}",
             f"--start={start}",
             MODEL_DURATION_US=case.duration_us, MODEL_FRACTION=case.fraction, **late)
         truth = number(truths[0]["overlap_pct"])

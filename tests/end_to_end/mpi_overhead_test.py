@@ -99,7 +99,7 @@ def test_number_of_iterations(rows_of):
 def test_no_knee_ends(start, more):
     """With a base threshold that the average never leaves behind."""
     start_s = time.monotonic()
-    done = start(PROGRAM, "-b", "50", "-t", "20", "-i", "1000", *more)
+    done = start(PROGRAM, "-b", "50", "-t", "20", "-i", "200", *more)
     row, = read_tsv(done.stdout)
     assert (row["status"], row["overhead"]) == ("no-knee", "NA")
     assert re.search("# note: row 1: base_t .* lower --bthresh", done.stdout)

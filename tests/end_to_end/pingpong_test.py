@@ -169,7 +169,9 @@ def test_time_of_full(built, launcher):
 # ---- data ----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("ranks, options", [
-    (2, QUICK), (4, ["--max-ndata=4", "--max-stride=2", "--samples=1", "--warmup=0"])])
+    (2, QUICK),
+    pytest.param(4, ["--max-ndata=4", "--max-stride=2", "--samples=1", "--warmup=0"],
+                 marks=pytest.mark.full)])
 def test_right_data(own, ranks, options):
     assert_checked(own("--check", *options, ranks=ranks), wrong=False)
 

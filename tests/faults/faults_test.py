@@ -419,8 +419,7 @@ class Competitor:
         return of
 
     @pytest.mark.parametrize("case", [
-        pytest.param(case, marks=pytest.mark.full if i else (), id=case[0])
-        for i, case in enumerate(SHORT)])
+        pytest.param(case, marks=pytest.mark.full, id=case[0]) for case in SHORT])
     def test_short_operations(self, compare, case):
         """They fit between the competitor's turns: their medians hardly change."""
         compare(*case)

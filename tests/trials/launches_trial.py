@@ -22,6 +22,7 @@ LAUNCHES = 10
 BOUND, UNBOUND, WIDTH = 0.70, 0.50, 3.0
 VALUE_SHARE = 0.01  # launches need not agree better
 REPEATED, REPEATED_TIME = 16, 0.25
+QUICK = 4  # the first programs, without --full
 
 
 class Program(typing.NamedTuple):
@@ -111,7 +112,10 @@ def test_between_launches(bind, least, built, launcher, say):
 
 # ---- within a launch -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name.split("/")[1])
+@pytest.mark.parametrize("program", [
+    pytest.param(program, id=program.name.split("/")[1],
+                 marks=[] if place < QUICK else pytest.mark.full)
+    for place, program in enumerate(PROGRAMS)])
 def test_within_a_launch(program, rows_of, full, say):
     name = program.name.split("/")[1]
     hold, start_s = [], time.monotonic()
