@@ -137,8 +137,10 @@ static void times_are_on_the_shared_clock(void **state)
     const double lateness_ns = bc_start_window_starts(window)->start_ns[1];
     bc_clock_read = real_clock;
     bc_start_window_destroy(window);
-    /* On rank r's own clock the time is 10,000 r ns longer. */
-    assert_near(second_ns, 1e9 / (1.0 + 1e-5 * job.rank), job.oversubscribed ? 5000.0 : 1000.0);
+    /* On rank r's own clock the time is 10,000 r ns longer; in 0.2 s on shared processors ranks may
+       not see that. */
+    const double tolerance_ns = job.oversubscribed ? 1e4 * job.ranks : 1000.0;
+    assert_near(second_ns, 1e9 / (1.0 + 1e-5 * job.rank), tolerance_ns);
     assert_true(lateness_ns >= 0.0 && lateness_ns < 1e9);
     assert_near(bc_start_window_time(NULL, 0, 5, 12), 7.0, 0.0);
     assert_null(bc_start_window_starts(NULL));
