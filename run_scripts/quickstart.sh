@@ -4,7 +4,7 @@
 # operation takes about a millisecond, then over all sizes; how much of the
 # processor a message takes, over sizes; how many messages go in a second; and what
 # a put, a get, a synchronisation, a halo swap and monitoring cost.
-# Takes three to four minutes on two cores; leaves TSV files and a report in a
+# Takes two to three minutes on two cores; leaves TSV files and a report in a
 # results folder. The measuring is run_suite.sh's, which has more ways to do it.
 #
 # usage: quickstart.sh [RESULTS_FOLDER]
