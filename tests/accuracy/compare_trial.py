@@ -1,7 +1,7 @@
 """Does bench_compare alarm when nothing changed, and notice a slowdown of 10 %?
 
 Without a change: from a pool of launches of the same programs, 10 are drawn at random for one side
-and 10 for the other, 400 times (--full: 1000). A call in which anything is called slower or faster is a false
+and 10 for the other, 1000 times. A call in which anything is called slower or faster is a false
 alarm; the upper 95 % bound (Clopper and Pearson, "The Use of Confidence or Fiducial Limits",
 Biometrika 26 (1934)) of their rate must be at most 3 %; also with --threshold=0, where the test
 alone decides.
@@ -27,7 +27,7 @@ from accuracy import binomial_at_most, cases
 from mpi_run import read_tsv, run_raw
 
 A_SIDE = 10
-CALLS, CALLS_FULL, MODEL_CALLS = 400, 1000, 400
+CALLS, MODEL_CALLS = 1000, 400
 MOST_ALARMS, LEAST_CAUGHT = 0.03, 0.90
 SLOWER = 0.10
 SEED = 1  # of the draws
@@ -159,19 +159,19 @@ def compare(built):
 
 
 @pytest.mark.parametrize("threshold", [5, 0])
-def test_false_alarms(threshold, unchanged, compare, full, say):
-    chance, calls = random.Random(SEED), CALLS_FULL if full else CALLS
+def test_false_alarms(threshold, unchanged, compare, say):
+    chance = random.Random(SEED)
     alarms, told, rows = 0, 0, []
-    for _ in range(calls):
+    for _ in range(CALLS):
         drawn = unchanged.draw(2 * A_SIDE, chance)
         alarmed, rows, changed = compare(drawn[:A_SIDE], drawn[A_SIDE:], f"--threshold={threshold}")
         told += sum(row["verdict"] == "same" for row in rows)
         alarms += bool(changed)
         assert changed or not alarmed, "exit status 1 without a reason"
-    bound = upper_bound(alarms, calls)
+    bound = upper_bound(alarms, CALLS)
     say(f"without a change, {len(rows)} rows a call, {A_SIDE} launches a side, threshold "
-        f"{threshold} %: {alarms} of {calls} calls with a false alarm, upper bound {bound:.2%} "
-        f"(target: {MOST_ALARMS:.0%}); {told / calls / len(rows):.0%} of the rows said to be the "
+        f"{threshold} %: {alarms} of {CALLS} calls with a false alarm, upper bound {bound:.2%} "
+        f"(target: {MOST_ALARMS:.0%}); {told / CALLS / len(rows):.0%} of the rows said to be the "
         "same")
     assert bound <= MOST_ALARMS
 

@@ -41,6 +41,9 @@ static int64_t jumping_clock(void)
     return ++readings / 10000 * 100000000;
 }
 
+/* Where ranks share processors, one attempt may see less than there is to see. */
+enum { ATTEMPTS = 3 };
+
 /* ---- the shared clock ------------------------------------------------------------------------ */
 
 static void one_clock_is_found_to_be_one(void **state)
@@ -57,37 +60,58 @@ static void one_clock_is_found_to_be_one(void **state)
     assert_near(report.error_ns, 0.0, 0.0);
 }
 
+/* What a clock that was made for 0.5 s, and updated once, says of shifted clocks. */
+struct told {
+    double first_s;                      /* that making it took */
+    double first_error_ns, error_ns;     /* before and after the update */
+    double error_said_ns, later_said_ns; /* by itself: now, and in a second */
+    double drift;
+    struct bc_global_clock_report report; /* after the update */
+};
+
+static struct told tell_clocks_apart(void)
+{
+    struct told told;
+    bc_clock_read = shifted_clock;
+    struct bc_global_clock *const clock = bc_global_clock_create(&job, 0.5, false);
+    const struct bc_clock_model *const line = bc_global_clock_model(clock);
+    told.first_s = bc_global_clock_report(clock).took_s;
+    const int64_t first_ns = bc_now_ns();
+    told.first_error_ns = (double)(bc_clock_model_reference(line, first_ns) - unshifted(first_ns));
+    bc_global_clock_update(clock);
+    const int64_t now_ns = bc_now_ns();
+    told.error_ns = (double)(bc_clock_model_reference(line, now_ns) - unshifted(now_ns));
+    told.error_said_ns = bc_global_clock_error_ns(clock, now_ns);
+    told.later_said_ns = bc_global_clock_error_ns(clock, now_ns + 1000000000);
+    told.drift = line->drift;
+    told.report = bc_global_clock_report(clock);
+    bc_clock_read = real_clock;
+    bc_global_clock_destroy(clock);
+    return told;
+}
+
 static void several_clocks_are_told_apart(void **state)
 {
     (void)state;
-    bc_clock_read = shifted_clock;
-    struct bc_global_clock *const clock = bc_global_clock_create(&job, 0.5, false);
-    const double first_s = bc_global_clock_report(clock).took_s;
-    const int64_t first_ns = bc_now_ns();
-    const double first_error =
-        (double)(bc_clock_model_reference(bc_global_clock_model(clock), first_ns) -
-                 unshifted(first_ns));
-    bc_global_clock_update(clock);
-    const int64_t now_ns = bc_now_ns();
-    const struct bc_clock_model line = *bc_global_clock_model(clock);
-    const double error = (double)(bc_clock_model_reference(&line, now_ns) - unshifted(now_ns));
-    const double error_said_ns = bc_global_clock_error_ns(clock, now_ns);
-    const double later_said_ns = bc_global_clock_error_ns(clock, now_ns + 1000000000);
-    const struct bc_global_clock_report report = bc_global_clock_report(clock);
-    bc_clock_read = real_clock;
-    bc_global_clock_destroy(clock);
-    assert_int_equal(report.shared, 0);
+    struct told told[ATTEMPTS];
+    double drifts[ATTEMPTS];
+    for (int i = 0; i < ATTEMPTS; i++) {
+        told[i] = tell_clocks_apart();
+        drifts[i] = told[i].drift;
+    }
     const double tolerance_ns = job.oversubscribed ? 20000.0 : 1000.0;
-    assert_near(first_error, 0.0, tolerance_ns);
-    assert_near(error, 0.0, tolerance_ns);
-    /* The tolerance over the half second in which the clocks were compared; a core for each rank
-       allows for less. */
-    assert_near(line.drift, 1e-5 * job.rank, job.oversubscribed ? tolerance_ns / 0.5e9 : 1e-6);
-    assert_true(first_s < 2.0);
-    assert_true(report.took_s < 1.0);
-    assert_true(report.bound_ns > 0.0);
-    if (job.rank > 0)
-        assert_true(error_said_ns > 0.0 && later_said_ns > error_said_ns);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        assert_int_equal(told[i].report.shared, 0);
+        assert_near(told[i].first_error_ns, 0.0, tolerance_ns);
+        assert_near(told[i].error_ns, 0.0, tolerance_ns);
+        assert_true(told[i].first_s < 2.0);
+        assert_true(told[i].report.took_s < 1.0);
+        assert_true(told[i].report.bound_ns > 0.0);
+        if (job.rank > 0)
+            assert_true(told[i].error_said_ns > 0.0 &&
+                        told[i].later_said_ns > told[i].error_said_ns);
+    }
+    assert_near(bc_median(drifts, ATTEMPTS), 1e-5 * job.rank, 1e-6);
 }
 
 /* ---- starts ---------------------------------------------------------------------------------- */
@@ -95,7 +119,7 @@ static void several_clocks_are_told_apart(void **state)
 static struct bc_start_window *create_window(void)
 {
     const struct bc_clock_cost cost = bc_clock_measure();
-    return bc_start_window_create(&job, &cost, 0.2);
+    return bc_start_window_create(&job, &cost, job.oversubscribed ? 1.0 : 0.2);
 }
 
 /* Ranks start after the last rank has come, however late that is, and all at the same time where
@@ -129,19 +153,22 @@ static void ranks_start_together(void **state)
 static void times_are_on_the_shared_clock(void **state)
 {
     (void)state;
+    double seconds_ns[ATTEMPTS], lateness_ns[ATTEMPTS];
     bc_clock_read = shifted_clock;
-    struct bc_start_window *const window = create_window();
-    bc_start_window_wait(window);
-    const int64_t start_ns = bc_now_ns();
-    const double second_ns = bc_start_window_time(window, 1, start_ns, start_ns + 1000000000);
-    const double lateness_ns = bc_start_window_starts(window)->start_ns[1];
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct bc_start_window *const window = create_window();
+        bc_start_window_wait(window);
+        const int64_t start_ns = bc_now_ns();
+        seconds_ns[i] = bc_start_window_time(window, 1, start_ns, start_ns + 1000000000);
+        lateness_ns[i] = bc_start_window_starts(window)->start_ns[1];
+        bc_start_window_destroy(window);
+    }
     bc_clock_read = real_clock;
-    bc_start_window_destroy(window);
-    /* On rank r's own clock the time is 10,000 r ns longer; in 0.2 s on shared processors ranks may
-       not see that. */
-    const double tolerance_ns = job.oversubscribed ? 1e4 * job.ranks : 1000.0;
-    assert_near(second_ns, 1e9 / (1.0 + 1e-5 * job.rank), tolerance_ns);
-    assert_true(lateness_ns >= 0.0 && lateness_ns < 1e9);
+    /* On rank r's own clock the time is 10,000 r ns longer. */
+    assert_near(bc_median(seconds_ns, ATTEMPTS), 1e9 / (1.0 + 1e-5 * job.rank),
+                job.oversubscribed ? 5000.0 : 1000.0);
+    for (int i = 0; i < ATTEMPTS; i++)
+        assert_true(lateness_ns[i] >= 0.0 && lateness_ns[i] < 1e9);
     assert_near(bc_start_window_time(NULL, 0, 5, 12), 7.0, 0.0);
     assert_null(bc_start_window_starts(NULL));
     bc_start_window_destroy(NULL);
