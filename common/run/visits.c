@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The visits of a row are spread over at least this span; over a --max-time that is shorter. */
+/* The visits of a row are spread over at least this span, or over a given --max-time if that is
+   shorter. */
 #define SPAN_S 3.0
 
 /* A group has as many rows as are visited, as often as planned, in about this time. */
@@ -221,8 +222,8 @@ static int64_t next_row(struct sweep *sweep)
 static double pause_seconds(const struct sweep *sweep)
 {
     const struct bc_run *const run = sweep->run;
-    const double times = bc_option_given(&run->options, "max-time") ? 1.0 : SPAN_S;
-    const double span_s = fmin(SPAN_S, times * run->settings.max_time_s);
+    const bool is_given = bc_option_given(&run->options, "max-time");
+    const double span_s = is_given ? fmin(SPAN_S, run->settings.max_time_s) : SPAN_S;
     if (!sweep->begins)
         return 0.0;
     /* The last of the planned visits begins when the span is over. */

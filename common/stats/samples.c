@@ -79,26 +79,19 @@ struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int qua
     return summary;
 }
 
-/* The quantiles that stand for undisturbed times: the first one says how much they differ, the
-   second one how far that depends on the choice. */
+/* The quantiles that stand for undisturbed times: the first one makes the value, the second one
+   tells how far the value depends on this choice. */
 static const double undisturbed[] = {0.05, 0.25};
 enum { CHOICES = sizeof undisturbed / sizeof *undisturbed };
 
-/* The difference of both quantities' quantiles in a visit. */
-static void visit_excess(const struct bc_samples *visit, int quantity, int subtrahend,
-                         double excess[CHOICES])
+/* Writes these quantiles of `values`, using `sorted` for as many values. */
+static void find_undisturbed(const double *values, size_t count, double *sorted,
+                             double quantiles[CHOICES])
 {
-    const size_t count = visit->count;
-    double *const sorted = bc_allocate(count, sizeof *sorted, NO_MEMORY, count);
-    memset(excess, 0, CHOICES * sizeof *excess);
-    for (int sign = 1; sign >= -1; sign -= 2) {
-        const int of = sign > 0 ? quantity : subtrahend;
-        memcpy(sorted, visit->values[of], count * sizeof *sorted);
-        bc_sort(sorted, count);
-        for (int i = 0; i < CHOICES; i++)
-            excess[i] += sign * bc_quantile(sorted, count, undisturbed[i]);
-    }
-    free(sorted);
+    memcpy(sorted, values, count * sizeof *sorted);
+    bc_sort(sorted, count);
+    for (int i = 0; i < CHOICES; i++)
+        quantiles[i] = bc_quantile(sorted, count, undisturbed[i]);
 }
 
 struct bc_summary bc_samples_summarize_excess(const struct bc_samples *samples, int quantity,
@@ -111,19 +104,22 @@ struct bc_summary bc_samples_summarize_excess(const struct bc_samples *samples, 
         return summary;
     double *const excesses =
         bc_allocate(CHOICES * visits, sizeof *excesses, NO_MEMORY, CHOICES * visits);
+    double *const sorted = bc_allocate(samples->count, sizeof *sorted, NO_MEMORY, samples->count);
     size_t taken = 0; /* visits with samples */
     for (size_t v = 0; v < visits; v++) {
         const struct bc_samples visit = bc_samples_of_visit(samples, v);
-        double excess[CHOICES];
+        double longer[CHOICES], shorter[CHOICES];
         if (visit.count == 0)
             continue;
-        visit_excess(&visit, quantity, subtrahend, excess);
+        find_undisturbed(visit.values[quantity], visit.count, sorted, longer);
+        find_undisturbed(visit.values[subtrahend], visit.count, sorted, shorter);
         for (int i = 0; i < CHOICES; i++)
-            excesses[(size_t)i * visits + taken] = excess[i];
+            excesses[(size_t)i * visits + taken] = longer[i] - shorter[i];
         taken++;
     }
     const struct bc_summary all = bc_pseudomedian(excesses, taken, confidence);
     const struct bc_summary other = bc_pseudomedian(excesses + visits, taken, confidence);
+    free(sorted);
     free(excesses);
     if (taken < 2)
         return summary;

@@ -92,7 +92,7 @@ threads | threads_full)
 fuzz | fuzz_full)
     # Seconds for each target: most for those that have most to find. What is found is
     # left in the build folder, by the name of the target.
-    seconds="command_line:8 results:6 values:3 monitor:3"
+    seconds="command_line:24 results:20 values:8 monitor:8"
     [ "$variant" = fuzz ] ||
         seconds="command_line:240 results:240 values:60 monitor:60"
     configure -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link \
