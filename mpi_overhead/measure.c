@@ -18,10 +18,8 @@
 /* The smallest work that is tried, as a share of the transfer; less shows the plateau again. */
 #define FIRST_WORK_SHARE (1.0 / 32)
 
-/* Where the overhead is measured, the work alone takes at least this many times as long as an
-   iteration without work; it is doubled until it does, at most so often, each time after a few
-   rounds. */
-#define BEYOND_SHARE 1.1
+/* Work that proves to be too little is doubled, at most MORE_WORK_MAX times, each time after
+   PROBE_ROUNDS rounds. */
 #define MORE_WORK_MAX 3
 #define PROBE_ROUNDS 5
 
@@ -278,10 +276,19 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
     return count;
 }
 
-/* Whether the work alone takes longer than a message without work, so that nothing of the message
-   is left when the work is done. The min of a few rounds, which may meet stops; of one at least.
-   Rank 0's deadline and answer are everybody's. Collective. */
-static bool work_is_enough(const struct overhead_bench *bench, struct round *round,
+/* With work beyond the knee an iteration takes at least this many times as long as without work.
+   Less than --thresh, which the first iteration beyond the knee reaches: the true ratio of times
+   that were found to be that far apart. */
+static double beyond_knee(const struct overhead_bench *bench)
+{
+    return sqrt(bench->parameters.threshold);
+}
+
+/* Whether the work alone takes so much longer than a message without work that the message is over
+   when the work is done. Decided by the min of PROBE_ROUNDS rounds, since others may meet stops; of
+   fewer rounds after the deadline, but at least one. True without a knee (`knee`). Deadline, knee
+   and decision are rank 0's. Collective. */
+static bool work_is_enough(const struct overhead_bench *bench, struct round *round, bool knee,
                            double deadline_s)
 {
     const struct bc_source source = {
@@ -296,7 +303,7 @@ static bool work_is_enough(const struct overhead_bench *bench, struct round *rou
         work_ns = fmin(work_ns, samples.values[OVERHEAD_WORK][i]);
     }
     bc_samples_free(&samples);
-    int enough = work_ns >= BEYOND_SHARE * base_ns;
+    int enough = !knee || work_ns >= beyond_knee(bench) * base_ns;
     bc_harness_bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return enough != 0;
 }
@@ -324,10 +331,12 @@ static void find_knee(const struct overhead_bench *bench, double seconds, struct
                              count - fit.line);
     }
     agree_on_round(&round);
-    /* Stops may have passed for the knee. */
-    for (int i = 0; i < MORE_WORK_MAX && !work_is_enough(bench, &round, deadline_s); i++) {
+    /* Stops may have passed for the knee. Loops of a fixed number of iterations keep it. */
+    for (int i = 0; i < MORE_WORK_MAX && !work_is_enough(bench, &round, row->knee, deadline_s);
+         i++) {
         round.units *= 2;
-        round.iterations = (round.iterations + 1) / 2;
+        if (fixed_iterations(bench) == 0)
+            round.iterations = (round.iterations + 1) / 2;
     }
     row->units = round.units;
     row->iterations = round.iterations;
@@ -418,21 +427,6 @@ void overhead_visit(struct overhead_bench *bench, double seconds, struct overhea
     row->wrong += bench->exchange.wrong;
 }
 
-bool overhead_is_precise(const struct overhead_bench *bench, const struct overhead_row *row)
-{
-    if (!is_fitted(bench) || fixed_iterations(bench) > 0)
-        return row->in_time;
-    return bc_run_is_precise(bench->run, &row->samples, row->in_time, precise_values, 2);
-}
-
-static void dump(const struct overhead_bench *bench, const struct overhead_row *row)
-{
-    static const char *const names[OVERHEAD_QUANTITIES] = {"base", "empty", "iter", "work"};
-    for (int i = 0; i < OVERHEAD_QUANTITIES; i++)
-        if (is_fitted(bench) || i >= OVERHEAD_ITER)
-            bc_run_dump(bench->run, names[i], &row->samples, i);
-}
-
 /* By how much the message makes work longer: beyond the knee loops with and without it take about
    as long. They don't run quite the same code besides, so the interval never ends closer to the
    value than what one reading of the clock is worth. Local; rank 0. */
@@ -447,6 +441,34 @@ static struct bc_summary summarize_overhead(const struct overhead_bench *bench,
     overhead.interval.lo -= run->max_clock.read_ns;
     overhead.interval.hi += run->max_clock.read_ns;
     return overhead;
+}
+
+/* The row's interval is what must be narrow; of that, what the clock can tell. */
+static bool overhead_is_narrow(const struct overhead_bench *bench, const struct bc_samples *samples)
+{
+    const struct bc_run *const run = bench->run;
+    const struct bc_summary overhead = summarize_overhead(bench, samples);
+    const double half_width_ns = bc_half_width(&overhead) - run->max_clock.read_ns;
+    const double allowed_ns = run->settings.precision_pct / 100.0 * fabs(overhead.value);
+    return half_width_ns <= fmax(allowed_ns, OVERHEAD_RESOLUTION_NS);
+}
+
+bool overhead_is_precise(const struct overhead_bench *bench, const struct overhead_row *row)
+{
+    const struct bc_run *const run = bench->run;
+    if (!is_fitted(bench) || fixed_iterations(bench) > 0)
+        return row->in_time;
+    if (!bc_run_is_precise(run, &row->samples, row->in_time, precise_values, 2))
+        return false;
+    return run->settings.samples > 0 || overhead_is_narrow(bench, &row->samples);
+}
+
+static void dump(const struct overhead_bench *bench, const struct overhead_row *row)
+{
+    static const char *const names[OVERHEAD_QUANTITIES] = {"base", "empty", "iter", "work"};
+    for (int i = 0; i < OVERHEAD_QUANTITIES; i++)
+        if (is_fitted(bench) || i >= OVERHEAD_ITER)
+            bc_run_dump(bench->run, names[i], &row->samples, i);
 }
 
 /* What the samples say. Local; rank 0. */
@@ -466,7 +488,7 @@ static void summarize(const struct overhead_bench *bench, const struct overhead_
     if (is_fitted(bench)) {
         result->transfer_ns = bc_run_summarize(run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
         /* A disturbance may have passed for the knee. */
-        knee = knee && !(result->iter_ns < sqrt(bench->parameters.threshold) * result->base_ns);
+        knee = knee && !(result->iter_ns < beyond_knee(bench) * result->base_ns);
     }
     if (knee)
         result->overhead_ns = summarize_overhead(bench, samples);
