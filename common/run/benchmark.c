@@ -13,6 +13,7 @@
 #include "build_info.h"
 
 #include <mpi.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,9 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
         bc_abort("could not read the options of rank 0");
     free(text);
     run->visits = (int)run->settings.visits;
+    run->span_s = bc_option_given(&run->options, "max-time")
+                      ? fmin(BC_SPAN_S, run->settings.max_time_s)
+                      : BC_SPAN_S;
     run->table = run->benchmark->choose_table != NULL ? run->benchmark->choose_table(run->state)
                                                       : run->benchmark->table;
     return true;

@@ -11,10 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The visits of a row are spread over at least this span, or over a given --max-time if that is
-   shorter. */
-#define SPAN_S 3.0
-
 /* A group has as many rows as are visited, as often as planned, in about this time. */
 #define GROUP_S 60.0
 
@@ -222,12 +218,10 @@ static int64_t next_row(struct sweep *sweep)
 static double pause_seconds(const struct sweep *sweep)
 {
     const struct bc_run *const run = sweep->run;
-    const bool is_given = bc_option_given(&run->options, "max-time");
-    const double span_s = is_given ? fmin(SPAN_S, run->settings.max_time_s) : SPAN_S;
     if (!sweep->begins)
         return 0.0;
     /* The last of the planned visits begins when the span is over. */
-    const double due_s = sweep->start_s + span_s * sweep->turn / (run->visits - 1);
+    const double due_s = sweep->start_s + run->span_s * sweep->turn / (run->visits - 1);
     return fmax(0.0, fmin(due_s - bc_elapsed_s(), budget_left(run) / 2.0));
 }
 

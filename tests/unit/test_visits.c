@@ -171,6 +171,7 @@ static void run_with(const struct bc_benchmark *benchmark, double default_max_s,
     make_temporary(path);
     run.settings.output = path;
     run.settings.max_time_s = default_max_s > 0.0 ? default_max_s : run.settings.max_time_s;
+    run.span_s = fmin(BC_SPAN_S, run.settings.max_time_s);
     run.visits = (int)run.settings.visits;
     run.job.rank = rank;
     run.job.shares_processors = true; /* No warnings of what else runs here. */
