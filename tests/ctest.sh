@@ -15,10 +15,11 @@ printed=$build/Testing/printed.log
 mkdir -p "$build/Testing"
 rm -f "$attempts" "$printed"
 
-# Tests that time something run alone, of the others two at a time. A shared
-# machine may disturb any timing: what fails is tried once more.
+# Tests that time something run alone; of the others, which wait now and then, two
+# for each processor. A shared machine may disturb any timing: what fails is tried
+# once more.
 status=0
-run ctest --test-dir "$build" -j 4 --output-on-failure --repeat until-pass:2 \
+run ctest --test-dir "$build" -j "$((2 * $(nproc)))" --output-on-failure --repeat until-pass:2 \
     --output-log "$printed" "$@" || status=$?
 
 # repeated_tests: the names of those that failed at their first attempt only. A variant's

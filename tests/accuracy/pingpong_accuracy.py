@@ -72,6 +72,6 @@ def errors(case, on_model):
     return found
 
 
-@pytest.mark.parametrize("case", cases(CASES + SHORT, quick=CASES[::2] + SHORT))
+@pytest.mark.parametrize("case", cases(CASES + SHORT, quick=CASES[::4] + SHORT))
 def test_latency_and_bandwidth(case, accuracy, on_model):
     accuracy.check(str(case), lambda: errors(case, on_model), TARGET.share_of(case.latency_us))

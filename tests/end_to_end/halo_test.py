@@ -108,7 +108,7 @@ def test_oversubscribed(built, launcher):
     """With more ranks than processors and no time at all every row is there, from one sample at
     the least, and soon."""
     start_s = time.monotonic()
-    rows = run(launcher, 8, [built(PROGRAM), "--local=10,4x3x2", "--max-time=0.001"])[1]
+    rows = run(launcher, 4, [built(PROGRAM), "--local=10,4x3x2", "--max-time=0.001"])[1]
     assert time.monotonic() - start_s < 20.0
     assert [(row["method"], row["sync"], row["local"]) for row in rows] == [
         (*pair, local) for pair in METHODS for local in ("10x10x10", "4x3x2")]

@@ -218,7 +218,7 @@ def test_verbose_threshold_of_the_specification(measure, more, direction, iterat
     ([], "Using as many iterations per work value as take 20 uS"),
     (["-i", "500"], "Using 20 iterations per work value")])
 def test_verbose_fit(measure, more, using):
-    said, tables, rows = measure("--both", "-m", "1000,2000", *more)
+    said, tables, rows = measure("--both", "-m", "1000,2000", "--max-time=0.4", *more)
     assert [lines[0] for lines in said] == 2 * ["Calculating send overhead",
                                                 "Calculating receive overhead"]
     assert [lines[2] for lines in said] == [f"Message size is {row['msgsize']} bytes"

@@ -135,7 +135,7 @@ def test_oversubscribed(own_rows):
     the least, and soon."""
     start_s = time.monotonic()
     rows = own_rows("--patterns=put,all get,many put,strided get,MPI Send", "--max-time=0.001",
-                    "--max-ndata=8", ranks=8)
+                    "--max-ndata=8", ranks=4)
     # On two processors half of it goes into the synchronisations.
     assert time.monotonic() - start_s < 15.0
     line = [("1", "1"), ("1", "8")]
