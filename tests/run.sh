@@ -8,8 +8,9 @@
 #            hours, and writes the accuracy table to
 #            build-tests/accuracy.md
 #   --condition=cloud|bad|jumps   ranks of all programs are stopped
-#            (tests/disturbance); variants, whose libraries want to be loaded
-#            first, are left out
+#            (tests/disturbance). Left out are variants, whose libraries want to
+#            be loaded first, and what measures nothing here: lint, simulation,
+#            install, docs
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -18,7 +19,7 @@ COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 full=OFF
 condition=
 tier="quick tier: every accuracy target by at least one case, all else once, and the variants
-(sanitizers, valgrind, threads, Open MPI) with a share of the tests. --full: every case, long trials"
+(sanitizers, valgrind, threads, Open MPI) with a share of the tests. --full: all cases, long trials"
 case ${1:-} in
 --full)
     full=ON
@@ -38,19 +39,18 @@ case ${1:-} in
     ;;
 esac
 echo "$tier"
-
 install_missing gcc g++ libc6-dev make cmake git mpich libmpich-dev libhwloc-dev \
     libcmocka-dev openmpi-bin libopenmpi-dev iproute2 kmod procps shellcheck \
     clang clang-format clang-tidy libclang-rt-dev cppcheck valgrind gnuplot-nox help2man \
     binutils python3 python3-pandas python3-pytest r-base-core libsimgrid-dev util-linux munge \
     slurm-client slurmctld slurmd
+[ -z "$condition" ] || variables=$(python3 "$COMMCOST_TOP/tests/lib/disturbance.py" "$condition")
 
 build=$COMMCOST_TOP/build-tests
 build_tree "$build" -DCOMMCOST_TESTS=ON -DCOMMCOST_VARIANT_TESTS=ON \
     -DCOMMCOST_WERROR=ON "-DCOMMCOST_FULL_TESTS=$full"
 
 if [ -n "$condition" ]; then
-    variables=$(python3 "$COMMCOST_TOP/tests/lib/disturbance.py" "$condition")
     for variable in $variables "LD_PRELOAD=$build/tests/disturbance/libdisturbance.so"; do
         export "${variable?}"
     done

@@ -1,7 +1,7 @@
 """Is what a benchmark times that of a bare loop?
 
-Programs of this folder time both, in turn, and print both. Launches differ by some percent in either
-direction, so there are many.
+Programs of this folder time both, in turn, and print both. Launches differ by some percent in
+either direction, so there are many.
 """
 
 import re
@@ -63,9 +63,9 @@ def test_monitor_pingpong(accuracy, launcher, built):
 
 
 def test_syncbench_bare(accuracy, compared, say):
-    """In at least 9 of 10 launches the barrier's time is within 0.1 us of the bare loop's. Mostly its
-    interval is no wider than the bare loop's over the same visits, as far as ten such widths tell,
-    or than 0.1 us to either side."""
+    """In at least 9 of 10 launches the barrier's time is within 0.1 us of the bare loop's. Mostly
+    its interval is no wider than the bare loop's over the same visits, as far as ten such widths
+    tell, or than 0.1 us to either side."""
     def half_width_us(row, name):
         return (number(row[f"{name}_hi_us"]) - number(row[f"{name}_lo_us"])) / 2
 
@@ -78,9 +78,9 @@ def test_syncbench_bare(accuracy, compared, say):
             errors_us.append(abs(ours_us - bare_us))
             wider.append(width_us / max(bare_width_us, TARGET_US) - 1)
             say(f"{ours_us:.3f} +- {width_us:.3f} us, bare {bare_us:.3f} +- {bare_width_us:.3f} us")
-        return {"within": sorted(errors_us)[ENOUGH - 1], "wider": max(0.0, statistics.median(wider)),
-                "largest": max(errors_us)}
+        return {"within": sorted(errors_us)[ENOUGH - 1],
+                "wider": max(0.0, statistics.median(wider)), "largest": max(errors_us)}
 
-    accuracy.check("syncbench_bare", several, fixed={"within": TARGET_US, "wider": WIDER}, launches=1,
-                   text=lambda us: f"{ENOUGH} of {LAUNCHES} launches within {us['within']:.3f} us, "
+    accuracy.check("syncbench_bare", several, fixed={"within": TARGET_US, "wider": WIDER},
+                   launches=1, text=lambda us: f"{ENOUGH} of {LAUNCHES} launches within {us['within']:.3f} us, "
                                    f"largest error {us['largest']:.3f} us")

@@ -75,6 +75,7 @@ class Accuracy:
         text      what is said of the medians: a function of them, or a format for the largest error
         """
         def attempt():
+            self.bounds.forget()
             found = [launch() for _ in range(launches)]
             medians = {quantity: median([numbers[quantity] for numbers in found])
                        for quantity in found[0]}

@@ -53,6 +53,10 @@ class Bounds:
     def look():
         return max(map(lost_share, sorted(os.sched_getaffinity(0))[:2]))
 
+    def forget(self):
+        """What was measured until now is of no program that is compared next."""
+        self.noted = []
+
     def note(self, rows):
         """Rows of a program that is compared next. Returns them."""
         self.noted += [float(row["lost_pct"]) / 100 for row in rows
@@ -65,12 +69,12 @@ class Bounds:
         return min(1 + cls.GROWTH * lost, cls.MOST)
 
     def wider(self, say=print):
-        """The factor for what was measured until now. If it's more than 1.1, says so."""
+        """The factor for what was measured until now. If it's more than 1, says so."""
         before, self.last = self.last, self.look()
         lost = statistics.median(self.noted) if self.noted else (before + self.last) / 2
-        self.noted = []
+        self.forget()
         factor = self.wider_by(lost)
-        if factor > 1.1:
+        if factor > 1:
             say(f"{100 * lost:.1f} % of the time is lost here: the bound is {factor:.2f} times "
                 "the target")
         return factor

@@ -1,7 +1,8 @@
 """Conditions under which a test may run programs: how the library of tests/disturbance stops
 ranks.
 
-usage: disturbance.py CONDITION   prints the condition's variables, for the shell
+usage: disturbance.py CONDITION   prints the condition's variables, for the shell; exits with 2 if
+there is no such condition
 """
 
 import math
@@ -63,5 +64,14 @@ def phase_s(jumps, time_s, period_s):
     return math.fmod(time_s - jumps.first_s, period_s)
 
 
+def main():
+    condition = sys.argv[1]
+    if condition not in CONDITIONS:
+        print(f"no condition {condition}; there are: {', '.join(CONDITIONS)}", file=sys.stderr)
+        return 2
+    print(*(f"{name}={value}" for name, value in CONDITIONS[condition].items()), sep="\n")
+    return 0
+
+
 if __name__ == "__main__":
-    print(*(f"{name}={value}" for name, value in CONDITIONS[sys.argv[1]].items()), sep="\n")
+    sys.exit(main())

@@ -56,6 +56,12 @@ class Record:
                        *(number(row[name]) for name in Launch._fields[2:]))
                 for row in read_tsv(read(path))]
 
+    def forget_older_than(self, programs):
+        """Launches of programs that were built anew since count no longer."""
+        if self.launches and os.path.getmtime(self.path) < max(map(os.path.getmtime, programs)):
+            os.replace(self.path, self.path + ".old")
+            self.launches = []
+
     def append(self, launch):
         new = not os.path.exists(self.path)
         with open(self.path, "a", encoding="utf-8") as stream:
@@ -106,8 +112,9 @@ def table(launches):
     """Lines about each case."""
     for case, several in by_case(launches).items():
         errors = [launch.error for launch in several]
-        yield (f"{case}: {sum(launch.inside for launch in several)} of {len(several)} inside; error "
-               f"in targets: median {statistics.median(errors):+.2f}, mean "
-               f"{statistics.mean(errors):+.2f}, largest {max(errors, key=abs):+.2f}; half-width "
-               f"{statistics.median((launch.hi - launch.lo) / 2 / launch.target for launch in several):.2f}; "
+        half_widths = [(launch.hi - launch.lo) / 2 / launch.target for launch in several]
+        inside = sum(launch.inside for launch in several)
+        yield (f"{case}: {inside} of {len(several)} inside; error in targets: median "
+               f"{statistics.median(errors):+.2f}, mean {statistics.mean(errors):+.2f}, largest "
+               f"{max(errors, key=abs):+.2f}; half-width {statistics.median(half_widths):.2f}; "
                f"lost {statistics.median(launch.lost_pct for launch in several):.1f} %")

@@ -91,8 +91,8 @@ QUADRATIC = [f"overlap_{name}" for name in (
     "iexscan", "iscan", "ireduce_scatter", "ireduce_scatter_block")]
 QUADRATIC_MAX = 64
 
-# In CI on 64 ranks, what truth_test.py doesn't run, and a collective on 256; --full takes all, up to
-# 1,024 ranks.
+# In CI on 64 ranks, what truth_test.py doesn't run, and a collective on 256; --full takes all, up
+# to 1,024 ranks.
 SHARE = {64: ("msgrate_rma", "overlap_ibarrier", "overlap_igatherv", "syncbench"),
          256: ("overlap_ibcast",)}
 

@@ -103,7 +103,8 @@ def each_case():
         for topology in CLUSTERS:
             for number, (*case, marked) in enumerate(CASES):
                 cluster = topology(hosts)
-                quick = marked and hosts == SIZES[0] and topology is CLUSTERS[number % len(CLUSTERS)]
+                turn = CLUSTERS[number % len(CLUSTERS)]
+                quick = marked and hosts == SIZES[0] and topology is turn
                 marks = () if quick else pytest.mark.full
                 name = f"{cluster.name}: {case[0].split('/')[1]} {number}"
                 yield pytest.param(cluster, *case, id=name, marks=marks)

@@ -5,8 +5,8 @@ lib/disturbance.py. What belongs to the library (overlap, host overhead) is what
 without stops; times are those of a bare loop of the same operation in the same process, in turn,
 where the machine's speed jumps the mean over visits.
 
-A few launches of each condition; with --full 500, which are in BUILD/trials/coverage.tsv. Interrupted, the
-next run goes on there.
+A few launches of each condition; with --full 500, which are in BUILD/trials/coverage.tsv. A run
+that was interrupted goes on there, unless a program was built anew.
 """
 
 import math
@@ -124,11 +124,13 @@ CASES = [overlap("iallreduce", 200, 0.5), overhead("send"),
 # ---- the trial -----------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
-def record(build, full, tmp_path_factory):
+def record(build, built, model, full, tmp_path_factory):
     """The launches so far."""
     folder = os.path.join(build, "trials") if full else tmp_path_factory.mktemp("trials")
     os.makedirs(folder, exist_ok=True)
-    return Record(os.path.join(folder, "coverage.tsv"))
+    launches = Record(os.path.join(folder, "coverage.tsv"))
+    launches.forget_older_than([model, *(built(case.program) for case in CASES)])
+    return launches
 
 
 @pytest.fixture
