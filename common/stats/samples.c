@@ -123,10 +123,8 @@ struct bc_summary bc_samples_summarize_excess(const struct bc_samples *samples, 
     free(excesses);
     if (taken < 2)
         return summary;
-    const double choice = other.value - all.value;
     summary.value = all.value;
-    summary.interval.lo = all.value - hypot(choice, all.value - all.interval.lo);
-    summary.interval.hi = all.value + hypot(choice, all.value - all.interval.hi);
+    summary.interval = bc_interval_with(&all, other.value - all.value);
     return summary;
 }
 

@@ -323,6 +323,16 @@ double bc_student_quantile(double p, double degrees)
    where 2 looks would take four. */
 #define LOOKS_IN_A_ROW 4
 
+struct bc_interval bc_interval_with(const struct bc_summary *summary, double error)
+{
+    const double value = summary->value;
+    const struct bc_interval *const own = &summary->interval;
+    if (isnan(own->lo))
+        return *own;
+    return (struct bc_interval){value - hypot(fmax(0.0, value - own->lo), error),
+                                value + hypot(fmax(0.0, own->hi - value), error)};
+}
+
 double bc_half_width(const struct bc_summary *summary)
 {
     return (summary->interval.hi - summary->interval.lo) / 2.0;

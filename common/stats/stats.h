@@ -95,6 +95,10 @@ void bc_summary_scale(struct bc_summary *summary, double factor);
 /* The quantile of Student's t distribution, 0 < p < 1, degrees >= 1 (relative error below 1e-8). */
 double bc_student_quantile(double p, double degrees);
 
+/* The summary's interval with one more error of this size in it, of either sign, independent of
+   those that it has: squares add up. It holds the value. NAN where the summary has none. */
+struct bc_interval bc_interval_with(const struct bc_summary *summary, double error);
+
 /* Half the width of the summary's interval; NAN where it has none. */
 double bc_half_width(const struct bc_summary *summary);
 

@@ -50,9 +50,10 @@
 
 /* What a visit says. */
 enum overlap_answer_quantity {
-    ANSWER_PCT,  /* the overlap, not yet limited to 0 to 100 % */
-    ANSWER_KNEE, /* the work that fits, ns */
-    ANSWER_LO,   /* the bracket of the search in percent, under the mean only */
+    ANSWER_PCT,       /* the overlap, not yet limited to 0 to 100 % */
+    ANSWER_OTHERWISE, /* by other quantiles */
+    ANSWER_KNEE,      /* the work that fits, ns */
+    ANSWER_LO,        /* the bracket of the search in percent, under the mean only */
     ANSWER_HI,
     ANSWER_QUANTITIES
 };
@@ -339,7 +340,7 @@ static void choose_more_than_fits(struct visit *visit)
         bc_harness_bcast(&fits, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!fits)
             break;
-        row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
+        row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates, OVERLAP_EST_EXPOSED));
         row->margin_ns *= 2.0;
     }
     choose_work(visit);
@@ -353,10 +354,13 @@ static void append_answer(const struct visit *visit, size_t first, size_t end,
     estimate(visit, first, end, estimates);
     if (!visit->root)
         return;
-    const double knee_ns = overlap_knee_of(estimates),
+    const double knee_ns = overlap_knee_of(estimates, OVERLAP_EST_EXPOSED),
+                 otherwise_ns = overlap_knee_of(estimates, OVERLAP_EST_OTHERWISE),
                  reference_ns = estimates[OVERLAP_EST_REFERENCE].ns;
+    const double per_ns = reference_ns > 0.0 ? 100.0 / reference_ns : 0.0;
     const double answer[ANSWER_QUANTITIES] = {
-        [ANSWER_PCT] = reference_ns > 0.0 ? 100.0 * knee_ns / reference_ns : 0.0,
+        [ANSWER_PCT] = per_ns * knee_ns,
+        [ANSWER_OTHERWISE] = per_ns * otherwise_ns,
         [ANSWER_KNEE] = knee_ns,
     };
     bc_samples_append(answers, answer, ANSWER_QUANTITIES, 0);
@@ -406,6 +410,7 @@ static void answer_by_mean(struct visit *visit)
         !isnan(search->fits_slack_ns) && search->exceeds_is_sure && !isnan(reference->lo);
     const double answer[ANSWER_QUANTITIES] = {
         [ANSWER_PCT] = percent_of(work_ns, visit->reference_ns),
+        [ANSWER_OTHERWISE] = percent_of(work_ns, visit->reference_ns),
         [ANSWER_KNEE] = search->fits_ns,
         [ANSWER_LO] =
             bounded ? percent_of(search->fits_ns - search->fits_slack_ns - clock_ns, reference->hi)
@@ -486,9 +491,11 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     if (run->settings.estimator == BC_MEAN && answers->count == 1) {
         overlap.interval =
             (struct bc_interval){answers->values[ANSWER_LO][0], answers->values[ANSWER_HI][0]};
-    } else if (answers->count == 1 && row->blocks.count > 1) {
-        const struct bc_summary parts = summarize_answers(run, &row->blocks, ANSWER_PCT);
-        overlap.interval = parts.interval;
+    } else {
+        if (answers->count == 1 && row->blocks.count > 1)
+            overlap.interval = summarize_answers(run, &row->blocks, ANSWER_PCT).interval;
+        const double otherwise = summarize_answers(run, answers, ANSWER_OTHERWISE).value;
+        overlap.interval = bc_interval_with(&overlap, otherwise - overlap.value);
     }
     overlap.value = percent_of(overlap.value, 100.0);
     if (isnan(overlap.interval.lo))
