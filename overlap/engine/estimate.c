@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The quantiles of a rank's times that stand for its undisturbed time. */
@@ -32,8 +33,11 @@ void overlap_estimate_own(const struct bc_samples *own, size_t first, size_t end
     estimates[OVERLAP_EST_TOTAL] = of[OVERLAP_OWN_QUANTITIES];
     estimates[OVERLAP_EST_ALONE] = of[OVERLAP_OWN_ALONE];
     estimates[OVERLAP_EST_EXPOSED] = of[OVERLAP_OWN_EXPOSED];
-    estimates[OVERLAP_EST_OTHERWISE] = of[OVERLAP_OWN_EXPOSED];
+    estimates[OVERLAP_EST_OTHER_REFERENCE] =
+        (struct overlap_estimate){least_ns[OVERLAP_OWN_REFERENCE], NAN};
+    estimates[OVERLAP_EST_OTHER_EXPOSED] =
+        (struct overlap_estimate){least_ns[OVERLAP_OWN_EXPOSED], NAN};
     /* What the library took from the work. */
     estimates[OVERLAP_EST_EXPOSED].ns += least_ns[OVERLAP_OWN_INSIDE] - least_ns[OVERLAP_OWN_ALONE];
-    estimates[OVERLAP_EST_OTHERWISE].ns += of[OVERLAP_OWN_INSIDE].ns - of[OVERLAP_OWN_ALONE].ns;
+    estimates[OVERLAP_EST_OTHER_EXPOSED].ns += of[OVERLAP_OWN_INSIDE].ns - of[OVERLAP_OWN_ALONE].ns;
 }

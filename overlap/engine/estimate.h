@@ -20,11 +20,12 @@ enum overlap_own_quantity {
 
 /* What is estimated: on a rank from its rounds; over ranks as the max of each. */
 enum overlap_estimated {
-    OVERLAP_EST_REFERENCE, /* post and wait */
-    OVERLAP_EST_TOTAL,     /* post, work and wait */
-    OVERLAP_EST_EXPOSED,   /* that without the work, as long as it takes alone */
-    OVERLAP_EST_OTHERWISE, /* the same by other quantiles: does it depend on their choice? */
-    OVERLAP_EST_ALONE,     /* the work alone */
+    OVERLAP_EST_REFERENCE,       /* post and wait */
+    OVERLAP_EST_TOTAL,           /* post, work and wait */
+    OVERLAP_EST_EXPOSED,         /* that without the work, as long as it takes alone */
+    OVERLAP_EST_ALONE,           /* the work alone */
+    OVERLAP_EST_OTHER_REFERENCE, /* both by other quantiles: how far do they depend on that? */
+    OVERLAP_EST_OTHER_EXPOSED,
     OVERLAP_ESTIMATED
 };
 
@@ -35,17 +36,16 @@ struct overlap_estimate {
 
 /* Writes a rank's OVERLAP_ESTIMATED estimates from rounds `first` to `end` - 1 of its times: lower
    quartiles, which stops don't move as long as a quarter of the rounds are free of them. What the
-   library took from the work is a small difference of two long times and has 5 % quantiles; with
-   quartiles it is in OVERLAP_EST_OTHERWISE. Half-widths are at `confidence` (0 to 1). Ends the job
-   without memory. */
+   library took from the work is a small difference of two long times and has 5 % quantiles. The
+   "other" estimates have them the other way round. Half-widths are at `confidence` (0 to 1). Ends
+   the job without memory. */
 void overlap_estimate_own(const struct bc_samples *own, size_t first, size_t end, double confidence,
                           struct overlap_estimate *estimates);
 
-/* The work that fits: what is not exposed, by OVERLAP_EST_EXPOSED or OVERLAP_EST_OTHERWISE. */
-static inline double overlap_knee_of(const struct overlap_estimate *estimates,
-                                     enum overlap_estimated exposed)
+/* The work that fits: what is not exposed. */
+static inline double overlap_knee_of(const struct overlap_estimate *estimates)
 {
-    return estimates[OVERLAP_EST_REFERENCE].ns - estimates[exposed].ns;
+    return estimates[OVERLAP_EST_REFERENCE].ns - estimates[OVERLAP_EST_EXPOSED].ns;
 }
 
 /* By how much the work makes the operation longer. */

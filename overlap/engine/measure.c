@@ -51,7 +51,7 @@
 /* What a visit says. */
 enum overlap_answer_quantity {
     ANSWER_PCT,       /* the overlap, not yet limited to 0 to 100 % */
-    ANSWER_OTHERWISE, /* by other quantiles */
+    ANSWER_OTHER_PCT, /* by other quantiles */
     ANSWER_KNEE,      /* the work that fits, ns */
     ANSWER_LO,        /* the bracket of the search in percent, under the mean only */
     ANSWER_HI,
@@ -340,10 +340,16 @@ static void choose_more_than_fits(struct visit *visit)
         bc_harness_bcast(&fits, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!fits)
             break;
-        row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates, OVERLAP_EST_EXPOSED));
+        row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
         row->margin_ns *= 2.0;
     }
     choose_work(visit);
+}
+
+static double hidden_pct(const struct overlap_estimate *reference,
+                         const struct overlap_estimate *exposed)
+{
+    return reference->ns > 0.0 ? 100.0 * (reference->ns - exposed->ns) / reference->ns : 0.0;
 }
 
 /* Appends what rounds `first` to `end` - 1 of this visit say. Collective. */
@@ -354,14 +360,12 @@ static void append_answer(const struct visit *visit, size_t first, size_t end,
     estimate(visit, first, end, estimates);
     if (!visit->root)
         return;
-    const double knee_ns = overlap_knee_of(estimates, OVERLAP_EST_EXPOSED),
-                 otherwise_ns = overlap_knee_of(estimates, OVERLAP_EST_OTHERWISE),
-                 reference_ns = estimates[OVERLAP_EST_REFERENCE].ns;
-    const double per_ns = reference_ns > 0.0 ? 100.0 / reference_ns : 0.0;
     const double answer[ANSWER_QUANTITIES] = {
-        [ANSWER_PCT] = per_ns * knee_ns,
-        [ANSWER_OTHERWISE] = per_ns * otherwise_ns,
-        [ANSWER_KNEE] = knee_ns,
+        [ANSWER_PCT] =
+            hidden_pct(&estimates[OVERLAP_EST_REFERENCE], &estimates[OVERLAP_EST_EXPOSED]),
+        [ANSWER_OTHER_PCT] = hidden_pct(&estimates[OVERLAP_EST_OTHER_REFERENCE],
+                                        &estimates[OVERLAP_EST_OTHER_EXPOSED]),
+        [ANSWER_KNEE] = overlap_knee_of(estimates),
     };
     bc_samples_append(answers, answer, ANSWER_QUANTITIES, 0);
 }
@@ -410,7 +414,6 @@ static void answer_by_mean(struct visit *visit)
         !isnan(search->fits_slack_ns) && search->exceeds_is_sure && !isnan(reference->lo);
     const double answer[ANSWER_QUANTITIES] = {
         [ANSWER_PCT] = percent_of(work_ns, visit->reference_ns),
-        [ANSWER_OTHERWISE] = percent_of(work_ns, visit->reference_ns),
         [ANSWER_KNEE] = search->fits_ns,
         [ANSWER_LO] =
             bounded ? percent_of(search->fits_ns - search->fits_slack_ns - clock_ns, reference->hi)
@@ -494,8 +497,9 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     } else {
         if (answers->count == 1 && row->blocks.count > 1)
             overlap.interval = summarize_answers(run, &row->blocks, ANSWER_PCT).interval;
-        const double otherwise = summarize_answers(run, answers, ANSWER_OTHERWISE).value;
-        overlap.interval = bc_interval_with(&overlap, otherwise - overlap.value);
+        if (run->settings.estimator == BC_MEDIAN)
+            overlap.interval = bc_interval_with(
+                &overlap, summarize_answers(run, answers, ANSWER_OTHER_PCT).value - overlap.value);
     }
     overlap.value = percent_of(overlap.value, 100.0);
     if (isnan(overlap.interval.lo))

@@ -574,6 +574,24 @@ static struct bc_summary summary_with(double value, double half_width)
     };
 }
 
+/* 3 and 4 add up to 5, on both sides; the value is inside even where it wasn't; without an interval
+   there is none. */
+static void errors_widen_intervals(void **state)
+{
+    (void)state;
+    const struct bc_summary even = summary_with(10.0, 3.0), none = summary_with(10.0, NAN);
+    struct bc_summary above = even;
+    above.interval = (struct bc_interval){11.0, 13.0};
+    const struct bc_interval wider = bc_interval_with(&even, -4.0),
+                             inside = bc_interval_with(&above, 0.5),
+                             missing = bc_interval_with(&none, 4.0);
+    assert_near(wider.lo, 5.0, 1e-12);
+    assert_near(wider.hi, 15.0, 1e-12);
+    assert_near(inside.lo, 9.5, 1e-12);
+    assert_near(inside.hi, 10.0 + hypot(3.0, 0.5), 1e-12);
+    assert_true(isnan(missing.lo) && isnan(missing.hi));
+}
+
 static void stopping_needs_narrow_looks_in_a_row(void **state)
 {
     (void)state;
@@ -1024,6 +1042,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(visits_that_agree_have_the_interval_of_all),
     cmocka_unit_test(summary_of_each_estimator),
     cmocka_unit_test(stopping_needs_narrow_looks_in_a_row),
+    cmocka_unit_test(errors_widen_intervals),
     cmocka_unit_test(stopping_takes_any_sign),
     cmocka_unit_test(looks_grow_by_a_quarter),
     cmocka_unit_test(fixed_samples_cover_the_median),
