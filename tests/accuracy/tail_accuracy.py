@@ -74,7 +74,7 @@ def measure(case, late_share, on_model):
             for end in ("p99", "max")]
 
 
-@pytest.mark.parametrize("case", cases(CASES))
+@pytest.mark.parametrize("case", cases(CASES, quick=CASES[:2] + CASES[3:]))
 def test_p99_and_max(case, accuracy, on_model):
     def launch():
         p99, most = measure(case, case.late_share, on_model)

@@ -21,8 +21,8 @@ OVERLAP = [overlap_accuracy.Case("iallreduce", 200, 0.5), overlap_accuracy.Case(
 SYNCBENCH = [syncbench_accuracy.Case("MPI barrier", 10), syncbench_accuracy.Case("MPI barrier", 2),
              syncbench_accuracy.Case("sync all", 10), syncbench_accuracy.Case("pairwise", 100),
              syncbench_accuracy.Case("lock", 10)]
-HALO = [halo_accuracy.Case("put,get", "10x20x30", 50, 10),
-        halo_accuracy.Case("isend/irecv types", "10x20x30", 50, 10)]
+HALO = [halo_accuracy.Case("isend/irecv types", "10x20x30", 50, 10),
+        halo_accuracy.Case("put,get", "10x20x30", 50, 10)]
 
 
 @pytest.mark.parametrize("case", cases(OVERLAP, quick=OVERLAP[:1]))

@@ -108,7 +108,8 @@ def test_mpi_overhead_on_one_node(launched):
 
 
 @pytest.mark.parametrize("program, options", [
-    ("msgrate", []), ("msgrate_rma", ["--transfer=get"]), ("msgrate_rma", ["--transfer=put"])])
+    ("msgrate", []), ("msgrate_rma", ["--transfer=put"]),
+    pytest.param("msgrate_rma", ["--transfer=get"], marks=pytest.mark.full)])
 def test_msgrate_single(launched, program, options):
     """Of five ranks by node, 0, 2, 4, 1, 3, the last one rests."""
     found = launched(f"msgrate/{program}", *MSGRATE_ONCE, "--check", *options, ranks=5)
