@@ -16,6 +16,11 @@ from mpi_run import read, run_raw
 PROGRAM = "tests/disturbance/disturbance_watch"
 
 
+def full_only(*arguments):
+    """A case for --full only."""
+    return pytest.param(*arguments, marks=pytest.mark.full)
+
+
 class Seen(typing.NamedTuple):
     """What a rank saw, and its log."""
 
@@ -88,10 +93,11 @@ def variation(begins):
     return statistics.variance(gaps) / statistics.mean(gaps) ** 2
 
 
-@pytest.mark.parametrize("periodic", [0, 1], ids=["random", "periodic"])
-@pytest.mark.parametrize("stream, by, error_us", [
-    ("3000:5", "readings", 0.2), ("20000:5", "readings", 0.2), ("300:50", "timer", 1.5),
-    ("2000:50", "timer", 1.5)])
+@pytest.mark.parametrize("stream, by, error_us, periodic", [
+    ("3000:5", "readings", 0.2, 0), full_only("3000:5", "readings", 0.2, 1),
+    ("300:50", "timer", 1.5, 1), full_only("300:50", "timer", 1.5, 0),
+    full_only("20000:5", "readings", 0.2, 0), full_only("20000:5", "readings", 0.2, 1),
+    full_only("2000:50", "timer", 1.5, 0), full_only("2000:50", "timer", 1.5, 1)])
 def test_stream(watch_quiet, say, stream, by, error_us, periodic):
     rate, length_us = (float(word) for word in stream.split(":"))
     here, there = watch_quiet("gaps", 1, DISTURB=stream, DISTURB_PERIODIC=periodic)
@@ -153,7 +159,8 @@ def test_sleep(watch):
         assert log.stops < 2 * 5000 * log.awake_s + 10
 
 
-@pytest.mark.parametrize("condition, share", [("quiet", 0), ("cloud", 0.03), ("bad", 0.1)])
+@pytest.mark.parametrize("condition, share", [
+    full_only("quiet", 0), ("cloud", 0.03), full_only("bad", 0.1)])
 def test_condition(watch_quiet, condition, share):
     here, there = watch_quiet("gaps", 1, condition=condition)
     own = there.lost_share()
@@ -217,9 +224,9 @@ def test_phase(watch):
 
 @pytest.mark.parametrize("mode, duration_us, variables", [
     ("barrier", 7, {"MODEL_SYNC_COLL": 1, "MODEL_BARRIER_US": 7}),
-    ("iallreduce", 7, {"MODEL_DURATION_US": 7, "MODEL_FRACTION": 0.5}),
-    ("iallreduce", 23, {"MODEL_DURATION_US": 11, "MODEL_FRACTION": 1, "MODEL_POST_US": 2,
-                        "MODEL_WAIT_US": 12})])
+    full_only("iallreduce", 7, {"MODEL_DURATION_US": 7, "MODEL_FRACTION": 0.5}),
+    full_only("iallreduce", 23, {"MODEL_DURATION_US": 11, "MODEL_FRACTION": 1, "MODEL_POST_US": 2,
+                                 "MODEL_WAIT_US": 12})])
 def test_model(watch, say, model, mode, duration_us, variables):
     """The model's durations are longer by the factor, and not by stops besides, which would be
     seen where a duration and the 10 us between stops have no common divisor."""
@@ -241,9 +248,10 @@ def test_model(watch, say, model, mode, duration_us, variables):
     ("DISTURB_JUMPS", ("1:2", "1:2:", "2:1:1.3", "1:2:0.9", "1:2:1.3:", "0:1:1.3")),
     ("DISTURB_RANKS", ("x", "0,", "-1", "0.5", "0;1")), ("DISTURB_PERIODIC", ("2", "yes")),
     ("DISTURB_BY", ("clock",)), ("DISTURB_SEED", ("x", "0.5"))])
-def test_usage(launcher, built, disturbed, name, values):
+def test_usage(launcher, built, disturbed, full, name, values):
     # Open MPI's launcher takes seconds to end a job that failed.
-    for value in values[:1 if launcher.is_openmpi else None]:
+    every = full and not launcher.is_openmpi
+    for value in values[:None if every else 1]:
         done = run_raw(launcher, 2, [built(PROGRAM), "/dev/null", 0, "gaps"],
                        disturbed("quiet", **{name: value}))
         assert done.returncode != 0, done.args
