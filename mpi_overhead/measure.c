@@ -276,9 +276,9 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
     return count;
 }
 
-/* With work beyond the knee an iteration takes at least this many times as long as without work.
-   Less than --thresh, which the first iteration beyond the knee reaches: the true ratio of times
-   that were found to be that far apart. */
+/* With work beyond the knee an iteration takes at least this many times as long as without work: on
+   a log scale half way to --thresh, which the first iteration beyond the knee reached, so that noise
+   in either time doesn't undo the knee. */
 static double beyond_knee(const struct overhead_bench *bench)
 {
     return sqrt(bench->parameters.threshold);
@@ -331,7 +331,7 @@ static void find_knee(const struct overhead_bench *bench, double seconds, struct
                              count - fit.line);
     }
     agree_on_round(&round);
-    /* Stops may have passed for the knee. Loops of a fixed number of iterations keep it. */
+    /* Stops may have passed for the knee. Loops of a fixed number of iterations keep that number. */
     for (int i = 0; i < MORE_WORK_MAX && !work_is_enough(bench, &round, row->knee, deadline_s);
          i++) {
         round.units *= 2;
@@ -428,8 +428,8 @@ void overhead_visit(struct overhead_bench *bench, double seconds, struct overhea
 }
 
 /* By how much the message makes work longer: beyond the knee loops with and without it take about
-   as long. They don't run quite the same code besides, so the interval never ends closer to the
-   value than what one reading of the clock is worth. Local; rank 0. */
+   as long. They don't run quite the same code besides, so the interval (but under the mean) never
+   ends closer to the value than what one reading of the clock is worth. Local; rank 0. */
 static struct bc_summary summarize_overhead(const struct overhead_bench *bench,
                                             const struct bc_samples *samples)
 {
@@ -443,7 +443,8 @@ static struct bc_summary summarize_overhead(const struct overhead_bench *bench,
     return overhead;
 }
 
-/* The row's interval is what must be narrow; of that, what the clock can tell. */
+/* Whether the interval that the row reports, less the clock reading in it, is within --precision or
+   OVERHEAD_RESOLUTION_NS. Local; rank 0. */
 static bool overhead_is_narrow(const struct overhead_bench *bench, const struct bc_samples *samples)
 {
     const struct bc_run *const run = bench->run;

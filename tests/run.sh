@@ -9,8 +9,9 @@
 #            build-tests/accuracy.md
 #   --condition=cloud|bad|jumps   ranks of all programs are stopped
 #            (tests/disturbance). Left out are variants, whose libraries want to
-#            be loaded first, and what measures nothing here: lint, simulation,
-#            install, docs
+#            be loaded first; trials and the tests of the disturbance itself, which
+#            have conditions of their own; and what measures nothing here: lint,
+#            simulation, install, docs
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -54,6 +55,6 @@ if [ -n "$condition" ]; then
     for variable in $variables "LD_PRELOAD=$build/tests/disturbance/libdisturbance.so"; do
         export "${variable?}"
     done
-    set -- -LE 'variants|lint|simulation|install|docs' "$@"
+    set -- -LE 'variants|lint|simulation|install|docs' -E '^(trials_.*|disturbance)$' "$@"
 fi
 exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"

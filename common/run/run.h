@@ -19,8 +19,8 @@ enum bc_exit {
    which assumes nothing of how visits differ (bc_pseudomedian). */
 #define BC_VISITS 6
 
-/* In seconds: a row's visits are spread over at least this span, or over a given --max-time if
-   that is shorter. */
+/* In seconds: a row's visits are spread over at least this span where the budget allows; over a
+   given --max-time if that is shorter. */
 #define BC_SPAN_S 3.0
 
 /* For the error text of a job that got one process only. */
@@ -58,7 +58,7 @@ struct bc_run {
     bool counted;    /* samples or iterations were asked for by number: rows run in full unless
                         --max-time is given, and are visited once unless --visits is. On rank 0 */
     int visits;      /* that each row gets, more if it isn't precise then; see --visits */
-    double span_s;   /* over which a row's visits are spread at least; on rank 0 */
+    double span_s;   /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
     int visit;       /* the present one, from 0 on */
     int64_t rows;    /* written so far */
     struct bc_presence presence; /* of the row that is concluded; on rank 0 */

@@ -96,7 +96,8 @@ void bc_summary_scale(struct bc_summary *summary, double factor);
 double bc_student_quantile(double p, double degrees);
 
 /* The summary's interval with one more error of this size in it, of either sign, independent of
-   those that it has: squares add up. It holds the value. NAN where the summary has none. */
+   those that it has: squares add up. The result holds the value. NAN where the summary has no
+   interval or the error is NAN. */
 struct bc_interval bc_interval_with(const struct bc_summary *summary, double error);
 
 /* Half the width of the summary's interval; NAN where it has none. */

@@ -1,7 +1,7 @@
 /*
  * What rounds say of how much work fits, robustly: see overlap/engine/measure.h for the method.
  *
- * All functions are local and pure.
+ * All functions are local.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
 #define COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
@@ -22,7 +22,7 @@ enum overlap_own_quantity {
 enum overlap_estimated {
     OVERLAP_EST_REFERENCE,       /* post and wait */
     OVERLAP_EST_TOTAL,           /* post, work and wait */
-    OVERLAP_EST_EXPOSED,         /* that without the work, as long as it takes alone */
+    OVERLAP_EST_EXPOSED,         /* post and wait, and what the library took from the work */
     OVERLAP_EST_ALONE,           /* the work alone */
     OVERLAP_EST_OTHER_REFERENCE, /* both by other quantiles: how far do they depend on that? */
     OVERLAP_EST_OTHER_EXPOSED,
@@ -31,7 +31,8 @@ enum overlap_estimated {
 
 struct overlap_estimate {
     double ns;
-    double half_width_ns; /* of its interval; NAN: too few rounds */
+    double half_width_ns; /* of its interval, for reference, total and the work alone; NAN: too few
+                             rounds */
 };
 
 /* Writes a rank's OVERLAP_ESTIMATED estimates from rounds `first` to `end` - 1 of its times: lower

@@ -15,10 +15,11 @@
  * exposed.
  *
  * Both times are formed on each rank, as lower quartiles of its rounds, which stops don't move as
- * long as a quarter of the rounds are free of them, but the time that the library takes from work
- * by 5 % quantiles, since it is a small difference of long times; by how much the other quantiles
- * would say something else the interval has in it. Then the slowest rank's is taken, once. A
- * maximum over ranks in each round would grow with the number of ranks wherever there is noise.
+ * long as a quarter of the rounds are free of them. What the library takes from the work is a small
+ * difference of long times, and formed from 5 % quantiles. The overlap is also computed with the two
+ * quantiles exchanged, and its interval widened by the difference. The slowest rank's times are
+ * taken once, at the end: a maximum over ranks in each round would grow with the number of ranks
+ * wherever there is noise.
  *
  * The search finds where that is, and with it the amounts of work that are seen to fit and not to
  * fit; visits of the row refine it.

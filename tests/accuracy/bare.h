@@ -49,9 +49,10 @@ void bare_list(struct bc_rows *rows, int count);
    ns. Collective over MPI_COMM_WORLD. */
 typedef double bare_fn(void *context);
 
-/* The other part of a visit: samples of the bare loop, of the slowest rank, within the rest of
-   `seconds` (significant on rank 0). The loop times `repetitions` operations together; what reading
-   the clock costs comes off. Collective over MPI_COMM_WORLD. */
+/* The other part of a visit: samples of the bare loop, of the slowest rank, within 1 - BARE_OURS of
+   `seconds` (significant on rank 0). The loop times `repetitions` operations together; what a
+   reading of the benchmark's clock costs comes off, MPI_Wtime's being about that. Collective over
+   MPI_COMM_WORLD. */
 void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
                 double seconds, struct bare_row *row);
 

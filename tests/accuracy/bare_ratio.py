@@ -5,10 +5,10 @@ either direction, so there are many.
 """
 
 import re
-import statistics
 
 import pytest
 
+from accuracy import median
 from mpi_run import number, run_raw
 
 RATIO_LAUNCHES = 7
@@ -79,7 +79,7 @@ def test_syncbench_bare(accuracy, compared, say):
             wider.append(width_us / max(bare_width_us, TARGET_US) - 1)
             say(f"{ours_us:.3f} +- {width_us:.3f} us, bare {bare_us:.3f} +- {bare_width_us:.3f} us")
         return {"within": sorted(errors_us)[ENOUGH - 1],
-                "wider": max(0.0, statistics.median(wider)), "largest": max(errors_us)}
+                "wider": max(median(wider), 0.0), "largest": max(errors_us)}
 
     accuracy.check("syncbench_bare", several, fixed={"within": TARGET_US, "wider": WIDER},
                    launches=1, text=lambda us: f"{ENOUGH} of {LAUNCHES} launches within {us['within']:.3f} us, "

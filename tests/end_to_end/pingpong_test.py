@@ -8,8 +8,8 @@ import time
 import pytest
 
 from mounts import with_small_fs
-from mpi_run import (assert_checked, assert_of_samples, assert_without_time, read_tsv, run,
-                     run_and_dump, run_raw)
+from mpi_run import (assert_checked, assert_of_samples, assert_without_time, on_two_processors,
+                     read_tsv, run, run_and_dump, run_raw)
 
 PUTS = ["put", "subput", "simple subput", "all put", "many put", "sub manyput", "many subput",
         "strided put", "strided subput", "strided many put"]
@@ -130,12 +130,13 @@ def test_blocks(own_rows):
 
 # ---- time ----------------------------------------------------------------------------------------
 
-def test_oversubscribed(own_rows):
+def test_oversubscribed(built, launcher):
     """With more ranks than processors and no time at all every row is there, from one sample at
     the least, and soon."""
     start_s = time.monotonic()
-    rows = own_rows("--patterns=put,all get,many put,strided get,MPI Send", "--max-time=0.001",
-                    "--max-ndata=8", ranks=4)
+    rows = run(launcher, 4, [*on_two_processors(), built(PROGRAM), "--max-ndata=8",
+                             "--patterns=put,all get,many put,strided get,MPI Send",
+                             "--max-time=0.001"])[1]
     # On two processors half of it goes into the synchronisations.
     assert time.monotonic() - start_s < 15.0
     line = [("1", "1"), ("1", "8")]

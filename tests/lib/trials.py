@@ -9,6 +9,7 @@ import statistics
 import typing
 
 from accuracy import binomial_at_most
+from bounds import Bounds
 from mpi_run import number, read, read_tsv
 
 # A case fails if that few intervals with the truth are this unlikely at this rate (Holm's
@@ -57,13 +58,18 @@ class Record:
                 for row in read_tsv(read(path))]
 
     def forget_older_than(self, programs):
-        """Launches of programs that were built anew since count no longer."""
-        if self.launches and os.path.getmtime(self.path) < max(map(os.path.getmtime, programs)):
+        """Launches count no longer if a program was built anew since the first one."""
+        begun = self.path + ".begun"
+        newest = max(map(os.path.getmtime, programs))
+        if self.launches and not (os.path.exists(begun) and os.path.getmtime(begun) >= newest):
             os.replace(self.path, self.path + ".old")
             self.launches = []
 
     def append(self, launch):
         new = not os.path.exists(self.path)
+        if new:
+            with open(self.path + ".begun", "w", encoding="utf-8"):
+                pass
         with open(self.path, "a", encoding="utf-8") as stream:
             for line in ([Launch._fields] if new else []) + [launch]:
                 print(*("NA" if cell != cell else cell for cell in line), sep="\t", file=stream)
@@ -104,8 +110,8 @@ def mean_error(launches):
 
 def wider_by(launches):
     """How much larger than its target an error may be where ranks were stopped."""
-    lost_pct = statistics.median(launch.lost_pct for launch in launches)
-    return min(2.0, 1.0 + (0.0 if math.isnan(lost_pct) else lost_pct) / 3)
+    known_pct = [launch.lost_pct for launch in launches if not math.isnan(launch.lost_pct)]
+    return Bounds.wider_by(statistics.median(known_pct) / 100 if known_pct else 0.0)
 
 
 def table(launches):

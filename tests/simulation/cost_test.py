@@ -48,8 +48,6 @@ OPTIONS = {
     "overlap/overlap_ibarrier": ["--data-driven", "--debug"],
 }
 WINDOW = "--start=window"
-# Those that are run without --full.
-SHARE = ("pingpong/pingpong",)
 
 # Of a sample: messages and bytes of the rank that has most, and the mean; the job's description,
 # without MPI's making of communicators, and the rest of the start-up; bytes of rank 0 at the end
@@ -167,8 +165,7 @@ def allowed_growth(sizes):
 
 
 @pytest.mark.parametrize("program, added", [
-    pytest.param(program, added, marks=() if program in SHARE else pytest.mark.full,
-                 id=" ".join([program, *added]))
+    pytest.param(program, added, id=" ".join([program, *added]))
     for program, added in [*((name, []) for name in OPTIONS), ("syncbench/syncbench", [WINDOW])]])
 def test_growth(simulator, say, sizes, program, added):
     """Nothing grows faster than it may from the fewest to the most ranks, and all is there."""

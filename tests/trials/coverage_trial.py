@@ -5,7 +5,8 @@ lib/disturbance.py. What belongs to the library (overlap, host overhead) is what
 without stops; times are those of a bare loop of the same operation in the same process, in turn,
 where the machine's speed jumps the mean over visits.
 
-A few launches of each condition; with --full 500, which are in BUILD/trials/coverage.tsv. A run
+A few launches of each condition, of which only gross misses are told (below 60 % in all); with
+--full 500, which are in BUILD/trials/coverage.tsv. A run
 that was interrupted goes on there, unless a program was built anew.
 """
 
@@ -29,7 +30,8 @@ SECONDS = 4.0  # that a launch may take
 # The share of intervals that hold the truth, and the mean error in units of the target.
 INSIDE = {"quiet": 0.93, "cloud": 0.93, "bad": 0.90, "jumps": 0.90}
 BIAS = 0.25
-# A case's median error, in units of the target.
+# A case's median error, in units of the target. With nothing preloaded more is allowed where the
+# host itself takes time.
 ERROR = {"quiet": 1.0, "cloud": 2.0}
 
 
@@ -83,12 +85,16 @@ def overhead(direction):
 def bare(program, row_number, draw, name):
     def found(_, row, __, condition):
         """The bare loop's time isn't known better than by its own interval, which is added to the
-        other one, as errors that are independent of each other."""
+        other one, as errors that are independent of each other: below the difference of the two lie
+        what ours may be less and the bare one more."""
         bare_us = number(row["bare_mean_us" if condition == "jumps" else "bare_us"])
         ours_us = number(row["ours_us"])
-        below_us, above_us = (
-            math.hypot(*(number(row[f"{of}_{end}_us"]) - number(row[f"{of}_us"])
-                         for of in ("ours", "bare"))) for end in ("lo", "hi"))
+
+        def arm_us(of, end):
+            return abs(number(row[f"{of}_{end}_us"]) - number(row[f"{of}_us"]))
+
+        below_us = math.hypot(arm_us("ours", "lo"), arm_us("bare", "hi"))
+        above_us = math.hypot(arm_us("ours", "hi"), arm_us("bare", "lo"))
         return (bare_us, ours_us, ours_us - below_us, ours_us + above_us,
                 max(0.02 * bare_us, 0.1))
 
@@ -129,7 +135,8 @@ def record(build, built, model, full, tmp_path_factory):
     folder = os.path.join(build, "trials") if full else tmp_path_factory.mktemp("trials")
     os.makedirs(folder, exist_ok=True)
     launches = Record(os.path.join(folder, "coverage.tsv"))
-    launches.forget_older_than([model, *(built(case.program) for case in CASES)])
+    launches.forget_older_than([model, built("tests/disturbance/libdisturbance.so"),
+                                *(built(case.program) for case in CASES)])
     return launches
 
 
@@ -171,4 +178,5 @@ def test_condition(condition, record, launch_case, full, say):
         far = {case: statistics.median(launch.error for launch in several)
                for case, several in by_case(found).items()}
         assert not [case for case, error in far.items()
-                    if abs(error) > ERROR[condition] * wider_by(by_case(found)[case])], far
+                    if abs(error) > ERROR[condition] *
+                    (wider_by(by_case(found)[case]) if condition == "quiet" else 1)], far

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the project another way and runs the tests that this way is about.
 #
-# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|threads|fuzz|openmpi[_full] MPICC MPIRUN...
+# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|threads|openmpi[_full], fuzz_full MPICC MPIRUN...
 #   _full   all tests that make sense there; without it those that take long are
 #           left out
 set -eu
@@ -96,12 +96,10 @@ threads | threads_full)
     checked_msgrate_rma -t 2 -u put -c 64K
     [ "$variant" != threads_full ] || checked_msgrate_rma -t 4 -u get -c 64K
     ;;
-fuzz | fuzz_full)
+fuzz_full)
     # Seconds for each target: most for those that have most to find. What is found is
     # left in the build folder, by the name of the target.
-    seconds="command_line:24 results:20 values:8 monitor:8"
-    [ "$variant" = fuzz ] ||
-        seconds="command_line:240 results:240 values:60 monitor:60"
+    seconds="command_line:240 results:240 values:60 monitor:60"
     configure -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link \
         -DCOMMCOST_FUZZERS=ON -DCOMMCOST_SANITIZE=ON -DCOMMCOST_WERROR=OFF \
         -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
