@@ -91,8 +91,8 @@ QUADRATIC = [f"overlap_{name}" for name in (
     "iexscan", "iscan", "ireduce_scatter", "ireduce_scatter_block")]
 QUADRATIC_MAX = 64
 
-# In CI on 64 ranks, what truth_test.py doesn't run, and a collective on 256; --full takes all, up
-# to 1,024 ranks.
+# In CI on 64 ranks, what truth_test.py doesn't run, and a collective on 256, on one kind of cluster;
+# --full takes all, up to 1,024 ranks.
 SHARE = {64: ("msgrate_rma", "overlap_ibarrier", "overlap_igatherv", "syncbench"),
          256: ("overlap_ibcast",)}
 
@@ -135,8 +135,7 @@ def each_run():
             for topology in CLUSTERS:
                 for number, added in enumerate(EACH.get(name, [[]])):
                     cluster, marks = topology(hosts), []
-                    if name not in SHARE.get(hosts, ()) or (
-                            hosts != SIZES[0] and topology is not CLUSTERS[0]):
+                    if name not in SHARE.get(hosts, ()) or topology is not CLUSTERS[0]:
                         marks.append(pytest.mark.full)
                     if name in QUADRATIC and hosts > QUADRATIC_MAX:
                         marks.append(pytest.mark.skip(reason="P * P messages at once"))
