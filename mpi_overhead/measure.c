@@ -20,7 +20,7 @@
 
 /* Work that proves to be too little is doubled, at most MORE_WORK_MAX times, each time after
    PROBE_ROUNDS rounds. */
-#define MORE_WORK_MAX 3
+#define MORE_WORK_MAX 8
 #define PROBE_ROUNDS 5
 
 /* How a row's time is shared between finding the knee and measuring there. */
@@ -102,6 +102,15 @@ static void take_work(void *context, double *values)
     const struct round *const round = context;
     const bool token = round->exchange->token;
     values[0] = iteration_ns(round, true, token, round->units);
+    values[1] = iteration_ns(round, false, token, round->units);
+}
+
+/* Takes, as 0 and 1, ITER without work and WORK alone. A token is in both, as it is in ITER. */
+static void take_apart(void *context, double *values)
+{
+    const struct round *const round = context;
+    const bool token = round->exchange->token;
+    values[0] = iteration_ns(round, true, token, 0);
     values[1] = iteration_ns(round, false, token, round->units);
 }
 
@@ -277,8 +286,8 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
 }
 
 /* With work beyond the knee an iteration takes at least this many times as long as without work: on
-   a log scale half way to --thresh, which the first iteration beyond the knee reached, so that noise
-   in either time doesn't undo the knee. */
+   a log scale half way to --thresh, which the first iteration beyond the knee reached, so that
+   noise in either time doesn't undo the knee. */
 static double beyond_knee(const struct overhead_bench *bench)
 {
     return sqrt(bench->parameters.threshold);
@@ -291,19 +300,18 @@ static double beyond_knee(const struct overhead_bench *bench)
 static bool work_is_enough(const struct overhead_bench *bench, struct round *round, bool knee,
                            double deadline_s)
 {
-    const struct bc_source source = {
-        .quantities = OVERHEAD_QUANTITIES, .take = take_full, .context = round};
+    const struct bc_source source = {.quantities = 2, .take = take_apart, .context = round};
     const struct bc_plan plan = {
         .min_rounds = PROBE_ROUNDS, .max_rounds = PROBE_ROUNDS, .deadline_s = deadline_s};
     struct bc_samples samples = {.count = 0};
     bc_sampler_run(bench->run->sampler, &source, &plan, &samples);
-    double base_ns = INFINITY, work_ns = INFINITY;
+    double message_ns = INFINITY, work_ns = INFINITY;
     for (size_t i = 0; i < samples.count; i++) {
-        base_ns = fmin(base_ns, samples.values[OVERHEAD_BASE][i]);
-        work_ns = fmin(work_ns, samples.values[OVERHEAD_WORK][i]);
+        message_ns = fmin(message_ns, samples.values[0][i]);
+        work_ns = fmin(work_ns, samples.values[1][i]);
     }
     bc_samples_free(&samples);
-    int enough = !knee || work_ns >= beyond_knee(bench) * base_ns;
+    int enough = !knee || work_ns >= beyond_knee(bench) * message_ns;
     bc_harness_bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return enough != 0;
 }
@@ -331,7 +339,7 @@ static void find_knee(const struct overhead_bench *bench, double seconds, struct
                              count - fit.line);
     }
     agree_on_round(&round);
-    /* Stops may have passed for the knee. Loops of a fixed number of iterations keep that number. */
+    /* Stops may have passed for the knee. A fixed number of iterations stays. */
     for (int i = 0; i < MORE_WORK_MAX && !work_is_enough(bench, &round, row->knee, deadline_s);
          i++) {
         round.units *= 2;

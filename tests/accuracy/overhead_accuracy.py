@@ -10,7 +10,7 @@ import typing
 import pytest
 
 from accuracy import Target, cases
-from mpi_run import number
+from mpi_run import number, run_on_model
 
 OVERHEAD = Target(0.03, us=0.05)
 TRANSFER = Target(0.02, us=0.1)
@@ -97,14 +97,16 @@ def test_overhead(case, accuracy, on_model):
 
 
 def test_work_beyond_the_knee(launcher, built, model, disturbed, say):
-    """For 4 of every 10 ms all takes three times as long, which passes for the knee: a third of the
-    work that a message hides or less. The overhead is measured with more."""
+    """For 4 of every 10 ms all takes three times as long, which may pass for the knee with work
+    that a message hides. The overhead is measured with more: it is no part of the transfer."""
     environment = disturbed("quiet", model, DISTURB_JUMPS="0.004:0.01:3", MODEL_P2P=1,
                             MODEL_FRACTION=1, MODEL_POST_US=10, MODEL_LATENCY_US=100)
     errors_us = []
-    for _ in range(7):
-        _, (row,), _ = run_on_model(launcher, 2, [built("mpi_overhead/mpi_overhead"),
-                                                  "--max-time=0.5"],
-                                    environment, environment["LD_PRELOAD"])
+    for _ in range(5):
+        _, (row,), _ = run_on_model(
+            launcher, 2, [built("mpi_overhead/mpi_overhead"), "--recv", "--max-time=0.5"],
+            environment, environment["LD_PRELOAD"])
         errors_us.append(number(row["overhead"]) - 10)
-    say(f"errors of overhead where durations jump: {errors_us}")
+    say("where durations jump, errors of " + ", ".join(f"{error:+.2f}" for error in errors_us) +
+        " us")
+    assert all(abs(error) < 25 for error in errors_us)
