@@ -16,8 +16,8 @@
  *
  * Both times are formed on each rank, as lower quartiles of its rounds, which stops don't move as
  * long as a quarter of the rounds are free of them. What the library takes from the work is a small
- * difference of long times, and formed from 5 % quantiles. The overlap is also computed with the two
- * quantiles exchanged, and its interval widened by the difference. The slowest rank's times are
+ * difference of long times, and formed from 5 % quantiles. The overlap is also computed with the
+ * two quantiles exchanged, and its interval widened by the difference. The slowest rank's times are
  * taken once, at the end: a maximum over ranks in each round would grow with the number of ranks
  * wherever there is noise.
  *
