@@ -55,10 +55,10 @@ def half_us(row, truths, latency_us, byte_ns):
             number(flush["extra_us"]))
 
 
-def errors(case, on_model):
+def errors(case, on_model, max_ndata):
     """One launch: the relative errors of the latency or of the bandwidth, by row."""
     rows, truths = on_model(
-        "pingpong/pingpong", "--max-time=0.05", "--max-ndata=64", "--max-stride=4",
+        "pingpong/pingpong", "--max-time=0.05", f"--max-ndata={max_ndata}", "--max-stride=4",
         f"--patterns={PATTERNS.get(case.kind, case.kind)}", *case.options,
         MODEL_P2P=int(case.kind == "MPI Send"), MODEL_RMA=1, MODEL_LATENCY_US=case.latency_us,
         MODEL_PER_BYTE_NS=case.byte_ns)
@@ -73,5 +73,6 @@ def errors(case, on_model):
 
 
 @pytest.mark.parametrize("case", cases(CASES + SHORT, quick=CASES[::4] + SHORT))
-def test_latency_and_bandwidth(case, accuracy, on_model):
-    accuracy.check(str(case), lambda: errors(case, on_model), TARGET.share_of(case.latency_us))
+def test_latency_and_bandwidth(case, accuracy, on_model, full):
+    accuracy.check(str(case), lambda: errors(case, on_model, 64 if full else 16),
+                   TARGET.share_of(case.latency_us))
