@@ -7,6 +7,7 @@ ppm fast; what is found then is kept by updates. Medians and maxima are over syn
 --full: 50 synchronisations each, and a minute of updates.
 """
 
+import os
 import statistics
 
 import pytest
@@ -83,6 +84,8 @@ def test_crowded(check, rows_of, full):
 
 def test_shifted(check, rows_of, built, full):
     """An offset and a drift that the test makes, found and kept."""
+    if "DISTURB" in os.environ:  # run.sh --condition
+        pytest.skip("the library that stops ranks would read the clock that this test shifts")
     updates, pause_s = (30, 2) if full else (3, 1)
 
     def launch():
