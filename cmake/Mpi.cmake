@@ -51,7 +51,8 @@ endif()
 set(COMMCOST_MPIRUN "${COMMCOST_MPIRUN_PROGRAM}" ${_flags})
 
 message(STATUS "MPI library: ${_mpi_library} (${MPI_C_COMPILER})")
-message(STATUS "MPI launcher: ${COMMCOST_MPIRUN}")
+list(JOIN COMMCOST_MPIRUN " " _words)
+message(STATUS "MPI launcher: ${_words}")
 
 # Whether programs are made that call the neighbourhood collectives. SMPI 3.32
 # declares them, but a program that calls one ends.
