@@ -24,7 +24,9 @@ from mpi_run import number, run_on_model
 from trials import (Launch, Record, by_case, mean_error, rejected, share_inside, table, wider_by)
 
 FEW, MANY = 15, 500
-MAX_TIME = "--max-time=0.6"
+ROW_SECONDS = 0.6
+# Jumps take seconds to come, and visits are spread over as long as a row may take, 3 s at most.
+JUMPS_ROW_SECONDS = 3.0
 SECONDS = 4.0  # that a launch may take
 
 # The share of intervals that hold the truth, and the mean error in units of the target.
@@ -141,13 +143,15 @@ def record(build, built, model, full, tmp_path_factory):
 
 
 @pytest.fixture
-def launch_case(launcher, built, model, disturbed):
+def launch_case(launcher, built, model, disturbed, full):
     def launch(condition, number_of_launch):
         case = CASES[number_of_launch % len(CASES)]
         variables = case.draw(random.Random(f"{condition} {number_of_launch}"))
         environment = {**disturbed(condition, model), **variables}
-        _, rows, truths = run_on_model(launcher, 2, [built(case.program), *case.options, MAX_TIME],
-                                       environment, environment["LD_PRELOAD"])
+        seconds = JUMPS_ROW_SECONDS if condition == "jumps" and full else ROW_SECONDS
+        _, rows, truths = run_on_model(
+            launcher, 2, [built(case.program), *case.options, f"--max-time={seconds}"],
+            environment, environment["LD_PRELOAD"])
         row, = rows
         return Launch(condition, case.name, *case.found(variables, row, truths, condition),
                       number(row["lost_pct"]))
