@@ -25,8 +25,7 @@ from trials import (Launch, Record, by_case, mean_error, rejected, share_inside,
 
 FEW, MANY = 15, 500
 ROW_SECONDS = 0.6
-# Jumps take seconds to come, and visits are spread over as long as a row may take, 3 s at most.
-JUMPS_ROW_SECONDS = 3.0
+JUMPS_ROW_SECONDS = 1.5  # visits are spread over as long, and jumps take seconds to come
 SECONDS = 4.0  # that a launch may take
 
 # The share of intervals that hold the truth, and the mean error in units of the target.
