@@ -46,6 +46,7 @@ struct bc_plan bc_run_plan(const struct bc_run *run, const struct bc_samples *ta
         .grace_rounds = run->visit == 0 ? LEAST_SAMPLES : 1,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,
+        .was_warm = run->visit > 0,
         /* Of ranks that share processors, some are late for every start. */
         .retakes = run->job.oversubscribed ? 0 : RETAKES * max_rounds,
     };

@@ -16,7 +16,7 @@ enum bc_exit {
 };
 
 /* The visits of a row where nothing else is asked for: the fewest that have an interval of 95 %
-   which assumes nothing of how visits differ (bc_pseudomedian). */
+   which assumes no more of how visits differ than symmetry (bc_pseudomedian). */
 #define BC_VISITS 6
 
 /* In seconds: a row's visits are spread over at least this span where the budget allows; over a

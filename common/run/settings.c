@@ -49,7 +49,8 @@ static const struct bc_option rows[] = {
              "auto is 6, fewer below 30 --samples, and 1 with a specification's own counts or "
              "--estimator=mean"},
     {"warmup", BC_INTEGER, AT(warmup), .argument = "N", .min = -1, .max = 1e9,
-     .help = "operations before sampling; -1: until the median settles"},
+     .help = "operations before sampling; -1: until the median settles, in later "
+             "visits 1 to 5"},
     {"timer", BC_CHOICE, AT(timer), .choices = "monotonic|tsc|wtime",
      .help = "clock: clock_gettime, the processor's time stamp counter, or MPI_Wtime"},
     {"estimator", BC_CHOICE, AT(estimator), .choices = "median|mean",

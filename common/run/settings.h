@@ -18,7 +18,7 @@ struct bc_settings {
     int64_t samples;   /* exactly this number; 0: adaptive */
     double max_time_s; /* of a row */
     int64_t visits;    /* of a row; 0: BC_VISITS, or one where a specification's counts are used */
-    int64_t warmup;    /* operations; -1: until the median settles */
+    int64_t warmup;    /* operations; -1: as many as it takes */
     int timer;         /* enum bc_clock_kind */
     int estimator;     /* enum bc_estimator */
     bool check;

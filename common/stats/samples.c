@@ -117,8 +117,8 @@ struct bc_summary bc_samples_summarize_excess(const struct bc_samples *samples, 
             excesses[(size_t)i * visits + taken] = longer[i] - shorter[i];
         taken++;
     }
-    const struct bc_summary all = bc_pseudomedian(excesses, taken, confidence);
-    const struct bc_summary other = bc_pseudomedian(excesses + visits, taken, confidence);
+    const struct bc_summary all = bc_mean_of_visits(excesses, taken, confidence);
+    const struct bc_summary other = bc_mean_of_visits(excesses + visits, taken, confidence);
     free(sorted);
     free(excesses);
     if (taken < 2)

@@ -20,6 +20,10 @@
 #define WARMUP_BATCHES_MAX 20
 #define WARMUP_TIME_SHARE 0.1
 
+/* In later visits what was made anew has to be used, which the first round does: up to
+   WARMUP_BATCH rounds, of which the last begins within LATER_WARMUP_SHARE of the time. */
+#define LATER_WARMUP_SHARE 0.01
+
 /* The values that are reduced for a quantity whose ranks start together; for others it is the first
    alone, with a start of 0. */
 enum { LAST_END, FIRST_START, LAST_START, REDUCED };
@@ -80,7 +84,8 @@ void bc_sampler_destroy(struct bc_sampler *sampler)
 
 /* ---- rank 0 decides -------------------------------------------------------------------------- */
 
-/* Whether the last batch was no longer faster than the one before. */
+/* Whether the warm-up is over: as many rounds as asked for, the few of a later visit, or a last
+   batch that was no longer faster than the one before. */
 static bool has_warmed_up(struct run *run, int rounds)
 {
     const struct bc_plan *const plan = run->plan;
@@ -88,6 +93,9 @@ static bool has_warmed_up(struct run *run, int rounds)
     const double now_s = bc_elapsed_s();
     if (plan->warmup_rounds >= 0)
         return run->rounds_done >= plan->warmup_rounds || now_s >= plan->deadline_s;
+    if (plan->was_warm)
+        return run->rounds_done >= WARMUP_BATCH ||
+               now_s - run->start_s > LATER_WARMUP_SHARE * (plan->deadline_s - run->start_s);
     bool falling = run->warmup_batches++ == 0;
     for (int q = 0; q < quantities; q++) {
         double batch[BATCH_MAX];
@@ -196,7 +204,9 @@ static struct order next_order(const struct run *run)
     const int64_t count = (int64_t)bc_samples_in_visit(run->samples);
     int64_t wanted = plan->max_rounds - count;
     if (run->warming) {
-        wanted = plan->warmup_rounds < 0 ? WARMUP_BATCH : plan->warmup_rounds - run->rounds_done;
+        wanted = plan->warmup_rounds >= 0 ? plan->warmup_rounds - run->rounds_done
+                 : plan->was_warm         ? 1
+                                          : WARMUP_BATCH;
         return (struct order){.rounds = limit_batch(run, wanted)};
     }
     if (run->settled || (wanted <= 0 && plan->min_rounds >= plan->max_rounds))

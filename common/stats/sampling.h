@@ -55,6 +55,8 @@ struct bc_plan {
     int64_t grace_rounds; /* taken even after the deadline, if they end by deadline_s + grace_s */
     double grace_s;
     int64_t warmup_rounds; /* that don't count; -1: until the median settles */
+    bool was_warm;         /* the source ran in an earlier visit: -1 is then 1 to 5 rounds, fewer
+                              where they take long against the time */
     int64_t retakes; /* missed rounds that may be dropped; if the deadline passes with fewer than
                         grace_rounds others, the dropped rounds are used after all */
     bool adds;       /* goes on with the last run's visit, which must have begun, and its missed

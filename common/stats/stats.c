@@ -214,6 +214,23 @@ struct bc_summary bc_pseudomedian(const double *values, size_t count, double con
     return summary;
 }
 
+struct bc_summary bc_mean_of_visits(const double *values, size_t count, double confidence)
+{
+    struct bc_summary summary = bc_pseudomedian(values, count, confidence);
+    const struct bc_interval student = bc_mean_interval(values, count, confidence);
+    double least = INFINITY, greatest = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        least = fmin(least, values[i]);
+        greatest = fmax(greatest, values[i]);
+    }
+    summary.value = bc_mean(values, count);
+    if (isnan(summary.interval.lo))
+        return summary;
+    summary.interval.lo = fmin(summary.interval.lo, fmax(student.lo, least));
+    summary.interval.hi = fmax(summary.interval.hi, fmin(student.hi, greatest));
+    return summary;
+}
+
 struct bc_summary bc_summarize_visits(const double *samples, size_t count, const size_t *starts,
                                       size_t visits, enum bc_estimator estimator, double confidence)
 {
@@ -240,7 +257,7 @@ struct bc_summary bc_summarize_visits(const double *samples, size_t count, const
             all.value = bc_mean(centers, taken);
             all.interval = bc_mean_interval(centers, taken, confidence);
         } else {
-            const struct bc_summary center = bc_pseudomedian(centers, taken, confidence);
+            const struct bc_summary center = bc_mean_of_visits(centers, taken, confidence);
             all.value = center.value;
             all.interval = center.interval;
         }

@@ -72,12 +72,10 @@ struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator e
    is the first one of visit v. What a machine does changes from second to second, so samples of one
    visit share its state, and a visit counts as one observation of it: its median (or mean).
 
-   Under BC_MEDIAN the value is the pseudomedian of the visits' medians, the median of the means of
-   all pairs of them (Hodges and Lehmann, "Estimates of Location Based on Rank Tests", Annals of
-   Mathematical Statistics 34 (1963)); its interval is that of Wilcoxon's signed ranks (Hollander,
-   Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., section 3.3), or with too few
-   visits for the confidence (below 6 at 95 %) Student's t interval of the medians. Under BC_MEAN
-   the value is the mean of the visits' means, with Student's t interval of these.
+   Under BC_MEDIAN the value is bc_mean_of_visits of the visits' medians: a stop lengthens a sample
+   and leaves the median alone, while a state of the machine that lasts longer than a visit counts
+   by its share of the time. Under BC_MEAN the value is the mean of the visits' means, with
+   Student's t interval of these.
    The interval is never narrower than the clock's steps make visible: where all visits agree, it is
    that of the samples together. With one visit, or none, as bc_summarize. sd, p99 and max are those
    of all samples together. */
@@ -85,9 +83,20 @@ struct bc_summary bc_summarize_visits(const double *samples, size_t count, const
                                       size_t visits, enum bc_estimator estimator,
                                       double confidence);
 
-/* The pseudomedian of `values` and its interval, as above: what bc_summarize_visits makes of the
-   visits' medians. The count is that of the values; sd, p99 and max are NAN. */
+/* The pseudomedian of `values`, the median of the means of all pairs of them (Hodges and Lehmann,
+   "Estimates of Location Based on Rank Tests", Annals of Mathematical Statistics 34 (1963)). Its
+   interval is that of Wilcoxon's signed ranks (Hollander, Wolfe and Chicken, Nonparametric
+   Statistical Methods, 3rd ed., section 3.3), or with too few values for the confidence (below 6
+   at 95 %) Student's t interval of the mean. The count is that of the values; sd, p99 and max are
+   NAN. */
 struct bc_summary bc_pseudomedian(const double *values, size_t count, double confidence);
+
+/* The mean of what visits say. Its interval is that of bc_pseudomedian, which assumes that visits
+   lie evenly about their centre, widened to Student's of the mean as far as that stays between the
+   least and the greatest visit: where few visits of many are slow, the signed ranks know too little
+   of them. With a state in a share p of 12 visits it covers the mean in 97 % (p = 0.4) and 93 %
+   (0.2); what no visit met, no interval knows (tests/unit/test_stats.c). */
+struct bc_summary bc_mean_of_visits(const double *values, size_t count, double confidence);
 
 /* Multiplies all values of a summary by a factor above 0. */
 void bc_summary_scale(struct bc_summary *summary, double factor);

@@ -480,10 +480,10 @@ static struct bc_summary summarize(const struct bc_run *run, const struct bc_sam
     return summary;
 }
 
-/* The overlap in percent. The interval is never closer to the value than what two readings of the
-   clock are worth: post and wait are timed together alone, but one by one around work, after which
-   a processor takes some 50 ns longer to wait. Under the mean with one visit the interval is the
-   bracket of the search, and one reading. */
+/* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
+   post and wait are timed together alone, but one by one around work, and each time is known to a
+   reading. Under the mean with one visit the interval is the bracket of the search, and one
+   reading. */
 static struct bc_summary summarize_overlap(const struct bc_run *run, const struct overlap_row *row)
 {
     const struct bc_samples *const answers = &row->answers;

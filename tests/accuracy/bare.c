@@ -8,7 +8,6 @@ const struct bc_column bare_columns[BARE_COLUMNS] = {
     BC_COLUMN_AS(BC_CELL_TIME, "bare_us", BC_LESS, 4, bare_result, bare.value),
     BC_COLUMN_AS(BC_CELL_TIME, "bare_lo_us", BC_INFO, 4, bare_result, bare.interval.lo),
     BC_COLUMN_AS(BC_CELL_TIME, "bare_hi_us", BC_INFO, 4, bare_result, bare.interval.hi),
-    BC_COLUMN_AS(BC_CELL_TIME, "bare_mean_us", BC_INFO, 4, bare_result, bare_mean_ns),
     BC_COLUMN("ratio", BC_LESS, 4, bare_result, ratio),
     BC_OUTCOME_COLUMNS(bare_result, outcome),
 };
@@ -51,16 +50,6 @@ void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, int64_t 
     bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
 }
 
-static double mean_of_visits(const struct bc_run *run, const struct bc_samples *samples)
-{
-    double sum_ns = 0.0;
-    for (size_t visit = 0; visit < samples->visits; visit++) {
-        const struct bc_samples of_visit = bc_samples_of_visit(samples, visit);
-        sum_ns += bc_run_summarize(run, &of_visit, 0, -1).value;
-    }
-    return sum_ns / (double)samples->visits;
-}
-
 void bare_conclude(const struct bc_run *run, const char *name, const struct bc_summary *ours,
                    const struct bc_outcome *outcome, struct bare_row *row,
                    struct bare_result *result)
@@ -69,7 +58,6 @@ void bare_conclude(const struct bc_run *run, const char *name, const struct bc_s
         result->name = name;
         result->ours = *ours;
         result->bare = bc_run_summarize(run, &row->samples, 0, -1);
-        result->bare_mean_ns = mean_of_visits(run, &row->samples);
         result->ratio = ours->value / result->bare.value;
         result->outcome = *outcome;
     }

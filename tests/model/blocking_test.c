@@ -1,11 +1,12 @@
 /*
  * Blocking collectives under the model, on 2 ranks:
  *
- *   cost   with MODEL_SYNC_COLL=1: does a bare loop of barriers, or of allreduces, find D + x of
- * the report in each call, also where ranks sometimes come late? Needs MODEL_REPORT; the
- * environment says what to expect. neighborhood   the same of neighbourhood collectives, which take
- * MODEL_DURATION_US and MODEL_PER_BYTE_NS data   do barriers and allreduces still do what programs
- * rely on?
+ *   cost           with MODEL_SYNC_COLL=1: does a bare loop of barriers, or of allreduces, find
+ *                  D + x of the report in each call, also where ranks sometimes come late? Needs
+ *                  MODEL_REPORT; the environment says what to expect.
+ *   neighborhood   the same of neighbourhood collectives, which take MODEL_DURATION_US and
+ *                  MODEL_PER_BYTE_NS
+ *   data           do barriers and allreduces still do what programs rely on?
  */
 #include "measure.h"
 

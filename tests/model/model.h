@@ -9,9 +9,10 @@
  *           the rest needs the host and is spun: the operation completes at c = a + (1 - f) D;
  *           then w more passes before the wait returns;
  *   waitall waits for all autonomous parts, then spins all host parts, then all w's: its completion
- * is c = max(t_wait, every s + f D + late) + the sum of (1 - f) D, and it returns at c + n w; test
- * while the autonomous part lasts: not complete. After it: as wait, so the call that reports
- * completion takes (1 - f) D + w.
+ *           is c = max(t_wait, every s + f D + late) + the sum of (1 - f) D, and it returns at
+ *           c + n w;
+ *   test    while the autonomous part lasts: not complete. After it: as wait, so the call that
+ *           reports completion takes (1 - f) D + w.
  *
  * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes
  * MODEL_PER_BYTE_NS.
@@ -40,27 +41,30 @@
  * third gap clock. It is complete when a synchronisation of its window (and target, where one is
  * named) says so, in this process's view:
  *
- *   synchronisation, called at t: completes at c = max(t, every s + f T + late) + the sum of (1 -
- * f) T + MODEL_SYNC_US over the operations that it completes, and returns after w more, once. Those
- * that complete none (lock, lock_all, start, post, wait) take MODEL_SYNC_US + w all the same. The
- * real one is called too, when the operations are complete, where leaving it out could deadlock or
- * break an epoch, that is all but the flushes; what it takes longer than MODEL_SYNC_US + w is in x.
- * Those with a request have, besides, its wait, which is a message's. Where data moves an atomic
- * operation of one element (Fetch_and_op, Compare_and_swap) takes place when it is complete, not
- * when it is posted: the synchronisation makes it, after T, and then spends its own time. So what a
- * program decides by its result, and what another process sees of it, happens in modelled time, as
- * in a lock that is made of them: what was posted at t is seen at t + T. The next one-sided
- * operation on the same window and target makes those before it, to keep their order, and then they
- * are as early as that. Those of MPI_INT64_T on a window of MPI_Win_allocate are made in memory
- * that the processes share, if all have some in common; others are the real ones, for which some
- * libraries need the target in a call of MPI's, where it isn't while it spends its own modelled
- * time.
+ *   synchronisation, called at t: completes at c = max(t, every s + f T + late) + the sum of
+ *           (1 - f) T + MODEL_SYNC_US over the operations that it completes, and returns after w
+ *           more, once. Those that complete none (lock, lock_all, start, post, wait) take
+ *           MODEL_SYNC_US + w all the same. The real one is called too, when the operations are
+ *           complete, where leaving it out could deadlock or break an epoch, that is all but the
+ *           flushes; what it takes longer than MODEL_SYNC_US + w is in x. Those with a request
+ *           have, besides, its wait, which is a message's.
+ *
+ * Where data moves an atomic operation of one element (Fetch_and_op, Compare_and_swap) takes place
+ * when it is complete, not when it is posted: the synchronisation makes it, after T, and then
+ * spends its own time. So what a program decides by its result, and what another process sees of
+ * it, happens in modelled time, as in a lock that is made of them: what was posted at t is seen at
+ * t + T. The next one-sided operation on the same window and target makes those before it, to keep
+ * their order, and then they are as early as that. Those of MPI_INT64_T on a window of
+ * MPI_Win_allocate are made in memory that the processes share, if all have some in common; others
+ * are the real ones, for which some libraries need the target in a call of MPI's, where it isn't
+ * while it spends its own modelled time.
  *
  *   lock    gets the real lock; its own time is from when the lock was free, at t or later: when
- * the process that had it exclusively before gave it up in modelled time. D + x doesn't have the
- * waiting for that, real_us does; unlock  gives up the lock in modelled time when it returns;
- *   MPI_Win_sync takes nothing, and the real one is called only where data moves in memory that
- * isn't shared.
+ *           the process that had it exclusively before gave it up in modelled time. D + x doesn't
+ *           have the waiting for that, real_us does;
+ *   unlock  gives up the lock in modelled time when it returns;
+ *   sync    takes nothing, and the real MPI_Win_sync is called only where data moves in memory that
+ *           isn't shared.
  *
  * So those who contend for an exclusive lock have the modelled times of lock, operations, flush and
  * unlock one after the other, and an acquisition costs their sum, with their x's. The real lock
@@ -87,42 +91,53 @@
  * Parameters, all from the environment of rank 0, read in MPI_Init; anything else than a number in
  * the range given ends the job with a message.
  *
- *   variable            default  range         meaning
- *   MODEL_COLL          1        0, 1          1: non-blocking and neighbourhood collectives are
- * modelled; 0: they are the real ones MODEL_SYNC_COLL     0        0, 1          1: MPI_Barrier and
- * MPI_Allreduce are modelled MODEL_P2P           0        0, 1          1: point-to-point is
- * modelled MODEL_RMA           0        0, 1          1: one-sided communication is modelled
- *   MODEL_DURATION_US   0        0 .. 1e9      duration of a collective of no bytes
- *   MODEL_BARRIER_US    0        0 .. 1e9      duration of a barrier, and of an allreduce of no
- * bytes MODEL_LATENCY_US    0        0 .. 1e9      L, duration of a message of no bytes
- *   MODEL_GAP_US        0        0 .. 1e9      g, least time between the starts of two messages
- *   MODEL_PER_BYTE_NS   0        0 .. 1e9      G, added to the duration for each byte (see
- * collectives.def) MODEL_SLOW_BYTES    none     0 .. 2^53     operations of exactly so many bytes,
- * as MODEL_PER_BYTE_NS counts them, ... MODEL_SLOW_SHARE    0        -1 .. 1000    ... take longer
- * by this share of their D or T, whatever they are (0.1: 10 %): a known slowdown of one row of a
- * benchmark MODEL_FRACTION      see      0 .. 1        f, the share of D that proceeds without the
- * host; unset, it is there                  0 for collectives and 1 for all else MODEL_POST_US 0 0
- * .. 1e9      o, time spent in the post MODEL_WAIT_US       0        0 .. 1e9      w, time spent in
- * the wait after completion MODEL_SYNC_US       0        0 .. 1e9      duration of a one-sided
- * synchronisation by itself MODEL_LATE_SHARE    0        0 .. 1        share of the operations
- * whose autonomous part is delayed ... MODEL_LATE_US       0        0 .. 1e9      ... by this much;
- * it isn't part of D and delays no other operation MODEL_SEED          0        integer chooses the
- * late operations, together with an operation's 0 .. 2^53     number in its process: the same
- * operations on all ranks as long as all ranks post the same sequence MODEL_DATA          0 0, 1 1:
- * the real operation runs too, started in the post and completed in the wait. Its host time is in h
- * and x. MODEL_CORRUPT       0        0, 1          1: implies MODEL_DATA=1; of every collective
- * the highest rank that receives anything gets one byte wrong; from a barrier the highest rank is
- * let out at once (see data.c); of messages received and one-sided operations, every
- *                                              MODEL_CORRUPT_EVERY-th has one byte wrong
- *   MODEL_CORRUPT_EVERY 1        1 .. 1e9      counted in each process, over all receives
- *                                              into buffers of some bytes and all one-sided
- *                                              operations of some, in the order of their posts
- *   MODEL_REPORT        none     file name     rank 0 writes the truth here in MPI_Finalize (see
- * report.c)
+ *   variable            default  range      meaning
+ *   MODEL_COLL          1        0, 1       1: non-blocking and neighbourhood collectives are
+ *                                           modelled; 0: they are the real ones
+ *   MODEL_SYNC_COLL     0        0, 1       1: MPI_Barrier and MPI_Allreduce are modelled
+ *   MODEL_P2P           0        0, 1       1: point-to-point is modelled
+ *   MODEL_RMA           0        0, 1       1: one-sided communication is modelled
+ *   MODEL_DURATION_US   0        0 .. 1e9   duration of a collective of no bytes
+ *   MODEL_BARRIER_US    0        0 .. 1e9   duration of a barrier, and of an allreduce of no bytes
+ *   MODEL_LATENCY_US    0        0 .. 1e9   L, duration of a message of no bytes
+ *   MODEL_GAP_US        0        0 .. 1e9   g, least time between the starts of two messages
+ *   MODEL_PER_BYTE_NS   0        0 .. 1e9   G, added to the duration for each byte (see
+ *                                           collectives.def)
+ *   MODEL_SLOW_BYTES    none     0 .. 2^53  operations of exactly so many bytes, as
+ *                                           MODEL_PER_BYTE_NS counts them, ...
+ *   MODEL_SLOW_SHARE    0        -1 .. 1000 ... take longer by this share of their D or T,
+ *                                           whatever they are (0.1: 10 %): a known slowdown of one
+ *                                           row of a benchmark
+ *   MODEL_FRACTION      see      0 .. 1     f, the share of D that proceeds without the host;
+ *                       there               unset, it is 0 for collectives and 1 for all else
+ *   MODEL_POST_US       0        0 .. 1e9   o, time spent in the post
+ *   MODEL_WAIT_US       0        0 .. 1e9   w, time spent in the wait after completion
+ *   MODEL_SYNC_US       0        0 .. 1e9   duration of a one-sided synchronisation by itself
+ *   MODEL_LATE_SHARE    0        0 .. 1     share of the operations whose autonomous part is
+ *                                           delayed ...
+ *   MODEL_LATE_US       0        0 .. 1e9   ... by this much; it isn't part of D and delays no
+ *                                           other operation
+ *   MODEL_SEED          0        integer    chooses the late operations, together with an
+ *                                0 .. 2^53  operation's number in its process: the same operations
+ *                                           on all ranks as long as all ranks post the same
+ *                                           sequence
+ *   MODEL_DATA          0        0, 1       1: the real operation runs too, started in the post and
+ *                                           completed in the wait. Its host time is in h and x.
+ *   MODEL_CORRUPT       0        0, 1       1: implies MODEL_DATA=1; of every collective the
+ *                                           highest rank that receives anything gets one byte
+ *                                           wrong; from a barrier the highest rank is let out at
+ *                                           once (see data.c); of messages received and one-sided
+ *                                           operations, every MODEL_CORRUPT_EVERY-th has one byte
+ *                                           wrong
+ *   MODEL_CORRUPT_EVERY 1        1 .. 1e9   counted in each process, over all receives into
+ *                                           buffers of some bytes and all one-sided operations of
+ *                                           some, in the order of their posts
+ *   MODEL_REPORT        none     file name  rank 0 writes the truth here in MPI_Finalize (see
+ *                                           report.c)
  *
  * Where the library of tests/disturbance is preloaded, too, and slows a rank down at times, what
  * begins on that rank then takes its factor times as long: D, T, g, o, w and what makes late. The
- * report has D, T and g without it.
+ * report has D, T, g, h and x without it.
  *
  * Intracommunicators and the C interface only. An operation's request must not be converted for
  * Fortran.
@@ -229,6 +244,7 @@ struct completion {
     int64_t autonomous_end_ns; /* the latest, and not before the call */
     int64_t host_ns;           /* the sum */
     int64_t wait_ns;           /* the w's */
+    int64_t unslowed_wait_ns;  /* as they would be without a jump of the machine's speed */
     int64_t a_wait_ns;         /* one of them */
     int series_count;
     struct series *series[COMPLETION_SERIES_MAX];

@@ -7,17 +7,21 @@
  *   duration_us     D, without what made some operations late
  *   fraction        f
  *   host_us         h \ mean, over the ranks that have this row, of what is usual on the rank
- * (series_middle); extra_us        x / x is that of a wait, which may have completed several
- * operations, also of several rows, and has a w for each of them. One-sided operations have no x,
- * since the synchronisation has it. What has no post, which is one-sided synchronisations and
- * blocking collectives, has no h and no f: D + x is what the caller sees late_share      of the
- * operations that were late, as it came out operations      number posted on rank 0; without a
- * post, called overlap_pct     100 max(0, f D - h) / (D + x) waits           number of waits on
- * rank 0 that completed operations of this row transfer_us     T of a message or one-sided
- * operation, which is its duration gap_us          g of these per_message_us  max(h, g): what a
- * message takes in a stream of posts real_us         what the real one takes that is called inside
- * what has no post: usual as in h and x. It is inside D + x, and longer than D it can't be without
- * a large x
+ *   extra_us        x / (series_middle), without what a jump of the machine's speed adds to o and
+ *                     w. x is that of a wait, which may have completed several operations, also of
+ *                     several rows, and has a w for each of them. One-sided operations have no x,
+ *                     since the synchronisation has it. What has no post, which is one-sided
+ *                     synchronisations and blocking collectives, has no h and no f: D + x is what
+ *                     the caller sees
+ *   late_share      of the operations that were late, as it came out
+ *   operations      number posted on rank 0; without a post, called
+ *   overlap_pct     100 max(0, f D - h) / (D + x)
+ *   waits           number of waits on rank 0 that completed operations of this row
+ *   transfer_us     T of a message or one-sided operation, which is its duration
+ *   gap_us          g of these
+ *   per_message_us  max(h, g): what a message takes in a stream of posts
+ *   real_us         what the real one takes that is called inside what has no post: usual as in h
+ *                   and x. It is inside D + x, and longer than D it can't be without a large x
  */
 #include "statistics.h"
 

@@ -182,7 +182,8 @@ static void synchronisation_end(const struct synchronisation *synchronisation, i
         window_do_damage(synchronisation->window, target);
     int64_t *sample = series_next_extra(synchronisation->series);
     const int64_t end_ns = completion_ns(synchronisation) + synchronisation->wait_ns;
-    *sample = timing_spin_until(end_ns) - completion_ns(synchronisation);
+    const int64_t unslowed_from_ns = end_ns - timing_slowed_ns(model.wait_ns, 1);
+    *sample = timing_spin_until(end_ns) - unslowed_from_ns;
 }
 
 #define SYNCHRONISATION(Name, name, parameters, arguments, completed_target, always_real)          \

@@ -2,12 +2,14 @@
  * One-sided communication under the model, on 2 ranks with MODEL_RMA=1:
  *
  *   cost        is what the model claims what a bare loop measures? Needs MODEL_REPORT; the
- * environment says what to expect. right       does every operation deliver through every
- * synchronisation? wrong N     the same, but the first byte of every N-th operation is wrong
+ *               environment says what to expect.
+ *   right       does every operation deliver through every synchronisation?
+ *   wrong N     the same, but the first byte of every N-th operation is wrong
  *   untouched   no data moves
  *   effect      does an atomic operation take place at another rank when its T is over? Needs
- * MODEL_DATA=1 contend     do ranks that contend for an exclusive lock have its holders' costs one
- * after the other? Also needs MODEL_REPORT
+ *               MODEL_DATA=1
+ *   contend     do ranks that contend for an exclusive lock have its holders' costs one after the
+ *               other? Also needs MODEL_REPORT
  */
 #include "measure.h"
 

@@ -149,7 +149,8 @@ void timing_spend(const struct timing *timing, int64_t post_ns)
     /* Time after the last reading isn't measured, so nothing is left to do then but one store. */
     int64_t *sample = series_next_post(timing->series);
     const int64_t spent_ns = timing_slowed_ns(model.post_ns, timing_slowness(post_ns));
-    *sample = timing_spin_until(post_ns + spent_ns) - post_ns;
+    const int64_t unslowed_from_ns = post_ns + spent_ns - timing_slowed_ns(model.post_ns, 1);
+    *sample = timing_spin_until(post_ns + spent_ns) - unslowed_from_ns;
 }
 
 void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns)
@@ -168,6 +169,7 @@ void completion_begin(struct completion *completion, int64_t wait_ns)
     completion->autonomous_end_ns = wait_ns;
     completion->host_ns = 0;
     completion->wait_ns = 0;
+    completion->unslowed_wait_ns = 0;
     completion->a_wait_ns = timing_slowed_ns(model.wait_ns, timing_slowness(wait_ns));
     completion->series_count = 0;
 }
@@ -178,6 +180,7 @@ void completion_add(struct completion *completion, const struct timing *timing)
         completion->autonomous_end_ns = timing->autonomous_end_ns;
     completion->host_ns += timing->host_ns;
     completion->wait_ns += completion->a_wait_ns;
+    completion->unslowed_wait_ns += timing_slowed_ns(model.wait_ns, 1);
 
     const int known = completion->series_count;
     for (int i = 0; i < known; i++)
@@ -191,15 +194,16 @@ void completion_end(const struct completion *completion)
 {
     if (completion->series_count == 0)
         return;
-    const int64_t completion_ns = completion->autonomous_end_ns + completion->host_ns;
-    const int64_t end_ns = completion_ns + completion->wait_ns;
+    const int64_t end_ns =
+        completion->autonomous_end_ns + completion->host_ns + completion->wait_ns;
+    const int64_t unslowed_from_ns = end_ns - completion->unslowed_wait_ns;
 
     /* As in the post: the places first, so that only stores are left to do after the last reading.
      */
     int64_t *samples[COMPLETION_SERIES_MAX];
     for (int i = 0; i < completion->series_count; i++)
         samples[i] = series_next_extra(completion->series[i]);
-    const int64_t extra_ns = timing_spin_until(end_ns) - completion_ns;
+    const int64_t extra_ns = timing_spin_until(end_ns) - unslowed_from_ns;
     for (int i = 0; i < completion->series_count; i++)
         *samples[i] = extra_ns;
 }

@@ -761,6 +761,25 @@ static void automatic_warmup_leaves_time(void **state)
         assert_true(store.count * 2 > (size_t)script.rounds);
 }
 
+/* A source that ran before warms up for five rounds, or for one where that takes long against the
+   time. */
+static void later_warmup_is_short(void **state)
+{
+    (void)state;
+    struct script script = {.value = ever_falling, .quantities = 1};
+    struct bc_plan plan = fixed_plan(20);
+    plan.warmup_rounds = -1;
+    plan.was_warm = true;
+    run(&script, &plan, 0);
+    const int when_short = script.rounds;
+    script.round_s = 0.01;
+    script.sleeps = 1000;
+    plan.deadline_s = bc_elapsed_s() + 0.5;
+    run(&script, &plan, 0);
+    assert_int_equal(when_short, 20 + 5);
+    assert_int_equal(script.rounds, 20 + 1);
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 static void create_sampler(void) { sampler = bc_sampler_create(MPI_COMM_WORLD); }
@@ -798,6 +817,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(warmup_until_the_median_settles),
     cmocka_unit_test(warmup_obeys_the_deadline),
     cmocka_unit_test(automatic_warmup_leaves_time),
+    cmocka_unit_test(later_warmup_is_short),
 };
 const struct test_program test_program = {
     .name = "sampling",

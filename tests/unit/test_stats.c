@@ -434,6 +434,41 @@ static void pseudomedian_interval_ranks(void **state)
     }
 }
 
+static void mean_of_visits_counts_states_by_their_share(void **state)
+{
+    (void)state;
+    /* A machine that is slower in one visit of six, in two, and in three of eight. */
+    static const double one[] = {10, 10, 10, 13, 10, 10}, two[] = {10, 13, 10, 10, 13, 10},
+                        three[] = {13, 10, 10, 10, 10, 13, 13, 10};
+    const struct {
+        const double *values;
+        size_t count;
+        double mean;
+    } cases[] = {{one, 6, 10.5}, {two, 6, 11.0}, {three, 8, 11.125}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct bc_summary summary = bc_mean_of_visits(cases[i].values, cases[i].count, 0.95);
+        assert_near(summary.value, cases[i].mean, 1e-12);
+        assert_true(same_interval(summary.interval,
+                                  bc_pseudomedian(cases[i].values, cases[i].count, 0.95).interval));
+    }
+    /* One visit of twenty is far off: Student's interval of the mean, down to the least visit. */
+    double rising[20], falling[20];
+    for (int i = 0; i < 20; i++) {
+        rising[i] = i < 19 ? i : 1e4;
+        falling[i] = -rising[i];
+    }
+    const struct bc_interval student = bc_mean_interval(rising, 20, 0.95);
+    const struct bc_summary high = bc_mean_of_visits(rising, 20, 0.95);
+    assert_near(high.interval.lo, 0.0, 0.0);
+    assert_near(high.interval.hi, student.hi, 0.0);
+    const struct bc_summary low = bc_mean_of_visits(falling, 20, 0.95);
+    assert_near(low.interval.lo, -student.hi, 1e-9);
+    assert_near(low.interval.hi, 0.0, 0.0);
+    const struct bc_summary single = bc_mean_of_visits(one, 1, 0.95);
+    assert_near(single.value, 10.0, 0.0);
+    assert_true(isnan(single.interval.lo) && isnan(single.interval.hi));
+}
+
 static bool same_summary(const struct bc_summary *a, const struct bc_summary *b)
 {
     return a->count == b->count && a->value == b->value && a->sd == b->sd && a->p99 == b->p99 &&
@@ -456,7 +491,7 @@ static void visits_are_one_observation_each(void **state)
             bc_summarize_visits(in_visits, 10, visit_starts, 3, estimator, 0.95);
         memcpy(sorted, in_visits, sizeof sorted);
         const struct bc_summary all = bc_summarize(sorted, 10, estimator, 0.95);
-        assert_near(summary.value, mean ? 11.0 : bc_pseudomedian(medians, 3, 0.95).value, 1e-12);
+        assert_near(summary.value, mean ? 11.0 : 31.0 / 3.0, 1e-12);
         assert_true(
             same_interval(summary.interval, bc_mean_interval(mean ? means : medians, 3, 0.95)));
         /* These are of all samples together. */
@@ -840,6 +875,7 @@ struct stream {
     double rho;         /* the correlation of a sample with the one before it */
     double drift;       /* the rise from the first sample of a run to the last */
     double jump;        /* 0: no states */
+    double slow_share;  /* of the states; 0: a half */
     double offset;      /* standard deviation of what a visit adds to its samples */
     int visits;         /* of a run */
     size_t passing;     /* samples that pass between two visits */
@@ -870,7 +906,8 @@ static struct flow begin_flow(const struct stream *stream, struct random *random
         .state_s = STATE_S * random_uniform(random),
     };
     for (size_t i = 0; i < STATES; i++)
-        flow.slow[i] = random_below(random, 2) == 1;
+        flow.slow[i] =
+            random_uniform(random) < (stream->slow_share > 0.0 ? stream->slow_share : 0.5);
     return flow;
 }
 
@@ -992,6 +1029,12 @@ static void visits_cover_the_median(void **state)
         {"jumps 30 %, visits each 10 s", JUMPS(10.0), .visits = 6},
         {"jumps, visits each 5 s, offsets", JUMPS(5.0), .visits = 6, .offset = 0.05},
         {"jumps, each 5 s, until precise", JUMPS(5.0), .visits = 6, .until_precise = true},
+        /* Fewer slow states than half: what no visit of a run meets, no interval knows. */
+        {"40 % slow, 6 visits", JUMPS(5.0), .visits = 6, .slow_share = 0.4},
+        {"40 % slow, 12 visits", JUMPS(5.0), .visits = 12, .slow_share = 0.4},
+        {"20 % slow, 6 visits", JUMPS(5.0), .visits = 6, .slow_share = 0.2, .no_promise = true},
+        {"20 % slow, 12 visits", JUMPS(5.0), .visits = 12, .slow_share = 0.2},
+        {"10 % slow, 12 visits", JUMPS(5.0), .visits = 12, .slow_share = 0.1, .no_promise = true},
     };
     struct random random = random_from(5);
     bool good = true;
@@ -1036,6 +1079,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pseudomedian_interval_by_hand),
     cmocka_unit_test(pseudomedian_of_few_is_students),
     cmocka_unit_test(pseudomedian_interval_ranks),
+    cmocka_unit_test(mean_of_visits_counts_states_by_their_share),
     cmocka_unit_test(visits_are_one_observation_each),
     cmocka_unit_test(visits_without_samples_do_not_count),
     cmocka_unit_test(one_visit_is_all_samples),
