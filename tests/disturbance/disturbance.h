@@ -7,9 +7,10 @@
  *                   between their beginnings. Stops don't overlap: one waits for the other's end.
  *   DISTURB_PERIODIC  1: gaps that are all the same.
  *   DISTURB_JUMPS   "ON_S:PERIOD_S:FACTOR": in ON_S of every PERIOD_S seconds all takes FACTOR
- *                   times as long, by stops of FACTOR - 1 times 10 us after every 10 us (of 3 us
- *                   after more than that, if that is longer). When this begins is random, but
- *                   the same on all ranks of a launch.
+ *                   times as long, by stops at readings of the clock of FACTOR - 1 times what was
+ *                   computed since the last stop, once that is 20 ns: what lies between any two
+ *                   readings is slowed down alike, to within about a reading. When this begins is
+ *                   random, but the same on all ranks of a launch.
  *   DISTURB_BY      "timer" or "readings": how streams stop a rank; see below. Unset, stops of
  *                   40 us or more are a timer's.
  *   DISTURB_RANKS   "0,3": only these ranks, as the launcher counts them. Unset: all.

@@ -11,7 +11,7 @@ import typing
 import pytest
 
 from disturbance import CONDITIONS, phase_s, read_log
-from mpi_run import read, run_raw
+from mpi_run import number, read, read_tsv, run_raw
 
 PROGRAM = "tests/disturbance/disturbance_watch"
 
@@ -209,6 +209,19 @@ def test_work(watch, say):
         assert long_share(off, between_us) < 0.1
 
 
+def test_short_work(watch, say):
+    """What is shorter than the 10 us after which a stop could come is slowed down alike, and not by
+    what is owed for work before it."""
+    for seen in watch("short_work", PERIODS_S, DISTURB_JUMPS=JUMPS):
+        on, off = seen.in_jumps(ON_S, PERIOD_S)
+        factor = statistics.median(on) / statistics.median(off)
+        far = sum(abs(length - FACTOR * statistics.median(off)) > 0.2 for length in on) / len(on)
+        say(f"{statistics.median(off):.2f} us of work take {factor:.3f} times as long; {far:.1%} "
+            "are more than 0.2 us off")
+        assert abs(factor - FACTOR) < 0.03
+        assert far < 0.1
+
+
 def test_phase(watch):
     """The same on all ranks; another one in each launch, but with a seed."""
     phases = []
@@ -223,14 +236,16 @@ def test_phase(watch):
 
 
 @pytest.mark.parametrize("mode, duration_us, variables", [
-    ("barrier", 7, {"MODEL_SYNC_COLL": 1, "MODEL_BARRIER_US": 7}),
+    ("barrier", 12, {"MODEL_SYNC_COLL": 1, "MODEL_BARRIER_US": 7, "MODEL_WAIT_US": 5}),
     full_only("iallreduce", 7, {"MODEL_DURATION_US": 7, "MODEL_FRACTION": 0.5}),
     full_only("iallreduce", 23, {"MODEL_DURATION_US": 11, "MODEL_FRACTION": 1, "MODEL_POST_US": 2,
                                  "MODEL_WAIT_US": 12})])
-def test_model(watch, say, model, mode, duration_us, variables):
-    """The model's durations are longer by the factor, and not by stops besides, which would be
-    seen where a duration and the 10 us between stops have no common divisor."""
-    for seen in watch(mode, PERIODS_S, model, DISTURB_JUMPS=JUMPS, **variables):
+def test_model(watch, say, model, tmp_path, mode, duration_us, variables):
+    """The model's durations are longer by the factor, and not by stops besides. Its report is of
+    what they are without."""
+    report = tmp_path / "truth"
+    for seen in watch(mode, PERIODS_S, model, DISTURB_JUMPS=JUMPS, MODEL_REPORT=report,
+                      **variables):
         on, off = (statistics.median(lengths) for lengths in seen.in_jumps(ON_S, PERIOD_S))
         longer = long_share(seen.in_jumps(ON_S, PERIOD_S)[0], 1.1 * on)
         say(f"{mode} of {duration_us} us: {off:.2f} us, in jumps {on:.2f} us, of which "
@@ -238,6 +253,10 @@ def test_model(watch, say, model, mode, duration_us, variables):
         assert duration_us <= off < 1.02 * duration_us + 0.3
         assert abs(on - off - (FACTOR - 1) * duration_us) < 0.01 * duration_us + 0.05
         assert longer < 0.1
+    truth, = (truth for truth in read_tsv(read(report)) if truth["operation"] == mode)
+    assert 0 < number(truth["extra_us"]) - variables.get("MODEL_WAIT_US", 0) < 0.3, truth
+    if mode != "barrier":  # which has no post
+        assert 0 < number(truth["host_us"]) - variables.get("MODEL_POST_US", 0) < 0.3, truth
 
 
 # ---- usage ---------------------------------------------------------------------------------------

@@ -9,14 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Jumps stop a rank for at least STOP_NS when it has worked for at least WORK_NS; longer than
-   WORK_MAX_NS it doesn't work, but wait. */
-#define WORK_NS 10e3
-#define STOP_NS 3e3
+/* No stop of jumps is shorter than about a reading of the clock: less than this stays owed. */
+#define SHORTEST_NS 20.0
+
+/* Longer than this without a reading a program doesn't work, but wait. */
 #define WORK_MAX_NS 10000000
 
-/* Readings of the processor's time differ from the clock's by less than this unless somebody else
-   had the processor. */
+/* Readings of the processor's time differ from the clock's by less than this, and a thousandth of
+   the time between two of them, unless somebody else had the processor. Work that is shorter isn't
+   looked at. */
 #define ELSEWHERE_NS 50000
 
 struct stream {
@@ -52,9 +53,9 @@ static volatile int64_t timer_stopped_ns;
 static struct {
     double factor; /* 1: no jumps */
     int64_t first_ns, on_ns, period_ns;
-    volatile int64_t mark_ns; /* what was worked until then is slowed down */
-    int64_t processor_ns;     /* the thread's processor time then */
-    int64_t work_ns;          /* after so much a stop is due */
+    volatile int64_t mark_ns;         /* what was worked until then is slowed down */
+    double owed_ns;                   /* stops still to be made; below 0: the last were too long */
+    int64_t checked_ns, processor_ns; /* the last look at the processor's time */
     struct tally tally;
 } jumps = {.factor = 1.0};
 
@@ -239,24 +240,41 @@ static int64_t begin_of_period_ns(int64_t now_ns)
     return now_ns - into_ns - (into_ns < 0 ? jumps.period_ns : 0);
 }
 
+/* For how long somebody else had the processor since the last look at its time. */
+static int64_t elsewhere_ns(int64_t now_ns)
+{
+    const int64_t processor_ns = processor_time_ns();
+    const int64_t passed_ns = now_ns - jumps.checked_ns;
+    const int64_t lacking_ns = passed_ns - (processor_ns - jumps.processor_ns);
+    jumps.checked_ns = now_ns;
+    jumps.processor_ns = processor_ns;
+    return lacking_ns > ELSEWHERE_NS + passed_ns / 1000 ? lacking_ns : 0;
+}
+
 /* Stops for what was worked in the jump that was last. Returns the last reading. */
 static int64_t slow_down(int64_t now_ns)
 {
     const int64_t jump_ns = begin_of_period_ns(now_ns);
-    const bool is_over = now_ns >= jump_ns + jumps.on_ns;
-    const int64_t until_ns = is_over ? jump_ns + jumps.on_ns : now_ns;
-    const int64_t since_ns = jumps.mark_ns > jump_ns ? jumps.mark_ns : jump_ns;
-    int64_t worked_ns = until_ns - since_ns;
-    if (worked_ns < (is_over ? 1 : jumps.work_ns))
+    const int64_t jump_end_ns = jump_ns + jumps.on_ns;
+    const int64_t until_ns = now_ns < jump_end_ns ? now_ns : jump_end_ns;
+    int64_t worked_ns = until_ns - (jumps.mark_ns > jump_ns ? jumps.mark_ns : jump_ns);
+    if (worked_ns <= 0)
         return now_ns;
-    const int64_t processor_ns = processor_time_ns();
-    if (worked_ns > processor_ns - jumps.processor_ns + ELSEWHERE_NS)
-        worked_ns = processor_ns - jumps.processor_ns;
+    /* A look at the processor's time is a system call. */
+    if (worked_ns >= ELSEWHERE_NS)
+        worked_ns -= elsewhere_ns(now_ns);
     if (worked_ns > WORK_MAX_NS)
         worked_ns = WORK_MAX_NS;
-    const int64_t length_ns = llround((jumps.factor - 1.0) * (double)worked_ns);
-    jumps.processor_ns = processor_ns + length_ns;
-    const int64_t end_ns = stop_by_reading(&jumps.tally, now_ns, length_ns);
+    jumps.mark_ns = now_ns;
+    if (worked_ns > 0)
+        jumps.owed_ns += (jumps.factor - 1.0) * (double)worked_ns;
+    if (jumps.owed_ns < SHORTEST_NS)
+        return now_ns;
+    const int64_t before_ns = jumps.tally.stopped_ns;
+    const int64_t end_ns = stop_by_reading(&jumps.tally, now_ns, llround(jumps.owed_ns));
+    /* What somebody else took meanwhile isn't paid back. */
+    jumps.owed_ns -= (double)(jumps.tally.stopped_ns - before_ns);
+    jumps.owed_ns = fmax(jumps.owed_ns, -10.0 * SHORTEST_NS);
     jumps.mark_ns = end_ns;
     return end_ns;
 }
@@ -266,7 +284,7 @@ static int64_t jumps_due_ns(int64_t now_ns)
 {
     const int64_t jump_ns = begin_of_period_ns(now_ns);
     const int64_t next_ns = now_ns < jump_ns + jumps.on_ns ? jump_ns : jump_ns + jumps.period_ns;
-    return (jumps.mark_ns > next_ns ? jumps.mark_ns : next_ns) + jumps.work_ns;
+    return (jumps.mark_ns > next_ns ? jumps.mark_ns : next_ns) + 1;
 }
 
 static void find_due(int64_t now_ns)
@@ -334,7 +352,8 @@ void stops_wake(void)
         if (is_past && streams[i].by_timer)
             arm(&streams[i]);
     }
-    jumps.mark_ns = now_ns;
+    jumps.mark_ns = jumps.checked_ns = now_ns;
+    jumps.processor_ns = processor_time_ns();
     find_due(now_ns);
     (void)pthread_sigmask(SIG_SETMASK, &mask_awake, NULL);
     errno = saved_errno;
@@ -348,8 +367,8 @@ static void begin_jumps(const struct settings *settings)
     jumps.period_ns = llround(settings->period_s * 1e9);
     jumps.on_ns = llround(settings->on_s * 1e9);
     jumps.first_ns = (int64_t)(next_uniform(&random) * (double)jumps.period_ns);
-    jumps.work_ns = llround(fmax(WORK_NS, STOP_NS / (settings->factor - 1.0)));
-    jumps.mark_ns = begin_ns;
+    jumps.mark_ns = jumps.checked_ns = begin_ns;
+    jumps.processor_ns = processor_time_ns();
     if (settings->is_chosen)
         jumps.factor = settings->factor;
 }

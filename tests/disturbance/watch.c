@@ -3,10 +3,11 @@
  * beginning in CLOCK_MONOTONIC and its length, both in ns, with a tab between. The first line is of
  * the whole watch.
  *
- * usage: disturbance_watch PREFIX SECONDS gaps|child|work|barrier|iallreduce|naps
+ * usage: disturbance_watch PREFIX SECONDS gaps|child|work|short_work|barrier|iallreduce|naps
  *   gaps        readings of the clock: those more than 1 us after the one before
  *   child       the same, of a child of the rank, which waits for it
  *   work        10,000 units of work, which take about 20 us
+ *   short_work  a tenth of that
  *   barrier     MPI_Barrier
  *   iallreduce  MPI_Iallreduce and its MPI_Wait
  *   naps        nanosleep of 5 ms
@@ -42,6 +43,8 @@ static void note(int64_t begin_ns, int64_t end_ns)
 
 static void work(void) { bc_work(UNITS); }
 
+static void short_work(void) { bc_work(UNITS / 10); }
+
 static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static void iallreduce(void)
@@ -62,6 +65,7 @@ static const struct mode {
     {"gaps", NULL, false},
     {"child", NULL, true},
     {"work", work, false},
+    {"short_work", short_work, false},
     {"barrier", barrier, false},
     {"iallreduce", iallreduce, false},
     {"naps", nap, false},

@@ -79,31 +79,33 @@ else
     failed=1
 fi
 
-# In some launches the library stalls for 2 ms an operation, which work then hides. Every interval
-# must hold what the bucket gathers; in one of up to four launches the overlap itself must be below 10 %.
-highest_lo=4
-quiet=
-for launch in 1 2 3 4; do
+# In some launches the library stalls for 2 ms in some operations, and work hides that: the medians of
+# five launches decide.
+for launch in 1 2 3 4 5; do
     status=0
     run_program 1k 65536 65536 >"$folder_of_results/rendezvous" || status=$?
-    columns overlap_pct overlap_lo_pct ref_us <"$folder_of_results/rendezvous" >"$folder_of_results/rows"
+    columns overlap_pct overlap_lo_pct ref_us <"$folder_of_results/rendezvous" \
+        >"$folder_of_results/rows"
     IFS='	' read -r overlap lo ref <"$folder_of_results/rows"
-    echo "by rendezvous, launch $launch: overlap $overlap %, interval from $lo %, ref_us $ref"
+    echo "by rendezvous, launch $launch: overlap $overlap %, from $lo %; ref_us $ref"
     if [ "$status" -ne 0 ] || [ "$(wc -l <"$folder_of_results/rows")" -ne 1 ] ||
-        awk -v lo="$lo" -v most="$highest_lo" 'BEGIN { exit !(lo == "NA" || lo > most) }'; then
-        echo "FAIL: by rendezvous an interval should begin at $highest_lo % or below; status $status"
+        [ "$overlap" = NA ] || [ "$lo" = NA ]; then
+        echo "FAIL: by rendezvous there should be a row with an interval; status $status"
         failed=1
         break
     fi
-    if awk -v overlap="$overlap" 'BEGIN { exit !(overlap != "NA" && overlap < 10) }'; then
-        quiet=yes
-        break
-    fi
+    echo "$overlap" >>"$folder_of_results/overlaps"
+    echo "$lo" >>"$folder_of_results/lows"
 done
-if [ -n "$quiet" ]; then
-    echo "ok: by rendezvous (no progress without the rank) overlap is $overlap %, below 10"
-elif [ "$failed" -eq 0 ]; then
-    echo "FAIL: by rendezvous overlap is 10 % or more in all launches"
-    failed=1
+if [ "$failed" -eq 0 ]; then
+    overlap=$(sort -g "$folder_of_results/overlaps" | sed -n 3p)
+    lo=$(sort -g "$folder_of_results/lows" | sed -n 3p)
+    if awk -v overlap="$overlap" -v lo="$lo" 'BEGIN { exit !(overlap < 10 && lo <= 4) }'; then
+        echo "ok: by rendezvous (no progress without the rank) overlap is $overlap %, below 10"
+    else
+        echo "FAIL: by rendezvous overlap should be below 10 %, its interval begin at 4 % or below;" \
+            "the medians are $overlap and $lo"
+        failed=1
+    fi
 fi
 exit "$failed"

@@ -2,12 +2,13 @@
 
 Launches of one row each, of several programs on the model MPI, under each condition of
 lib/disturbance.py. What belongs to the library (overlap, host overhead) is what the model says,
-without stops; times are those of a bare loop of the same operation in the same process, in turn,
-where the machine's speed jumps the mean over visits.
+without stops; times are those of a bare loop of the same operation in the same process, in turn.
+Where the machine's speed jumps, the processor itself is slower, and times and overheads are the
+mean over visits of what they are then.
 
 A few launches of each condition, of which only gross misses are told (below 60 % in all); with
---full 500, which are in BUILD/trials/coverage.tsv. A run
-that was interrupted goes on there, unless a program was built anew.
+--full 500, which are in BUILD/trials/coverage.tsv. A run that was interrupted goes on there, unless
+a program was built anew or this file changed.
 """
 
 import math
@@ -20,12 +21,14 @@ import typing
 import pytest
 
 from disturbance import CONDITIONS
-from mpi_run import number, run_on_model
+from mpi_run import number, read, read_tsv, run_on_model
 from trials import (Launch, Record, by_case, mean_error, rejected, share_inside, table, wider_by)
 
 FEW, MANY = 15, 500
 ROW_SECONDS = 0.6
-JUMPS_ROW_SECONDS = 1.5  # visits are spread over as long, and jumps take seconds to come
+# The visits of a row are spread over its time, and the machine's speed jumps every two or three
+# seconds: in a shorter time few launches would see both speeds.
+JUMPS_ROW_SECONDS = 1.5
 SECONDS = 4.0  # that a launch may take
 
 # The share of intervals that hold the truth, and the mean error in units of the target.
@@ -44,7 +47,18 @@ class Case(typing.NamedTuple):
     program: str
     options: list
     draw: typing.Callable   # the model's variables, at random
-    found: typing.Callable  # of variables, row, truths and condition: truth, value, lo, hi, target
+    found: typing.Callable  # of what a launch wrote (Written): truth, value, lo, hi, target
+
+
+class Written(typing.NamedTuple):
+    """A launch, and what it wrote."""
+
+    __test__ = False
+    condition: str
+    variables: dict
+    row: dict
+    truths: list   # the model's
+    samples: list  # the rows of --dump-samples
 
 
 # ---- overlap -------------------------------------------------------------------------------------
@@ -53,9 +67,9 @@ def overlap(collective, duration_us, target):
     def draw(chance):
         return {"MODEL_DURATION_US": duration_us, "MODEL_FRACTION": round(chance.random(), 3)}
 
-    def found(_, row, truths, __):
-        return (number(truths[0]["overlap_pct"]),
-                *(number(row[f"overlap{part}_pct"]) for part in ("", "_lo", "_hi")), target)
+    def found(written):
+        return (number(written.truths[0]["overlap_pct"]),
+                *(number(written.row[f"overlap{part}_pct"]) for part in ("", "_lo", "_hi")), target)
 
     return Case(f"overlap_{collective} {duration_us} us", f"overlap/overlap_{collective}",
                 ["--data-driven", "--min-num-elts=1024", "--max-num-elts=1024"], draw, found)
@@ -63,16 +77,37 @@ def overlap(collective, duration_us, target):
 
 # ---- mpi_overhead --------------------------------------------------------------------------------
 
+def slowness(written, wait_us):
+    """The mean over visits of how many times longer than usual everything took. What a message
+    without work beside it (`base`) takes longer than an iteration without a message (`empty`) tells
+    in which state of the machine a visit was."""
+    factor = float(CONDITIONS["jumps"]["DISTURB_JUMPS"].split(":")[2])
+    usual_us = written.variables["MODEL_LATENCY_US"] + wait_us
+    visits = {}
+    for sample in written.samples:
+        times = visits.setdefault(sample["visit"], {"base": [], "empty": []})
+        if sample["quantity"] in times:
+            times[sample["quantity"]].append(number(sample["value_ns"]) / 1e3)
+    messages_us = [statistics.median(times["base"]) - statistics.median(times["empty"])
+                   for times in visits.values()]
+    return statistics.mean(factor if message_us > (1 + factor) / 2 * usual_us else 1
+                           for message_us in messages_us)
+
+
 def overhead(direction):
     def draw(chance):
         post_us = chance.choice((1, 2, 5, 10))
         return {"MODEL_P2P": 1, "MODEL_FRACTION": 1, "MODEL_POST_US": post_us,
                 "MODEL_WAIT_US": chance.choice((0, 4)), "MODEL_LATENCY_US": 10 * post_us}
 
-    def found(_, row, truths, __):
+    def found(written):
+        row = written.row
         message = ("isend" if direction == "send" else "irecv", row["msgsize"])
-        truth, = (truth for truth in truths if (truth["operation"], truth["bytes"]) == message)
+        truth, = (truth for truth in written.truths
+                  if (truth["operation"], truth["bytes"]) == message)
         overhead_us = number(truth["host_us"]) + number(truth["extra_us"])
+        if written.condition == "jumps":
+            overhead_us *= slowness(written, number(truth["extra_us"]))
         return (overhead_us, *(number(row[name]) for name in
                                ("overhead", "overhead_lo_us", "overhead_hi_us")),
                 max(0.03 * overhead_us, 0.05))
@@ -84,12 +119,12 @@ def overhead(direction):
 # ---- times, beside bare loops --------------------------------------------------------------------
 
 def bare(program, row_number, draw, name):
-    def found(_, row, __, condition):
+    def found(written):
         """The bare loop's time isn't known better than by its own interval, which is added to the
         other one, as errors that are independent of each other: below the difference of the two lie
         what ours may be less and the bare one more."""
-        bare_us = number(row["bare_mean_us" if condition == "jumps" else "bare_us"])
-        ours_us = number(row["ours_us"])
+        row = written.row
+        bare_us, ours_us = number(row["bare_us"]), number(row["ours_us"])
 
         def arm_us(of, end):
             return abs(number(row[f"{of}_{end}_us"]) - number(row[f"{of}_us"]))
@@ -136,24 +171,26 @@ def record(build, built, model, full, tmp_path_factory):
     folder = os.path.join(build, "trials") if full else tmp_path_factory.mktemp("trials")
     os.makedirs(folder, exist_ok=True)
     launches = Record(os.path.join(folder, "coverage.tsv"))
-    launches.forget_older_than([model, built("tests/disturbance/libdisturbance.so"),
+    launches.forget_older_than([__file__, model, built("tests/disturbance/libdisturbance.so"),
                                 *(built(case.program) for case in CASES)])
     return launches
 
 
 @pytest.fixture
-def launch_case(launcher, built, model, disturbed, full):
+def launch_case(launcher, built, model, disturbed, full, tmp_path):
     def launch(condition, number_of_launch):
         case = CASES[number_of_launch % len(CASES)]
         variables = case.draw(random.Random(f"{condition} {number_of_launch}"))
         environment = {**disturbed(condition, model), **variables}
         seconds = JUMPS_ROW_SECONDS if condition == "jumps" and full else ROW_SECONDS
+        samples = tmp_path / "samples"
         _, rows, truths = run_on_model(
-            launcher, 2, [built(case.program), *case.options, f"--max-time={seconds}"],
+            launcher, 2, [built(case.program), *case.options, f"--max-time={seconds}",
+                          f"--dump-samples={samples}"],
             environment, environment["LD_PRELOAD"])
         row, = rows
-        return Launch(condition, case.name, *case.found(variables, row, truths, condition),
-                      number(row["lost_pct"]))
+        found = case.found(Written(condition, variables, row, truths, read_tsv(read(samples))))
+        return Launch(condition, case.name, *found, number(row["lost_pct"]))
     return launch
 
 

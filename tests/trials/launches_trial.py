@@ -123,9 +123,12 @@ def test_within_a_launch(program, rows_of, full, say):
         rows = [intervals(row, program) for row in
                 rows_of(f"tests/trials/repeated_{name}", *program.repeated,
                         f"--max-time={REPEATED_TIME}")]
-        assert len(rows) % REPEATED == 0, len(rows)
-        for several in of_rows([rows[first::len(rows) // REPEATED]
-                                for first in range(len(rows) // REPEATED)]):
+        # All rows, then all again.
+        different = len(rows) // REPEATED
+        assert len(rows) == REPEATED * different, len(rows)
+        for several in of_rows([rows[first:first + different]
+                                for first in range(0, len(rows), different)]):
+            assert len(several) == REPEATED
             hold += inside_of(several)
     say(f"{name}: {sum(hold)} of {len(hold)} intervals contain the median of {REPEATED} rows, "
         f"{time.monotonic() - start_s:.0f} s")

@@ -60,8 +60,6 @@ sanitizers | sanitizers_full)
     [ "$variant" != sanitizers ] ||
         without="$without|unit_(stats|finalize|start_window_2|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" -j 4 --output-on-failure -L 'unit|monitor' -E "$without"
-    [ "$variant" = sanitizers ] ||
-        run ctest --test-dir "$build" --output-on-failure -R '^bench_compare$'
     run ctest --test-dir "$build" --output-on-failure \
         -R '^(bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
