@@ -22,17 +22,18 @@ endif()
 
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
 
-# commcost_man_page(PROGRAM INCLUDED): a man page, which is what --help says, and the file that help2man includes.
-function(commcost_man_page program included)
+# commcost_man_page(NAME PROGRAM INCLUDED): a man page, which is what PROGRAM --help says, and the file that help2man
+# includes.
+function(commcost_man_page name program included)
   if(NOT COMMCOST_MAN OR NOT HELP2MAN)
     return()
   endif()
-  set(_page "${PROJECT_BINARY_DIR}/man/${program}.1")
+  set(_page "${PROJECT_BINARY_DIR}/man/${name}.1")
   add_custom_command(OUTPUT "${_page}"
     COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${HELP2MAN}" "${included}"
-            $<TARGET_FILE:${program}> "${_page}"
-    DEPENDS ${program} "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${included}" VERBATIM)
-  add_custom_target(${program}_man ALL DEPENDS "${_page}")
+            "${program}" "${_page}"
+    DEPENDS "${program}" "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${included}" VERBATIM)
+  add_custom_target(${name}_man ALL DEPENDS "${_page}")
   install(FILES "${_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endfunction()
 
@@ -51,24 +52,30 @@ function(commcost_install_programs folder)
     file(RELATIVE_PATH _to_libraries "/${COMMCOST_PROGRAM_DIR}/${folder}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${_to_libraries}")
     install(TARGETS ${program} RUNTIME DESTINATION "${COMMCOST_PROGRAM_DIR}/${folder}")
-    commcost_man_page(${program} "${PROJECT_SOURCE_DIR}/cmake/man_benchmark.txt")
+    commcost_man_page(${program} $<TARGET_FILE:${program}> "${PROJECT_SOURCE_DIR}/cmake/man_benchmark.txt")
   endforeach()
 endfunction()
 
-# What users start: commcost-NAME for run_scripts/NAME.sh, which finds the rest from where it lies itself.
+# commcost_install_scripts(NAME.sh...): what users start, commcost-NAME for run_scripts/NAME.sh, which finds the rest
+# from where it lies itself; and bench_compare by its own name.
 function(commcost_install_scripts)
   install(DIRECTORY run_scripts/ DESTINATION "${COMMCOST_SHARE_DIR}/run_scripts"
     USE_SOURCE_PERMISSIONS
-    PATTERN bench_compare EXCLUDE
+    PATTERN __pycache__ EXCLUDE
     PATTERN spack EXCLUDE
     PATTERN quickstart.sh EXCLUDE)
   file(RELATIVE_PATH _to_scripts "/${CMAKE_INSTALL_BINDIR}" "/${COMMCOST_SHARE_DIR}/run_scripts")
-  foreach(name IN LISTS ARGN)
-    set(_script ${name})
-    string(REPLACE _ - _command "commcost-${name}")
+  foreach(_script IN ITEMS ${ARGN} bench_compare)
+    set(_command ${_script})
+    if(_script MATCHES "[.]sh$")
+      string(REGEX REPLACE "[.]sh$" "" _command "commcost-${_script}")
+      string(REPLACE _ - _command "${_command}")
+    endif()
     configure_file(cmake/command.sh.in "${PROJECT_BINARY_DIR}/bin/${_command}" @ONLY)
     install(PROGRAMS "${PROJECT_BINARY_DIR}/bin/${_command}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endforeach()
+  commcost_man_page(bench_compare "${PROJECT_SOURCE_DIR}/run_scripts/bench_compare"
+    "${PROJECT_SOURCE_DIR}/cmake/man_compare.txt")
   # What the scripts ask a build folder for.
   file(WRITE "${PROJECT_BINARY_DIR}/installed/CMakeCache.txt"
     "# What the scripts of commcost ask a build folder for.\n"

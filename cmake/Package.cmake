@@ -22,6 +22,8 @@ if(COMMCOST_MPI_NAME STREQUAL mpich)
 elseif(COMMCOST_MPI_NAME STREQUAL openmpi)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS openmpi-bin)
 endif()
+# What starts the suite and reads results; the benchmarks don't need it.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS python3)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS gnuplot-nox)
 # Each has its programs at the same place.
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS "commcost-mpich, commcost-openmpi, commcost-other")

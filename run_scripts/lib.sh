@@ -103,14 +103,6 @@ build_tree() {
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
-# ranks_with_room: how many ranks this machine has room for: its cores, not hardware threads
-# of the same core, as far as this process may use them and control groups' quotas allow
-# their time; where the system doesn't tell, its processors.
-ranks_with_room() {
-    room=$(awk -f "$COMMCOST_TOP/run_scripts/processors.awk" </dev/null 2>/dev/null) || room=
-    echo "${room:-$(getconf _NPROCESSORS_ONLN)}"
-}
-
 # build_launcher BUILD_FOLDER: the launcher that goes with the library, as the build
 # found it.
 build_launcher() {
@@ -127,6 +119,20 @@ launcher_flags() {
     case $("$1" --version 2>&1) in
     *"Open MPI"* | *OpenRTE*) echo "--allow-run-as-root --oversubscribe" ;;
     esac
+}
+
+# launch_words PROGRAM: how to start a job of a sweep: $LAUNCH, srun in a Slurm job, else two
+# processes with the launcher that the program's build found.
+launch_words() {
+    if [ -n "${LAUNCH:-}" ]; then
+        echo "$LAUNCH"
+    elif [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null 2>&1; then
+        # By itself srun waits for ever for the others when a process was killed.
+        echo "srun --kill-on-bad-exit=1"
+    else
+        launcher=$(build_launcher "$(dirname "$1")/..")
+        echo "$launcher $(launcher_flags "$launcher") -np 2"
+    fi
 }
 
 # passing_signals COMMAND...: runs it and passes on the signals that come, SIGINT as

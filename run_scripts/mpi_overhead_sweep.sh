@@ -28,15 +28,7 @@ build=$COMMCOST_TOP/build
 program=${PROGRAM:-$build/mpi_overhead/mpi_overhead}
 [ -x "$program" ] || die "no program $program: build it, or set PROGRAM"
 
-if [ -z "${LAUNCH:-}" ]; then
-    if [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null 2>&1; then
-        # By itself srun waits for ever for the other when a process was killed.
-        LAUNCH="srun --kill-on-bad-exit=1"
-    else
-        launcher=$(build_launcher "$(dirname "$program")/..")
-        LAUNCH="$launcher $(launcher_flags "$launcher") -np 2"
-    fi
-fi
+LAUNCH=$(launch_words "$program")
 
 set -f # words, not patterns
 command -v "${LAUNCH%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${LAUNCH%% *}"

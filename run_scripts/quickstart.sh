@@ -35,7 +35,7 @@ build=$COMMCOST_TOP/build
 
 if [ -z "${MPICC:-}" ]; then
     install_missing gcc libc6-dev make cmake git mpich libmpich-dev \
-        libhwloc-dev gnuplot-nox
+        libhwloc-dev gnuplot-nox python3
 fi
 build_tree "$build" >&2
 
@@ -54,12 +54,9 @@ set -- "$results"/*.tsv
 [ -e "$1" ] || exit "$status"
 
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
-# The first part, the machine and one row a program, and the warnings.
-awk '/^## / { part++ } /^## Warnings/ { part = 1 } part <= 1' "$results/report.md"
-echo "$results has report.md, with all sizes and the warnings, and one .tsv" >&2
-echo "file a program." >&2
+sh "$COMMCOST_TOP/run_scripts/report_text.sh" --short "$results"
+echo "$results has report.md and report.html, which say what of that is from where, summary.tsv" >&2
+echo "for spreadsheets, and one .tsv file a program." >&2
 echo "The programs are in $build; $(build_launcher "$build") is the mpirun that starts them." >&2
-if [ -e "$COMMCOST_TOP/run_scripts/report.sh" ]; then
-    sh "$COMMCOST_TOP/run_scripts/report.sh" "$results" || status=1
-fi
+sh "$COMMCOST_TOP/run_scripts/report.sh" "$results" || status=1
 exit "$status"

@@ -14,7 +14,8 @@ import time
 import pytest
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(TESTS, "lib"))
+sys.path[:0] = [os.path.join(TESTS, "lib"), os.path.join(os.path.dirname(TESTS), "run_scripts")]
+sys.dont_write_bytecode = True
 pytest.register_assert_rewrite("accuracy", "made_results", "mpi_run", "pretended_suite")
 import disturbance  # noqa: E402
 from bounds import Bounds  # noqa: E402

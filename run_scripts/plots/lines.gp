@@ -1,4 +1,4 @@
-# One panel of lines over sizes. `table` names the data that table.awk made;
+# One panel of lines over sizes. `table` names the data that plot.sh made;
 # `panel_top` and `panel_bottom` are pixels from the top, `y_title` and `x_title` the
 # axes' titles (x_title '': no sizes either, for another panel follows below).
 

@@ -1,5 +1,5 @@
 # Rows of dots with intervals, a panel below the other. `table` names the data that
-# table.awk made; `x_title` is the axis' title, `row_height` pixels a row.
+# plot.sh made; `x_title` is the axis' title, `row_height` pixels a row.
 
 load table.'.set'
 data = table.'.tsv'

@@ -23,6 +23,7 @@ class Commcost(CMakePackage):
     depends_on("mpi@3.1:")
     depends_on("hwloc", when="+hwloc")
     depends_on("gnuplot", type="run")
+    depends_on("python@3.6:", type="run")
 
     def cmake_args(self):
         return [

@@ -26,6 +26,7 @@ import pytest
 from accuracy import binomial_at_most, cases
 from mpi_run import read_tsv, run_raw
 
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 A_SIDE = 10
 CALLS, MODEL_CALLS = 1000, 400
 MOST_ALARMS, LEAST_CAUGHT = 0.03, 0.90
@@ -149,7 +150,7 @@ def compare(built):
     """One call: whether it alarmed, its rows, and those of them that are called slower or
     faster."""
     def call(base, new, *options):
-        done = subprocess.run([built("run_scripts/bench_compare/bench_compare"), *options, "--base",
+        done = subprocess.run([os.path.join(TOP, "run_scripts/bench_compare"), *options, "--base",
                                *base, "--new", *new], capture_output=True, text=True, check=False)
         assert done.returncode in (0, 1), done.stderr
         rows = read_tsv(done.stdout)

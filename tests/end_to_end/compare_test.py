@@ -109,8 +109,8 @@ class Comparer:
 
 
 @pytest.fixture
-def made(built, tmp_path):
-    return Comparer(built("run_scripts/bench_compare/bench_compare"), str(tmp_path))
+def made(source, tmp_path):
+    return Comparer(os.path.join(source, "run_scripts/bench_compare"), str(tmp_path))
 
 
 def verdicts(rows):
@@ -470,48 +470,70 @@ def test_end_mark_of_several(made):
     assert "the new side has no complete launch" in made.refused(base, new)
 
 
-# ---- settings: options that change what a number is ----------------------------------------------
+# ---- metadata: what differs between results ------------------------------------------------------
+
+ALIKE = """# nodes: 1
+# processor: A
+# mpi_library: MPICH 4
+# mpi_variable: UCX_TLS=self
+# timer: monotonic
+# max-time: 1
+# estimator: median
+# check: no
+# inner: auto
+# sizes-of-the-future: 1
+# local: 10
+# date: today
+"""
+
 
 @pytest.fixture
-def warnings(made):
-    """The warnings of launches with these settings in turn, which are lines of metadata."""
-    def side(name, settings):
-        return made.launches(name, (
+def sides(made):
+    """Both sides' folders: launches with this metadata in turn."""
+    def write(base, new):
+        return [made.launches(name, (
             result(rows_of(made.chance)).replace("# ranks", lines + "# ranks")
-            for lines in settings))
-
-    def found(base, new):
-        text = made.compare(side("base", base), side("new", new))
-        return [line for line in text.splitlines() if "was measured with" in line]
-    return found
+            for lines in metadata)) for name, metadata in (("base", base), ("new", new))]
+    return write
 
 
-@pytest.mark.parametrize("name, value, other", [
-    ("start", "barrier", "window"), ("timer", "monotonic", "MPI_Wtime"),
-    ("estimator", "median", "mean")])
-def test_settings_differ(warnings, name, value, other):
-    """One warning each, which names what differs, and where."""
-    plain = "# start: barrier\n# timer: monotonic\n# estimator: median\n"
-    changed = plain.replace(value, other)
-    assert changed != plain
-    said, = warnings([plain] * 6, [changed] * 6)
-    assert f"base/runs/1/bench.tsv was measured with --{name}={value}, " in said
-    assert f"new/runs/1/bench.tsv with --{name}={other}" in said
+def changed(key, value):
+    text = re.sub(f"# {key}: .*", f"# {key}: {value}", ALIKE)
+    assert text != ALIKE
+    return text
 
 
-def test_settings_differ_within_a_side(warnings):
-    barrier = "# start: barrier\n"
-    assert len(warnings([barrier] * 5 + ["# start: window\n"], [barrier] * 6)) == 1
+@pytest.mark.parametrize("key", ["nodes", "estimator", "check", "inner", "sizes-of-the-future"])
+def test_what_changes_the_measurement(made, sides, key):
+    """Refused, in one line that names both files; with --force a warning."""
+    paths = sides([ALIKE] * 6, [changed(key, "2")] * 6)
+    for said in (made.refused(*paths), made.compare(*paths, "--force")):
+        assert re.search(f"base/runs/1/bench.tsv .*{key}.*new/runs/1/bench.tsv .*2", said), said
+    assert "--force" in made.refused(*paths)
+    assert made.compare(*paths, "--force").count("# warning:") == 1
 
 
-def test_settings_that_are_keys(warnings):
-    """msgrate_rma's --sync says which rows there are."""
-    assert warnings(["# sync: all\n"] * 6, ["# sync: fence\n"] * 6) == []
+@pytest.mark.parametrize("key", ["processor", "mpi_library", "mpi_variable", "timer", "max-time"])
+def test_what_may_be_compared(made, sides, key):
+    """What the comparison may be about is one warning."""
+    text = made.compare(*sides([ALIKE] * 6, [changed(key, "other")] * 6))
+    said, = re.findall("# warning: (.*)", text)
+    assert re.search(f"{key}.*other.*differences may come from that", said)
 
 
-def test_settings_are_the_same(warnings):
-    """What doesn't say, as older results, doesn't differ."""
-    assert warnings(["# start: window\n", ""] * 3, ["", "# start: window\n"] * 3) == []
+@pytest.mark.parametrize("key", ["local", "date"])
+def test_what_may_differ(made, sides, key):
+    assert "# warning:" not in made.compare(*sides([ALIKE] * 6, [changed(key, "other")] * 6))
+
+
+def test_differences_within_a_side(made, sides):
+    assert "estimator" in made.refused(*sides([ALIKE] * 5 + [changed("estimator", "mean")],
+                                              [ALIKE] * 6))
+
+
+def test_nothing_said(made, sides):
+    """What says nothing, as older results, doesn't differ."""
+    assert "# warning:" not in made.compare(*sides([ALIKE, ""] * 3, ["", ALIKE] * 3))
 
 
 # ---- usage ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 import shutil
 import statistics
 import struct
+import sys
 import xml.dom.minidom
 
 import pytest
@@ -83,14 +84,17 @@ class Usage:
             assert done.stdout == ""
             assert re.search(rf"^{re.escape(script)}: [^\n]+\n$", done.stderr)
             assert named in done.stderr
-        assert "usage: " + script in results.script(script, "--help").stdout
+        assert "Usage: " + script in results.script(script, "--help").stdout
 
     def test_nothing_to_draw(self, results):
         (results.folder / "empty").mkdir()
         for script in ("plot.sh", "report.sh"):
-            assert "no results" in results.script(script, "empty", status=1).stderr
+            assert "no results" in results.script(script, "empty", status=2).stderr
         results.write("other", "x", "not\ta\tresult\n1\t2\t3\n")
-        assert "left out" in results.script("plot.sh", "other", status=1).stderr
+        assert "no results" in results.script("plot.sh", "other", status=2).stderr
+        results.add("other", "syncbench")
+        assert "other/x.tsv: not a result of a benchmark, left out" in results.script(
+            "plot.sh", "other").stderr
 
     def test_default_places(self, results):
         path = results.add("result", "syncbench")
@@ -308,8 +312,8 @@ class Html:
 
     def __init__(self, results, *names, environment=None):
         path = results.folder / "page.html"
-        self.said = results.script("report.sh", f"--output={path}", *names, environment={
-            "BENCH_COMPARE": "/nonexistent", **(environment or {})}).stderr
+        self.said = results.script("report.sh", f"--output={path}", *names,
+                                   environment=environment).stderr
         self.text = path.read_text(encoding="utf-8")
         assert self.text.startswith("<!DOCTYPE html>\n")
         self.document = xml.dom.minidom.parseString(self.text.split("\n", 1)[1].encode())
@@ -416,7 +420,7 @@ class Page:
             assert cells["overhead base"] == str(row[4])
             assert cells["launches"] == "3"
             assert sorted(cells["status"].split(", ")) == sorted({row[-1], "budget"})
-        assert "bench_compare was not found" in page.text_of("comparison")
+        assert "Nothing can be compared" in page.text_of("comparison")
 
     def test_long_tables_are_closed(self, results):
         results.add("new", "pingpong", rows=[["single", "put", "all", 1, n, 1, n, n, n, n, n, 1,
@@ -462,8 +466,9 @@ class Page:
     def test_without_gnuplot(self, results):
         tools = results.folder / "tools"
         tools.mkdir()
-        for tool in "sh awk sed grep cat cp mkdir mktemp rm basename dirname tr env".split():
+        for tool in ("sh", "dirname"):
             (tools / tool).symlink_to(shutil.which(tool))
+        (tools / "python3").symlink_to(sys.executable)
         results.add("new", *ALL)
         path = {"PATH": str(tools)}
         page = Html(results, "new", environment=path)
@@ -475,25 +480,50 @@ class Page:
         assert "gnuplot-nox" in done.stderr
 
     def test_comparison(self, results):
-        results.add("new", "syncbench")
-        results.add("old", "syncbench")
-        verdicts = (("a", 1.5, "same"), ("b", -30, "faster"), ("c", 12, "slower"),
-                    ("d<&>", 100, "slower"), ("e", 50, "can't tell"), ("f", "NA", "missing"))
-        table = "".join(f"syncbench\t{key}\tsync_us\t1\t2\t{change}\t1\t2\t0.001\t{verdict}\n"
-                        for key, change, verdict in verdicts)
-        compare = results.folder / "compare"
-        compare.write_text("#!/bin/sh\n[ \"$1 $2\" = 'old new' ] || exit 2\ncat <<'END'\n"
-                           "# warning: <few> launches\nbenchmark\tkeys\tquantity\tbase\tnew\t"
-                           "change_pct\tchange_lo_pct\tchange_hi_pct\tp_value\tverdict\n"
-                           f"{table}END\nexit 1\n")
-        compare.chmod(0o755)
-        page = Html(results, "new", "old", environment={"BENCH_COMPARE": str(compare)})
+        """Ten launches a side: rows that got slower come first, the largest change first."""
+        factors = {"sync all": 1.5, "ring": 1.1, "a<&>b": 0.5, "lost": 1}
+        roles = {"run": "key", "sync": "key", "neighbours": "key", "ranks": "key",
+                 "sync_us": "less"}
+        roles = " ".join(f"{name}={roles.get(name, 'info')}" for name in ["run", *SYNC])
+        for name, changed in (("old", False), ("new", True)):
+            rows = [[run, *row[:5], row[5] * (1 + run / 1000) *
+                     (factors[row[0]] if changed else 1), *row[6:]]
+                    for run in range(1, 11)
+                    for row in [*SYNC_ROWS, ["lost", 1, 4, 0.1, 1.1, 1.0, 0.9, 1.2, "ok"]]
+                    if not (changed and row[0] == "lost")]
+            results.write(name, "syncbench", tsv(
+                "syncbench", ["run", *SYNC], rows,
+                metadata={"columns": roles, "kernel": f"<{name}>"}))
+        page = Html(results, "new", "old")
         part = page.part("comparison")
-        changed, others = part.getElementsByTagName("table")
-        keys = [[text_of(row.getElementsByTagName("td")[1])
-                 for row in rows.getElementsByTagName("tr")[1:]] for rows in (changed, others)]
-        assert keys == [["d<&>", "c", "f", "b"], ["e", "a"]]
+        changed, = part.getElementsByTagName("table")
+        place = [text_of(cell) for cell in changed.getElementsByTagName("th")].index("sync")
+        keys = [text_of(row.getElementsByTagName("td")[place])
+                for row in changed.getElementsByTagName("tr")[1:]]
+        assert keys == ["sync all", "ring", "ring", "lost", "a<&>b"]
         shown = [text_of(node) for node in part.getElementsByTagName("span")]
-        assert shown[0] == "slower: 2"
-        assert sorted(shown) == ["can't tell: 1", "faster: 1", "missing: 1", "same: 1", "slower: 2"]
-        assert "<few> launches" in text_of(part)
+        assert shown == ["slower: 3", "missing: 1", "faster: 1"]
+        assert text_of(changed).count("slower") == 3
+        assert "kernel is <old> in" in text_of(part)
+
+    def test_what_must_not_be_compared(self, results):
+        columns = " ".join(f"{name}={'less' if name == 'sync_us' else 'key' if name in SYNC[:3] else 'info'}"
+                           for name in SYNC)
+        for name, check in (("old", "no"), ("new", "yes")):
+            results.write(name, "syncbench", tsv("syncbench", SYNC, SYNC_ROWS, metadata={
+                "columns": columns, "check": check}))
+        part = Html(results, "new", "old").part("comparison")
+        assert re.search("Nothing can be compared: .*--check=no.*--check=yes", text_of(part))
+        assert not part.getElementsByTagName("table")
+
+    def test_what_did_not_change(self, results):
+        """Is in a closed part."""
+        columns = " ".join(f"{name}={'key' if name in SYNC[:3] else 'less' if name == 'sync_us' else 'info'}"
+                           for name in SYNC)
+        for name in ("old", "new"):
+            results.write(name, "syncbench", tsv("syncbench", SYNC, SYNC_ROWS,
+                                                 metadata={"columns": columns}))
+        part = Html(results, "new", "old").part("comparison")
+        closed, = part.getElementsByTagName("details")
+        assert text_of(closed.getElementsByTagName("summary")[0]) == "Same, or can't tell: 4 rows"
+        assert not closed.hasAttribute("open")

@@ -410,6 +410,17 @@ class Resume:
         assert lost in ((0,) if name == "SIGUSR1" else (0, 1))
         assert_goes_on(suite, before, f"--resume={suite.results}")
 
+    def test_ignored_signals(self, suite):
+        """What nohup has ignored doesn't end a suite."""
+        process = subprocess.Popen(
+            ["nohup", *suite.line("--benchmarks=halo", "--runs=1",
+                                  "--options=all: --rows=4 --pause=0.2")],
+            env=suite.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE)
+        await_file(suite.environment["STARTED"])
+        process.send_signal(signal.SIGHUP)
+        assert "1 of 1 launches have their result" in said_by(process, 0)
+
     @pytest.mark.parametrize("limit", [[], ["--limit=1"]], ids=["signal", "limit"])
     def test_ranks_outlive_their_launcher(self, suite, limit):
         """Open MPI's have process groups of their own. A launch that is ended, by a signal or by
@@ -690,21 +701,23 @@ class Report:
                 (folder / name / f"runs/{run + 1}").mkdir(parents=True)
             (folder / name / "syncbench.tsv").write_text("# date: x\n" + text)
             said[name] = report_of(folder / name).stdout
-        assert "| barrier | NA | 1.5 | 1 | 2 | ok |" in said["one"]
-        assert said["one"] == said["single"]
-        assert "| barrier (run 2) | NA | 1.5 | 1 | 2 | ok |" in said["two"]
+        assert "| barrier | 1.5 | 1 to 2 | NA | NA | ok |" in said["one"]
+        assert said["one"].split("\n", 1)[1] == said["single"].split("\n", 1)[1]
+        assert "medians over 2 launches" in said["two"]
+        assert "| barrier | 1.5 | 1.5 | NA | NA | 2 | ok |" in said["two"]
 
     def test_what_is_missing_is_said(self, tmp_path):
         folder = tmp_path / "a folder"
         folder.mkdir()
-        for name in ("syncbench", "mine"):
+        for name, header in (("syncbench", "sync\tneighbours\tsync_us\tstatus\n"),
+                             ("mine", "sync\tstatus\n")):
             (folder / (name + ".tsv")).write_text(
-                "# schema: 2\n# warning: late by 3 us\n# warning: late by 4 us\n"
-                "sync\tstatus\nbarrier\tok\n")
+                "# schema: 2\n# warning: late by 3 us\n# warning: late by 4 us\n" + header +
+                "\t".join(["barrier", "NA", "1", "ok"][-header.count("\t") - 1:]) + "\n")
         done = report_of(folder)
-        assert re.search(r"(?m)^- .*syncbench.*: the result was cut off", done.stdout)
-        assert re.search(r"(?m)^- .*syncbench \(2 times\): late by 3 us "
-                         r"\(and with 1 other number\)$", done.stdout)
+        assert re.search(r"(?m)^- the result was cut off .* \(syncbench\)$", done.stdout)
+        assert re.search(r"(?m)^- late by 3 us \(and with 1 other number\) "
+                         r"\(syncbench \(2 times\)\)$", done.stdout)
         assert "## Work that fits" not in done.stdout
-        assert done.stderr == ("report_text.sh: mine.tsv: left out, it isn't named as run_suite.sh "
-                               "names results\n")
+        assert done.stderr == (f"report_text.sh: {folder}/mine.tsv: not a result of a benchmark, "
+                               "left out\n")

@@ -1,0 +1,28 @@
+"""python3 run_scripts/commcost COMMAND [OPTION]...: what the scripts beside this folder start."""
+
+import importlib
+import os
+import sys
+
+# This file's folder is where Python looks for modules; the package lies beside it.
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the folder may be another user's
+
+# What a script is called, its module and function.
+COMMANDS = {"compare": ("bench_compare", "compare", "main"),
+            "plot": ("plot.sh", "plot", "main"),
+            "report": ("report.sh", "report", "main"),
+            "report_text": ("report_text.sh", "report", "text_main"),
+            "suite": ("run_suite.sh", "suite", "main"),
+            "summarize": ("summarize.sh", "summarize", "main")}
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        sys.exit(f"usage: python3 run_scripts/commcost {'|'.join(COMMANDS)} [OPTION]...")
+    program, module, function = COMMANDS[sys.argv[1]]
+    entry = getattr(importlib.import_module("commcost." + module), function)
+    importlib.import_module("commcost.command").run(program, entry, sys.argv[2:])
+
+
+main()

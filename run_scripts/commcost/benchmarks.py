@@ -1,0 +1,378 @@
+"""What is to know of each benchmark: what tells its rows apart, what they measure, how to read it,
+and its pictures.
+
+A file's kind is its benchmark, but for overlap: `overlap` is of the size that takes the cutoff
+time, `overlap_COLLECTIVE_sweep` of many sizes.
+"""
+
+import re
+import typing
+
+# The units of columns whose names have none.
+UNITS = {"overhead": "us", "elements": "elements"}
+
+_SUFFIXES = {"ns": "ns", "us": "us", "s": "s", "bytes": "bytes", "pct": "%", "mbs": "MB/s"}
+
+
+def unit_of(quantity):
+    """The unit of a column, by its name; empty if none is known."""
+    if quantity in UNITS:
+        return UNITS[quantity]
+    if quantity.endswith("_per_s"):
+        return "1/s"
+    if quantity.endswith("(%)"):
+        return "%"
+    return _SUFFIXES.get(re.sub(".*_", "", quantity), "") if "_" in quantity else ""
+
+
+def kind_of(result, first):
+    """The kind of a results.Result by its benchmark's name (None without metadata), its columns,
+    and the cells of its first row by column; None if it is of no benchmark."""
+    name, header = result.benchmark, result.header
+    if name is not None and re.fullmatch(FOREIGN, name):
+        BENCHMARKS.setdefault(name, foreign_entry(name, result))
+    if "collective" in header and "model" in header and first:
+        collective = re.sub("[^A-Za-z0-9_]", "_", first["collective"])
+        is_sweep = first["model"] == "data" and first.get("elements") != "NA"
+        return f"overlap_{collective}_sweep" if is_sweep else "overlap"
+    if name is not None:
+        return name if name in BENCHMARKS else None
+    for columns, kind in ((("avail(%)",), "mpi_overhead"),
+                          (("rate_per_s", "synchronisation"), "msgrate_rma"),
+                          (("rate_per_s",), "msgrate"), (("arrangement",), "pingpong"),
+                          (("sync_us", "neighbours"), "syncbench"), (("method", "local"), "halo"),
+                          (("added_ns",), "monitor_overhead")):
+        if all(column in header for column in columns):
+            return kind
+    return None
+
+
+def in_order(kinds):
+    """Kinds in the order in which they are shown."""
+    order = list(BENCHMARKS)
+    return sorted(kinds, key=lambda kind: (order.index(entry_of(kind).kind), kind))
+
+
+def entry_of(kind):
+    """The Benchmark of a kind."""
+    return BENCHMARKS[kind if kind in BENCHMARKS else "overlap_sweep"]
+
+
+def keys_of(kind, rows):
+    """What tells a kind's rows apart, pairs of a column and its heading: what its entry says, and
+    the setting where a suite varied some."""
+    varied = any("setting" in row for row in rows)
+    return ((("setting", "setting"),) if varied else ()) + tuple(entry_of(kind).keys)
+
+
+def collective_of(kind):
+    """The collective of a kind overlap_COLLECTIVE_sweep."""
+    return kind[len("overlap_"):-len("_sweep")]
+
+
+# ---- what an entry is made of --------------------------------------------------------------------
+
+class Quantity(typing.NamedTuple):
+    """A column that was measured, its heading in tables, and the columns of its interval."""
+
+    column: str
+    heading: str
+    low: str = ""
+    high: str = ""
+
+
+class Key(typing.NamedTuple):
+    """A column that tells lines, rows or panels of a picture apart; % in the text is its value. An
+    optional one is left out of a label where it tells nothing apart."""
+
+    column: str
+    text: str = "%"
+    optional: bool = False
+
+
+class Panel(typing.NamedTuple):
+    """A panel of a picture: lines over x, or without it rows of dots.
+
+    name       of its table; the picture's program has it
+    y, lo, hi  columns
+    series     Keys that make the label of a line or row
+    pages      Keys that tell panels apart (rows only)
+    keep       by column the values that rows must have one of, if any row has
+    prefer     (column, value): only rows with this value, or if none has with the first
+    scale      "percent", or "": logarithmic where the largest value is log_from times the least
+    gap        least distance of two labels, as a share of the panel's height
+    most       at most so many series
+    """
+
+    name: str
+    y: str
+    lo: str = ""
+    hi: str = ""
+    series: tuple = ()
+    pages: tuple = ()
+    x: str = ""
+    x_factor: float = 1
+    y_factor: float = 1
+    keep: dict = {}
+    prefer: tuple = ()
+    scale: str = ""
+    log_from: float = 50
+    gap: float = 0.06
+    most: int = 10
+
+
+class Picture(typing.NamedTuple):
+    """A picture: its file's name, its program in run_scripts/plots, what it shows in words, and
+    variables for the program."""
+
+    name: str
+    program: str
+    caption: str
+    panels: tuple
+    variables: dict = {}
+
+
+class Benchmark(typing.NamedTuple):
+    """A benchmark, as reports show it. `pictures` makes its Pictures of a kind and its rows, which
+    are cells by column."""
+
+    kind: str
+    heading: str
+    text: str
+    keys: tuple        # (column, heading)
+    quantities: tuple  # Quantity
+    pictures: typing.Callable
+
+
+def time_of(name, heading, unit="us"):
+    """The Quantity of a column NAME_UNIT with its interval."""
+    return Quantity(f"{name}_{unit}", heading, f"{name}_lo_{unit}", f"{name}_hi_{unit}")
+
+
+def count_distinct(rows, column):
+    return len({row.get(column, "NA") for row in rows})
+
+
+# ---- pictures ------------------------------------------------------------------------------------
+
+def overlap_pictures(_, __):
+    panel = Panel("overlap", "overlap_pct", "overlap_lo_pct", "overlap_hi_pct",
+                  (Key("collective"),), scale="percent", most=40)
+    return [Picture("overlap", "overlap", "overlap of each collective operation", (panel,))]
+
+
+def sweep_pictures(kind, _):
+    series, name = (Key("collective"),), collective_of(kind)
+    return [Picture(kind, "overlap_sweep", f"overlap and time of {name} over size", (
+        Panel("overlap", "overlap_pct", "overlap_lo_pct", "overlap_hi_pct", series,
+              x="size_bytes", scale="percent"),
+        Panel("time", "ref_us", "ref_lo_us", "ref_hi_us", series, x="size_bytes", log_from=20)),
+        {"collective": name})]
+
+
+def overhead_pictures(_, __):
+    series = (Key("direction"), Key("pair", "pair %", optional=True))
+    return [Picture("mpi_overhead", "mpi_overhead",
+                    "host overhead and availability over message size", (
+                        Panel("overhead", "overhead", "overhead_lo_us", "overhead_hi_us", series,
+                              x="msgsize", log_from=20, gap=0.065),
+                        Panel("available", "avail(%)", "avail_lo_pct", "avail_hi_pct", series,
+                              x="msgsize", scale="percent", gap=0.085)))]
+
+
+def rate_pictures(kind, rows):
+    flush, ranks = Key("cache_size", "flush %", True), Key("job_size", "% ranks", True)
+    if kind == "msgrate":
+        title, caption = "How fast messages go", "message rate by pattern"
+        series = (Key("pattern"), flush, ranks)
+    else:
+        title = "How fast MPI_Put and MPI_Get go"
+        caption = "rate of one-sided transfers by pattern and synchronisation"
+        series = (Key("transfer"), Key("synchronisation"), Key("pattern"),
+                  Key("threads", "% threads", True), flush, ranks)
+    rate = ("rate", "rate_per_s", "rate_lo_per_s", "rate_hi_per_s")
+    over_sizes = count_distinct(rows, "nbytes") > 3
+    if over_sizes:
+        series += (Key("nmsgs", "% messages", True), Key("npeers", "% peers", True))
+        panel = Panel(*rate, series, x="nbytes", log_from=20)
+    else:
+        panel = Panel(*rate, series, (Key("nbytes", "messages of % bytes"),
+                                      Key("nmsgs", "% to each peer"), Key("npeers", "peers: %")),
+                      y_factor=1e-6, most=40)
+    return [Picture(kind, "msgrate", caption, (panel,),
+                    {"title_of": f"{title}, after the caches were flushed",
+                     "over_sizes": int(over_sizes)})]
+
+
+def pingpong_pictures(_, rows):
+    def picture(name, caption, title, quantity_title, size_title, panel):
+        return Picture(f"pingpong_{name}", "pingpong", caption, (panel,),
+                       {"title_of": title, "quantity_title": quantity_title,
+                        "size_title": size_title})
+
+    latency = ("pingpong", "latency_us", "latency_lo_us", "latency_hi_us")
+    series = (Key("pattern"), Key("sync", optional=True))
+    single = ("arrangement", "single")
+    whole = {"pattern": ("put", "get", "MPI Send")}
+    pieces = {"pattern": ("many put", "many get", "strided many put", "strided many get"),
+              "sync": ("all",)}
+    made = [
+        picture("latency", "latency over size", "What a transfer takes, synchronisation included",
+                "latency (µs)", "data (bytes)",
+                Panel(*latency, series, x="ndata", x_factor=8, keep=whole, prefer=single,
+                      log_from=20)),
+        picture("bandwidth", "bandwidth over size",
+                "The bandwidth of a transfer, synchronisation included",
+                "bandwidth (MB/s; MB = 2^20 bytes)", "data (bytes)",
+                Panel("pingpong", "bwidth_mbs", series=series, x="ndata", x_factor=8, keep=whole,
+                      prefer=single, log_from=20))]
+    if any(row.get("pattern") in ("many put", "many get") for row in rows):
+        made.append(picture(
+            "pieces", "time of a transfer in pieces", "The largest transfer, cut into pieces",
+            "time for all pieces (µs)", "size of a piece (bytes)",
+            Panel(*latency, series, x="blksize", x_factor=8, keep=pieces, prefer=single,
+                  log_from=20)))
+    return made
+
+
+def sync_pictures(_, __):
+    panel = Panel("sync", "sync_us", "sync_lo_us", "sync_hi_us",
+                  (Key("sync"), Key("neighbours", "% neighbours", True),
+                   Key("ranks", "% ranks", True)), most=60)
+    return [Picture("syncbench", "syncbench", "time of a synchronisation by kind", (panel,))]
+
+
+def halo_pictures(_, rows):
+    latency = ("halo", "latency_us", "latency_lo_us", "latency_hi_us")
+    method = (Key("method"), Key("sync", optional=True))
+    over_sizes = count_distinct(rows, "local") > 4
+    if over_sizes:
+        panel = Panel(*latency, method + (Key("dims", optional=True),), x="ndata", x_factor=8,
+                      most=12)
+    else:
+        panel = Panel(*latency, method, (Key("local", "box of % doubles"),
+                                         Key("dims", "% processes", True),
+                                         Key("ndata", "% values sent")), most=20)
+    return [Picture("halo", "halo", "time of a halo swap by method and size", (panel,),
+                    {"over_sizes": int(over_sizes)})]
+
+
+def monitor_pictures(_, __):
+    panel = Panel("added", "added_ns", "added_lo_ns", "added_hi_ns", (Key("call"),),
+                  (Key("mode", "monitor %"),), most=60)
+    return [Picture("monitor_overhead", "monitor_overhead", "added time by call", (panel,))]
+
+
+# ---- other programs' outputs ---------------------------------------------------------------------
+
+FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how their benchmarks are called (foreign.py)
+_SIZES = ("size_bytes", "nbytes", "msgsize")
+
+
+def foreign_entry(name, result):
+    """An entry made of what a result says of its columns."""
+    size = next((column for column in _SIZES if column in result.keys), None)
+    quantities = [Quantity(column, column) for _, column, _ in result.quantities()]
+    series = tuple(Key(column, "%" if column in ("test", "pattern") else column + " %", place > 0)
+                   for place, column in enumerate(result.keys) if column != size)
+
+    def pictures(kind, _):
+        title = {"title_of": f"{kind}: {result.value('version') or 'another program'}",
+                 "size_title": "size (bytes)"}
+        return [Picture(f"{kind}_{re.sub('[^a-z0-9]+', '_', quantity.column)}", "over_sizes",
+                        f"{quantity.column} over size",
+                        (Panel("sizes", quantity.column, series=series or (Key("size_bytes", kind),),
+                               x=size, log_from=20),),
+                        {**title, "quantity_title": quantity.column})
+                for quantity in quantities] if size else []
+
+    return Benchmark(name, f"Another program: {name}",
+                     "What another program printed. Its methods are others than ours: compare it "
+                     "with itself only.",
+                     tuple((column, column) for column in result.keys), tuple(quantities), pictures)
+
+
+# ---- the benchmarks ------------------------------------------------------------------------------
+
+_OVERLAP = """Overlap is the share of an operation's own time in which the processor can do other
+work between starting the operation and waiting for it, without making it take longer. 0 % means
+that nothing is gained by starting early."""
+
+_OVERLAP_QUANTITIES = (time_of("ref", "time without work (µs)"),
+                       time_of("overlap", "overlap (%)", "pct"))
+
+_RATE_QUANTITIES = (time_of("rate", "rate (1/s)", "per_s"),
+                    Quantity("total_rate_per_s", "of all processes (1/s)"),
+                    time_of("iter", "iteration (µs)"))
+
+_RATE_KEYS = (("job_size", "processes"), ("npeers", "peers"), ("nmsgs", "messages to each"),
+              ("nbytes", "size (bytes)"), ("cache_size", "flush (bytes)"), ("ppn", "peers apart"))
+
+BENCHMARKS = {entry.kind: entry for entry in (
+    Benchmark(
+        "overlap", "Work that fits under each operation",
+        _OVERLAP + """ Each operation is measured at the size from which it takes about a
+millisecond, or at the largest (status max-size). More is better.""",
+        (("collective", "collective"), ("model", "model")),
+        (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES), overlap_pictures),
+    Benchmark(
+        "overlap_sweep", "Overlap over sizes",
+        _OVERLAP + """ Above the overlap (more is better), below the time of the operation without
+work (less is better).""",
+        (("collective", "collective"), ("size_bytes", "size (bytes)")), _OVERLAP_QUANTITIES,
+        sweep_pictures),
+    Benchmark(
+        "mpi_overhead", "What a message takes of the processor",
+        """The host overhead is the time for which sending or receiving a message keeps the
+processor busy (less is better); what is available is the rest of the transfer time, free for other
+work (more is better). For small messages on one node read the availability as a lower bound.""",
+        (("direction", "direction"), ("pair", "pair"), ("msgsize", "size (bytes)")),
+        (Quantity("overhead", "overhead (µs)", "overhead_lo_us", "overhead_hi_us"),
+         time_of("transfer", "transfer (µs)"),
+         Quantity("avail(%)", "available (%)", "avail_lo_pct", "avail_hi_pct")),
+        overhead_pictures),
+    Benchmark(
+        "msgrate", "How fast messages go",
+        """Messages that a process sends and receives in a second, after a computation has emptied
+its caches of MPI, in four patterns of real programs. More is better. Small loops with warm caches
+show several times as much.""",
+        (("pattern", "pattern"), *_RATE_KEYS), _RATE_QUANTITIES, rate_pictures),
+    Benchmark(
+        "msgrate_rma", "How fast MPI_Put and MPI_Get go",
+        """The same with one-sided transfers, by synchronisation. All synchronisation is in the
+time, so few messages show what it costs. More is better.""",
+        (("pattern", "pattern"), ("synchronisation", "synchronisation"), ("transfer", "transfer"),
+         ("threads", "threads"), *_RATE_KEYS), _RATE_QUANTITIES, rate_pictures),
+    Benchmark(
+        "pingpong", "What a transfer takes",
+        """Latency is the time of a transfer one way (less is better), bandwidth the data over it
+(more is better). A put or get counts until both sides know of it: with all by a barrier, with
+images by a notification of the partner alone; MPI Send needs neither.""",
+        (("arrangement", "arrangement"), ("pattern", "pattern"), ("sync", "synchronisation"),
+         ("count", "blocks"), ("blksize", "doubles in a block"), ("stride", "stride"),
+         ("ndata", "doubles")),
+        (time_of("latency", "latency (µs)"), Quantity("bwidth_mbs", "bandwidth (MB/s)")),
+        pingpong_pictures),
+    Benchmark(
+        "syncbench", "What synchronisation costs",
+        """What one synchronisation takes beyond the work it separates. Sync all and barriers make
+everyone wait for everyone, pairs, rings and grids only neighbours; for lock and critical it is an
+acquisition with all processes contending. Less is better.""",
+        (("sync", "synchronisation"), ("neighbours", "neighbours"), ("ranks", "processes")),
+        (time_of("sync", "time (µs)"), Quantity("ref_us", "delay (µs)"),
+         Quantity("loop_us", "delay and synchronisation (µs)")), sync_pictures),
+    Benchmark(
+        "halo", "What a halo swap takes",
+        """The time in which each process swaps the six faces of its box with its neighbours, by
+the way they are carried. Less is better. Compare methods within one box.""",
+        (("method", "method"), ("sync", "synchronisation"), ("dims", "processes"),
+         ("local", "box"), ("ndata", "doubles sent")),
+        (time_of("latency", "time (µs)"), Quantity("bwidth_mbs", "bandwidth (MB/s)")),
+        halo_pictures),
+    Benchmark(
+        "monitor_overhead", "What monitoring adds to a call",
+        """The nanoseconds that libmpirtmon adds to a call while it is only loaded (off) and with
+everything monitored (on). Less is better.""",
+        (("call", "calls"), ("mode", "monitor")),
+        (Quantity("direct_ns", "without (ns)"), Quantity("monitored_ns", "with (ns)"),
+         time_of("added", "added (ns)", "ns")), monitor_pictures))}

@@ -1,0 +1,102 @@
+"""Command lines: options as the benchmarks have them, and errors of one line."""
+
+import argparse
+import os
+import re
+import sys
+
+from commcost import __version__
+
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
+ERROR_MAX = 500  # letters
+
+
+class UsageError(Exception):
+    """Wrong usage: one line that names the option, its value and what would do."""
+
+
+def plain(text):
+    """The text as one line that a terminal can show: control characters become spaces, what isn't
+    UTF-8 question marks."""
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return re.sub("[\x00-\x1f\x7f-\x9f]", " ", text).replace("\ufffd", "?")
+
+
+def complain(program, text):
+    """Writes a line to stderr."""
+    print(f"{program}: {plain(str(text)):.{ERROR_MAX}}", file=sys.stderr)
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Writes --name=VALUE."""
+
+    def __init__(self, prog):
+        super().__init__(prog, max_help_position=10, width=78)
+
+    def _format_action_invocation(self, action):
+        names = ", ".join(action.option_strings)
+        if action.option_strings and len(action.option_strings) == 1:
+            names = "    " + names  # where the short one would be
+        if action.nargs == 0 or not action.option_strings:
+            return names or super()._format_action_invocation(action)
+        return f"{names}={self._format_args(action, action.dest.upper())}"
+
+
+class Parser(argparse.ArgumentParser):
+    """Parses options; what is wrong is one line on stderr and exit status 2."""
+
+    def __init__(self, program, usage, description):
+        super().__init__(prog=program, usage=argparse.SUPPRESS, add_help=False,
+                         formatter_class=Formatter, description=f"Usage: {usage}\n\n{description}")
+        self._usage = usage
+        self.add_argument("-h", "--help", action="help", help="print this help and exit")
+        self.add_argument("--version", action="version", help="print the version and exit",
+                          version=f"{program} (commcost) {__version__}")
+
+    def parse_with_results(self, words, most):
+        """The options, and as `paths` one to `most` results."""
+        self.add_argument("paths", metavar="RESULTS", nargs="*", help="folders or files")
+        options = self.parse_args(words)
+        if not 1 <= len(options.paths) <= most:
+            what = f"{len(options.paths)} results" if options.paths else "which results?"
+            raise UsageError(f"{what}: use {self._usage}".replace("?:", "?"))
+        return options
+
+    def error(self, message):
+        complain(self.prog, message)
+        sys.exit(EXIT_USAGE)
+
+
+def percent(low, high):
+    """The type of an option in percent, with or without the sign."""
+    def parse(text):
+        number = text[:-1] if text.endswith("%") else text
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"'{text}': use a number from {low:g} to {high:g}")
+        return value
+    return parse
+
+
+def run(program, main, words=None):
+    """Calls main(words), which returns an exit status, and ends the program with it. What main
+    raises as UsageError becomes one line on stderr."""
+    # Whatever the user's language; names of files may be any bytes.
+    sys.stdout = open(sys.stdout.fileno(), "w", encoding="utf-8", errors="surrogateescape",
+                      closefd=False)
+    try:
+        status = main(sys.argv[1:] if words is None else words)
+        sys.stdout.flush()
+    except UsageError as error:
+        complain(program, error)
+        status = EXIT_USAGE
+    except BrokenPipeError:
+        # Who reads has enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = EXIT_FAILED
+    except KeyboardInterrupt:
+        status = 130
+    sys.exit(status)

@@ -1,0 +1,378 @@
+"""bench_compare: did something get slower? Compares two sides, each of several launches, row by
+row: by how much each quantity changed, with an interval and a verdict.
+
+Launches of one program differ by more than a launch's own interval says, so they, not samples, are
+what is compared: by the rank-sum test over launches. There are many rows, so the chance of a false
+alarm is held for the call as a whole (Holm).
+"""
+
+import math
+import typing
+
+from commcost import command, rank_test, settings
+from commcost.command import UsageError
+from commcost.launches import Launches
+from commcost.output import Column, Output, decimals, six_digits
+from commcost.results import PATH_SHOWN, ResultError
+
+PROGRAM = "bench_compare"
+BASE, NEW = 0, 1
+SIDES = ("base", "new")
+KEYS_MAX = 33  # names of keys, in all benchmarks
+
+SLOWER = "slower"         # or less of what there should be more of
+FASTER = "faster"
+SAME = "same"             # the change's whole interval is within the threshold
+CANT_TELL = "can't tell"
+FAILED = "failed"         # a new launch found wrong data
+MISSING = "missing"       # the base has values, the new side has none
+ADDED = "added"           # the other way round
+VERDICTS = (SLOWER, FASTER, SAME, CANT_TELL, FAILED, MISSING, ADDED)
+
+
+class Limits(typing.NamedTuple):
+    alpha: float          # chance of a false slower or faster in a call, 0 to 1
+    threshold_pct: float  # a smaller change doesn't matter
+    confidence: float     # of the intervals, 0 to 1
+
+
+class Change(typing.NamedTuple):
+    """How a quantity of a row changed."""
+
+    series: object
+    launches: tuple     # a side that have a value
+    base: typing.Optional[float]  # medians; None: no values
+    new: typing.Optional[float]
+    points: bool        # the change is in points, not in percent of the base
+    change_pct: typing.Optional[float]  # None: no values on a side, or the base is 0
+    interval: typing.Optional[rank_test.Interval]
+    p: typing.Optional[float]           # None: not tested
+    corrected_p: typing.Optional[float]
+    verdict: str
+
+
+# ---- changes -------------------------------------------------------------------------------------
+
+def estimate(series, base, new, limits):
+    """The Change of a series, from the values of both sides: all but what depends on other rows. A
+    change is the Hodges-Lehmann estimate over launches: of the ratio where all values are above 0,
+    else of the difference over the base's median. What is in percent (overlap_pct) changes by
+    points: from 10 to 12 % is 2, not 20."""
+    points = series.quantity.endswith(("_pct", "(%)"))
+    medians = rank_test.median(base.values), rank_test.median(new.values)
+    change = Change(series, (len(base.values), len(new.values)), *medians, points, None, None, None,
+                    None, CANT_TELL)
+    if new.failed:
+        change = change._replace(verdict=FAILED)
+    elif not new.values:
+        change = change._replace(verdict=MISSING)
+    elif not base.values:
+        change = change._replace(verdict=ADDED)
+    if not base.values or not new.values:
+        return change
+    value, interval = size_of_change(base.values, new.values, points, limits.confidence)
+    p = rank_test.rank_sum_p(base.values, new.values) if change.verdict == CANT_TELL else None
+    return change._replace(change_pct=value, interval=interval, p=p)
+
+
+def size_of_change(base, new, points, confidence):
+    """The change in percent or points, and its interval, each or None."""
+    if not points and min(base) > 0 and min(new) > 0:
+        shift = rank_test.rank_shift([math.log(value) for value in base],
+                                     [math.log(value) for value in new], confidence)
+
+        def scaled(value):
+            return 100 * math.expm1(value)
+    else:
+        shift = rank_test.rank_shift(base, new, confidence)
+        middle = rank_test.median(base)
+        if shift.interval is not None and shift.interval.low >= 0 >= shift.interval.high:
+            return 0.0, rank_test.Interval(0.0, 0.0)
+        # Of 0 or less a change has no size in percent.
+        if not points and middle <= 0:
+            return None, None
+
+        def scaled(value):
+            return value if points else 100 * value / middle
+    interval = shift.interval
+    if interval is not None:
+        interval = rank_test.Interval(scaled(interval.low), scaled(interval.high))
+    return scaled(shift.value), interval
+
+
+def judge(change, limits):
+    """The verdict on a row that was tested."""
+    sized = change.change_pct is not None
+    if sized:
+        matters = abs(change.change_pct) >= limits.threshold_pct and change.change_pct != 0
+    else:
+        # Any change from nothing to something is more than a share of it.
+        matters = change.new > 0
+    if change.corrected_p <= limits.alpha and matters:
+        up = not sized or change.change_pct > 0
+        return FASTER if up == change.series.more else SLOWER
+    interval = change.interval
+    if interval is not None and (-limits.threshold_pct <= interval.low and
+                                 interval.high <= limits.threshold_pct):
+        return SAME
+    return CANT_TELL
+
+
+def compare(launches, limits):
+    """The Changes of all series that have a value on either side."""
+    changes = []
+    for series in launches.series.values():
+        sides = [launches.values(series, side) for side in (BASE, NEW)]
+        for side in sides:
+            if len(side.values) > rank_test.LAUNCHES_MAX:
+                raise ResultError(f"more than {rank_test.LAUNCHES_MAX} launches a side of a row of "
+                                  f"{series.schema.benchmark:.60}: compare fewer")
+        if sides[BASE].values or sides[NEW].values or sides[NEW].failed:
+            changes.append(estimate(series, *sides, limits))
+    tested = [place for place, change in enumerate(changes) if change.p is not None]
+    for place, corrected in zip(tested, rank_test.holm([changes[i].p for i in tested])):
+        change = changes[place]._replace(corrected_p=corrected)
+        changes[place] = change._replace(verdict=judge(change, limits))
+    return changes
+
+
+def note_of_few_launches(changes, limits):
+    """What to do where no change in a row could be significant, were it the only one; None where
+    there is no such row."""
+    tested = [change for change in changes if change.p is not None]
+    hopeless = [change for change in tested
+                if len(tested) * rank_test.lowest_p(*change.launches) > limits.alpha]
+    if not hopeless:
+        return None
+    enough = next((count for count in range(1, rank_test.LAUNCHES_MAX + 1)
+                   if len(tested) * rank_test.lowest_p(count, count) <= limits.alpha), None)
+    hint = (f"at least {enough} launches a side" if enough
+            else "more launches a side than this program takes")
+    return hopeless[-1].launches, len(hopeless), len(tested), hint
+
+
+# ---- what may be compared ------------------------------------------------------------------------
+
+def differences(launches):
+    """Sentences about metadata that differs between results of a benchmark: a list of those that
+    change what is measured, and a list of all others."""
+    refused, named = [], []
+    for (benchmark, key), said in launches.said.items():
+        if len(said) < 2 or key in settings.OF_A_LAUNCH or key in settings.OF_THE_ROWS:
+            continue
+        first, other = said[:2]
+        if key in ("ranks", "nodes", "ranks_per_node"):
+            sentence = (f"{first.path:.{PATH_SHOWN}} ran on {first.value:.60} {key}, "
+                        f"{other.path:.{PATH_SHOWN}} on {other.value:.60}")
+        elif key in settings.OF_THE_SYSTEM - {"timer"}:
+            sentence = (f"{benchmark}: {key} is {first.value:.60} in {first.path:.{PATH_SHOWN}}, "
+                        f"{other.value:.60} in {other.path:.{PATH_SHOWN}}")
+        else:
+            sentence = (f"{first.path:.{PATH_SHOWN}} was measured with --{key}={first.value:.40}, "
+                        f"{other.path:.{PATH_SHOWN}} with --{key}={other.value:.40}")
+        into = named if key in settings.OF_THE_SYSTEM | settings.OF_THE_SAMPLING else refused
+        into.append(sentence)
+    return refused, named
+
+
+# ---- the result ----------------------------------------------------------------------------------
+
+def columns_of(changes):
+    """The columns: the benchmark, the keys of all benchmarks, then the comparison."""
+    def low_high(change, end):
+        return None if change.interval is None else getattr(change.interval, end)
+
+    def p_text(value):
+        return "NA" if value is None else f"{value:.3g}"
+
+    first = Column("benchmark", "key", lambda change: change.series.schema.benchmark)
+    last = [
+        Column("quantity", "key", lambda change: change.series.quantity),
+        Column("base", "info", lambda change: six_digits(change.base)),
+        Column("new", "info", lambda change: six_digits(change.new)),
+        Column("change_pct", "info", lambda change: decimals(change.change_pct, 2)),
+        Column("change_lo_pct", "info", lambda change: decimals(low_high(change, "low"), 2)),
+        Column("change_hi_pct", "info", lambda change: decimals(low_high(change, "high"), 2)),
+        Column("p_value", "info", lambda change: p_text(change.corrected_p)),
+        Column("verdict", "info", lambda change: change.verdict),
+        Column("better", "info", lambda change: "more" if change.series.more else "less"),
+        Column("change_in", "info", lambda change: "points" if change.points else "percent"),
+        Column("p_uncorrected", "info", lambda change: p_text(change.p)),
+        Column("base_launches", "info", lambda change: change.launches[BASE]),
+        Column("new_launches", "info", lambda change: change.launches[NEW]),
+    ]
+    names = {column.name for column in [first, *last]}
+    keys = []
+    for change in changes:
+        schema = change.series.schema
+        for key in schema.keys:
+            if key in names:
+                raise ResultError(f"{schema.benchmark:.100}: the key '{key:.100}' is called like a "
+                                  "column of the comparison")
+            if key not in keys:
+                keys.append(key)
+    if len(keys) > KEYS_MAX:
+        raise ResultError(f"the benchmarks have more than {KEYS_MAX} keys in all: compare fewer "
+                          "benchmarks at a time")
+
+    def cell_of(key):
+        return lambda change: dict(zip(change.series.schema.keys, change.series.keys)).get(key,
+                                                                                          "NA")
+    return [first, *(Column(key, "key", cell_of(key)) for key in keys), *last]
+
+
+def write(output, options, words, launches, changes, remarks):
+    """Writes all; returns the exit status."""
+    metadata = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
+    metadata += [("alpha", f"{options.alpha:g}"), ("threshold", f"{options.threshold:g}"),
+                 ("confidence", f"{options.confidence:g}"), ("format", options.format)]
+    output.begin(columns_of(changes), metadata, words)
+    for change in changes:
+        output.row(change)
+    for kind, text in remarks:
+        output.remark(kind, text)
+    counts = {verdict: sum(change.verdict == verdict for change in changes)
+              for verdict in VERDICTS}
+    parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    output.remark("summary", f"{parts}; {launches.count(BASE)} and {launches.count(NEW)} launches")
+    status = int(counts[SLOWER] + counts[FAILED] > 0)
+    if not output.end(status):
+        command.complain(PROGRAM, "output was lost: no space, or the file went away")
+        return command.EXIT_FAILED
+    return status
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+def parser():
+    made = command.Parser(
+        PROGRAM, f"{PROGRAM} [OPTION]... BASE NEW\n"
+        f"       {PROGRAM} [OPTION]... --base PATH... --new PATH...",
+        """Tells row by row what changed between two sets of launches of the same
+benchmarks: slower, faster, same, or can't tell. A path is a result, or a
+folder of results: PROGRAM.tsv with all launches in it, told apart by a
+column `run`, or runs/N/PROGRAM.tsv, one launch each.
+Exit status: 0 nothing got slower; 1 something did, or failed; 2 wrong
+usage, or results that can't be compared.""")
+    made.add_argument("--base", metavar="PATH...", help="files and folders of the side to compare "
+                      "with: all words up to the next option")
+    made.add_argument("--new", metavar="PATH...", help="files and folders of the side that may "
+                      "have got slower")
+    made.add_argument("--alpha", metavar="PERCENT", type=command.percent(1e-6, 50), default=1.0,
+                      help="chance that anything at all is called slower or faster in a call "
+                      "where nothing changed (default: 1)")
+    made.add_argument("--threshold", metavar="PERCENT", type=command.percent(0, 1e6), default=5.0,
+                      help="a smaller change does not matter (default: 5)")
+    made.add_argument("--confidence", metavar="PERCENT", type=command.percent(50, 99.99),
+                      default=95.0, help="confidence of the intervals, each by itself (default: 95)")
+    made.add_argument("--force", action="store_true", help="compare also what was measured with "
+                      "other options, on other numbers of ranks or nodes")
+    made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv", help="tab-separated "
+                      "values, or columns aligned for reading (default: tsv)")
+    made.add_argument("--output", metavar="FILE", help="write the result to FILE, not stdout")
+    made.add_argument("--no-header", action="store_true", help="rows only: no metadata, no header "
+                      "row; notes and warnings go to stderr")
+    return made
+
+
+def side_word(word):
+    """(the side that `--base` or `--new` begins, its first path or ""), or None for another word.
+    Both may be abbreviated; --n would be --no-header, too."""
+    name, _, value = word.partition("=")
+    for side, letters in ((BASE, 3), (NEW, 4)):
+        if len(name) >= letters and ("--" + SIDES[side]).startswith(name):
+            return side, value
+    return None
+
+
+def divide(words):
+    """Divides the words into both sides' paths and the rest. Without --base and --new there must
+    be two paths."""
+    takes_next = ("--alpha", "--threshold", "--confidence", "--format", "--output")
+    sides, rest = ([], []), []
+    side, named, only_paths = BASE, False, False
+    plain = None
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        option = not only_paths and word.startswith("-") and word != "-"
+        if option and word == "--":
+            only_paths = True
+        elif option and side_word(word):
+            side, value = side_word(word)
+            named = True
+            sides[side].extend([value] if value else [])
+        elif option:
+            rest.append(word)
+            if len(word) > 2 and words and any(name.startswith(word) for name in takes_next):
+                rest.append(words.pop(0))
+        else:
+            if not named:
+                plain = plain or word
+                side = NEW if sides[BASE] else BASE
+            sides[side].append(word)
+    return sides, rest, named, plain
+
+
+def checked_sides(sides, named, plain):
+    """UsageError where the paths aren't those of two sides."""
+    if named and plain:
+        raise UsageError(f"'{plain:.200}' belongs to no side: name all paths after --base and "
+                         "--new")
+    for side in (BASE, NEW):
+        if not sides[side]:
+            raise UsageError(f"the {SIDES[side]} side has no results: use {PROGRAM} BASE NEW")
+    if not named and len(sides[NEW]) > 1:
+        raise UsageError(f"{1 + len(sides[NEW])} paths, not two: use {PROGRAM} BASE NEW, or "
+                         "--base PATH... --new PATH...")
+    return sides
+
+
+def read_all(sides):
+    """The Launches of both sides; ResultError where nothing can be compared."""
+    launches = Launches()
+    for side in (BASE, NEW):
+        for path in sides[side]:
+            launches.add(side, path)
+    launches.finish()
+    for side in (BASE, NEW):
+        own = [launch for launch in launches.launches if launch.side == side]
+        if own and not launches.count(side):
+            raise ResultError(f"the {SIDES[side]} side has no complete launch: its programs were "
+                              "killed or interrupted, or had no space: measure it again")
+    if not any(launches.values(series, BASE).launches and launches.values(series, NEW).launches
+               for series in launches.series.values()):
+        raise ResultError("the sides have no row in common: compare launches of the same "
+                          "benchmarks with the same options")
+    return launches
+
+
+def main(words):
+    sides, rest, named, plain = divide(words)
+    options = parser().parse_args(rest)
+    options.sides = checked_sides(sides, named, plain)
+    limits = Limits(options.alpha / 100, options.threshold, options.confidence / 100)
+    try:
+        launches = read_all(options.sides)
+        refused, differing = differences(launches)
+        if refused and not options.force:
+            raise ResultError(f"{refused[0]}: compare launches of the same, or use --force")
+        changes = compare(launches, limits)
+        columns_of(changes)  # a ResultError comes before there is any output
+    except ResultError as error:
+        raise UsageError(error) from None
+    remarks = [("warning", text) for text in launches.warnings]
+    remarks += [("warning", f"{text}: differences may come from that")
+                for text in refused + differing]
+    few = note_of_few_launches(changes, limits)
+    if few:
+        sizes, hopeless, tested, hint = few
+        remarks.append(("note", f"{hopeless} of {tested} rows have too few launches (such as "
+                        f"{sizes[BASE]} and {sizes[NEW]}) for any change in one of them to be told "
+                        f"from chance: use {hint}, or fewer rows"))
+        if not options.no_header:  # then the note itself is on stderr
+            # Who only looks at the exit status must know, too.
+            command.complain(PROGRAM, f"{hopeless} of {tested} rows have too few launches for any "
+                             f"change to be told from chance: use {hint}, or fewer rows")
+    output = Output(PROGRAM, options.output, options.format == "table", options.no_header)
+    return write(output, options, words, launches, changes, remarks)

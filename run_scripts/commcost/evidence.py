@@ -1,0 +1,75 @@
+"""What is sure of values that launches found, and what isn't.
+
+From six launches on the interval over launches decides (order statistics, rank_test). With fewer,
+a difference counts only if it is more than twice as wide as the interval: of one launch its own, of
+two to five from the lowest to the highest, since launches differ by more than one of them shows.
+"""
+
+import typing
+
+from commcost import rank_test
+from commcost.tables import is_number
+from commcost.words import short
+
+LAUNCHES_ENOUGH = 6
+CONFIDENCE = 0.95
+
+
+class Measured(typing.NamedTuple):
+    """A value with its interval. Without one nothing is sure."""
+
+    value: float
+    low: typing.Optional[float]
+    high: typing.Optional[float]
+    launches: int
+
+    @property
+    def width(self):
+        return None if self.low is None else self.high - self.low
+
+    def told(self, unit=""):
+        """The value with its interval in words."""
+        interval = "" if self.low is None else f" ({short(self.low)} to {short(self.high)})"
+        return f"{short(self.value)}{' ' if unit else ''}{unit}{interval}"
+
+
+def measured(row, quantity):
+    """What the launches of a tables.Row found for a benchmarks.Quantity; None if none has a
+    value."""
+    values = sorted(map(float, row.texts(quantity.column)))
+    if not values:
+        return None
+    if len(values) >= LAUNCHES_ENOUGH:
+        interval = rank_test.median_interval(values, CONFIDENCE)
+    elif len(values) > 1:
+        interval = values[0], values[-1]
+    else:
+        interval = own_interval(row, quantity)
+    return Measured(rank_test.median(values), *(interval or (None, None)), len(values))
+
+
+def own_interval(row, quantity):
+    """That of the one launch that has a value."""
+    for cells in row.launches:
+        ends = [cells.get(column, "NA") for column in (quantity.low, quantity.high)]
+        if is_number(cells.get(quantity.column, "NA")) and all(map(is_number, ends)):
+            return float(ends[0]), float(ends[1])
+    return None
+
+
+def is_above(value, limit):
+    """Whether a Measured is surely above a limit."""
+    return is_less(Measured(limit, limit, limit, value.launches), value)
+
+
+def is_below(value, limit):
+    return is_less(value, Measured(limit, limit, limit, value.launches))
+
+
+def is_less(one, other):
+    """Whether one Measured is surely less than the other."""
+    if one.low is None or other.low is None:
+        return False
+    if min(one.launches, other.launches) >= LAUNCHES_ENOUGH:
+        return one.high < other.low
+    return other.value - one.value > 2 * max(one.width, other.width)

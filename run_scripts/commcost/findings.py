@@ -1,0 +1,358 @@
+"""What results say in sentences: each a fact with its number, interval and rows, or what can't be
+told and why.
+
+A rule is a function of the results (Facts) that returns Findings, none where the results have
+nothing on its question. RULES has them in the order in which they are shown.
+"""
+
+import typing
+
+from commcost import benchmarks
+from commcost.evidence import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less, measured
+from commcost.tables import NEW, is_number, rows_by_key
+from commcost.words import bytes_text, counted, listed, short
+
+MOST = 10           # sentences
+HIDES_PCT = 50      # an operation that hides so much of its time is worth starting early
+HIDES_NOT_PCT = 10
+FREE_PCT = 90       # of a transfer's time, from which on the network does the work
+LOST_PCT = 10       # of the time, above which intervals may miss the truth
+NAMES = 6           # that a sentence has
+
+
+class Finding(typing.NamedTuple):
+    """A sentence, and the rows (tables.Row) that it is about."""
+
+    text: str
+    rows: tuple = ()
+    is_told: bool = True  # False: what can't be told
+
+    @property
+    def sentence(self):
+        """With "one launch" where there is no more than that."""
+        return self.text + (" One launch." if self.is_from_one else "")
+
+    @property
+    def is_from_one(self):
+        return bool(self.rows) and max(len(row.launches) for row in self.rows) == 1
+
+
+class Facts:
+    """The rows of results by kind."""
+
+    def __init__(self, tables):
+        self.tables = tables
+        self._rows = {kind: rows_by_key(tables, kind) for kind in tables.kinds()}
+
+    def kinds(self):
+        return list(self._rows)
+
+    def rows(self, kind, **keys):
+        """The rows of a kind with these keys that the new result has."""
+        return [row for row in self._rows.get(kind, []) if row.launches and
+                all(row.keys.get(column) == value for column, value in keys.items())]
+
+    def measured(self, kind, column, **keys):
+        """Pairs of a row and what it measured in a column, where there is a value."""
+        quantity, = (quantity for quantity in benchmarks.entry_of(kind).quantities
+                     if quantity.column == column)
+        pairs = [(row, measured(row, quantity)) for row in self.rows(kind, **keys)]
+        return [(row, value) for row, value in pairs if value is not None]
+
+
+def can_not_tell(what, why, rows):
+    return Finding(f"It can't be told {what}, because {why}.", tuple(rows), False)
+
+
+def find_all(tables, best=()):
+    """All Findings of the results, at most MOST; `best` has what varied settings make of rows
+    (vary.Best). Where they vary, other rules would count each row once a setting."""
+    facts = Facts(tables)
+    rules = (wrong_data, lost_time) if best else RULES
+    return [*best_settings(best), *(finding for rule in rules for finding in rule(facts))][:MOST]
+
+
+# ---- varied settings -----------------------------------------------------------------------------
+
+def best_settings(best):
+    """In how many rows which setting is best, or that none is."""
+    if not best:
+        return []
+    sure = [row for row in best if row.sure]
+    said = []
+    for name in sorted({row.name for row in sure},
+                       key=lambda name: -sum(row.name == name for row in sure)):
+        rows = [row for row in sure if row.name == name]
+        gains = [row.gain_pct for row in rows if row.gain_pct is not None]
+        most = f", by up to {short(max(gains))} %" if gains else ""
+        said.append(Finding(f"{name} is best in {counted(len(rows), 'row')} of {len(best)}{most}: "
+                            f"{listed((row_told(row) for row in rows), NAMES)}."))
+    if len(sure) < len(best):
+        count = len(best) - len(sure)
+        said.append(can_not_tell(
+            f"which setting is best in {counted(count, 'row')}",
+            "the launches of the settings differ too little, or are too few, to exclude chance",
+            ()))
+    return said
+
+
+def row_told(best):
+    words = [f"{name} {value}" for name, value in zip(best.schema.keys, best.keys)
+             if value not in ("NA", "none")]
+    return f"{best.schema.benchmark} {best.quantity} ({', '.join(words)})"
+
+
+# ---- overlap -------------------------------------------------------------------------------------
+
+def hidden_work(facts):
+    """Which collectives hide work at the size that takes about a millisecond, and which don't."""
+    pairs = facts.measured("overlap", "overlap_pct")
+    hide = [pair for pair in pairs if is_above(pair[1], HIDES_PCT)]
+    bare = [pair for pair in pairs if is_below(pair[1], HIDES_NOT_PCT)]
+    unsure = [pair for pair in pairs if is_unsure(pair[1])]
+    said = []
+    for several, text in ((hide, f"at least {HIDES_PCT} % of their time can be used for work"),
+                          (bare, f"starting them early gains less than {HIDES_NOT_PCT} % of their "
+                                 "time")):
+        if several:
+            order = sorted(several, key=lambda pair: -pair[1].value)
+            said.append(Finding(
+                f"In {len(several)} of {counted(len(pairs), 'collective')} at the size that takes "
+                f"about a millisecond, {text}: {listed(map(overlap_told, order), NAMES)}.",
+                tuple(row for row, _ in order)))
+    if unsure:
+        said.append(can_not_tell(
+            f"whether work fits under {listed((row.keys['collective'] for row, _ in unsure), NAMES)}",
+            f"the intervals are up to {short(max(value.width for _, value in unsure))} points wide",
+            [row for row, _ in unsure]))
+    return said
+
+
+def overlap_told(pair):
+    return f"{pair[0].keys['collective']} {pair[1].told('%')}"
+
+
+def is_unsure(value):
+    """Whether an overlap's interval reaches from what is too little to what is worth the while."""
+    return value.low is not None and value.low < HIDES_NOT_PCT and value.high > HIDES_PCT
+
+
+def sizes_that_hide(facts):
+    """From which size on collectives hide work, and which do at no size."""
+    since, never, since_rows, never_rows = [], [], [], []
+    for kind in facts.kinds():
+        if not kind.endswith("_sweep"):
+            continue
+        pairs = sorted(facts.measured(kind, "overlap_pct"),
+                       key=lambda pair: size_of(pair[0], "size_bytes"))
+        first = first_of_the_rest(pairs, lambda value: is_above(value, HIDES_PCT))
+        if first is not None:
+            since.append((size_of(first[0], "size_bytes"), benchmarks.collective_of(kind)))
+            since_rows.append(first[0])
+        elif pairs and all(is_below(value, HIDES_PCT) for _, value in pairs):
+            never.append(benchmarks.collective_of(kind))
+            never_rows += [row for row, _ in pairs[-1:]]
+    parts = []
+    for size in sorted({size for size, _ in since}):
+        names = [name for of, name in since if of == size]
+        parts.append(f"{listed(names, NAMES)} from {bytes_text(size)} on")
+    said = []
+    if parts:
+        said.append(Finding(f"At least half of their time can be used for work: "
+                            f"{'; '.join(parts)}.", tuple(since_rows)))
+    if never:
+        said.append(Finding(f"Less than half of their time can be used for work at any size that "
+                            f"was measured: {listed(never, NAMES)}.", tuple(never_rows)))
+    return said
+
+
+def size_of(row, column):
+    text = row.keys.get(column, "NA")
+    return float(text) if is_number(text) else 0.0
+
+
+def first_of_the_rest(pairs, holds):
+    """The first pair from which on a condition holds to the end; None if it doesn't at the end."""
+    first = None
+    for pair in reversed(pairs):
+        if not holds(pair[1]):
+            break
+        first = pair
+    return first
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+def message_cost(facts):
+    """What a message takes of the processor, and from which size on the network does the work."""
+    said = []
+    for direction in ("send", "recv"):
+        pairs = [pair for pair in facts.measured("mpi_overhead", "overhead", direction=direction)
+                 if pair[0].keys["pair"] in ("0", "NA")]
+        pairs.sort(key=lambda pair: size_of(pair[0], "msgsize"))
+        if not pairs:
+            continue
+        ends = [pairs[0], pairs[-1]] if len(pairs) > 1 else pairs
+        free = sorted((pair for pair in facts.measured("mpi_overhead", "avail(%)",
+                                                       direction=direction)
+                       if pair[0].keys["pair"] in ("0", "NA")),
+                      key=lambda pair: size_of(pair[0], "msgsize"))
+        since = first_of_the_rest(free, lambda value: is_above(value, FREE_PCT))
+        costs = listed(f"{value.told('µs')} for {bytes_text(size_of(row, 'msgsize'))}"
+                       for row, value in ends)
+        verb = "sending" if direction == "send" else "receiving"
+        text = f"Of the processor's time, {verb} a message takes {costs}"
+        if since is not None:
+            text += (f"; from {bytes_text(size_of(since[0], 'msgsize'))} on more than {FREE_PCT} % "
+                     "of the transfer's time is free for other work")
+        elif free and is_below(free[-1][1], FREE_PCT):
+            text += (f"; of the largest transfer's time {free[-1][1].told('%')} is free for other "
+                     "work")
+        rows = [row for row, _ in ends] + ([since[0]] if since is not None else [])
+        said.append(Finding(text + ".", tuple(rows)))
+    return said
+
+
+def put_against_send(facts):
+    """What a put needs against a send, by size."""
+    said, rows = [], []
+    sends = {row.keys["ndata"]: (row, value) for row, value in
+             facts.measured("pingpong", "latency_us", arrangement="single", pattern="MPI Send")}
+    puts = [(row, value) for row, value in
+            facts.measured("pingpong", "latency_us", arrangement="single", pattern="put")
+            if row.keys["ndata"] in sends and sends[row.keys["ndata"]][1].value > 0]
+    if not puts:
+        return []
+    quickest = {}
+    for row, value in puts:
+        size = row.keys["ndata"]
+        if size not in quickest or value.value < quickest[size][1].value:
+            quickest[size] = (row, value)
+    sizes = sorted(quickest, key=float)
+    for size in dict.fromkeys([sizes[0], sizes[-1]]):
+        (put, value), (send, other) = quickest[size], sends[size]
+        what = bytes_text(8 * float(size))
+        rows += [put, send]
+        if is_less(other, value) or is_less(value, other):
+            said.append(f"of {what} {short(value.value / other.value)} times as long as MPI_Send "
+                        f"({value.told('µs')} and {other.told('µs')})")
+        else:
+            said.append(f"of {what} as long as MPI_Send, as far as can be told "
+                        f"({value.told('µs')} and {other.told('µs')})")
+    return [Finding(f"A put takes, with what its partner needs to know of it, {listed(said)}.",
+                    tuple(rows))]
+
+
+def message_rate(facts):
+    """How fast messages go with cold caches, and which way of exchanging them is the best."""
+    pairs = facts.measured("msgrate", "rate_per_s")
+    sizes = {row.keys["nbytes"] for row, _ in pairs}
+    if not sizes:
+        return []
+    size = min(sizes, key=float)
+    pairs = [pair for pair in pairs if pair[0].keys["nbytes"] == size]
+    best = max(pairs, key=lambda pair: pair[1].value)
+    worst = min(pairs, key=lambda pair: pair[1].value)
+    if worst[1].value <= 0:
+        return []
+    text = (f"After its caches were emptied a process exchanges {per_second(best[1])} messages of "
+            f"{bytes_text(float(size))} a second at best ({best[0].keys['pattern']})")
+    if is_less(worst[1], best[1]):
+        text += (f", {short(best[1].value / worst[1].value)} times as many as at worst "
+                 f"({worst[0].keys['pattern']})")
+    return [Finding(text + ".", (best[0], worst[0]))]
+
+
+def per_second(value):
+    """A rate in words, in millions where it has any."""
+    factor, unit = (1e-6, " million") if value.value >= 1e6 else (1, "")
+    ends = [None if end is None else end * factor for end in (value.low, value.high)]
+    return Measured(value.value * factor, *ends, value.launches).told() + unit
+
+
+# ---- synchronisation and halo swaps --------------------------------------------------------------
+
+def barrier_cost(facts):
+    """What a barrier costs."""
+    pairs = facts.measured("syncbench", "sync_us", sync="MPI barrier")
+    return [Finding(f"A barrier of {row.keys['ranks']} processes costs {value.told('µs')}.", (row,))
+            for row, value in pairs[:1]]
+
+
+def cheapest_halo(facts):
+    """The cheapest way to swap a halo, by size."""
+    by_box = {}
+    for row, value in facts.measured("halo", "latency_us"):
+        by_box.setdefault((row.keys["local"], row.keys["dims"]), []).append((row, value))
+    best, unsure, rows = {}, [], []
+    for (box, _), pairs in by_box.items():
+        if len(pairs) < 2:
+            continue
+        first, second = sorted(pairs, key=lambda pair: pair[1].value)[:2]
+        rows += [first[0], second[0]]
+        if is_less(first[1], second[1]):
+            best.setdefault(method_of(first[0]), []).append((box, first[1]))
+        else:
+            unsure.append(f"{method_of(first[0])} or {method_of(second[0])} (box {box})")
+    said = []
+    if best:
+        parts = []
+        for method, boxes in best.items():
+            told = listed(f"{box} ({value.told('µs')})" for box, value in boxes)
+            parts.append(f"by {method} for {told}")
+        said.append(Finding(f"A halo is swapped quickest {'; '.join(parts)}.", tuple(rows)))
+    if unsure:
+        said.append(can_not_tell(f"which is quicker in a halo swap: {listed(unsure, NAMES)}",
+                                 "their intervals are as wide as what they differ by", rows))
+    return said
+
+
+def method_of(row):
+    sync = row.keys.get("sync", "NA")
+    return row.keys["method"] + ("" if sync in ("NA", "none") else f" ({sync})")
+
+
+# ---- the monitor, and what matters for all -------------------------------------------------------
+
+def monitor_cost(facts):
+    """What monitoring adds to a call."""
+    pairs = facts.measured("monitor_overhead", "added_ns", mode="on")
+    if not pairs:
+        return []
+    most = max(pairs, key=lambda pair: pair[1].value)
+    return [Finding(f"Monitoring adds at most {most[1].told('ns')} to a call "
+                    f"({most[0].keys['call']}).", (most[0],))]
+
+
+def wrong_data(facts):
+    """Rows whose data was wrong."""
+    rows = [row for kind in facts.kinds() for row in facts.rows(kind)
+            if any(cells.get("status") == "FAIL" for cells in row.launches)]
+    if not rows:
+        return []
+    return [Finding(f"Wrong data came in {counted(len(rows), 'row')}: what they measured is worth "
+                    "nothing until that is mended.", tuple(rows))]
+
+
+def lost_time(facts):
+    """Rows in which the system took much of the time."""
+    rows, most = [], 0.0
+    for kind in facts.kinds():
+        for row in facts.rows(kind):
+            lost = max(map(float, row.texts("lost_pct", NEW)), default=0.0)
+            if lost > LOST_PCT:
+                rows.append(row)
+                most = max(most, lost)
+    if not rows:
+        return []
+    return [Finding(f"The system took up to {short(most)} % of the time from the processes in "
+                    f"{counted(len(rows), 'row')}: measure these again on a quieter machine.",
+                    tuple(rows))]
+
+
+RULES = (wrong_data, lost_time, hidden_work, sizes_that_hide, message_cost, put_against_send,
+         cheapest_halo, barrier_cost, message_rate, monitor_cost)
+# What a person is told of how sure all this is.
+FEW_LAUNCHES = ("Said of one launch is only what exceeds twice its interval: launches differ by more "
+                f"than one shows. With {LAUNCHES_ENOUGH} launches (--runs={LAUNCHES_ENOUGH}) their "
+                "own differences decide.")

@@ -1,0 +1,314 @@
+"""The results folder of a suite: what it takes to run the suite again, records of launches, and all
+launches of a program put together.
+
+    NAME.tsv             all launches of a program, with a first column `run`
+    runs/N/NAME.tsv      what each wrote; NAME.log what it said besides
+    suite/               plan.tsv, versions, expected.tsv, environment, environment_of_site, system,
+                         hosts, topology, options, calls, run_again.sh; launches.tsv: a record of
+                         each launch; running: the launch in hand; lock; complete: when it was done
+"""
+
+import difflib
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from commcost import launchers
+from commcost.command import plain
+from commcost.output import replace_file
+
+# What tunes an MPI library or a benchmark; and what launchers and schedulers say.
+TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|OPAL|UCC|HCOLL|"
+          "OPENHPCA|OVERLAP|OMP)_")
+SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
+        "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
+_SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
+LOCK_S = 2.0  # what a killed suite was about to do may take a moment to end
+
+
+class FolderError(Exception):
+    """What is wrong with the folder: one line, and lines that show it."""
+
+    def __init__(self, text, shown=()):
+        super().__init__(text)
+        self.shown = list(shown)
+
+
+class Folder:
+    """A suite's folder. What can't be written raises OSError."""
+
+    def __init__(self, path):
+        self.path = path
+        self.suite = os.path.join(path, "suite")
+        self._lock = None
+
+    def of_suite(self, name):
+        return os.path.join(self.suite, name)
+
+    def launch_file(self, step):
+        """Where a launch's result is when it is finished."""
+        return os.path.join(self.path, "runs", str(step.run), step.name + ".tsv")
+
+    def make(self):
+        for folder in (self.path, self.suite, os.path.join(self.path, "runs")):
+            os.makedirs(folder, exist_ok=True)
+
+    def lock(self):
+        """For this process, until it ends. A file system without locks does without."""
+        self._lock = open(self.of_suite("lock"), "a", encoding="utf-8")
+        end_s = time.monotonic() + LOCK_S
+        while True:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > end_s:
+                    raise FolderError(f"another run_suite.sh is at work in {self.path}") from None
+                time.sleep(0.05)
+            except OSError:
+                return
+
+    def read(self, name):
+        """The text of a file of the suite; "" where there is none."""
+        try:
+            with open(self.of_suite(name), encoding="utf-8", errors="surrogateescape") as stream:
+                return stream.read()
+        except OSError:
+            return ""
+
+    def replace(self, name, text):
+        """A file of the suite gets this text, whole or not at all."""
+        replace_file(self.of_suite(name), text)
+
+    def append(self, name, text):
+        with open(self.of_suite(name), "a", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write(text)
+
+    # ---- the plan --------------------------------------------------------------------------------
+
+    def begin(self, plan, versions, hosts):
+        """All that says what the suite is, the plan last, since it says that all the others are
+        there; or FolderError where the folder is of another suite. More runs only add lines."""
+        lines = plan.lines
+        if os.path.exists(self.of_suite("plan.tsv")):
+            there = self.read("plan.tsv").splitlines()
+            self._expect("another plan", there, lines[:len(there)], "use another folder, or "
+                         f"--resume={self.path} for its own options")
+            self._expect("other programs", self.read("versions").splitlines(),
+                         versions.splitlines(), "use another folder")
+            if len(lines) != len(there):
+                self.replace("plan.tsv", "\n".join(lines) + "\n")
+            # A full disk may have cut off the last record.
+            records = self.read("launches.tsv")
+            if not records.endswith("\n"):
+                self.replace("launches.tsv", records[:records.rfind("\n") + 1])
+            return
+        self.replace("launches.tsv", "run\tname\tstart\tseconds\texit\tresult\n")
+        self.replace("versions", versions)
+        expected = {step.name: step.seconds for step in plan.steps}
+        self.replace("expected.tsv", "".join(f"{name}\t{seconds:g}\n"
+                                             for name, seconds in expected.items()))
+        self.replace("environment", environment_text(TUNING))
+        self.replace("environment_of_site", environment_text(SITE))
+        self.replace("system", said_by("uname", "-a") + "".join(
+            line + "\n" for line in launchers.machine.lines_of("/etc/os-release")))
+        self.replace("hosts", hosts_text(hosts))
+        self._write_topology()
+        self.replace("plan.tsv", "\n".join(lines) + "\n")
+
+    def _expect(self, what, there, lines, hint):
+        if there == lines:
+            return
+        shown = [line for line in difflib.ndiff(there, lines) if line[0] in "-+"][:4]
+        shown = [plain({"-": "<", "+": ">"}[line[0]] + line[1:]) for line in shown]
+        verb = "begun" if what == "another plan" else "measured"
+        raise FolderError(f"{self.path} was {verb} with {what} (< then, > now): {hint}", shown)
+
+    def _write_topology(self):
+        for name, words in (("lscpu.txt", ["lscpu"]),
+                            ("lstopo.txt", ["lstopo-no-graphics", "--of", "console"]),
+                            ("lstopo.xml", ["lstopo-no-graphics", "--of", "xml"]),
+                            ("numactl.txt", ["numactl", "-H"])):
+            text = said_by(*words)
+            if text:
+                self.replace(name, text)
+
+    # ---- records ---------------------------------------------------------------------------------
+
+    def record(self, step, begin, seconds, status, result):
+        self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t"
+                                    f"{result}\n")
+
+    def records(self):
+        """(run, name, seconds, result) of each launch; the last record of a launch holds."""
+        found = []
+        for line in self.read("launches.tsv").splitlines()[1:]:
+            cells = line.split("\t")
+            if len(cells) == 6 and re.fullmatch("[0-9]{1,8}", cells[3]):
+                found.append((cells[0], cells[1], int(cells[3]), cells[5]))
+        return found
+
+    def results(self, plan):
+        """By (run, name) of the plan what became of it; None: not reached."""
+        last = {(run, name): result for run, name, _, result in self.records()}
+        return {(step.run, step.name): last.get((str(step.run), step.name))
+                for step in plan.steps}
+
+    # ---- all launches together -------------------------------------------------------------------
+
+    def merge(self, plan, entry):
+        """All launches of an entry of the list as one file; ValueError where they differ in their
+        columns. Nothing without any."""
+        steps = [step for step in plan.steps
+                 if step.entry == entry and os.path.exists(self.launch_file(step))]
+        if steps:
+            replace_file(os.path.join(self.path, entry + ".tsv"),
+                         merged([(step, self.launch_file(step)) for step in steps]))
+
+
+END = "# end: ([0-9]+) rows?, exit ([0-9]+)$"
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        return stream.read().splitlines()
+
+
+def verdict(path):
+    """What became of a launch, by what it wrote. A result is complete if its last line says so,
+    however the launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted";
+    "failed", which it also has where each process was a job of its own."""
+    try:
+        lines = read_lines(path)
+    except OSError:
+        return "failed"
+    rows, column, wrong, said = 0, None, False, set()
+    for line in lines:
+        if line.startswith("# warning: interrupted by "):
+            said.add("interrupted")
+        elif re.match("# warning: [0-9]+ processes were started, but each is a job", line):
+            said.add("alone")
+        elif line.startswith("#"):
+            continue
+        elif column is None:
+            cells = line.split("\t")
+            if "status" not in cells:
+                return "failed"
+            column = cells.index("status")
+        else:
+            rows += 1
+            wrong = wrong or line.split("\t")[column:column + 1] == ["FAIL"]
+    end = re.match(END, lines[-1]) if lines else None
+    complete = end is not None and int(end.group(1)) == rows
+    if "alone" in said:
+        return "failed"
+    if "interrupted" in said:
+        return "interrupted"
+    if complete and end.group(2) == "0":
+        return "done"
+    return "wrong" if complete and end.group(2) == "1" and wrong else "failed"
+
+
+def merged(launches):
+    """Launches, pairs of a plan's step and a file, as one: the metadata of the first, a first
+    column `run`, one `setting` where settings are varied, and the rows of all. What later launches
+    note or warn of and earlier ones didn't is kept with the number of the run; what is said of one
+    row is kept of each. The last line is the end of all, with the greatest exit status."""
+    varied = any(step.setting for step, _ in launches)
+    added = "run=key setting=key" if varied else "run=key"
+    out, seen, header, ends, rows, status = [], set(), None, 0, 0, 0
+    for number, (step, path) in enumerate(launches):
+        before_header = True
+        own = f"{step.run}\t{step.setting}" if varied else str(step.run)
+        for line in read_lines(path):
+            end = re.match(END, line)
+            if end:
+                ends, rows = ends + 1, rows + int(end.group(1))
+                status = max(status, int(end.group(2)))
+            elif line.startswith("#"):
+                remark = re.match("# (note|warning): ", line)
+                if remark and re.match("# (?:note|warning): row [0-9]+: ", line):
+                    seen.discard(line)
+                if number == 0:
+                    out.append(re.sub("^# columns: ", f"# columns: {added} ", line)
+                               if before_header else line)
+                elif remark and line not in seen:
+                    out.append(f"{remark.group()}run {step.run}: {line[remark.end():]}")
+                if remark:
+                    seen.add(line)
+            elif before_header:
+                before_header = False
+                if header is None:
+                    header = line
+                    out.append(("run\tsetting\t" if varied else "run\t") + line)
+                elif line != header:
+                    raise ValueError(f"{path}: other columns than run {launches[0][0].run}")
+            else:
+                out.append(f"{own}\t{line}")
+    if ends == len(launches):
+        out.append(f"# end: {rows} row{'' if rows == 1 else 's'}, exit {status}")
+    return "\n".join(out) + "\n"
+
+
+# ---- what it takes to run the suite again --------------------------------------------------------
+
+def said_by(*words, cwd=None):
+    """What a command prints; "" where there is none."""
+    try:
+        done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=False)
+    except OSError:
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+def environment_text(pattern):
+    """The variables whose names match, as commands that set them; not what may be a secret."""
+    lines = []
+    for name in sorted(os.environ):
+        if (re.search(pattern, name) and not re.search(_SECRET, name) and
+                re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)):
+            value = os.environ[name].replace("'", "'\\''")
+            lines.append(f"export {name}='{value}'\n")
+    return "".join(lines)
+
+
+def hosts_text(hosts):
+    """The hosts of the job, else this one, a line each."""
+    if hosts:
+        return "\n".join(hosts.split(",")) + "\n"
+    if os.environ.get("SLURM_JOB_NODELIST"):
+        return (said_by("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]) or
+                os.environ["SLURM_JOB_NODELIST"] + "\n")
+    nodes = launchers.pbs_nodes()
+    return "\n".join(nodes or [os.uname().nodename]) + "\n"
+
+
+def versions_of(programs, used):
+    """Of all that is measured with; the same as long as results may be put together. `programs`:
+    by build; `used`: the launchers."""
+    text = ""
+    for build, names in programs.items():
+        info = launchers.machine.lines_of(os.path.join(build, "generated/build_info.h"))
+        for line in info:
+            found = re.match('#define COMMCOST_([A-Z_]*) "(.*)"$', line)
+            text += f"{found.group(1)}: {found.group(2)}\n" if found else ""
+        cache = dict(re.findall(r"(?m)^(\w+):\w*=(.*)$", "\n".join(
+            launchers.machine.lines_of(os.path.join(build, "CMakeCache.txt")))))
+        if cache.get("CMAKE_C_COMPILER"):
+            said = said_by(cache["CMAKE_C_COMPILER"], "--version").splitlines()
+            text += f"C compiler: {said[0] if said else 'NA'}\n"
+        if cache.get("MPI_C_COMPILER"):
+            # By its path, whichever way CMake was told.
+            wrapper = cache["MPI_C_COMPILER"]
+            text += f"MPI compiler: {shutil.which(wrapper) or wrapper}\n"
+        text += "programs (cksum):\n" + said_by("cksum", *sorted(names), cwd=build)
+    for launcher in {tuple(one.words): one for one in used}.values():
+        text += f"launcher: {' '.join(launcher.words)}\n"
+        if launcher.name != "words":
+            text += "".join(f"  {line}\n"
+                            for line in launchers.version_of(launcher.words[0]).splitlines())
+    return text

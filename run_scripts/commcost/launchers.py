@@ -1,0 +1,273 @@
+"""How jobs are started: a class for each kind of launcher, which knows its words for ranks, hosts
+and binding. A new kind is a class here, in KINDS."""
+
+import os
+import re
+import subprocess
+import typing
+
+from commcost import machine
+from commcost.command import UsageError
+
+
+class Job(typing.NamedTuple):
+    """What launches are to have. None and "": as the launcher does by itself."""
+
+    ranks: int
+    ranks_per_node: typing.Optional[int] = None
+    hosts: str = ""
+    bind: str = ""
+    has_progress_threads: bool = False  # the MPI library's own, in any launch
+
+    @property
+    def nodes(self):
+        """On how many nodes the ranks run, as far as can be known."""
+        environment = os.environ
+        if self.hosts:
+            return len(self.hosts.split(","))
+        if self.ranks_per_node:
+            return -(-self.ranks // self.ranks_per_node)
+        if environment.get("SLURM_JOB_NUM_NODES"):
+            return int(environment["SLURM_JOB_NUM_NODES"])
+        nodes = pbs_nodes()
+        return len(set(nodes)) if nodes else 1
+
+
+class Launch(typing.NamedTuple):
+    """A launch of a job: all of its ranks, or few of them."""
+
+    ranks: int
+    threads: int     # of a rank
+    variables: dict  # of the environment that ranks must get
+
+
+def pbs_nodes():
+    """The lines of PBS_NODEFILE, a slot each."""
+    return machine.lines_of(os.environ.get("PBS_NODEFILE", ""))
+
+
+def in_allocation():
+    return any(os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS"))
+
+
+def progresses_asynchronously(environment):
+    """Whether a variable asks an MPI library for threads of its own."""
+    return any(environment.get(name, "0") not in ("", "0", "no", "off", "false")
+               for name in ("MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS",
+                            "I_MPI_ASYNC_PROGRESS"))
+
+
+def version_of(command):
+    """What a launcher says of itself."""
+    try:
+        done = subprocess.run([command, "--version"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    except OSError:
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+class Launcher:
+    """A launcher, by its words."""
+
+    def __init__(self, words):
+        self.words = words
+
+    @classmethod
+    def is_named(cls, command, said):
+        """Whether a command that says this of itself is of this kind."""
+        raise NotImplementedError
+
+    def line(self, job, launch):
+        """The words before a program and its options."""
+        raise NotImplementedError
+
+    @staticmethod
+    def layout(job, launch):
+        """(ranks per node or None, nodes, slots of a host). Few ranks get one node each: it is the
+        network that they are about. Without slots hydra deals the ranks out one by one, and with
+        Open MPI the first host would get them all."""
+        per_node, nodes = job.ranks_per_node, job.nodes
+        if launch.ranks < job.ranks and nodes > 1:
+            per_node, nodes = 1, min(nodes, launch.ranks)
+        return per_node, nodes, job.ranks_per_node or -(-job.ranks // nodes)
+
+    def cores_a_rank(self, job, launch):
+        """To how many cores a rank is bound by default: one for each of its threads; 0: it isn't
+        bound. A rank that moves between cores, or shares one, takes other times from launch to
+        launch."""
+        slots = self.layout(job, launch)[2]
+        if (job.bind or job.has_progress_threads or
+                slots * launch.threads > machine.ranks_with_room()):
+            return 0
+        return launch.threads
+
+
+class Hydra(Launcher):
+    name = "hydra"
+    commands = ("mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec")
+
+    @classmethod
+    def is_named(cls, command, said):
+        return "HYDRA" in said or "Intel(R) MPI" in said
+
+    def line(self, job, launch):
+        per_node, _, slots = self.layout(job, launch)
+        words = [*self.words, "-np", str(launch.ranks)]
+        if per_node or job.hosts:
+            words += ["-ppn", str(per_node or slots)]
+        if job.hosts:
+            words += ["-hosts", job.hosts]
+        cores = self.cores_a_rank(job, launch)
+        if job.bind not in ("", "none"):
+            words += ["-bind-to", job.bind]
+        elif cores:
+            words += ["-bind-to", "core" if cores == 1 else f"core:{cores}"]
+        return words
+
+
+class OpenMpi(Launcher):
+    name = "openmpi"
+    commands = ("mpirun.openmpi", "mpirun", "orterun")
+
+    @classmethod
+    def is_named(cls, command, said):
+        return any(name in said for name in ("Open MPI", "OpenRTE", "PRRTE"))
+
+    def line(self, job, launch):
+        per_node, _, slots = self.layout(job, launch)
+        words = [*self.words, *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
+                 *([] if job.hosts or in_allocation() else ["--oversubscribe"]),
+                 "-np", str(launch.ranks)]
+        if per_node:
+            words += ["--map-by", f"ppr:{per_node}:node"]
+        if job.hosts:
+            words += ["--host", ",".join(f"{host}:{slots}" for host in job.hosts.split(","))]
+        cores = self.cores_a_rank(job, launch)
+        if job.bind not in ("", "none"):
+            words += ["--bind-to", job.bind]
+        elif cores:
+            words += ["--map-by", f"slot:PE={cores}"] if cores > 1 else []
+            words += ["--bind-to", "core"]
+        for name in launch.variables:
+            words += ["-x", name]
+        return words
+
+
+class Srun(Launcher):
+    name = "srun"
+    commands = ("srun",)
+
+    @classmethod
+    def is_named(cls, command, said):
+        return os.path.basename(command) == "srun"
+
+    def line(self, job, launch):
+        per_node, nodes, _ = self.layout(job, launch)
+        words = list(self.words)
+        # By itself srun waits for the others when a rank was killed, for ever.
+        if not any(word.startswith(("-K", "--kill-on-bad-exit")) for word in words):
+            words.append("--kill-on-bad-exit=1")
+        words.append(f"--ntasks={launch.ranks}")
+        if per_node:
+            words += [f"--nodes={nodes}", f"--ntasks-per-node={per_node}"]
+        if job.hosts:
+            # For few ranks the first of the hosts.
+            words.append("--nodelist=" + ",".join(job.hosts.split(",")[:nodes]))
+        if job.bind not in ("", "none"):
+            plural = job.bind in ("core", "socket", "thread")
+            words.append(f"--cpu-bind={job.bind}{'s' if plural else ''}")
+        return words
+
+
+class Words(Launcher):
+    """One of another kind: its words have {ranks} and so on. A word of which nothing is left is
+    left out."""
+
+    name = "words"
+
+    def line(self, job, launch):
+        per_node, nodes, _ = self.layout(job, launch)
+        filled = []
+        for word in self.words:
+            for what, by in (("{ranks}", launch.ranks), ("{ranks_per_node}",
+                                                         per_node or launch.ranks),
+                             ("{nodes}", nodes), ("{bind}", job.bind), ("{hosts}", job.hosts)):
+                word = word.replace(what, str(by))
+            filled += [word] if word else []
+        return filled
+
+
+KINDS = (Srun, Hydra, OpenMpi)
+
+
+def is_command(name):
+    """Whether there is such a command, on the PATH or as a path."""
+    if "/" in name:
+        return os.path.isfile(name) and os.access(name, os.X_OK)
+    return any(os.access(os.path.join(folder, name), os.X_OK)
+               for folder in os.environ.get("PATH", "").split(os.pathsep))
+
+
+class NotThere(Exception):
+    """A launcher or program that there isn't: one line."""
+
+
+def built_launcher(build):
+    """The launcher that goes with the library, as the build found it."""
+    for line in machine.lines_of(os.path.join(build, "CMakeCache.txt")):
+        found = re.match("COMMCOST_MPIRUN_PROGRAM:[A-Z]*=(.+)", line)
+        if found and not found.group(1).endswith("-NOTFOUND"):
+            return found.group(1)
+    return "mpirun"
+
+
+def find(asked, build):
+    """The Launcher that --launcher asks for; "": srun in a Slurm job, else the build's. UsageError
+    for words that can't be used, NotThere where there is none."""
+    built = built_launcher(build)
+    if not asked:
+        words = ["srun"] if os.environ.get("SLURM_JOB_ID") and is_command("srun") else built.split()
+    elif asked in (Hydra.name, OpenMpi.name):
+        kind = Hydra if asked == Hydra.name else OpenMpi
+        word = next((name for name in (built, *kind.commands)
+                     if is_command(name) and kind.is_named(name, version_of(name))), None)
+        if word is None:
+            raise NotThere(f"--launcher={asked}: none found among {' '.join(kind.commands)}: "
+                             "name it with --launcher=PATH")
+        words = [word]
+    else:
+        words = asked.split()
+    if not words or not is_command(words[0]):
+        raise NotThere(f"no launcher '{(words or [asked])[0]}': use --launcher=PATH")
+    if any("{ranks}" in word for word in words):
+        return Words(words)
+    said = "" if Srun.is_named(words[0], "") else "\n".join(version_of(words[0]).splitlines()[:20])
+    for kind in KINDS:
+        if kind.is_named(words[0], said):
+            return kind(words)
+    raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: "
+                     f"say where the number of ranks goes, like '{' '.join(words)} -n {{ranks}}'")
+
+
+def default_ranks(hosts, ranks_per_node):
+    """The ranks of the job, else all of the hosts, else this machine's cores, 2 to 8."""
+    environment = os.environ
+    nodes = environment.get("SLURM_JOB_NUM_NODES")
+    if hosts:
+        ranks = len(hosts.split(",")) * (ranks_per_node or 1)
+    elif nodes and ranks_per_node:
+        ranks = int(nodes) * ranks_per_node
+    elif environment.get("SLURM_NTASKS"):
+        ranks = int(environment["SLURM_NTASKS"])
+    elif nodes:
+        ranks = int(environment.get("SLURM_CPUS_ON_NODE", "1"))
+        # Those are logical processors. On a node of the job its cores are known.
+        if environment.get("SLURMD_NODENAME"):
+            ranks = min(ranks, machine.ranks_with_room())
+        ranks *= int(nodes)
+    elif pbs_nodes():
+        ranks = len(pbs_nodes())
+    else:
+        ranks = min(8, machine.ranks_with_room())
+    return max(2, ranks)

@@ -1,0 +1,237 @@
+"""A report as a tree of parts, and how that becomes HTML or Markdown.
+
+The HTML is one file that needs no script and no network; it is well-formed XML, too.
+"""
+
+import html
+import os
+import re
+import typing
+
+from commcost.command import plain
+
+STYLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "report",
+                     "style.css")
+
+
+class Text(typing.NamedTuple):
+    """A paragraph."""
+
+    text: str
+    small: bool = False
+
+
+class Item(typing.NamedTuple):
+    """A sentence of a list, what is to be said of it besides, and the ids of what it is about."""
+
+    text: str
+    more: str = ""
+    links: tuple = ()
+
+
+class Items(typing.NamedTuple):
+    """A list; `kind` is its class."""
+
+    items: list
+    kind: str
+
+
+class Column(typing.NamedTuple):
+    """A table's column: its heading, its name, and whether it holds numbers. `kind`: "range" or
+    "base" for what is less important."""
+
+    heading: str
+    name: str
+    is_number: bool = False
+    kind: str = ""
+
+
+class Row(typing.NamedTuple):
+    """A table's row."""
+
+    cells: list
+    identity: str = ""
+    kind: str = ""
+
+
+class Grid(typing.NamedTuple):
+    """A table; `kind` is its class."""
+
+    columns: list
+    rows: list
+    kind: str = "rows"
+
+
+class Tags(typing.NamedTuple):
+    """Words with a colour each: pairs of a text and a class."""
+
+    tags: list
+
+
+class Figure(typing.NamedTuple):
+    """A picture: an SVG file, what it is called, and what it shows."""
+
+    path: str
+    name: str
+    caption: str
+
+
+class Closed(typing.NamedTuple):
+    """Parts that are shown when their summary is clicked."""
+
+    summary: str
+    parts: list
+    kind: str = ""
+    is_open: bool = False
+
+
+class Section(typing.NamedTuple):
+    """Parts under a heading. `kind` is its class."""
+
+    identity: str
+    heading: str
+    parts: list
+    kind: str = ""
+
+
+class Page(typing.NamedTuple):
+    """A report. The contents list the sections from number `first_listed` on."""
+
+    title: str
+    sections: list
+    footer: str
+    first_listed: int = 0
+
+
+# ---- HTML ----------------------------------------------------------------------------------------
+
+def escaped(text):
+    """Text in HTML, of one line and without what a terminal or a page can't show."""
+    return html.escape(plain(str(text)), quote=True)
+
+
+def attributes(**named):
+    """Attributes with a value; class_ is class, data_column data-column."""
+    return "".join(f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
+                   for name, value in named.items() if value)
+
+
+def picture_of(figure):
+    """The SVG with names of its own inside, since all share one page."""
+    with open(figure.path, encoding="utf-8") as stream:
+        text = stream.read()
+    text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>", "", text, flags=re.S)
+    text = re.sub(r"<title>Gnuplot</title>|<desc>Produced by.*?</desc>", "", text, flags=re.S)
+    name = escaped(figure.name)
+    text = re.sub(r"""\bid=(['"])""", lambda found: f"{found.group()}{name}-", text)
+    text = re.sub(r"""href=(['"])#""", lambda found: f"{found.group()}{name}-", text)
+    return text.replace("url(#", f"url(#{name}-").strip()
+
+
+def html_of_grid(grid):
+    lines = ['<div class="scroll"><table' + attributes(class_=grid.kind) + ">"]
+    if grid.columns:
+        lines.append("<thead><tr>")
+        lines += [f'<th{attributes(class_=class_of(column), data_column=column.name)}>'
+                  f"{escaped(column.heading)}</th>" for column in grid.columns]
+        lines.append("</tr></thead>")
+    lines.append("<tbody>")
+    for row in grid.rows:
+        cells = "".join("<td" + attributes(class_=class_of(column)) + f">{escaped(cell)}</td>"
+                        for column, cell in zip(grid.columns, row.cells))
+        lines.append("<tr" + attributes(id=row.identity, class_=row.kind) + f">{cells}</tr>")
+    return lines + ["</tbody></table></div>"]
+
+
+def class_of(column):
+    return " ".join(filter(None, ["number" if column.is_number else "", column.kind]))
+
+
+def html_of_item(item):
+    links = " ".join(f'<a href="#{escaped(link)}">{place}</a>'
+                     for place, link in enumerate(item.links, 1))
+    more = f'<br/><span class="small">{escaped(item.more)}</span>' if item.more else ""
+    links = f' <span class="small">[{links}]</span>' if links else ""
+    return f"<li>{escaped(item.text)}{links}{more}</li>"
+
+
+def html_of(part):
+    """The lines of a part."""
+    if isinstance(part, Text):
+        return [f"<p{attributes(class_='small' if part.small else '')}>{escaped(part.text)}</p>"]
+    if isinstance(part, Items):
+        return [f'<ul class="{part.kind}">', *map(html_of_item, part.items), "</ul>"]
+    if isinstance(part, Grid):
+        return html_of_grid(part)
+    if isinstance(part, Tags):
+        return ["<p>", *(f'<span class="verdict {kind}">{escaped(text)}</span>'
+                         for text, kind in part.tags), "</p>"]
+    if isinstance(part, Figure):
+        return [f'<figure role="img" aria-label="{escaped(part.caption)}">', picture_of(part),
+                "</figure>"]
+    inner = [line for below in part.parts for line in html_of(below)]
+    if isinstance(part, Closed):
+        opened = "open" if part.is_open else ""
+        return [f"<details{attributes(class_=part.kind, open=opened)}>"
+                f"<summary>{escaped(part.summary)}</summary>", *inner, "</details>"]
+    return [f"<section{attributes(id=part.identity, class_=part.kind)}>",
+            f"<h2>{escaped(part.heading)}</h2>", *inner, "</section>"]
+
+
+def html_of_page(page):
+    """The whole page as one text."""
+    with open(STYLE, encoding="utf-8") as stream:
+        style = stream.read()
+    before, listed = page.sections[:page.first_listed], page.sections[page.first_listed:]
+    contents = [f'<li><a href="#{escaped(part.identity)}">{escaped(part.heading)}</a></li>'
+                for part in listed]
+    return "\n".join([
+        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8"/>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
+        f"<title>{escaped(page.title)}</title>", "<style>", style.rstrip(),
+        "</style></head><body>", f"<h1>{escaped(page.title)}</h1>",
+        *(line for part in before for line in html_of(part)),
+        "<nav><h2>Contents</h2><ul>", *contents, "</ul></nav>",
+        *(line for part in listed for line in html_of(part)),
+        f'<footer class="small"><p>{escaped(page.footer)}</p></footer>', "</body></html>", ""])
+
+
+# ---- Markdown ------------------------------------------------------------------------------------
+
+def words_of(text):
+    """Text in Markdown: no HTML of its own."""
+    return plain(str(text)).replace("<", "&lt;")
+
+
+def cell_of(text):
+    return words_of(text).replace("|", "\\|")
+
+
+def markdown_of(part):
+    """The lines of a part, each part with an empty line after it. Pictures are left out."""
+    if isinstance(part, Text):
+        return [words_of(part.text), ""]
+    if isinstance(part, Items):
+        return ["- " + words_of(item.text + (f" ({item.more})" if item.more else ""))
+                for item in part.items] + [""]
+    if isinstance(part, Grid):
+        head = [cell_of(column.heading) for column in part.columns]
+        rule = ["---:" if column.is_number else "---" for column in part.columns]
+        return ["| " + " | ".join(map(cell_of, cells)) + " |"
+                for cells in [head, rule, *(row.cells for row in part.rows)]] + [""]
+    if isinstance(part, Tags):
+        return [", ".join(words_of(text) for text, _ in part.tags), ""]
+    if isinstance(part, Figure):
+        return []
+    inner = [line for below in part.parts for line in markdown_of(below)]
+    if isinstance(part, Closed):
+        return [f"**{words_of(part.summary)}**", "", *inner]
+    return [f"## {words_of(part.heading)}", "", *inner]
+
+
+def markdown_of_page(page):
+    """The whole page as one text."""
+    lines = [f"# {words_of(page.title)}", "",
+             *(line for part in page.sections for line in markdown_of(part)),
+             words_of(page.footer)]
+    return "\n".join(lines) + "\n"

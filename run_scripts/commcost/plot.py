@@ -1,0 +1,459 @@
+"""plot.sh: draws results with gnuplot, whose programs are in run_scripts/plots.
+
+gnuplot gets a table of each panel (NAME.tsv) and what else it must know (NAME.set): names, colours,
+ranges, tics, and where labels go.
+"""
+
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+import typing
+
+from commcost import benchmarks, command
+from commcost.command import UsageError, complain
+from commcost.panels import PanelData
+from commcost.results import PATH_SHOWN
+from commcost.tables import BASE, NEW, read_tables
+from commcost.words import number_text, short, size_text
+
+PROGRAM = "plot.sh"
+PROGRAMS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plots")
+# Of the palette of Okabe and Ito, which colour-blind people tell apart.
+FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
+SHAPES = (7, 9, 5, 13)  # gnuplot's point types
+
+
+# ---- numbers and texts for gnuplot ---------------------------------------------------------------
+
+def quoted(text):
+    """A string of gnuplot's, which can't take two quotes in a row."""
+    return "'" + command.plain(str(text)).replace("'", "\u2019") + "'"
+
+
+def power_below(value):
+    return 10.0 ** math.floor(math.log10(value) + 1e-9)
+
+
+def nice_below(value):
+    """The greatest of 1, 2, 5, 10, 20 ... that isn't above it."""
+    power = power_below(value)
+    return next(step * power for step in (5, 2, 1) if step == 1 or value >= 0.9999 * step * power)
+
+
+def nice_above(value):
+    power = power_below(value)
+    return next(step * power for step in (1, 2, 5, 10)
+                if step == 10 or value <= 1.0001 * step * power)
+
+
+def decade_around(low, high, least):
+    """The ends of a logarithmic axis, nice ones and at least `least` times apart."""
+    if high / low < least:
+        low = power_below(low)
+    return low, (low * 10 if high / low < least else high)
+
+
+# ---- what gnuplot reads --------------------------------------------------------------------------
+
+class Settings:
+    """Lines that set gnuplot's variables."""
+
+    def __init__(self):
+        self.lines = []
+
+    def set(self, name, value):
+        self.lines.append(f"{name} = {value}")
+
+    def set_array(self, name, values):
+        """From 1 on. gnuplot looks at the first of a loop even where there is none."""
+        self.lines.append(f"array {name}[{len(values)}]")
+        for place, value in enumerate(values, 1):
+            self.set(f"{name}[{place}]", value)
+
+
+class PanelText:
+    """A panel's table and settings, as texts."""
+
+    def __init__(self, data, colours):
+        self.data, self._colours = data, colours
+        self.settings, self._blocks, self._lines = Settings(), {}, []
+        self._cut = self._beyond = self._below = 0
+        self._write_table()
+        self._write_settings()
+
+    @property
+    def table(self):
+        return "\n".join(self._lines) + "\n"
+
+    def _write_table(self):
+        """Block by block, gnuplot's index: one a line; one a side's panel of rows."""
+        data = self.data
+        self._lines.append("# result\tpanel\tlabel\t" + ("x" if data.panel.x else "row") +
+                           "\tvalue\tlow\thigh\tlaunches\tseries")
+        for page in range(len(data.pages)):
+            if data.panel.x:
+                order = [(side, [series]) for series in range(len(data.series))
+                         for side in (NEW, BASE)]
+            else:
+                order = [(side, data.rows_of(page)) for side in (NEW, BASE)]
+            for side, several in order:
+                self._write_block(side, page, several)
+
+    def _write_block(self, side, page, several):
+        data = self.data
+        rows = [(series, point) for series in several for point in data.find(side, page, series)]
+        if not rows:
+            return
+        if self._blocks:
+            self._lines.append("\n")
+        block = len(set(self._blocks.values()))
+        for series, point in rows:
+            self._blocks[side, page, series] = block
+            at = point.at if data.panel.x else data.rows_of(page).index(series) + 1
+            self._lines.append("\t".join(map(str, (
+                side, data.pages[page], data.series[series], at, point.value, point.low,
+                point.high, point.launches, series + 1))))
+
+    def _write_settings(self):
+        data, settings = self.data, self.settings
+        settings.set("rows", len(set(self._blocks.values())))
+        settings.set("missing", data.missing)
+        settings.set("left_out", data.left)
+        settings.set("series", len(data.series))
+        settings.set("panels", len(data.pages))
+        settings.set("others", quoted(", ".join(data.others)))
+        if not self._blocks:
+            return
+        self._set_series()
+        if data.panel.x:
+            self._set_lines()
+        else:
+            self._set_rows()
+        settings.set("at_or_below_0", self._below)
+        settings.set("cut", self._cut)
+        settings.set("beyond", self._beyond)
+        for side in (NEW, BASE):
+            settings.set(f"{side}_runs", data.launches.get(side, 1))
+
+    def _set_series(self):
+        data, used, colours, shapes, weights = self.data, {}, [], [], []
+        for place, head in enumerate(data.heads):
+            free = place % len(FREE_COLOURS) if data.panel.x else 0
+            colour = self._colours.get(head, FREE_COLOURS[free])
+            shapes.append(SHAPES[used.get(colour, 0) % len(SHAPES)])
+            weights.append(1.2 if colour in used else 2.2)
+            used[colour] = used.get(colour, 0) + 1
+            colours.append(colour)
+        self.settings.set_array("label", [quoted(label) for label in data.series])
+        self.settings.set_array("colour", [quoted(colour) for colour in colours])
+        self.settings.set_array("colour_value", ["0x" + colour[1:] for colour in colours])
+        self.settings.set_array("shape", shapes)
+        self.settings.set_array("weight", weights)
+        self.settings.set("widest", max(map(len, data.series)))
+
+    def _wants_log(self, values):
+        above = [value for value in values if value > 0]
+        return (self.data.panel.scale != "percent" and bool(above) and
+                max(values) / min(above) >= self.data.panel.log_from)
+
+    def _count_off(self, points, axis, is_log):
+        """Bars that reach beyond the axis, and values that are beyond it (triangles)."""
+        low, high = axis
+        for point in points:
+            value = float(point.value)
+            ends = [float(end) if end != "NA" else value for end in (point.low, point.high)]
+            if is_log and value <= 0:
+                self._below += 1
+            if value > high or (value < low and not (is_log and value <= 0)):
+                self._beyond += 1
+            elif ends[0] < low or ends[1] > high:
+                self._cut += 1
+
+    # ---- lines over sizes ------------------------------------------------------------------------
+
+    def _set_lines(self):
+        points = self.data.on_page(0)
+        values = []
+        for point in points:
+            value = float(point.value)
+            values.append(value)
+            # The bars, too, unless they would squeeze all the rest.
+            values += [float(end) for end in (point.low, point.high)
+                       if end != "NA" and value / 4 < float(end) < value * 4]
+        is_log = self._wants_log(values)
+        axis = self._vertical_axis(values, is_log)
+        self._count_off(points, axis, is_log)
+        self.settings.set("logarithmic", int(is_log))
+        self.settings.set("y_from", number_text(axis[0]))
+        self.settings.set("y_to", number_text(axis[1]))
+        zero = self._set_horizontal(points)
+        for side in (NEW, BASE):
+            self._set_blocks(side)
+        self._set_labels(axis, is_log, zero)
+
+    def _vertical_axis(self, values, is_log):
+        low, high = min(values), max(values)
+        if is_log:
+            low = nice_below(min(value for value in values if value > 0))
+            high = nice_above(high)
+            if low == high:
+                low, high = low / 10, high * 10
+            return decade_around(low, high, 9)
+        if self.data.panel.scale == "percent":
+            return (max(-50, -10 * math.floor(-low / 10 + 0.999)) if low < 0 else 0,
+                    min(120, 10 * math.floor(high / 10 + 0.999)) if high > 100 else 100)
+        return low * 1.1 if low < 0 else 0, high * 1.1 if high > 0 else 1
+
+    def _set_horizontal(self, points):
+        """Powers of two, and 0 apart on the left; returns where."""
+        places = [float(point.at) for point in points]
+        above = [place for place in places if place > 0]
+        least, greatest = (min(above), max(above)) if above else (1, 1)
+        zero = least / 4 if 0 in places else 0
+        self.settings.set("x_zero", number_text(zero))
+        self.settings.set("x_from", number_text((zero or least) / 1.3))
+        self.settings.set("x_to", number_text(greatest * 1.3))
+        doublings = math.log(greatest / least, 2)
+        step = next((step for most, step in ((8, 1), (16, 2), (26, 3)) if doublings <= most), 4)
+        exponent = math.ceil(math.log(least, 2) - 1e-9)
+        tics = [("0", zero)] if zero else []
+        while 2.0 ** exponent <= greatest * 1.001:
+            tics.append((size_text(2.0 ** exponent), 2.0 ** exponent))
+            exponent += step
+        if len(tics) == bool(zero):
+            tics.append((size_text(least), least))
+        for name, text in (("size_tics", lambda size: size), ("bare_tics", lambda _: "")):
+            marks = ", ".join(f'"{text(size)}" {place:.10g}' for size, place in tics)
+            self.settings.set(name, f"'set xtics ({marks})'")
+        return least / 4
+
+    def _set_blocks(self, side):
+        """Which block of the table is which line of a side."""
+        lines = [(block, series) for (of, _, series), block in self._blocks.items() if of == side]
+        lines.sort(key=lambda line: line[1])
+        self.settings.set(f"{side}_lines", len(lines))
+        self.settings.set_array(f"{side}_block", [block for block, _ in lines] or [0])
+        self.settings.set_array(f"{side}_series", [series + 1 for _, series in lines] or [1])
+
+    def _set_labels(self, axis, is_log, zero):
+        """Labels are at the lines' ends, pushed apart."""
+        low, high = axis
+        ends, shares = [], []
+        for series in range(len(self.data.series)):
+            last = (self.data.find(NEW, 0, series) or self.data.find(BASE, 0, series))[-1]
+            value, at = float(last.value), float(last.at)
+            if is_log:
+                share = math.log(value / low) / math.log(high / low) if value > 0 else 0
+            else:
+                share = (value - low) / (high - low)
+            shares.append(min(1.0, max(0.0, share)))
+            ends.append(at if at > 0 else zero)
+        places = pushed_apart(shares, self.data.panel.gap)
+        self.settings.set_array("end_x", [number_text(end) for end in ends])
+        self.settings.set_array("end_y", [number_text(share) for share in shares])
+        self.settings.set_array("label_at", [number_text(place) for place in places])
+
+    # ---- rows of dots ----------------------------------------------------------------------------
+
+    def _set_rows(self):
+        data, settings = self.data, self.settings
+        pages = range(len(data.pages))
+        values = [[float(point.value) for point in data.on_page(page)] for page in pages]
+        is_log = any(map(self._wants_log, values))
+        logs = [is_log and max(values[page]) > 0 for page in pages]
+        axes = [self._row_axis(data.on_page(page), values[page], logs[page]) for page in pages]
+        for page in pages:
+            self._count_off(data.on_page(page), axes[page], logs[page])
+        settings.set_array("panel_name", [quoted(name) for name in data.pages])
+        settings.set_array("panel_rows", [len(data.rows_of(page)) for page in pages])
+        settings.set_array("panel_log", [int(log) for log in logs])
+        settings.set_array("panel_from", [f"{low:.10g}" for low, _ in axes])
+        settings.set_array("panel_to", [f"{high:.10g}" for _, high in axes])
+        for side in (NEW, BASE):
+            settings.set_array(f"{side}_block", [
+                next((block for (of, on, _), block in self._blocks.items()
+                      if (of, on) == (side, page)), -1) for page in pages])
+        dots = [(page, series) for page in pages for series in sorted(data.rows_of(page))]
+        settings.set("all_rows", len(dots))
+        settings.set("dots", len(dots))
+        settings.set_array("dot_panel", [page + 1 for page, _ in dots])
+        settings.set_array("dot_row", [data.rows_of(page).index(series) + 1
+                                       for page, series in dots])
+        settings.set_array("dot_name", [quoted(data.series[series]) for _, series in dots])
+        settings.set_array("dot_text", [quoted(self._dot_text(*dot)) for dot in dots])
+
+    def _dot_text(self, page, series):
+        new, base = (next((short(float(point.value)) for point in self.data.find(side, page, series)),
+                          "none") for side in (NEW, BASE))
+        has_base = any(side == BASE for side, _, _ in self.data.points)
+        return f"{new} ({base})" if has_base else new
+
+    def _row_axis(self, points, values, is_log):
+        low, high = min(values), max(values)
+        if is_log:
+            least = min(value for value in values if value > 0)
+            return decade_around(nice_below(least / 1.15), nice_above(high * 1.15), 10)
+        if self.data.panel.scale == "percent":
+            return (10 * math.floor(low / 10) if low < 0 else 0,
+                    10 * math.ceil(high / 10) if high > 100 else 100)
+        ends = [[float(end) for end in side if end != "NA"]
+                for side in ([point.low for point in points], [point.high for point in points])]
+        top = max([high, *ends[1]])
+        if top > 1.6 * high and high > 0:
+            top = 1.6 * high
+        bottom = 0
+        if low < 0:
+            bottom = min([low, *(end for end in ends[0] if end > -top)]) * 1.05
+        return bottom, top * 1.05 if top > 0 else 1
+
+
+def pushed_apart(shares, gap):
+    """Places from 0 to 1, at least a gap apart, near those given."""
+    order = sorted(range(len(shares)), key=shares.__getitem__)
+    places = list(shares)
+    for before, after in zip(order, order[1:]):
+        places[after] = max(places[after], places[before] + gap)
+    top = 1.0
+    for place in reversed(order):
+        places[place] = min(places[place], top)
+        top = places[place] - gap
+    return places
+
+
+# ---- drawing -------------------------------------------------------------------------------------
+
+def read_colours():
+    """What has which colour in every picture: by the first key's value."""
+    with open(os.path.join(PROGRAMS, "colours.tsv"), encoding="utf-8") as stream:
+        return dict(line.rstrip("\n").split("\t") for line in stream
+                    if not line.startswith("#") and "\t" in line)
+
+
+def head_of(label, tables):
+    """A result's line in a picture's head: its name and where it is from."""
+    def first(key):
+        return next((table.metadata[key][0] for table in tables if key in table.metadata), "")
+
+    ranks, nodes, library = first("ranks"), first("nodes"), first("mpi_library")
+    text = label
+    if ranks:
+        text += f": {ranks} process{'' if ranks == '1' else 'es'}"
+        text += f" on {nodes} node{'' if nodes == '1' else 's'}" if nodes else ""
+    library = library.replace(" Version:", "").split(",")[0].rstrip(" ")
+    return text + (f", {library}" if library else "")
+
+
+class Drawing(typing.NamedTuple):
+    """Where pictures go, as what, and whether gnuplot's data goes there, too."""
+
+    folder: str
+    formats: tuple
+    with_data: bool = False
+
+
+def draw_kind(tables, kind, drawing, say):
+    """Draws the pictures of a kind; returns the paths of those that were drawn, and whether all
+    were. `say` gets a line about each that can't be."""
+    drawn, good = [], True
+    shown = [side for side in tables.sides if tables.of(side, kind)]
+    if len(shown) < len(tables.sides):
+        say(f"{kind}: not in the base")
+    rows = {side: tables.rows(side, kind) for side in shown}
+    for picture in benchmarks.entry_of(kind).pictures(kind, rows[NEW]):
+        setting = benchmarks.Key("setting", "%", optional=True)
+        texts = {panel.name: PanelText(
+            PanelData(panel._replace(series=(*panel.series, setting)), rows), read_colours())
+                 for panel in picture.panels}
+        for text in texts.values():
+            for column in text.data.no_column:
+                say(f"{picture.name}: no column {column}")
+        empty = [name for name, text in texts.items() if "rows = 0" in text.settings.lines]
+        if empty:
+            say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
+            continue
+        heads = {side: head_of(tables.labels[side], tables.of(side, kind)) for side in shown}
+        for made, error in draw(picture, texts, heads, drawing):
+            if error:
+                say(f"gnuplot could not draw {os.path.basename(made)}: {error}")
+                good = False
+            else:
+                drawn.append(made)
+    return drawn, good
+
+
+def draw(picture, texts, heads, drawing):
+    """Draws a picture in each format: pairs of its path and what gnuplot said if it failed."""
+    with tempfile.TemporaryDirectory() as work:
+        for name, text in texts.items():
+            settings = "\n".join(text.settings.lines) + "\n"
+            for ending, content in ((".tsv", text.table), (".set", settings)):
+                with open(os.path.join(work, name + ending), "w", encoding="utf-8") as stream:
+                    stream.write(content)
+                if drawing.with_data:
+                    shutil.copy(stream.name, os.path.join(drawing.folder,
+                                                          f"{picture.name}.{name}{ending}"))
+        head = Settings()
+        head.set("folder", quoted("plots"))
+        head.set("names", len(heads))
+        head.set("body", 49 + 19 * len(heads))
+        for side, text in heads.items():
+            head.set(f"{side}_name", quoted(text))
+        for name, value in picture.variables.items():
+            head.set(name, value if isinstance(value, int) else quoted(value))
+        with open(os.path.join(work, "names.set"), "w", encoding="utf-8") as stream:
+            stream.write("\n".join(head.lines) + "\n")
+        os.symlink(PROGRAMS, os.path.join(work, "plots"))
+        for form in drawing.formats:
+            yield draw_format(work, picture, form, drawing.folder)
+
+
+def draw_format(work, picture, form, folder):
+    made = os.path.join(folder, f"{picture.name}.{form}")
+    done = subprocess.run(
+        ["gnuplot", "-e", f"format = '{form}'; output = 'picture.{form}'", "names.set",
+         f"plots/{picture.program}.gp"], cwd=work, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    drawn = os.path.join(work, f"picture.{form}")
+    if done.returncode != 0 or not os.path.exists(drawn) or not os.path.getsize(drawn):
+        return made, done.stdout.decode("utf-8", "replace").strip() or "no output"
+    shutil.copyfile(drawn, made)
+    return made, ""
+
+
+def main(words):
+    made = command.Parser(
+        PROGRAM, f"{PROGRAM} [OPTION]... RESULTS [BASE_RESULTS]",
+        """Draws the results of the benchmarks with gnuplot, one picture a benchmark (three
+of pingpong). With two results the second is the base, drawn dashed and paler,
+or grey. RESULTS is a folder of .tsv files, or one file. Prints the names of the
+pictures.""")
+    made.add_argument("--output", metavar="FOLDER", help="where the pictures go; default: "
+                      "RESULTS/pictures, or beside the file")
+    made.add_argument("--format", choices=("svg", "png", "svg,png", "png,svg"),
+                      metavar="svg,png", default="svg,png",
+                      help="default: svg,png")
+    made.add_argument("--data", action="store_true", help="leave gnuplot's data, PICTURE.NAME.tsv "
+                      "and PICTURE.NAME.set, in the output folder, too")
+    options = made.parse_with_results(words, 2)
+    tables = read_tables(PROGRAM, options.paths)
+    if shutil.which("gnuplot") is None:
+        complain(PROGRAM, "no gnuplot: install it (Debian: gnuplot-nox)")
+        return command.EXIT_FAILED
+    first = options.paths[0]
+    folder = options.output or (os.path.join(first, "pictures") if os.path.isdir(first)
+                                else os.path.dirname(first) or ".")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError:
+        raise UsageError(f"--output: cannot make the folder '{folder:.{PATH_SHOWN}}': use one "
+                         "where you may write") from None
+    drawing = Drawing(folder, tuple(options.format.split(",")), options.data)
+    status = command.EXIT_DONE
+    for kind in tables.kinds():
+        drawn, good = draw_kind(tables, kind, drawing, lambda text: complain(PROGRAM, text))
+        print(*drawn, sep="\n", end="\n" if drawn else "")
+        if not good:
+            status = command.EXIT_FAILED
+    return status

@@ -1,0 +1,188 @@
+"""Did values shift between two samples? The rank-sum test, the shift that belongs to it, the
+correction for many tests at once, and the interval of a median.
+
+Nothing is assumed of the distribution; the values of a sample must be independent of each other.
+None of the functions changes its arguments; no value may be NaN. None is returned where there is
+no value.
+"""
+
+import functools
+import math
+import typing
+
+LAUNCHES_MAX = 200  # values in a sample of the rank-sum test
+
+
+class Interval(typing.NamedTuple):
+    low: float
+    high: float
+
+
+class Shift(typing.NamedTuple):
+    """By how much one sample is above another; the interval is None with too few values."""
+
+    value: float
+    interval: typing.Optional[Interval]
+
+
+def median(values):
+    """The median; None of no values."""
+    ordered = sorted(values)
+    count = len(ordered)
+    if count == 0:
+        return None
+    return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+
+
+def median_interval(values, confidence):
+    """The interval of the median of the distribution that `values` are from: from the k-th lowest
+    to the k-th highest (order statistics: David and Nagaraja, Order Statistics, 3rd ed., section
+    7.1). None where even the whole range covers it less often than `confidence` (0 to 1): below 6
+    values at 95 %."""
+    count = len(values)
+    allowed = (1 - confidence) / 2 * 2 ** count * (1 + 1e-9)
+    below, k = 1, 0  # in how many ways at most k values lie below the median
+    while k < count // 2 and below <= allowed:
+        k += 1
+        below += binomial(count, k)
+    if k == 0:
+        return None
+    ordered = sorted(values)
+    return Interval(ordered[k - 1], ordered[count - k])
+
+
+def binomial(total, count):
+    """In how many ways `count` of `total` can be chosen (math.comb needs Python 3.8)."""
+    ways = 1
+    for i in range(1, count + 1):
+        ways = ways * (total - count + i) // i
+    return ways
+
+
+# ---- the distribution of the rank sum ------------------------------------------------------------
+
+@functools.lru_cache(maxsize=64)
+def untied_ways(m, n):
+    """For u from 0 to m n // 2: how many of all choices of m among m + n ranks without ties have
+    the rank sum m (m + 1) / 2 + u. The numbers are the coefficients of the product of
+    (1 - q^(n + i)) / (1 - q^i) for i from 1 to m (Mann and Whitney, "On a Test of Whether one of
+    Two Random Variables is Stochastically Larger than the Other", Ann. Math. Stat. 18 (1947))."""
+    m, n = min(m, n), max(m, n)
+    size = m * n // 2 + 1
+    ways = [1] + [0] * (size - 1)
+    for i in range(1, m + 1):
+        for u in range(size - 1, n + i - 1, -1):
+            ways[u] -= ways[u - n - i]
+        for u in range(i, size):
+            ways[u] += ways[u - i]
+    return ways
+
+
+def twice_ranks(ordered):
+    """Twice the mid-rank, counted from 1, of each of the values, which are in ascending order."""
+    ranks = []
+    while len(ranks) < len(ordered):
+        begin = end = len(ranks)
+        while end < len(ordered) and ordered[end] == ordered[begin]:
+            end += 1
+        ranks += [begin + 1 + end] * (end - begin)
+    return ranks
+
+
+# Above so many additions to long numbers the exact distribution of tied ranks takes longer than
+# hundreds of rows can wait for.
+ADDITIONS_MAX = 5000
+
+
+def tied_p(ranks, m, distance):
+    """P(|T - mean| >= distance) for the sum T of m of the ranks, all choices being equally likely:
+    by counting, value after value, the choices with j values and a given sum (Streitberg and
+    Roehmel, "Exact Distributions for Permutation and Rank Tests", Statistical Software Newsletter
+    12 (1986)). The counts for all sums stand side by side in one long whole number, `width` bits
+    each, so that an addition adds them all at once."""
+    total = len(ranks)
+    width = binomial(total, m).bit_length() + 1
+    ways = [1] + [0] * m
+    for i, rank in enumerate(ranks):
+        for j in range(min(i + 1, m), 0, -1):
+            ways[j] += ways[j - 1] << (width * rank)
+    mean = m * (total + 1)
+    far, all_ways, mask = 0, binomial(total, m), (1 << width) - 1
+    counts = ways[m].to_bytes(ways[m].bit_length() // 8 + 1, "little")
+    for value in range(sum(ranks[total - m:]) + 1):
+        if abs(value - mean) >= distance:
+            begin = value * width
+            piece = int.from_bytes(counts[begin // 8:(begin + width) // 8 + 1], "little")
+            far += (piece >> (begin % 8)) & mask
+    return far / all_ways
+
+
+def normal_p(ranks, m, distance):
+    """The same by the normal distribution, with half a step for continuity (Hollander, Wolfe and
+    Chicken, Nonparametric Statistical Methods, 3rd ed., section 4.1)."""
+    total = len(ranks)
+    n = total - m
+    ties = sum(t ** 3 - t for t in (ranks.count(rank) for rank in set(ranks)))
+    variance = m * n / 12 * (total + 1 - ties / (total * (total - 1)))
+    if variance <= 0:
+        return 1.0
+    return math.erfc(max(0.0, distance / 2 - 0.5) / math.sqrt(2 * variance))
+
+
+# ---- the test and the shift ----------------------------------------------------------------------
+
+def rank_sum_p(base, other):
+    """The two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking
+    Methods", Biometrics Bulletin 1 (1945)): the share of all ways to divide the values among two
+    samples of these sizes whose rank sum is at least as far from its mean as this one's. Exact,
+    ties included, which get mid-ranks; only where there are ties and some 70 values a side, the
+    normal approximation takes its place. None if a sample is empty."""
+    if not base or not other:
+        return None
+    # The other sample's sum is as far from its mean.
+    fewer = min(base, other, key=len)
+    m, n = len(fewer), max(len(base), len(other))
+    ordered = sorted(base + other)
+    ranks = twice_ranks(ordered)
+    rank_of = dict(zip(ordered, ranks))
+    distance = abs(sum(rank_of[value] for value in fewer) - m * (m + n + 1))
+    if len(rank_of) < m + n:
+        tied = tied_p if (m + n) * m <= ADDITIONS_MAX * 2 else normal_p
+        return min(1.0, tied(ranks, m, distance))
+    far = sum(ways for u, ways in enumerate(untied_ways(m, n)) if m * n - 2 * u >= distance)
+    return min(1.0, 2 * far / binomial(m + n, m))
+
+
+def lowest_p(base_count, other_count):
+    """The lowest p-value that samples of these sizes can have: all values of one are above all of
+    the other. 1 where one is empty."""
+    return min(1.0, 2 / binomial(base_count + other_count, base_count))
+
+
+def rank_shift(base, other, confidence):
+    """By how much `other` is above `base`: the median of all differences (Hodges and Lehmann,
+    "Estimates of Location Based on Rank Tests", Ann. Math. Stat. 34 (1963)), with the interval of
+    the shifts that the exact rank-sum test doesn't reject at 1 - confidence: from the k-th lowest
+    to the k-th highest difference (Hollander, Wolfe and Chicken, section 4.3). With ties the
+    interval covers more often than it says. It is None where even all differences don't cover the
+    shift that often (below 4 and 4 values at 95 %). Both samples must have values."""
+    differences = sorted(y - x for x in base for y in other)
+    ways = untied_ways(len(base), len(other))
+    allowed = (1 - confidence) / 2 * binomial(len(base) + len(other), len(base)) * (1 + 1e-9)
+    k, below = 0, ways[0]
+    while k < len(differences) // 2 and below <= allowed:
+        k += 1
+        below += ways[k]
+    interval = Interval(differences[k - 1], differences[-k]) if k > 0 else None
+    return Shift(median(differences), interval)
+
+
+def holm(p_values):
+    """The p-values corrected for being many: if those below alpha are called changes, the chance
+    of one false call or more is at most alpha, however the tests hang together (Holm, "A Simple
+    Sequentially Rejective Multiple Test Procedure", Scand. J. Stat. 6 (1979))."""
+    corrected, highest = [0.0] * len(p_values), 0.0
+    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
+        corrected[index] = highest
+    return corrected

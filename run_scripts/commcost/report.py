@@ -1,0 +1,403 @@
+"""report.sh and report_text.sh: what results say, on one page.
+
+First sentences (findings.py), then warnings, the machine, the comparison with a base, and for each
+benchmark how to read it, its pictures and its table.
+"""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from commcost import benchmarks, command, compare, findings, page, plot, vary
+from commcost.command import complain
+from commcost.output import decimals, replace_file, six_digits
+from commcost.page import (Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text)
+from commcost.results import PATH_SHOWN, ResultError
+from commcost.tables import (BASE, NEW, in_number_order, is_number, median_text, read_tables,
+                             rows_by_key)
+from commcost.words import counted, listed
+
+LONG_TABLE = 30     # rows, from which on it is closed
+MANY_CHANGES = 60
+NAMES_SHOWN = 12    # results that a warning names
+VALUES_SHOWN = 4    # of a key of the metadata
+LINKS_SHOWN = 6
+
+# Keys of the metadata, and what they are called.
+MACHINE = {
+    "processor": "processor", "processors": "logical processors", "cores": "cores",
+    "kernel": "system", "nodes": "nodes", "ranks": "processes",
+    "ranks_per_node": "processes per node", "hosts": "hosts: processes", "binding": "binding",
+    "mpi_library": "MPI library", "mpi_device": "MPI device", "mpi_standard": "MPI standard",
+    "thread_level": "thread level", "mpi_variable": "MPI variables set", "compiler": "compiler",
+    "compiler_flags": "compiler flags", "version": "commcost version", "commit": "commcost commit",
+    "clock": "clock", "job_id": "job", "date": "measured"}
+
+FOOTER = """Status of a row: ok; budget: the time was up before the interval was as narrow as asked;
+max-size: no size took the cutoff time; no-knee: the time was up before the overhead showed; FAIL:
+wrong data. Values are in the units that the headings give; MB is 2^20 bytes, a double 8 bytes, NA a
+value that does not exist. Made by commcost; the .tsv files of the results have all columns."""
+
+
+# ---- in short ------------------------------------------------------------------------------------
+
+def short_section(tables, best):
+    found = findings.find_all(tables, best)
+    if not found:
+        parts = [Text("These results have no rows that say anything by themselves: see the "
+                      "tables.")]
+    else:
+        parts = [Items([Item(finding.sentence,
+                             links=tuple(row.identity for row in finding.rows[:LINKS_SHOWN]))
+                        for finding in found], "findings")]
+    if any(finding.is_from_one for finding in found):
+        parts.append(Text(findings.FEW_LAUNCHES, small=True))
+    return Section("short", "In short", parts)
+
+
+# ---- warnings and notes --------------------------------------------------------------------------
+
+class Cause:
+    """Remarks that differ in numbers only."""
+
+    def __init__(self, example):
+        self.example, self.texts, self.results = example, set(), {}
+
+    def item(self):
+        others = len(self.texts) - 1
+        also = f" (and with {counted(others, 'other number')})" if others else ""
+        names = [name + (f" ({count} times)" if count > 1 else "")
+                 for name, count in self.results.items()]
+        return Item(self.example + also, listed(names, NAMES_SHOWN + 1))
+
+
+def remarks_of(table, kind):
+    """The texts of a file's remarks of a kind, and what is wrong with it."""
+    texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks
+             if remark.kind == kind]
+    if kind == "warning":
+        texts += ["wrong data: rows with status FAIL" for row in table.rows
+                  if row.get("status") == "FAIL"]
+        if table.is_cut_off:
+            texts.append("the result was cut off (no # end: at its end): rows are missing, and "
+                         "the last one may be broken")
+    return texts
+
+
+def causes(tables, kind):
+    """The Causes of all remarks of a kind."""
+    found = {}
+    for table in tables.tables:
+        name = table.name + (" (base)" if table.side == BASE else "")
+        for text in remarks_of(table, kind):
+            shape = re.sub(r"[0-9]+(\.[0-9]+)?", "0", text)
+            cause = found.setdefault(shape, Cause(text))
+            cause.texts.add(text)
+            cause.results[name] = cause.results.get(name, 0) + 1
+    return list(found.values())
+
+
+def warnings_section(tables, pictures_note):
+    items = [cause.item() for cause in causes(tables, "warning")]
+    items += [Item(text) for text in tables.left]
+    parts = [Items(items, "warnings") if items else Text("No warnings.")]
+    if pictures_note:
+        parts.append(Text(pictures_note))
+    heading = f"Warnings: {len(items)}" if items else "Warnings"
+    return Section("warnings", heading, parts, "warnings-box" + ("" if items else " none"))
+
+
+# ---- the machine ---------------------------------------------------------------------------------
+
+def said_of(tables, side, key):
+    """What a side's metadata say of a key: all different values, up to VALUES_SHOWN."""
+    values = dict.fromkeys(value for table in tables.of(side)
+                           for value in table.metadata.get(key, ()) if value not in ("", "NA"))
+    if key == "date":
+        dates = sorted(value.replace("T", " ", 1) for value in values)
+        return " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
+    if key != "mpi_variable" and len(values) > VALUES_SHOWN:
+        values = [*list(values)[:VALUES_SHOWN], "..."]
+    return command.plain("; ".join(values))
+
+
+def machine_section(tables):
+    both = len(tables.sides) > 1
+    columns = [Column("", "key"), *(Column(tables.labels[side] + (" (base)" if side == BASE else ""),
+                                           side) for side in tables.sides)]
+    rows = []
+    for key, heading in MACHINE.items():
+        said = [said_of(tables, side, key) for side in tables.sides]
+        if any(said):
+            differs = both and said[0] != said[1] and key != "date"
+            rows.append(page.Row([heading, *said], kind="differs" if differs else ""))
+    parts = [Grid(columns if both else columns[:1] + [Column("", NEW)], rows, "machine")]
+    if both:
+        parts.append(Text("What differs between the two is marked.", small=True))
+    notes = [cause.item() for cause in causes(tables, "note")]
+    if notes:
+        parts.append(Closed(f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
+    return Section("machine", "Machine and runs", parts)
+
+
+# ---- the comparison ------------------------------------------------------------------------------
+
+GRADES = {compare.SLOWER: 1, compare.FAILED: 1, compare.MISSING: 2, compare.ADDED: 2,
+          compare.FASTER: 3}
+UNCHANGED = 4
+
+
+def comparison_section(paths):
+    """What changed from the base, slower rows first, the largest change first."""
+    try:
+        launches = compare.read_all(([paths[1]], [paths[0]]))
+        refused, named = compare.differences(launches)
+        if refused:
+            raise ResultError(refused[0])
+        changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
+        columns = compare.columns_of(changes)
+    except ResultError as error:
+        return Section("comparison", "Comparison", [Text(f"Nothing can be compared: {error}.")])
+    remarks = launches.warnings + [f"{text}: differences may come from that" for text in named]
+    parts = [Text("Each row of both results against each other, as bench_compare does: the change "
+                  "from the base with its interval, and how likely so large a difference is by "
+                  "chance (p).")]
+    if remarks:
+        parts.append(Items([Item(text) for text in remarks], "warnings"))
+    graded = sorted(changes, key=lambda change: (GRADES.get(change.verdict, UNCHANGED),
+                                                 -abs(change.change_pct or 0)))
+    counts = {}
+    for change in graded:
+        counts[change.verdict] = counts.get(change.verdict, 0) + 1
+    parts.append(Tags([(f"{verdict}: {count}", f"grade{GRADES.get(verdict, UNCHANGED)}")
+                       for verdict, count in counts.items()]))
+    changed = [change for change in graded if change.verdict in GRADES]
+    same = [change for change in graded if change.verdict not in GRADES]
+    if changed:
+        grid = grid_of_changes(columns, changed)
+        parts.append(Closed(f"What changed: {len(changed)} rows", [grid])
+                     if len(changed) > MANY_CHANGES else grid)
+    if same:
+        parts.append(Closed(f"Same, or can't tell: {counted(len(same), 'row')}",
+                            [grid_of_changes(columns, same)]))
+    return Section("comparison", "Comparison", parts)
+
+
+def grid_of_changes(columns, changes):
+    cells = [[command.plain(str(column.cell(change))) for column in columns] for change in changes]
+    heads = [Column(column.name, column.name,
+                    all(is_number(row[place]) or row[place] == "NA" for row in cells) and
+                    column.role != "key") for place, column in enumerate(columns)]
+    return Grid(heads, [page.Row(row, kind=f"grade{GRADES.get(change.verdict, UNCHANGED)}")
+                        for row, change in zip(cells, changes)], "rows compare")
+
+
+# ---- settings that were varied -------------------------------------------------------------------
+
+def best_settings(path, tables):
+    """The vary.Best of all rows; none where nothing was varied or results have no metadata."""
+    if not any(vary.SETTING in row for table in tables.of(NEW) for row in table.rows[:1]):
+        return []
+    try:
+        return vary.best_settings(vary.read([path]))
+    except ResultError:
+        return []
+
+
+def settings_section(best):
+    """Which setting is best, row by row."""
+    columns = [Column("benchmark", "benchmark"), Column("row", "row"),
+               Column("quantity", "quantity"), Column("best", "best"),
+               Column("better than the next by (%)", "gain", True), Column("p", "p", True),
+               *(Column(name, f"setting {name}", True) for name in
+                 dict.fromkeys(name for row in best for name in row.medians))]
+    rows = [page.Row([row.schema.benchmark,
+                      ", ".join(f"{name} {value}" for name, value in
+                                zip(row.schema.keys, row.keys)),
+                      row.quantity, row.name if row.sure else "can't tell",
+                      decimals(row.gain_pct, 1), f"{row.p:.3g}",
+                      *(six_digits(row.medians.get(column.heading)) for column in columns[6:])],
+                     kind="grade3" if row.sure else "") for row in best]
+    sure = sum(row.sure for row in best)
+    parts = [Text("The median of each setting over its launches. A setting is called best if it is "
+                  "better than each other one: by the rank-sum test over launches, corrected for "
+                  f"all rows (p at most {vary.ALPHA:g}).")]
+    grid = Grid(columns, rows, "rows")
+    parts.append(Closed(f"{sure} of {counted(len(best), 'row')} have a best setting", [grid],
+                        is_open=len(best) <= LONG_TABLE))
+    return Section("settings", "Settings", parts)
+
+
+# ---- a benchmark ---------------------------------------------------------------------------------
+
+def range_of(row, quantity):
+    """The lowest and the highest launch, or the interval of one."""
+    texts = in_number_order(row.texts(quantity.column))
+    if len(texts) > 1:
+        return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+    if not quantity.low or not texts:
+        return ""
+    cells = next(cells for cells in row.launches if cells.get(quantity.column) == texts[0])
+    low, high = (cells.get(column, "NA") for column in (quantity.low, quantity.high))
+    return "NA" if low == high == "NA" else f"{low} to {high}"
+
+
+def middle_of(row, quantity, side):
+    texts = row.texts(quantity.column, side)
+    if texts:
+        return median_text(texts)
+    return row.of(side)[0].get(quantity.column, "NA") if row.of(side) else "none"
+
+
+def status_of(row):
+    statuses = dict.fromkeys(cells.get("status", "NA") for cells in row.launches)
+    return ", ".join(statuses) or "only in the base"
+
+
+def table_of(tables, kind):
+    """The parts that show a kind's rows."""
+    rows, entry = rows_by_key(tables, kind), benchmarks.entry_of(kind)
+    if not rows:
+        return [Text("No rows.")]
+    most = max(len(row.launches) for row in rows)
+    has_base = any(row.base for row in rows)
+    columns, cells, everywhere = [], [[] for _ in rows], []
+
+    def add(column, texts):
+        columns.append(column)
+        for of_row, text in zip(cells, texts):
+            of_row.append(text)
+
+    for place, (name, heading) in enumerate(
+            benchmarks.keys_of(kind, [row.keys for row in rows])):
+        values = [row.keys[name] for row in rows]
+        if len(set(values)) == 1 and not (len(rows) == 1 and place == 0):
+            everywhere += [f"{heading} {values[0]}"] if values[0] != "NA" else []
+        else:
+            is_numeric = all(is_number(value) or value == "NA" for value in values)
+            add(Column(heading, name, is_numeric), values)
+    for quantity in entry.quantities:
+        add(Column(quantity.heading, quantity.column, True),
+            [middle_of(row, quantity, NEW) for row in rows])
+        ranges = [range_of(row, quantity) for row in rows]
+        if quantity.low or any(" to " in text for text in ranges):
+            add(Column("range", f"{quantity.column} range", True, "range"), ranges)
+        if has_base:
+            add(Column("base", f"{quantity.column} base", True, "base"),
+                [middle_of(row, quantity, BASE) for row in rows])
+    if most > 1:
+        add(Column("launches", "launches", True), [len(row.launches) for row in rows])
+    add(Column("status", "status"), list(map(status_of, rows)))
+
+    parts = [Text(f"In all rows: {', '.join(everywhere)}.", small=True)] if everywhere else []
+    parts.append(Text(
+        f"Values are medians over {most} launches; ranges are from the lowest launch to the "
+        "highest." if most > 1 else
+        "One launch; ranges are its intervals. Launches differ by more.", small=True))
+    grid = Grid(columns, [
+        page.Row(of_row, row.identity, "fail" if "FAIL" in status_of(row) else "")
+        for of_row, row in zip(cells, rows)])
+    parts.append(Closed(f"Table: {len(rows)} rows", [grid]) if len(rows) > LONG_TABLE else grid)
+    return parts
+
+
+def kind_parts(tables, kind, pictures):
+    figures = [Figure(path, picture.name, picture.caption)
+               for picture in benchmarks.entry_of(kind).pictures(kind, tables.rows(NEW, kind))
+               for path in (pictures.get(picture.name),) if path]
+    return figures + table_of(tables, kind)
+
+
+def kind_sections(tables, pictures):
+    """A Section for each kind, all sweeps in one."""
+    kinds = tables.kinds()
+    sweeps = [kind for kind in kinds if kind.endswith("_sweep")]
+    made = []
+    for kind in kinds:
+        entry = benchmarks.entry_of(kind)
+        parts = [Text(entry.text.replace("\n", " "))]
+        if kind not in sweeps:
+            made.append(Section(kind, entry.heading,
+                                parts + kind_parts(tables, kind, pictures)))
+        elif kind == sweeps[0]:
+            parts += [Closed(benchmarks.collective_of(sweep),
+                             kind_parts(tables, sweep, pictures), "sweep", sweep == sweeps[0])
+                      for sweep in sweeps]
+            made.append(Section("overlap_sweeps", entry.heading, parts))
+    return made
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+def draw_pictures(tables, folder, say):
+    """Draws all pictures: their paths by name, and what is to be said where that failed."""
+    if shutil.which("gnuplot") is None:
+        say("no gnuplot: a page without pictures")
+        return {}, "There are no pictures: gnuplot is not installed here (Debian: gnuplot-nox)."
+    pictures, note = {}, ""
+    for kind in tables.kinds():
+        drawn, good = plot.draw_kind(tables, kind, plot.Drawing(folder, ("svg",)), say)
+        pictures.update((os.path.basename(path)[:-len(".svg")], path) for path in drawn)
+        note = note if good else "Some pictures could not be drawn."
+    return pictures, note
+
+
+def page_of(paths, tables, pictures, pictures_note=""):
+    """The Page of a result, or of two."""
+    title = f"What communication costs: {tables.labels[NEW]}"
+    if BASE in tables.labels:
+        title += f" against {tables.labels[BASE]}"
+    best = best_settings(paths[0], tables)
+    sections = [short_section(tables, best), warnings_section(tables, pictures_note),
+                machine_section(tables)]
+    if len(paths) > 1:
+        sections.append(comparison_section(paths))
+    if best:
+        sections.append(settings_section(best))
+    return Page(title, sections + kind_sections(tables, pictures), FOOTER.replace("\n", " "),
+                first_listed=2)
+
+
+def main(words):
+    program = "report.sh"
+    made = command.Parser(
+        program, f"{program} [OPTION]... RESULTS [BASE_RESULTS]",
+        """Makes one HTML page of a results folder, or of one file: what the results say in
+a few sentences, warnings, the machine, and for each benchmark how to read it,
+its picture and its table. With a second folder, the base, pictures and tables
+show both, and what changed comes first. The page is one file that needs no
+script and no network.""")
+    made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside "
+                      "the file")
+    options = made.parse_with_results(words, 2)
+    tables = read_tables(program, options.paths)
+    first = options.paths[0]
+    output = options.output or (os.path.join(first, "report.html") if os.path.isdir(first)
+                                else re.sub(r"\.tsv$", "", first) + ".html")
+    with tempfile.TemporaryDirectory() as folder:
+        pictures, note = draw_pictures(tables, folder, lambda text: complain(program, text))
+        text = page.html_of_page(page_of(options.paths, tables, pictures, note))
+    try:
+        replace_file(output, text)
+    except OSError as error:
+        complain(program, f"{output:.{PATH_SHOWN}}: cannot be written: {error.strerror}")
+        return command.EXIT_FAILED
+    print(output)
+    return command.EXIT_DONE
+
+
+def text_main(words):
+    program = "report_text.sh"
+    made = command.Parser(
+        program, f"{program} [OPTION]... RESULTS",
+        """Writes the same report as report.sh as Markdown to stdout, without pictures.""")
+    made.add_argument("--short", action="store_true",
+                      help="only what the results say in short, and the warnings")
+    options = made.parse_with_results(words, 1)
+    whole = page_of(options.paths, read_tables(program, options.paths), {})
+    if options.short:
+        whole = whole._replace(sections=whole.sections[:whole.first_listed], footer="")
+    sys.stdout.write(page.markdown_of_page(whole))
+    return command.EXIT_DONE

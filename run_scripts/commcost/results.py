@@ -1,0 +1,368 @@
+"""Reading results: the one reader that comparison, summary, pictures and report share.
+
+A result is what a benchmark writes (docs/output.md): metadata, one header row, rows, and an end
+line. It says itself what its columns are (`# columns:`), so nothing here knows a benchmark. What
+other benchmarks print is read as if they wrote results, too (foreign.py). Files may hold anything;
+what is no result is refused with a ResultError, one line that names the file and the place. Results
+are read line by line, so their size doesn't matter.
+"""
+
+import hashlib
+import io
+import os
+import re
+import typing
+
+from commcost import foreign
+
+SCHEMA = 2         # the newest output schema that this module reads
+LINE_MAX = 1 << 20  # bytes; a longer line is refused
+COLUMNS_MAX = 256
+NAME_MAX = 127     # letters of a column's name
+SUMMARY_BEGIN = b"benchmark\tkey\tquantity\t"  # a summary's header row
+SHOWN = 120        # letters of a name or cell that an error shows
+PATH_SHOWN = 200
+
+ROLES = ("key", "less", "more", "info")
+
+
+class ResultError(Exception):
+    """What is wrong with a result: one line for its user."""
+
+
+class Remark(typing.NamedTuple):
+    """A `# note:` or `# warning:` line."""
+
+    kind: str  # "note" or "warning"
+    text: str
+
+
+class End(typing.NamedTuple):
+    """What the end line says: the number of rows that were written, and the exit status."""
+
+    rows: int
+    status: int
+
+
+class Result:
+    """A result that is open for reading. The head is read at once, the rows by `rows()`; what
+    stands among and after the rows (`remarks`, `end`, `cut_line`) is known after these.
+
+    path       as given
+    metadata   each key's values, in the order of the file
+    roles      the columns' roles by name, as `# columns:` has them; empty without metadata
+    header     the header row's names
+    keys       the names of the columns that tell rows apart, but for `run`
+    remarks    notes and warnings so far
+    end        the End that the last line states, or None
+    cut_line   the number of a last line that was cut off and left out, or None
+    digest     after the rows: the same for files of the same bytes
+    """
+
+    def __init__(self, path, needs_metadata=True):
+        self.path = path
+        self.metadata, self.roles, self.remarks = {}, {}, []
+        self.header, self.keys = [], []
+        self.end = self.cut_line = self.digest = None
+        self._number, self._whole = 0, True
+        self._hash = hashlib.blake2b(digest_size=16)
+        try:
+            self._stream = self._open()
+        except IsADirectoryError:
+            raise ResultError(f"cannot read '{path:.200}': it is a folder") from None
+        except OSError as error:
+            raise ResultError(f"cannot read '{path:.200}': {error.strerror}: name a result or a "
+                              "folder of results") from None
+        try:
+            self._read_head(needs_metadata)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def _open(self):
+        """The file, or what it says in our own form."""
+        stream = open(self.path, "rb")
+        if not foreign.is_foreign(stream.read(foreign.HEAD)):
+            stream.seek(0)
+            return stream
+        with stream:
+            stream.seek(0)
+            content = stream.read()
+        self._hash.update(content)
+        try:
+            return io.BytesIO(foreign.translated(content.decode("utf-8", "replace")).encode())
+        except foreign.ForeignError as error:
+            raise ResultError(f"{self.path:.{PATH_SHOWN}}: {error}") from None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stream.close()
+
+    # ---- what the head says ----------------------------------------------------------------------
+
+    @property
+    def benchmark(self):
+        """The benchmark's name; None without metadata."""
+        return self.value("benchmark")
+
+    @property
+    def schema(self):
+        """The output schema's number; None without metadata."""
+        return int(self.value("schema")) if "schema" in self.metadata else None
+
+    @property
+    def has_end(self):
+        """Whether a complete file ends with an end line, which schema 1 doesn't have."""
+        return (self.schema or 1) >= 2
+
+    @property
+    def is_merged(self):
+        """Whether the file holds several launches, told apart by the column `run`."""
+        return "run" in self.header and self.roles.get("run", "key") == "key"
+
+    def value(self, key):
+        """The first value of a key of the metadata, or None."""
+        return self.metadata.get(key, [None])[0]
+
+    def place(self, name):
+        """The index of a column's cell in a row, or None."""
+        return self.header.index(name) if name in self.header else None
+
+    def quantities(self):
+        """(index of the cell, name, whether more is better) of each column that is a result."""
+        return [(place, name, self.roles[name] == "more")
+                for place, name in enumerate(self.header)
+                if self.roles.get(name) in ("less", "more")]
+
+    # ---- reading ---------------------------------------------------------------------------------
+
+    def refuse(self, text):
+        """Raises the error about the line in hand."""
+        raise ResultError(f"{self.path:.{PATH_SHOWN}}: line {self._number}: {text}")
+
+    def rows(self):
+        """The rows, as lists of cells, as many as the header row has. To be called once."""
+        count = len(self.header)
+        for line in self._lines():
+            if line.startswith("#"):
+                self._take_comment(line)
+                continue
+            if not line:
+                continue
+            self.end = None
+            cells = line.split("\t")
+            if not self._whole and (len(cells) != count or self.has_end):
+                self.cut_line = self._number
+                continue
+            if len(cells) != count:
+                self.refuse(f"{len(cells)} cells, where the header row has {count}")
+            yield cells
+        self.digest = self._hash.hexdigest()
+
+    def _lines(self):
+        """The lines, without their ends; `_number` and `_whole` are those of the line in hand."""
+        while True:
+            try:
+                line = self._stream.readline(LINE_MAX + 1)
+            except OSError as error:
+                raise ResultError(
+                    f"cannot read '{self.path:.{PATH_SHOWN}}': {error.strerror}") from None
+            if not line:
+                return
+            self._number += 1
+            self._hash.update(line)
+            if b"\0" in line:
+                self.refuse("a byte of 0: this is no result")
+            self._whole = line.endswith(b"\n")
+            if len(line) > LINE_MAX and not self._whole:
+                self.refuse("longer than 1 MiB: this is no result")
+            if self._number == 1 and line.startswith(b"\xef\xbb\xbf"):
+                line = line[3:]
+            # What isn't UTF-8 stays what it is, so that other texts don't become equal.
+            yield line.rstrip(b"\n").rstrip(b"\r").decode("utf-8", "surrogateescape")
+
+    def _read_head(self, needs_metadata):
+        for line in self._lines():
+            if line.startswith("#"):
+                self._take_head_comment(line)
+            elif line:
+                self._take_header(line, needs_metadata)
+                return
+        raise ResultError(f"{self.path:.{PATH_SHOWN}}: no header row: the program ended before it "
+                          "had a result, or this is none")
+
+    def _take_head_comment(self, line):
+        found = re.match("# ([^ :]+): (.*)$", line)
+        if not found:
+            return
+        key, value = found.groups()
+        if key in ("note", "warning"):
+            self.remarks.append(Remark(key, value))
+            return
+        if key in ("columns", "benchmark") and key in self.metadata:
+            self.refuse(f"a second '# {key}:': one launch a file, or a column 'run' that tells "
+                        "them apart")
+        self.metadata.setdefault(key, []).append(value)
+        if key == "columns":
+            self._take_columns(value)
+        if key == "schema" and not (re.fullmatch("[0-9]{1,9}", value) and
+                                    1 <= int(value) <= SCHEMA):
+            self.refuse(f"output schema '{value:.{SHOWN}}': this program reads up to {SCHEMA}: "
+                        "use the one that belongs to the results")
+
+    def _take_columns(self, text):
+        for word in text.split():
+            name, _, role = word.rpartition("=")
+            if not name or role not in ROLES:
+                self.refuse(f"'{word:.{SHOWN}}' in '# columns:' isn't a name with '=key', "
+                            "'=less', '=more' or '=info'")
+            if len(name) > NAME_MAX:
+                self.refuse(f"the column '{name:.{SHOWN}}' has too long a name")
+            if name in self.roles:
+                self.refuse(f"'# columns:' has '{name:.{SHOWN}}' twice")
+            self.roles[name] = role
+            if len(self.roles) > COLUMNS_MAX:
+                self.refuse(f"more than {COLUMNS_MAX} columns")
+
+    def _take_header(self, line, needs_metadata):
+        if needs_metadata:
+            for key in ("columns", "benchmark"):
+                if key not in self.metadata:
+                    self.refuse(f"no '# {key}:' before the first row: compare results with their "
+                                "metadata, without --no-header and --no-metadata")
+        self.header = line.split("\t")
+        if len(self.header) > COLUMNS_MAX:
+            self.refuse(f"more than {COLUMNS_MAX} columns")
+        for place, name in enumerate(self.header):
+            if self.roles and name not in self.roles:
+                self.refuse(f"'{name:.{SHOWN}}' in the header row isn't in '# columns:'")
+            if name in self.header[:place]:
+                self.refuse(f"the header row has '{name:.{SHOWN}}' twice")
+        for name, role in self.roles.items():
+            if role == "key" and name not in self.header:
+                self.refuse(f"the header row lacks the key '{name:.{SHOWN}}'")
+            if role == "key" and name != "run":
+                self.keys.append(name)
+
+    def _take_comment(self, line):
+        """A comment among or after the rows."""
+        found = re.match("# (note|warning|end|columns|benchmark): (.*)$", line)
+        kind, text = found.groups() if found else ("", "")
+        if kind in ("columns", "benchmark"):
+            self.refuse("a second result begins: one launch a file, or a column 'run' that tells "
+                        "them apart")
+        if kind in ("note", "warning"):
+            self.remarks.append(Remark(kind, text))
+        self.end = parsed_end(text) if kind == "end" else None
+
+
+def parsed_end(text):
+    """The End that `12 rows, exit 0` states; None where it states none."""
+    found = re.match("([0-9]{1,18}) rows?(?:, exit ([0-9]{1,9}))?", text)
+    return End(int(found.group(1)), int(found.group(2) or 0)) if found else None
+
+
+# ---- numbers in cells ----------------------------------------------------------------------------
+
+# As strtod has them, but no hexadecimal ones, and no infinity or NaN.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def parsed_number(cell):
+    """The number that a cell holds; None for NA and for what is none."""
+    if not _NUMBER.fullmatch(cell):
+        return None
+    value = float(cell)
+    return value if abs(value) < float("inf") else None
+
+
+# ---- folders -------------------------------------------------------------------------------------
+
+class Found(typing.NamedTuple):
+    """The results that a path names, and remarks about files that were left out."""
+
+    paths: list
+    remarks: list
+
+
+def find_results(path):
+    """A path is a result, or a folder. Of a folder the results are its *.tsv files that have a
+    column `run` if there are any, else RUN/PROGRAM.tsv for each RUN in its folder `runs` if there
+    are any, else its own *.tsv files, else those in its folders. ResultError if there are none."""
+    if not os.path.isdir(path):
+        return Found([path], [])
+    remarks = []
+    own = result_files(path)
+    kinds = {file: _kind_of(file) for file in own}
+    merged = [file for file in own if kinds[file] == "merged"]
+    if merged:
+        others = [file for file in own if kinds[file] == "launch"]
+        remarks += [f"{file:.{PATH_SHOWN}} has no column 'run', as other files beside it have: "
+                    "left out" for file in others[-1:]]
+        return Found(merged, remarks)
+    for files in (files_below(os.path.join(path, "runs")), own, files_below(path)):
+        found = []
+        for file in files:
+            kind = kinds.get(file) or _kind_of(file)
+            if kind is None:
+                remarks.append(f"{file:.{PATH_SHOWN}} has no '# columns:': left out")
+            elif kind == "launch":
+                found.append(file)
+        if found:
+            return Found(found, remarks)
+    raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with "
+                      "'# columns:' in it, in runs/N or in its folders")
+
+
+def _entries(folder):
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
+                if not name.startswith(".")]
+    except OSError:
+        return []
+
+
+def result_files(folder):
+    """The *.tsv files in a folder and the outputs of other benchmarks, by name."""
+    return [path for path in _entries(folder) if os.path.isfile(path) and
+            (path.endswith(".tsv") or (path.endswith((".txt", ".out", ".log")) and
+                                       _is_foreign(path)))]
+
+
+def _is_foreign(path):
+    try:
+        with open(path, "rb") as stream:
+            return foreign.is_foreign(stream.read(foreign.HEAD))
+    except OSError:
+        return False
+
+
+def files_below(folder):
+    """The same of its folders."""
+    return [file for path in _entries(folder) if os.path.isdir(path) for file in result_files(path)]
+
+
+def _kind_of(path):
+    """What a file of a folder is, by its metadata: "merged", "launch", "made" (from results: a
+    comparison or a summary) or None."""
+    kind, benchmark = None, None
+    if _is_foreign(path):
+        return "launch"
+    try:
+        with open(path, "rb") as stream:
+            while True:
+                line = stream.readline(LINE_MAX + 1)
+                if line.startswith(SUMMARY_BEGIN):
+                    return "made"
+                if not line or not (line.startswith((b"#", b"\xef\xbb\xbf#")) or not line.strip()):
+                    break
+                text = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
+                if text.startswith("# benchmark: "):
+                    benchmark = text[len("# benchmark: "):]
+                if text.startswith("# columns: "):
+                    kind = "merged" if "run=key" in text.split() else "launch"
+    except OSError:
+        return None
+    return "made" if benchmark == "bench_compare" else kind

@@ -1,0 +1,176 @@
+"""The rows of results by benchmark, as pictures and reports show them.
+
+Unlike for a comparison, files may be without metadata, and those that were cut off count; a file
+that is of no benchmark is left out.
+"""
+
+import os
+import typing
+
+from commcost import benchmarks
+from commcost.command import UsageError, complain, plain
+from commcost.results import (PATH_SHOWN, Result, ResultError, files_below, parsed_number,
+                              result_files)
+
+NEW, BASE = "new", "base"
+
+
+class Table(typing.NamedTuple):
+    """What a file has. A row is its cells by column."""
+
+    side: str      # NEW or BASE
+    kind: str      # benchmarks.kind_of
+    name: str      # the file's, without .tsv
+    metadata: dict  # each key's values
+    remarks: list
+    is_cut_off: bool
+    rows: list
+
+
+class Tables:
+    """One result, or a new one and its base.
+
+    tables  of all files
+    labels  what the results are called, by side
+    left    remarks about files that were left out
+    """
+
+    def __init__(self, paths):
+        """Reads them; UsageError for what isn't there, ResultError for a file that is broken. Of a
+        folder such files are left out."""
+        self.tables, self.left = [], []
+        self.labels = dict(zip((NEW, BASE), labels_of(paths)))
+        for side, path in zip((NEW, BASE), paths):
+            for file in files_of(path):
+                try:
+                    self._add(side, file)
+                except ResultError as error:
+                    if file == path:
+                        raise
+                    self.left.append(f"{plain(str(error))}. It is left out")
+        if not self.kinds():
+            raise ResultError(f"{paths[0]:.{PATH_SHOWN}}: no results of benchmarks in there")
+
+    def _add(self, side, file):
+        with Result(file, needs_metadata=False) as result:
+            rows = [dict(zip(result.header, map(plain, cells))) for cells in result.rows()]
+            kind = benchmarks.kind_of(result, rows[0] if rows else None)
+            if kind is None:
+                is_made = result.benchmark == "bench_compare" or result.header[:2] == ["benchmark",
+                                                                                      "key"]
+                if not is_made and not (result.benchmark or "").startswith("overlap_"):
+                    self.left.append(f"{file:.{PATH_SHOWN}}: not a result of a benchmark, left out")
+                return
+            name = os.path.splitext(os.path.basename(file))[0]
+            self.tables.append(Table(side, kind, plain(name), result.metadata, result.remarks,
+                                     result.has_end and result.end is None, rows))
+
+    @property
+    def sides(self):
+        """The results that there are."""
+        return list(self.labels)
+
+    def kinds(self):
+        """The kinds of the new result, in the order in which they are shown."""
+        return benchmarks.in_order({table.kind for table in self.tables if table.side == NEW})
+
+    def of(self, side, kind=None):
+        """The tables of a side, of all kinds or one."""
+        return [table for table in self.tables
+                if table.side == side and kind in (None, table.kind)]
+
+    def rows(self, side, kind):
+        """The rows of all files of a side and kind."""
+        return [row for table in self.of(side, kind) for row in table.rows]
+
+
+def files_of(path):
+    """The files of a result: itself, or of a folder its own *.tsv files, or if it has none, those
+    in its folders and in RUN of its folder `runs`."""
+    if not os.path.exists(path):
+        raise UsageError(f"{path:.{PATH_SHOWN}}: no such file or folder")
+    if not os.path.isdir(path):
+        return [path]
+    files = result_files(path) or files_below(path) + files_below(os.path.join(path, "runs"))
+    # run_suite.sh's own are no results.
+    return [file for file in files
+            if not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
+
+
+def labels_of(paths):
+    """What results are called: the last parts of their paths, or the paths where these are the
+    same."""
+    labels = [os.path.basename(os.path.normpath(path)) for path in paths]
+    labels = [label[:-len(".tsv")] if label.endswith(".tsv") else label for label in labels]
+    if len(set(labels)) < len(labels):
+        labels = list(paths)
+    return [plain(label) for label in labels]
+
+
+def read_tables(program, paths):
+    """The Tables of a command's results, with a line on stderr for each file that is left out;
+    UsageError where there are none."""
+    try:
+        tables = Tables(paths)
+    except ResultError as error:
+        raise UsageError(error) from None
+    for text in tables.left:
+        complain(program, text)
+    return tables
+
+
+class Row(typing.NamedTuple):
+    """A row of a benchmark, as launches found it.
+
+    keys      cells by column
+    launches  of each launch of the new result the cells by column
+    base      of each launch of the base
+    identity  what the row is called within a page
+    """
+
+    keys: dict
+    launches: list
+    base: list
+    identity: str
+
+    def texts(self, column, side=NEW):
+        """The numbers that launches of a side have in a column, as they are written; not those of
+        wrong data."""
+        found = [cells.get(column, "NA") for cells in self.of(side)
+                 if cells.get("status") != "FAIL"]
+        return [text for text in found if is_number(text)]
+
+    def of(self, side):
+        return self.launches if side == NEW else self.base
+
+
+def rows_by_key(tables, kind):
+    """The Rows of a kind, in the order in which they are met."""
+    found = {}
+    every = [cells for side in tables.sides for cells in tables.rows(side, kind)]
+    columns = [column for column, _ in benchmarks.keys_of(kind, every)]
+    for side in tables.sides:
+        for cells in tables.rows(side, kind):
+            keys = tuple(cells.get(column, "NA") for column in columns)
+            found.setdefault(keys, {NEW: [], BASE: []})[side].append(cells)
+    return [Row(dict(zip(columns, keys)), sides[NEW], sides[BASE], f"{kind}-{place}")
+            for place, (keys, sides) in enumerate(found.items(), 1)]
+
+
+def is_number(text):
+    """Whether a cell holds a number."""
+    return parsed_number(text) is not None
+
+
+def in_number_order(texts):
+    """Numbers as they are written, from the least to the greatest."""
+    return sorted(texts, key=float)
+
+
+def median_text(texts):
+    """The median of numbers as they are written: one of them, or the mean of two."""
+    ordered = in_number_order(texts)
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return f"{(float(ordered[middle - 1]) + float(ordered[middle])) / 2:.10g}"

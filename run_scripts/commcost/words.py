@@ -1,0 +1,41 @@
+"""Numbers, sizes and lists as people read them."""
+
+
+def number_text(value):
+    """A whole number without a point, any other with up to six digits."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def short(value):
+    """Three digits that say something, without an exponent."""
+    for least, digits in ((100, ".0f"), (10, ".1f"), (1, ".2f"), (0.1, ".3f")):
+        if abs(value) >= least:
+            return format(value, digits)
+    return f"{value:.2g}" if value else "0"
+
+
+def size_text(count):
+    """8, 1K, 4M: as the programs take sizes."""
+    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if count >= unit and count % unit == 0:
+            return number_text(count / unit) + letter
+    return number_text(count)
+
+
+def bytes_text(count):
+    """A size with its unit."""
+    text = size_text(count)
+    return f"{text}iB" if text[-1].isalpha() else f"{text} byte{'' if text == '1' else 's'}"
+
+
+def counted(count, noun):
+    """1 row, 2 rows."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(texts, most=None):
+    """One, two and three; of more than `most` the first ones and how many more."""
+    texts = list(texts)
+    if most is not None and len(texts) > most:
+        texts = [*texts[:most - 1], f"{len(texts) - most + 1} more"]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]])) if texts else ""

@@ -1,0 +1,154 @@
+#!/bin/sh
+# A benchmark over message sizes. The result, one TSV file, goes to stdout or to
+# --output=FILE.
+#
+# usage: sweep.sh PROGRAM [--sizes=SIZES] [PROGRAM'S OPTION]...
+#   for example: sweep.sh msgrate --sizes=8,1K:64K --peers=1 --output=rates.tsv
+#
+#   PROGRAM  a name (mpi_overhead, msgrate, msgrate_rma, pingpong, halo,
+#            overlap_iallreduce and the other overlap_*), or a path
+#   SIZES    bytes, with commas; A:B doubles from A to B; K, M, G. Default: 8:1M.
+#            pingpong has sizes of its own up to the largest of these; halo takes
+#            boxes whose faces have about so many bytes
+#   The other options are those of `PROGRAM --help`.
+#
+# One launch does it where the program takes lists of sizes; overlap_* takes one for
+# each A or A:B.
+#
+# Environment:
+#   LAUNCH   how to start a job; default: srun in a Slurm job, else 2 processes with
+#            the mpirun that the build found
+set -eu
+
+COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+. "$COMMCOST_TOP/run_scripts/lib.sh"
+
+case ${1:-} in
+-h | --help)
+    print_help
+    exit 0
+    ;;
+"") misused "which program? use sweep.sh PROGRAM [--sizes=SIZES] [OPTION]..." ;;
+-*) misused "'$1' is no program: use sweep.sh PROGRAM [--sizes=SIZES] [OPTION]..." ;;
+esac
+build=$COMMCOST_TOP/build
+# As installed, in share/commcost.
+[ -d "$build" ] || build=$COMMCOST_TOP/../../libexec/commcost
+program=$1
+shift
+case $program in
+*/*) ;;
+overlap_*) program=$build/overlap/$program ;;
+msgrate_rma) program=$build/msgrate/$program ;;
+*) program=$build/$program/$program ;;
+esac
+name=${program##*/}
+case $name in
+mpi_overhead | msgrate | msgrate_rma | pingpong | halo) ;;
+overlap_ibarrier) misused "$name has no sizes" ;;
+overlap_*) ;;
+*) misused "$name has no sizes: use one of mpi_overhead, msgrate, msgrate_rma, pingpong, halo, overlap_*" ;;
+esac
+[ -x "$program" ] || die "no program $program: build it, or name it by its path"
+
+sizes=8:1M
+output=
+# The other options, as they are, stay the positional parameters.
+count=$#
+while [ "$count" -gt 0 ]; do
+    case $1 in
+    --sizes=*) sizes=${1#*=} ;;
+    --sizes) misused "--sizes needs a value: use --sizes=8,1K:4M" ;;
+    --output=?*) output=$(as_path "${1#*=}") ;;
+    # The programs take these abbreviated, too. Launches are put together by their metadata.
+    --ou=* | --out=* | --outp* | --no-h* | --no-m* | --noh* | --fo*)
+        misused "'$1': --output=FILE takes the result as it is; no other form of it"
+        ;;
+    *) set -- "$@" "$1" ;;
+    esac
+    shift
+    count=$((count - 1))
+done
+
+# Each A and A:B as two numbers of bytes on a line.
+ranges=$(printf '%s\n' "$sizes" | tr , '\n' | awk '
+    function bytes(text,  unit) {
+        if (text !~ /^[0-9]+[KMG]?$/) exit 1
+        unit = substr(text, length(text))
+        return text * (unit == "K" ? 1024 : unit == "M" ? 1048576 : unit == "G" ? 1073741824 : 1)
+    }
+    {
+        count = split($0, ends, ":")
+        if (count < 1 || count > 2) exit 1
+        first = bytes(ends[1])
+        last = count == 2 ? bytes(ends[2]) : first
+        if (last < first || (count == 2 && first == 0)) exit 1
+        printf "%.0f %.0f\n", first, last
+    }') || ranges=
+[ -n "$ranges" ] || misused "--sizes: '$sizes' is no list of sizes: use bytes like 8,1K:4M"
+
+launch=$(launch_words "$program")
+set -f # words, not patterns
+command -v "${launch%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${launch%% *}"
+
+# launched OPTION...: one launch; its result goes to stdout.
+launched() {
+    # shellcheck disable=SC2086  # words
+    run $launch "$program" "$@" </dev/null
+}
+
+# of_ranges COMMAND: what an awk command prints of $1 and $2, first and last bytes, with commas.
+of_ranges() {
+    printf '%s\n' "$ranges" | awk "$1" | sort -nu | tr '\n' , | sed 's/,$//'
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+status=0
+case $name in
+mpi_overhead) launched --msgsize="$sizes" "$@" >"$work/1.tsv" || status=$? ;;
+msgrate | msgrate_rma) launched --size="$sizes" "$@" >"$work/1.tsv" || status=$? ;;
+pingpong)
+    # The next power of two.
+    most=$(printf '%s\n' "$ranges" | awk '{ if ($2 > most) most = $2 }
+        END { for (count = 1; 8 * count < most; count *= 2); print count }')
+    launched --max-ndata="$most" "$@" >"$work/1.tsv" || status=$?
+    ;;
+halo)
+    # shellcheck disable=SC2016  # awk's
+    edges=$(of_ranges '{ for (size = $1; size <= $2; size *= 2) {
+        edge = int(sqrt(size / 8) + 0.5); print (edge > 1 ? edge : 1); if (size == 0) break } }')
+    launched --local="$edges" "$@" >"$work/1.tsv" || status=$?
+    ;;
+*)
+    number=1000
+    printf '%s\n' "$ranges" >"$work/ranges"
+    while read -r first last; do
+        number=$((number + 1))
+        launched --data-driven --min-num-elts="$(((first + 7) / 8 > 0 ? (first + 7) / 8 : 1))" \
+            --max-num-elts="$(((last + 7) / 8 > 0 ? (last + 7) / 8 : 1))" "$@" \
+            >"$work/$number.tsv" || status=$?
+        [ "$status" -eq 0 ] || break
+    done <"$work/ranges"
+    ;;
+esac
+
+set +f
+# One table: the head of the first launch, the rows of all.
+set -- "$work"/*.tsv
+LC_ALL=C awk -v status="$status" '
+    FNR == 1 { files++; header = 0 }
+    /^# end: / { ends++; next }
+    /^#/ { if (files == 1 || /^# (note|warning): /) print; next }
+    !header { header = 1; if (files == 1) print; next }
+    { rows++; print }
+    END {
+        if (ends == files) printf "# end: %d row%s, exit %d\n", rows, (rows == 1 ? "" : "s"), status
+    }' "$@" >"$work/result"
+if [ -z "$output" ]; then
+    cat "$work/result"
+else
+    cp "$work/result" "$output" 2>/dev/null || die "--output: cannot write '$output'"
+fi
+exit "$status"

@@ -1,0 +1,236 @@
+"""What results say in sentences: each rule on results that were made by hand, where the sentence is
+known, and where it must stay silent."""
+
+import re
+
+import pytest
+
+from commcost import evidence, findings, tables
+from made_results import (HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, SYNC, tsv)
+
+
+@pytest.fixture
+def facts(tmp_path):
+    """The Facts of results: facts(name=(benchmark, columns, launches)), each launch a list of rows
+    as dictionaries. What a row lacks is NA."""
+    def made(**results):
+        for name, (benchmark, columns, launches) in results.items():
+            rows = [[run, *(row.get(column, "NA") for column in columns)]
+                    for run, launch in enumerate(launches, 1) for row in launch]
+            (tmp_path / f"{name}.tsv").write_text(tsv(benchmark, ["run", *columns], rows))
+        return findings.Facts(tables.Tables([str(tmp_path)]))
+    return made
+
+
+def said_of(rule, facts):
+    return [finding.sentence for finding in rule(facts)]
+
+
+def of_row(quantity, value, half_width, ends, **cells):
+    """A row with a value and its interval."""
+    return {quantity: value, ends[0]: value - half_width, ends[1]: value + half_width,
+            "status": "ok", **cells}
+
+
+# ---- what is sure --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("one, other, less", [
+    ((10, 9, 11, 1), (15, 14, 16, 1), True),     # 5 apart, intervals 2 wide
+    ((10, 9, 11, 1), (13.9, 13, 15, 1), False),  # less than twice the interval
+    ((15, 14, 16, 1), (10, 9, 11, 1), False),
+    ((10, None, None, 1), (99, 98, 100, 1), False),
+    ((10, 9, 11, 6), (12.5, 11.5, 13, 6), True),  # intervals over launches
+    ((10, 9, 11.6, 6), (12.5, 11.5, 13, 6), False),
+    ((10, 9, 11, 6), (12.5, 11.5, 13, 5), False)])  # of which one is of too few
+def test_less(one, other, less):
+    assert evidence.is_less(evidence.Measured(*one), evidence.Measured(*other)) == less
+
+
+def test_above():
+    assert evidence.is_above(evidence.Measured(60, 58, 62, 1), 50)
+    assert not evidence.is_above(evidence.Measured(60, 54, 62, 1), 50)
+    assert evidence.is_above(evidence.Measured(60, 51, 62, 7), 50)
+
+
+# ---- overlap -------------------------------------------------------------------------------------
+
+def overlaps(half_width, **collectives):
+    """Rows of the time-driven overlap_*."""
+    return [of_row("overlap_pct", value, half_width, ("overlap_lo_pct", "overlap_hi_pct"),
+                   collective=name, model="time", elements=1024)
+            for name, value in collectives.items()]
+
+
+def test_hidden_work(facts):
+    launch = overlaps(0.5, iallreduce=95.0, ibcast=60, igather=3, iscan=30)
+    said = said_of(findings.hidden_work, facts(overlap=("overlap_iallreduce", OVERLAP, [launch])))
+    assert said == [
+        "In 2 of 4 collectives at the size that takes about a millisecond, at least 50 % of their "
+        "time can be used for work: iallreduce 95.0 % (94.5 to 95.5) and ibcast 60.0 % (59.5 to "
+        "60.5). One launch.",
+        "In 1 of 4 collectives at the size that takes about a millisecond, starting them early "
+        "gains less than 10 % of their time: igather 3.00 % (2.50 to 3.50). One launch."]
+
+
+def test_hidden_work_of_launches(facts):
+    launches = [overlaps(30, iallreduce=60 + run) for run in range(6)]
+    said = said_of(findings.hidden_work, facts(overlap=("overlap_iallreduce", OVERLAP, launches)))
+    assert len(said) == 1
+    assert "iallreduce 62.5 % (60.0 to 65.0)." in said[0]
+    assert "One launch" not in said[0]
+
+
+def test_overlap_that_can_not_be_told(facts):
+    launch = overlaps(40, iallreduce=40, ibcast=30)
+    found = findings.hidden_work(facts(overlap=("overlap_iallreduce", OVERLAP, [launch])))
+    assert [finding.is_told for finding in found] == [False]
+    assert found[0].text == ("It can't be told whether work fits under iallreduce and ibcast, "
+                             "because the intervals are up to 80.0 points wide.")
+
+
+def sweep(**by_size):
+    return [of_row("overlap_pct", value, 1, ("overlap_lo_pct", "overlap_hi_pct"),
+                   collective="ibcast", model="data", elements=int(size[1:]) // 8,
+                   size_bytes=int(size[1:])) for size, value in by_size.items()]
+
+
+@pytest.mark.parametrize("values, said", [
+    ({"s8": 80, "s1024": 20, "s65536": 70, "s1048576": 90},
+     "At least half of their time can be used for work: ibcast from 64KiB on. One launch."),
+    ({"s8": 80, "s1024": 20},
+     None),
+    ({"s8": 10, "s1024": 20},
+     "Less than half of their time can be used for work at any size that was measured: ibcast. One "
+     "launch.")])
+def test_sizes_that_hide(facts, values, said):
+    found = said_of(findings.sizes_that_hide,
+                    facts(sweep=("overlap_ibcast", OVERLAP, [sweep(**values)])))
+    assert found == ([said] if said else [])
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+def transfers(direction, **by_size):
+    return [of_row("overhead", cost, 0.01, ("overhead_lo_us", "overhead_hi_us"), pair=0,
+                   direction=direction, msgsize=int(size[1:]),
+                   **{"avail(%)": free, "avail_lo_pct": free - 1, "avail_hi_pct": free + 1})
+            for size, (cost, free) in by_size.items()]
+
+
+def test_message_cost(facts):
+    rows = (transfers("send", s0=(0.25, 10), s65536=(3, 95), s1048576=(4, 99)) +
+            transfers("recv", s0=(0.5, 10), s1048576=(70, 20)))
+    said = said_of(findings.message_cost, facts(mpi=("mpi_overhead", MPI_OVERHEAD, [rows])))
+    assert said == [
+        "Of the processor's time, sending a message takes 0.250 µs (0.240 to 0.260) for 0 bytes and "
+        "4.00 µs (3.99 to 4.01) for 1MiB; from 64KiB on more than 90 % of the transfer's time is free for "
+        "other work. One launch.",
+        "Of the processor's time, receiving a message takes 0.500 µs (0.490 to 0.510) for 0 bytes "
+        "and 70.0 µs (70.0 to 70.0) for 1MiB; of the largest transfer's time 20.0 % (19.0 to 21.0) is "
+        "free for other work. One launch."]
+
+
+def single(pattern, sync, half_width=0.05, **by_doubles):
+    return [of_row("latency_us", value, half_width, ("latency_lo_us", "latency_hi_us"),
+                   arrangement="single", pattern=pattern, sync=sync, count=1, blksize=1, stride=1,
+                   ndata=int(count[1:])) for count, value in by_doubles.items()]
+
+
+def test_put_against_send(facts):
+    rows = (single("put", "all", n1=3.0, n1024=9) + single("put", "images", n1=2.0, n1024=8) +
+            single("MPI Send", "none", n1=1.0, n1024=8.05))
+    said = said_of(findings.put_against_send, facts(pp=("pingpong", PINGPONG, [rows])))
+    assert said == ["A put takes, with what its partner needs to know of it, of 8 bytes 2.00 times "
+                    "as long as MPI_Send (2.00 µs (1.95 to 2.05) and 1.00 µs (0.950 to 1.05)) and "
+                    "of 8KiB as long as MPI_Send, as far as can be told (8.00 µs (7.95 to 8.05) "
+                    "and 8.05 µs (8.00 to 8.10)). One launch."]
+    assert not findings.put_against_send(facts(pp=("pingpong", PINGPONG, [rows[:4]])))
+
+
+def test_message_rate(facts):
+    rows = [of_row("rate_per_s", rate, 1e4, ("rate_lo_per_s", "rate_hi_per_s"), pattern=pattern,
+                   nbytes=size, job_size=2, npeers=1, nmsgs=128, cache_size=0, ppn=1)
+            for pattern, rate, size in (("pre-post", 3e6, 8), ("all-start", 2e6, 8),
+                                        ("pre-post", 9e6, 4096))]
+    said = said_of(findings.message_rate, facts(rate=("msgrate", RATE, [rows])))
+    assert said == ["After its caches were emptied a process exchanges 3.00 (2.99 to 3.01) million "
+                    "messages of 8 bytes a second at best (pre-post), 1.50 times as many as at "
+                    "worst (all-start). One launch."]
+
+
+# ---- synchronisation, halo swaps, the monitor ----------------------------------------------------
+
+def test_barrier_cost(facts):
+    rows = [of_row("sync_us", value, 0.1, ("sync_lo_us", "sync_hi_us"), sync=sync, ranks=4)
+            for sync, value in (("MPI barrier", 1.5), ("ring", 1))]
+    assert said_of(findings.barrier_cost, facts(sync=("syncbench", SYNC, [rows]))) == [
+        "A barrier of 4 processes costs 1.50 µs (1.40 to 1.60). One launch."]
+    assert not findings.barrier_cost(facts(sync=("syncbench", SYNC, [rows[1:]])))
+
+
+def swaps(box, half_width, **methods):
+    return [of_row("latency_us", value, half_width, ("latency_lo_us", "latency_hi_us"),
+                   method=method, sync="none", dims="2x1x1", local=box, ndata=600)
+            for method, value in methods.items()]
+
+
+def test_cheapest_halo(facts):
+    rows = (swaps("10x10x10", 0.1, persistent=4.0, packed=6.0) +
+            swaps("50x50x50", 0.1, persistent=40.0, packed=60.0) +
+            swaps("99x99x99", 9, persistent=80.0, packed=85.0))
+    found = findings.cheapest_halo(facts(halo=("halo", HALO, [rows])))
+    assert [finding.text for finding in found] == [
+        "A halo is swapped quickest by persistent for 10x10x10 (4.00 µs (3.90 to 4.10)) and "
+        "50x50x50 (40.0 µs (39.9 to 40.1)).",
+        "It can't be told which is quicker in a halo swap: persistent or packed (box 99x99x99), "
+        "because their intervals are as wide as what they differ by."]
+    assert [finding.is_told for finding in found] == [True, False]
+
+
+def test_monitor_cost(facts):
+    rows = [of_row("added_ns", value, 1, ("added_lo_ns", "added_hi_ns"), call=call, mode=mode)
+            for call, mode, value in (("MPI_Send", "on", 30), ("MPI_Wait", "on", 40),
+                                      ("MPI_Send", "off", 99))]
+    assert said_of(findings.monitor_cost, facts(m=("monitor_overhead", MONITOR, [rows]))) == [
+        "Monitoring adds at most 40.0 ns (39.0 to 41.0) to a call (MPI_Wait). One launch."]
+
+
+# ---- what matters for all ------------------------------------------------------------------------
+
+def test_wrong_data_comes_first(facts):
+    rows = swaps("10x10x10", 0.1, persistent=4.0, packed=6.0)
+    rows[1]["status"] = "FAIL"
+    made = facts(halo=("halo", HALO, [rows]))
+    found = [finding for rule in findings.RULES for finding in rule(made)]
+    assert found[0].text.startswith("Wrong data came in 1 row:")
+    assert not findings.cheapest_halo(made)
+    rows[1]["status"] = "ok"
+    assert not findings.wrong_data(facts(halo=("halo", HALO, [rows])))
+
+
+def test_lost_time(facts):
+    rows = swaps("10x10x10", 0.1, persistent=4.0, packed=6.0)
+    for row, lost in zip(rows, (9.5, 23.0)):
+        row["lost_pct"] = lost
+    columns = [*HALO, "lost_pct"]
+    assert said_of(findings.lost_time, facts(halo=("halo", columns, [rows]))) == [
+        "The system took up to 23.0 % of the time from the processes in 1 row: measure these again "
+        "on a quieter machine. One launch."]
+    rows[1]["lost_pct"] = 9.9
+    assert not findings.lost_time(facts(halo=("halo", columns, [rows])))
+
+
+def test_nothing_of_values_that_do_not_exist(facts):
+    rows = [{"method": "put", "local": "10x10x10", "dims": "2x1x1", "status": "budget"},
+            {"method": "get", "local": "10x10x10", "dims": "2x1x1", "status": "budget"}]
+    made = facts(halo=("halo", HALO, [rows]))
+    assert not [finding for rule in findings.RULES for finding in rule(made)]
+
+
+def test_every_number_comes_with_an_interval(facts):
+    """In sentences of a launch that has intervals."""
+    made = facts(overlap=("overlap_iallreduce", OVERLAP, [overlaps(0.5, iallreduce=95.0)]),
+                 halo=("halo", HALO, [swaps("10x10x10", 0.1, persistent=4.0, packed=6.0)]))
+    for rule in (findings.hidden_work, findings.cheapest_halo):
+        for sentence in said_of(rule, made):
+            assert re.search(r" \([0-9.]+ to [0-9.]+\)", sentence)

@@ -1,0 +1,72 @@
+"""Which of varied settings is best: of results that were made by hand."""
+
+import pytest
+
+from commcost import findings, page, report, tables, vary
+from made_results import tsv
+
+COLUMNS = ["run", "setting", "sync", "neighbours", "ranks", "sync_us", "sync_lo_us", "sync_hi_us",
+           "status"]
+ROLES = {name: "key" for name in COLUMNS[:5]}
+ROLES["sync_us"] = "less"
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder of syncbench's results: by setting and row a value, times what a launch makes of
+    it."""
+    def made(launches=10, spread=0.02, **settings):
+        rows = [[run, name.replace("_", "="), sync, "NA", 2,
+                 value * (1 + spread * ((7 * run) % 10) / 10), 0, 1, "ok"]
+                for run in range(1, launches + 1) for name, values in settings.items()
+                for sync, value in values.items()]
+        columns = " ".join(f"{name}={ROLES.get(name, 'info')}" for name in COLUMNS)
+        (tmp_path / "syncbench.tsv").write_text(
+            tsv("syncbench", COLUMNS, rows, metadata={"columns": columns}))
+        return str(tmp_path)
+    return made
+
+
+def test_best(results):
+    best = vary.best_settings(vary.read([results(
+        A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5},
+        A_2={"ring": 12, "MPI barrier": 5})]))
+    by_row = {row.keys[0]: row for row in best}
+    assert by_row["ring"].sure
+    assert by_row["ring"].name == "A=0"
+    assert list(by_row["ring"].medians) == ["A=0", "A=1", "A=2"]
+    assert by_row["ring"].gain_pct == pytest.approx(100 / 11)
+    assert not by_row["MPI barrier"].sure
+
+
+def test_too_few_launches(results):
+    best, = vary.best_settings(vary.read([results(launches=3, A_0={"ring": 10},
+                                                  A_1={"ring": 20})]))
+    assert best.name == "A=0"
+    assert not best.sure
+
+
+def test_as_good_as_another(results):
+    """The first of two that are alike isn't best, though both are better than the third."""
+    best, = vary.best_settings(vary.read([results(A_0={"ring": 10}, A_1={"ring": 10.001},
+                                                  A_2={"ring": 20})]))
+    assert not best.sure
+
+
+def test_page(results):
+    path = results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
+    made = report.page_of([path], tables.Tables([path]), {})
+    text = page.markdown_of_page(made)
+    assert ("- A=0 is best in 1 row of 2, by up to 9.09 %: syncbench sync_us (sync ring, ranks 2)."
+            in text)
+    assert "It can't be told which setting is best in 1 row, because" in text
+    assert "1 of 2 rows have a best setting" in text
+    assert "| A=0 | ring |" in text
+    assert "A barrier of" not in text
+
+
+def test_nothing_varied(tmp_path):
+    (tmp_path / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
+                                                                    "ok"]]))
+    assert report.best_settings(str(tmp_path), tables.Tables([str(tmp_path)])) == []
+    assert not findings.best_settings([])

@@ -1,0 +1,147 @@
+"""summarize.sh as a user runs it, on results made here whose summary is known."""
+
+import os
+import subprocess
+
+import pytest
+
+from mpi_run import read_tsv
+from readers import in_pandas_and_r
+
+COLUMNS = "name=key size=key time_us=less rate_per_s=more note=info status=info"
+
+
+def text_of(rows, columns=COLUMNS, benchmark="bench", end=True):
+    """The text of a result, whole or cut off."""
+    lines = [f"# benchmark: {benchmark}", "# schema: 2", f"# columns: {columns}",
+             "\t".join(word.split("=")[0] for word in columns.split())]
+    lines += ["\t".join(map(str, row)) for row in rows]
+    lines += [f"# end: {len(rows)} rows, exit 0"] if end else []
+    return "\n".join(lines) + "\n"
+
+
+class Summary:
+    """Launches in a folder, and what summarize.sh makes of them."""
+
+    __test__ = False
+
+    def __init__(self, source, folder):
+        self.program = os.path.join(source, "run_scripts/summarize.sh")
+        self.folder = folder
+
+    def launch(self, run, text, program="bench"):
+        path = self.folder / "results" / "runs" / str(run) / (program + ".tsv")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def start(self, *words):
+        return subprocess.run([self.program, *words], cwd=self.folder, text=True, check=False,
+                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+
+    def text(self, *words):
+        """What it prints of all launches, and what it says."""
+        done = self.start("results", *words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    def row(self, quantity="time_us"):
+        row, = (row for row in read_tsv(self.text()[0]) if row["quantity"] == quantity)
+        return row
+
+
+@pytest.fixture
+def summary(source, tmp_path):
+    return Summary(source, tmp_path)
+
+
+def launches(summary, times, status="ok"):
+    for run, time in enumerate(times):
+        summary.launch(run + 1, text_of([["put", 8, time, 5e6, "x", status]]))
+
+
+def test_a_row(summary):
+    """Ten launches: the interval is from the second to the ninth."""
+    launches(summary, [7, 3, 9, 1, 5, 2, 8, 4, 6, 100])
+    text, said = summary.text()
+    assert said == ""
+    assert text == (
+        "benchmark\tkey\tquantity\tunit\tmedian\tlo\thi\tmin\tmax\tlaunches\tstatus\n"
+        "bench\tname=put size=8\ttime_us\tus\t5.50000\t2.00000\t9.00000\t1.00000\t100.000\t10\tok\n"
+        "bench\tname=put size=8\trate_per_s\t1/s\t5000000\t5000000\t5000000\t5000000\t5000000\t10\t"
+        "ok\n")
+
+
+@pytest.mark.parametrize("count, low, high", [
+    (1, "NA", "NA"), (5, "NA", "NA"), (6, "1.00000", "6.00000"), (9, "2.00000", "8.00000")])
+def test_interval_over_launches(summary, count, low, high):
+    launches(summary, range(1, count + 1))
+    row = summary.row()
+    assert (row["lo"], row["hi"], row["launches"]) == (low, high, str(count))
+    said = summary.text()[1]
+    assert ("2 of 2 rows have fewer than 6 launches" in said) == (count < 6)
+    assert len(said.splitlines()) == (count < 6)
+
+
+def test_worst_status_and_wrong_data(summary):
+    """What failed has no value, and is counted as a launch."""
+    launches(summary, [1, 2, 3, 4, 5, 6])
+    summary.launch(7, text_of([["put", 8, 50, 1, "x", "budget"]]))
+    assert summary.row()["status"] == "budget"
+    assert summary.row()["max"] == "50.0000"
+    summary.launch(7, text_of([["put", 8, 50, 1, "x", "FAIL"]]))
+    assert (summary.row()["status"], summary.row()["max"]) == ("FAIL", "6.00000")
+    assert summary.row()["launches"] == "7"
+
+
+def test_launches_that_are_not_whole(summary):
+    launches(summary, [1, 2, 3, 4, 5, 6])
+    summary.launch(7, text_of([["put", 8, 50, 1, "x", "ok"]], end=False))
+    text, said = summary.text()
+    assert read_tsv(text)[0]["launches"] == "6"
+    assert "results/runs/7/bench.tsv was cut off" in said
+
+
+def test_all_benchmarks(summary):
+    """Rows of all benchmarks, in their order; values of keys are one word."""
+    launches(summary, [1, "NA"])
+    summary.launch(1, text_of([["MPI Send", 4, 99]], "pattern=key overhead=less avail(%)=more",
+                              "other"), "other")
+    rows = read_tsv(summary.text()[0])
+    assert [(row["benchmark"], row["key"], row["quantity"], row["unit"], row["median"],
+             row["launches"], row["status"]) for row in rows] == [
+        ("bench", "name=put size=8", "time_us", "us", "1.00000", "2", "ok"),
+        ("bench", "name=put size=8", "rate_per_s", "1/s", "5000000", "2", "ok"),
+        ("other", "pattern=MPI_Send", "overhead", "us", "4.00000", "1", "ok"),
+        ("other", "pattern=MPI_Send", "avail(%)", "%", "99.0000", "1", "ok")]
+
+
+def test_decimal_comma(summary):
+    launches(summary, [1.5, 2.5])
+    point, comma = summary.text()[0], summary.text("--decimal=,")[0]
+    assert "." not in comma
+    assert comma.replace(",", ".") == point
+
+
+def test_readers(summary):
+    """pandas and R read numbers as numbers."""
+    launches(summary, [1.5, 2.5, 3.5])
+    path = summary.folder / "summary.tsv"
+    assert summary.text(f"--output={path}")[0] == ""
+    assert in_pandas_and_r(path, "len(t), t['median'].sum(), t.lo.isna().sum(), t.unit[0]",
+                           "nrow(t), sum(t$median), sum(is.na(t$lo)), t$unit[1]") == [
+        "2 5000002.5 2 us", "2 5000002 2 us"]
+
+
+@pytest.mark.parametrize("words, named", [
+    ([], "which results"), (["/no/such"], "/no/such"), (["results", "--decimal=;"], "--decimal"),
+    (["results", "--nonsense"], "--nonsense"), (["results", "--output=/no/such/x"], "/no/such/x"),
+    (["empty"], "empty"), (["results", "bad\n.tsv"], "bad")])
+def test_usage(summary, words, named):
+    launches(summary, [1])
+    (summary.folder / "empty").mkdir()
+    (summary.folder / "bad\n.tsv").write_text("nothing")
+    done = summary.start(*words)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert named in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
