@@ -6,12 +6,13 @@ import re
 
 import pytest
 
+from accuracy import Accuracy
 from commcost import findings, tables
-from mpi_run import run_raw
+from mpi_run import read, read_tsv, run_raw
 
 
 @pytest.fixture
-def said(launcher, built, model, tmp_path):
+def said(launcher, built, model, bounds, tmp_path):
     """The sentences of a rule on one launch of a program on the model."""
     def sentences(rule, program, *options, **variables):
         path = tmp_path / (os.path.basename(program) + ".tsv")
@@ -19,9 +20,20 @@ def said(launcher, built, model, tmp_path):
         done = run_raw(launcher, 2, [built(program), *options, f"--output={path}"],
                        {**environment, "LD_PRELOAD": model})
         assert done.returncode == 0, done.stderr
+        bounds.note(read_tsv(read(path)))
         facts = findings.Facts(tables.Tables([str(path)]))
         return [finding.text for finding in rule(facts)]
     return sentences
+
+
+@pytest.fixture
+def near(bounds, say):
+    """Whether the median of numbers that launches say is as far from the truth as allowed; more is
+    where the machine is busy. What is too far off is measured once more."""
+    def check(name, launch, truth, allowed):
+        Accuracy(bounds, say).check(name, lambda: {"error": launch() - truth}, allowed,
+                                    text="{:+.3f}")
+    return check
 
 
 def number_after(text, sentence):
@@ -32,11 +44,13 @@ def number_after(text, sentence):
 @pytest.mark.parametrize("fraction, words", [
     (0.9, "at least 50 % of their time can be used for work"),
     (0, "starting them early gains less than 10 % of their time")])
-def test_hidden_work(said, fraction, words):
-    sentence, = said(findings.hidden_work, "overlap/overlap_iallreduce", "--max-time=0.5",
-                     MODEL_DURATION_US=1200, MODEL_FRACTION=fraction)
-    assert words in sentence
-    assert abs(number_after("iallreduce", sentence) - 100 * fraction) < 1
+def test_hidden_work(said, near, fraction, words):
+    def hidden_pct():
+        sentence, = said(findings.hidden_work, "overlap/overlap_iallreduce", "--max-time=0.5",
+                         MODEL_DURATION_US=1200, MODEL_FRACTION=fraction)
+        assert words in sentence
+        return number_after("iallreduce", sentence)
+    near(f"work that hides {fraction:.0%}", hidden_pct, 100 * fraction, allowed=1)
 
 
 @pytest.mark.parametrize("fraction, words", [
@@ -50,40 +64,48 @@ def test_sizes_that_hide(said, fraction, words):
     assert sentence == words
 
 
-def test_message_cost(said):
-    """3 us of the processor; the largest message's time is free but for that."""
-    sentence, = said(findings.message_cost, "mpi_overhead/mpi_overhead", "--msgsize=8,64K",
-                     "--max-time=0.4", MODEL_P2P=1, MODEL_FRACTION=1, MODEL_POST_US=3,
-                     MODEL_LATENCY_US=20, MODEL_PER_BYTE_NS=1)
-    assert abs(number_after("sending a message takes", sentence) - 3.1) < 0.3
-    assert "from 64KiB on more than 90 % of the transfer's time is free for other work" in sentence
+def test_message_cost(said, near):
+    """3 us of the processor, and the clock's readings in them; the largest message's time is free
+    but for that."""
+    def cost_us():
+        sentence, = said(findings.message_cost, "mpi_overhead/mpi_overhead", "--msgsize=8,64K",
+                         "--max-time=0.4", MODEL_P2P=1, MODEL_FRACTION=1, MODEL_POST_US=3,
+                         MODEL_LATENCY_US=20, MODEL_PER_BYTE_NS=1)
+        assert "from 64KiB on more than 90 % of the transfer's time is free for other work" in sentence
+        return number_after("sending a message takes", sentence)
+    near("a message's cost", cost_us, 3.1, allowed=0.2)
 
 
-def test_barrier_cost(said):
-    sentence, = said(findings.barrier_cost, "syncbench/syncbench", "--types=MPI barrier",
-                     "--max-time=0.3", MODEL_SYNC_COLL=1, MODEL_BARRIER_US=25)
-    assert sentence.startswith("A barrier of 2 processes costs ")
-    assert abs(number_after("costs", sentence) - 25) < 0.5
+def test_barrier_cost(said, near):
+    def cost_us():
+        sentence, = said(findings.barrier_cost, "syncbench/syncbench", "--types=MPI barrier",
+                         "--max-time=0.3", MODEL_SYNC_COLL=1, MODEL_BARRIER_US=25)
+        assert sentence.startswith("A barrier of 2 processes costs ")
+        return number_after("costs", sentence)
+    near("a barrier's cost", cost_us, 25, allowed=0.5)
 
 
-def test_message_rate(said):
+def test_message_rate(said, near):
     """Messages 2 us apart, sent and received at a time."""
-    sentence, = said(findings.message_rate, "msgrate/msgrate", "-p", "1", "-c", "0",
-                     "--max-time=0.3", MODEL_P2P=1, MODEL_LATENCY_US=2, MODEL_GAP_US=2)
-    assert abs(number_after("a process exchanges", sentence) / 1e6 - 1) < 0.1
+    def millions():
+        sentence, = said(findings.message_rate, "msgrate/msgrate", "-p", "1", "-c", "0",
+                         "--max-time=0.3", MODEL_P2P=1, MODEL_LATENCY_US=2, MODEL_GAP_US=2)
+        return number_after("a process exchanges", sentence) / 1e6
+    near("messages a second", millions, 1, allowed=0.1)
 
 
-def test_put_against_send(said):
+def test_put_against_send(said, near):
     """A put takes 60 us, its barrier 30 us; a message takes 20 us."""
-    sentence, = said(findings.put_against_send, "pingpong/pingpong", "--patterns=put,MPI Send",
-                     "--arrangements=single", "--coarray-sync=all", "--max-ndata=1",
-                     "--max-time=0.3", MODEL_P2P=1, MODEL_RMA=1, MODEL_SYNC_COLL=1,
-                     MODEL_LATENCY_US=20, MODEL_SYNC_US=40, MODEL_BARRIER_US=30)
-    times = number_after("of 8 bytes", sentence)
-    put, send = (float(text) for text in re.findall(r"([0-9.]+) µs \(", sentence)[:2])
-    assert abs(send - 20) < 1
-    assert put > 2.9 * send
-    assert abs(times - put / send) < 0.05 * times
+    def times():
+        sentence, = said(findings.put_against_send, "pingpong/pingpong", "--patterns=put,MPI Send",
+                         "--arrangements=single", "--coarray-sync=all", "--max-ndata=1",
+                         "--max-time=0.3", MODEL_P2P=1, MODEL_RMA=1, MODEL_SYNC_COLL=1,
+                         MODEL_LATENCY_US=20, MODEL_SYNC_US=40, MODEL_BARRIER_US=30)
+        put, send = (float(text) for text in re.findall(r"([0-9.]+) µs \(", sentence)[:2])
+        assert put > 2.9 * send
+        assert abs(number_after("of 8 bytes", sentence) - put / send) < 0.05 * put / send
+        return send
+    near("the message's time", times, 20, allowed=1)
 
 
 def test_cheapest_halo(said):
