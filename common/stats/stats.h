@@ -93,7 +93,7 @@ struct bc_summary bc_pseudomedian(const double *values, size_t count, double con
 
 /* The mean of what visits say. Its interval is that of bc_pseudomedian, which assumes that visits
    lie evenly about their centre, widened to Student's of the mean as far as that stays between the
-   least and the greatest visit: where few visits of many are slow, the signed ranks know too little
+   min and max of the visits: where few visits of many are slow, the signed ranks know too little
    of them. With a state in a share p of 12 visits it covers the mean in 97 % (p = 0.4) and 93 %
    (0.2); what no visit met, no interval knows (tests/unit/test_stats.c). */
 struct bc_summary bc_mean_of_visits(const double *values, size_t count, double confidence);

@@ -5,6 +5,7 @@ A rule is a function of the results (Facts) that returns Findings, none where th
 nothing on its question. RULES has them in the order in which they are shown.
 """
 
+import re
 import typing
 
 from commcost import benchmarks
@@ -265,9 +266,13 @@ def message_rate(facts):
 
 def per_second(value):
     """A rate in words, in millions where it has any."""
-    factor, unit = (1e-6, " million") if value.value >= 1e6 else (1, "")
+    return scaled(value, 1e-6).told() + " million" if value.value >= 1e6 else value.told()
+
+
+def scaled(value, factor):
+    """A Measured in another unit."""
     ends = [None if end is None else end * factor for end in (value.low, value.high)]
-    return Measured(value.value * factor, *ends, value.launches).told() + unit
+    return Measured(value.value * factor, *ends, value.launches)
 
 
 # ---- synchronisation and halo swaps --------------------------------------------------------------
@@ -315,13 +320,19 @@ def method_of(row):
 # ---- the monitor, and what matters for all -------------------------------------------------------
 
 def monitor_cost(facts):
-    """What monitoring adds to a call."""
-    pairs = facts.measured("monitor_overhead", "added_ns", mode="on")
+    """What monitoring adds to a call, in rows of one call or several."""
+    pairs = [(row, scaled(value, 1 / calls_in(row.keys["call"])))
+             for row, value in facts.measured("monitor_overhead", "added_ns", mode="on")]
     if not pairs:
         return []
-    most = max(pairs, key=lambda pair: pair[1].value)
-    return [Finding(f"Monitoring adds at most {most[1].told('ns')} to a call "
-                    f"({most[0].keys['call']}).", (most[0],))]
+    row, most = max(pairs, key=lambda pair: pair[1].value)
+    return [Finding(f"Monitoring adds at most {most.told('ns')} to a call ({row.keys['call']}).",
+                    (row,))]
+
+
+def calls_in(text):
+    """How many calls a row of the monitor's is of: 17 of "8 MPI_Irecv 8 MPI_Isend MPI_Waitall"."""
+    return sum(int(times or 1) for times in re.findall("(?:([0-9]+) )?MPI_", text)) or 1
 
 
 def wrong_data(facts):

@@ -10,6 +10,7 @@ launches of a program put together.
 
 import difflib
 import fcntl
+import itertools
 import os
 import re
 import shutil
@@ -19,6 +20,9 @@ import time
 from commcost import launchers
 from commcost.command import plain
 from commcost.output import replace_file
+from commcost.results import End, Result, ResultError
+from commcost.settings import OF_THE_SYSTEM
+from commcost.words import counted
 
 # What tunes an MPI library or a benchmark; and what launchers and schedulers say.
 TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|OPAL|UCC|HCOLL|"
@@ -169,9 +173,6 @@ class Folder:
                          merged([(step, self.launch_file(step)) for step in steps]))
 
 
-END = "# end: ([0-9]+) rows?, exit ([0-9]+)$"
-
-
 def read_lines(path):
     with open(path, encoding="utf-8", errors="surrogateescape") as stream:
         return stream.read().splitlines()
@@ -181,76 +182,76 @@ def verdict(path):
     """What became of a launch, by what it wrote. A result is complete if its last line says so,
     however the launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted";
     "failed", which it also has where each process was a job of its own."""
+    rows = wrong = 0
     try:
-        lines = read_lines(path)
-    except OSError:
+        with Result(path, needs_metadata=False) as result:
+            place = result.place("status")
+            for cells in result.rows():
+                rows, wrong = rows + 1, wrong + (place is not None and cells[place] == "FAIL")
+    except ResultError:
         return "failed"
-    rows, column, wrong, said = 0, None, False, set()
-    for line in lines:
-        if line.startswith("# warning: interrupted by "):
-            said.add("interrupted")
-        elif re.match("# warning: [0-9]+ processes were started, but each is a job", line):
-            said.add("alone")
-        elif line.startswith("#"):
-            continue
-        elif column is None:
-            cells = line.split("\t")
-            if "status" not in cells:
-                return "failed"
-            column = cells.index("status")
-        else:
-            rows += 1
-            wrong = wrong or line.split("\t")[column:column + 1] == ["FAIL"]
-    end = re.match(END, lines[-1]) if lines else None
-    complete = end is not None and int(end.group(1)) == rows
-    if "alone" in said:
+    warnings = [remark.text for remark in result.remarks if remark.kind == "warning"]
+    alone = re.compile("[0-9]+ processes were started, but each is a job")
+    if place is None or any(map(alone.match, warnings)):
         return "failed"
-    if "interrupted" in said:
+    if any(text.startswith("interrupted by ") for text in warnings):
         return "interrupted"
-    if complete and end.group(2) == "0":
+    if result.end == End(rows, 0):
         return "done"
-    return "wrong" if complete and end.group(2) == "1" and wrong else "failed"
+    return "wrong" if result.end == End(rows, 1) and wrong else "failed"
 
 
 def merged(launches):
     """Launches, pairs of a plan's step and a file, as one: the metadata of the first, a first
     column `run`, one `setting` where settings are varied, and the rows of all. What later launches
     note or warn of and earlier ones didn't is kept with the number of the run; what is said of one
-    row is kept of each. The last line is the end of all, with the greatest exit status."""
-    varied = any(step.setting for step, _ in launches)
-    added = "run=key setting=key" if varied else "run=key"
-    out, seen, header, ends, rows, status = [], set(), None, 0, 0, 0
-    for number, (step, path) in enumerate(launches):
-        before_header = True
-        own = f"{step.run}\t{step.setting}" if varied else str(step.run)
-        for line in read_lines(path):
-            end = re.match(END, line)
-            if end:
-                ends, rows = ends + 1, rows + int(end.group(1))
-                status = max(status, int(end.group(2)))
-            elif line.startswith("#"):
-                remark = re.match("# (note|warning): ", line)
-                if remark and re.match("# (?:note|warning): row [0-9]+: ", line):
-                    seen.discard(line)
-                if number == 0:
-                    out.append(re.sub("^# columns: ", f"# columns: {added} ", line)
-                               if before_header else line)
-                elif remark and line not in seen:
-                    out.append(f"{remark.group()}run {step.run}: {line[remark.end():]}")
-                if remark:
-                    seen.add(line)
-            elif before_header:
-                before_header = False
-                if header is None:
-                    header = line
-                    out.append(("run\tsetting\t" if varied else "run\t") + line)
-                elif line != header:
-                    raise ValueError(f"{path}: other columns than run {launches[0][0].run}")
+    row is kept of each. What the first launch of a further setting says otherwise of the system is
+    a note. The last line is the end of all, with the greatest exit status. ValueError where columns
+    differ, ResultError where a file is no result."""
+    added = ["run", "setting"] if any(step.setting for step, _ in launches) else ["run"]
+    roles = " ".join(f"{name}=key" for name in added)
+    out, said, ends, header = [], set(), [], None
+    systems = {}  # by setting: what the metadata of its first launch say of the system
+    for step, path in launches:
+        own = [str(step.run), step.setting][:len(added)]
+        with Result(path, needs_metadata=False) as result:
+            if header is None:
+                header = result.header
+                out = [re.sub("^# columns: ", f"# columns: {roles} ", line) for line in result.head]
+                out.append("\t".join(added + header))
+                said.update(result.remarks)
+                taken = len(result.remarks)
+            elif result.header != header:
+                raise ValueError(f"{path}: other columns than run {launches[0][0].run}")
             else:
-                out.append(f"{own}\t{line}")
-    if ends == len(launches):
-        out.append(f"# end: {rows} row{'' if rows == 1 else 's'}, exit {status}")
+                taken = 0
+            if step.setting not in systems:
+                systems[step.setting] = {key: values for key, values in result.metadata.items()
+                                         if key in OF_THE_SYSTEM}
+                out += [f"# note: setting {step.setting}: {line}" for line in
+                        different(systems[launches[0][0].setting], systems[step.setting])]
+            is_first = path == launches[0][1]
+            for cells in itertools.chain(result.rows(), [None]):
+                for remark in result.remarks[taken:]:
+                    if remark not in said or re.match("row [0-9]+: ", remark.text):
+                        run = "" if is_first else f"run {step.run}: "
+                        out.append(f"# {remark.kind}: {run}{remark.text}")
+                    said.add(remark)
+                taken = len(result.remarks)
+                if cells is not None:
+                    out.append("\t".join(own + cells))
+            ends.append(result.end)
+    if all(ends):
+        rows = sum(end.rows for end in ends)
+        out.append(f"# end: {counted(rows, 'row')}, exit {max(end.status for end in ends)}")
     return "\n".join(out) + "\n"
+
+
+def different(first, other):
+    """What other metadata, each key's values, say otherwise than the first: lines."""
+    return [f"{key}: {'; '.join(other.get(key, ['not there']))}"
+            for key in dict.fromkeys([*first, *other])
+            if sorted(first.get(key, [])) != sorted(other.get(key, []))]
 
 
 # ---- what it takes to run the suite again --------------------------------------------------------

@@ -21,6 +21,11 @@ STATUSES = ("ok", "budget", "max-size", "no-knee", "FAIL")
 FAILED = math.inf  # in place of a value that a row of wrong data has
 
 
+def worst_status(statuses):
+    """The first of the worst ones."""
+    return max(statuses, key=lambda text: STATUSES.index(text) if text in STATUSES else 1)
+
+
 class Schema(typing.NamedTuple):
     """Rows of the same benchmark with the same keys."""
 
@@ -204,11 +209,8 @@ class Launches:
                 said.append(Said(value, result.path))
 
     def _note_status(self, schema, keys, status):
-        def rank(text):
-            return STATUSES.index(text) if text in STATUSES else 1
-        worst = self.statuses.setdefault((schema, keys), status)
-        if rank(status) > rank(worst):
-            self.statuses[schema, keys] = status
+        worst = self.statuses.get((schema, keys), status)
+        self.statuses[schema, keys] = worst_status((worst, status))
 
     def _check_end(self, result, first, rows, failed_rows):
         """Sees to it that a launch counts only if its file has all that it found."""

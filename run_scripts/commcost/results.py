@@ -49,6 +49,7 @@ class Result:
     stands among and after the rows (`remarks`, `end`, `cut_line`) is known after these.
 
     path       as given
+    head       the comments before the header row, as they are
     metadata   each key's values, in the order of the file
     roles      the columns' roles by name, as `# columns:` has them; empty without metadata
     header     the header row's names
@@ -61,7 +62,7 @@ class Result:
 
     def __init__(self, path, needs_metadata=True):
         self.path = path
-        self.metadata, self.roles, self.remarks = {}, {}, []
+        self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
         self.header, self.keys = [], []
         self.end = self.cut_line = self.digest = None
         self._number, self._whole = 0, True
@@ -81,12 +82,11 @@ class Result:
 
     def _open(self):
         """The file, or what it says in our own form."""
-        stream = open(self.path, "rb")
-        if not foreign.is_foreign(stream.read(foreign.HEAD)):
-            stream.seek(0)
+        # It may be a pipe, which can't be read twice.
+        stream = open(self.path, "rb", buffering=foreign.HEAD)
+        if not foreign.is_foreign(stream.peek()):
             return stream
         with stream:
-            stream.seek(0)
             content = stream.read()
         self._hash.update(content)
         try:
@@ -186,6 +186,7 @@ class Result:
     def _read_head(self, needs_metadata):
         for line in self._lines():
             if line.startswith("#"):
+                self.head.append(line)
                 self._take_head_comment(line)
             elif line:
                 self._take_header(line, needs_metadata)

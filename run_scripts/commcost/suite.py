@@ -69,7 +69,8 @@ Where results go
   --resume=FOLDER       the same, with the options that it was begun with. Of these, a
                         launcher that is a command with words, or a program in the
                         folder itself, is run only if it is given again
-  --dry-run             print the commands and how long they will take
+  --dry-run             print the commands of launches without a result, and how long
+                        they will take
   -v, --verbose         print each command when it runs
   -h, --help
 
@@ -317,14 +318,16 @@ class Suite:
         self.leave = None  # "budget", or a signal's name
         self.merge_failed = False
 
-    @property
-    def seconds(self):
-        """What the plan should take."""
-        return sum(step.seconds for step in self.plan.steps)
-
     def dry_run(self):
-        print(f"# {self.what}; about {in_words(self.seconds)}")
-        print("\n".join(self.plan.lines[1:]))
+        """Prints the launches that there is no result of yet, and how long they will take."""
+        path = self.options.results
+        there = folder.Folder(os.path.abspath(path)) if path else None
+        left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:])
+                if there is None or not os.path.exists(there.launch_file(step))]
+        some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
+        seconds = sum(step.seconds for step, _ in left)
+        print(f"# {self.what}{some}; about {in_words(seconds)}")
+        print("\n".join(line for _, line in left))
 
     def run(self):
         """Returns the exit status. Failure where the folder can't be used."""
@@ -558,8 +561,8 @@ exec sh {script} \\
         for entry in dict.fromkeys(step.entry for step in self.plan.steps):
             try:
                 self.folder.merge(self.plan, entry)
-            except (OSError, ValueError) as error:
-                if isinstance(error, ValueError):
+            except (OSError, ValueError, ResultError) as error:
+                if not isinstance(error, OSError):
                     say(str(error))
                 say(f"Could not put together the launches of {entry}")
                 self.merge_failed = True

@@ -9,14 +9,17 @@ import typing
 
 from commcost import benchmarks
 from commcost.command import UsageError, complain, plain
+from commcost.launches import worst_status
 from commcost.results import (PATH_SHOWN, Result, ResultError, files_below, parsed_number,
                               result_files)
 
 NEW, BASE = "new", "base"
+ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
 
 
 class Table(typing.NamedTuple):
-    """What a file has. A row is its cells by column."""
+    """What a file has. A row is its cells by column. Rows are of one launch, or of several that the
+    column `run` tells apart."""
 
     side: str      # NEW or BASE
     kind: str      # benchmarks.kind_of
@@ -38,7 +41,7 @@ class Tables:
     def __init__(self, paths):
         """Reads them; UsageError for what isn't there, ResultError for a file that is broken. Of a
         folder such files are left out."""
-        self.tables, self.left = [], []
+        self.tables, self.left, self._digests = [], [], {}
         self.labels = dict(zip((NEW, BASE), labels_of(paths)))
         for side, path in zip((NEW, BASE), paths):
             for file in files_of(path):
@@ -53,7 +56,17 @@ class Tables:
 
     def _add(self, side, file):
         with Result(file, needs_metadata=False) as result:
-            rows = [dict(zip(result.header, map(plain, cells))) for cells in result.rows()]
+            rows = []
+            for cells in result.rows():
+                rows.append(dict(zip(result.header, map(plain, cells))))
+                if len(rows) + sum(len(table.rows) for table in self.tables) > ROWS_MAX:
+                    raise UsageError(f"{file:.{PATH_SHOWN}}: more than {ROWS_MAX} rows in all: show "
+                                     "fewer launches, or use summarize.sh, which reads any number")
+            other = self._digests.setdefault((side, result.digest), file)
+            if other != file:
+                self.left.append(f"{file:.{PATH_SHOWN}}: the same launch as {other:.{PATH_SHOWN}}: "
+                                 "counts once")
+                return
             kind = benchmarks.kind_of(result, rows[0] if rows else None)
             if kind is None:
                 is_made = result.benchmark == "bench_compare" or result.header[:2] == ["benchmark",
@@ -123,8 +136,9 @@ class Row(typing.NamedTuple):
     """A row of a benchmark, as launches found it.
 
     keys      cells by column
-    launches  of each launch of the new result the cells by column
-    base      of each launch of the base
+    launches  of each launch of the new result the cells by column; of a row that a launch has
+              several times the medians, and the worst status
+    base      the same of the base
     identity  what the row is called within a page
     """
 
@@ -146,15 +160,33 @@ class Row(typing.NamedTuple):
 
 def rows_by_key(tables, kind):
     """The Rows of a kind, in the order in which they are met."""
-    found = {}
     every = [cells for side in tables.sides for cells in tables.rows(side, kind)]
     columns = [column for column, _ in benchmarks.keys_of(kind, every)]
+    found = {}
     for side in tables.sides:
-        for cells in tables.rows(side, kind):
-            keys = tuple(cells.get(column, "NA") for column in columns)
-            found.setdefault(keys, {NEW: [], BASE: []})[side].append(cells)
-    return [Row(dict(zip(columns, keys)), sides[NEW], sides[BASE], f"{kind}-{place}")
+        for number, table in enumerate(tables.of(side, kind)):
+            for cells in table.rows:
+                keys = tuple(cells.get(column, "NA") for column in columns)
+                launches = found.setdefault(keys, {NEW: {}, BASE: {}})[side]
+                launches.setdefault((number, cells.get("run")), []).append(cells)
+    return [Row(dict(zip(columns, keys)), *(list(map(middle_of_rows, sides[side].values()))
+                                            for side in (NEW, BASE)), f"{kind}-{place}")
             for place, (keys, sides) in enumerate(found.items(), 1)]
+
+
+def middle_of_rows(rows):
+    """What a launch found for a row: the cells by column, where it has the row several times the
+    medians of those that hold numbers and the worst status. What is of wrong data doesn't count."""
+    if len(rows) == 1:
+        return rows[0]
+    good = [cells for cells in rows if cells.get("status") != "FAIL"] or rows
+    made = {}
+    for column in rows[0]:
+        texts = [cells[column] for cells in good if is_number(cells[column])]
+        made[column] = median_text(texts) if texts else good[0][column]
+    if "status" in made:
+        made["status"] = worst_status(cells["status"] for cells in rows)
+    return made
 
 
 def is_number(text):

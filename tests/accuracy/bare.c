@@ -28,25 +28,28 @@ void bare_list(struct bc_rows *rows, int count)
             bc_rows_add(rows, &row);
 }
 
-struct loop {
-    bare_fn *run;
+struct loops {
+    bare_fn *run, *less;
     void *context;
 };
 
 static void take(void *context, double *values)
 {
-    const struct loop *const loop = context;
-    values[0] = loop->run(loop->context);
+    const struct loops *const loops = context;
+    values[0] = loops->run(loops->context);
+    if (loops->less != NULL)
+        values[1] = loops->less(loops->context);
 }
 
-void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
-                double seconds, struct bare_row *row)
+void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *context,
+                int64_t repetitions, double seconds, struct bare_row *row)
 {
-    struct loop looped = {loop, context};
-    const struct bc_source source = {.quantities = 1,
+    struct loops loops = {loop, less, context};
+    const struct bc_source source = {.quantities = less != NULL ? 2 : 1,
                                      .take = take,
-                                     .context = &looped,
+                                     .context = &loops,
                                      .clock_ns = run->own_clock.read_ns / (double)repetitions};
+    row->has_less = less != NULL;
     bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
 }
 
@@ -57,7 +60,7 @@ void bare_conclude(const struct bc_run *run, const char *name, const struct bc_s
     if (run->job.rank == 0) {
         result->name = name;
         result->ours = *ours;
-        result->bare = bc_run_summarize(run, &row->samples, 0, -1);
+        result->bare = bc_run_summarize(run, &row->samples, 0, row->has_less ? 1 : -1);
         result->ratio = ours->value / result->bare.value;
         result->outcome = *outcome;
     }

@@ -8,7 +8,7 @@
  * row N only, counted from 1.
  *
  * Bare loops are written from the specifications' text, with MPI_Wtime; what they time calls
- * nothing of this project.
+ * nothing of this project, but for work between operations.
  */
 #ifndef BARE_H
 #define BARE_H
@@ -18,6 +18,7 @@
 /* What a row remembers of its bare loop from visit to visit. All zeros before the first one. */
 struct bare_row {
     struct bc_samples samples;
+    bool has_less; /* the time of a second loop comes off */
 };
 
 /* Both times are of an operation, in ns; on rank 0. */
@@ -49,10 +50,10 @@ typedef double bare_fn(void *context);
 
 /* The other part of a visit: samples of the bare loop, of the slowest rank, within 1 - BARE_OURS of
    `seconds` (significant on rank 0). The loop times `repetitions` operations together; what a
-   reading of the benchmark's clock costs comes off, MPI_Wtime's being about that. Collective over
-   MPI_COMM_WORLD. */
-void bare_visit(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
-                double seconds, struct bare_row *row);
+   reading of the benchmark's clock costs comes off, MPI_Wtime's being about that. With `less`,
+   which is of the same kind, its time comes off instead. Collective over MPI_COMM_WORLD. */
+void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *context,
+                int64_t repetitions, double seconds, struct bare_row *row);
 
 /* Fills in the result from `ours` and `outcome`, which are the benchmark's (rank 0), and frees what
    the row holds. Local. */

@@ -210,7 +210,7 @@ static void visit(void *memory, const void *key, double seconds, void *row_memor
     const struct bc_batch batch = {.repeat = repeat, .context = &round, .clock_readings = 1.0};
     bc_batch_visit(state->run, &batch, seconds * BARE_OURS, &row->ours);
     round.repetitions = row->ours.repetitions;
-    bare_visit(state->run, bare, &round, round.repetitions, seconds, &row->bare);
+    bare_visit(state->run, bare, NULL, &round, round.repetitions, seconds, &row->bare);
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);
     round.method->destroy(&round.exchange);

@@ -119,7 +119,7 @@ static void visit(void *state, const void *key, double seconds, void *row_memory
 
     if (posts_ahead)
         post_receives(requests);
-    bare_visit(round.bench->run, bare_iteration, &round, 1, seconds, &row->bare);
+    bare_visit(round.bench->run, bare_iteration, NULL, &round, 1, seconds, &row->bare);
     if (posts_ahead) {
         post_sends(requests + MESSAGES);
         MPI_Waitall(2 * MESSAGES, requests, no_statuses);

@@ -79,7 +79,7 @@ static void visit(void *state, const void *key, double seconds, void *row_memory
     pingpong_visit(run, &game, seconds * BARE_OURS, &row->ours);
     bc_amount_destroy(&game.message);
     struct loop loop = {coarray.values, row->ours.repetitions.repetitions};
-    bare_visit(run, bare_pingpong, &loop, loop.repetitions, seconds, &row->bare);
+    bare_visit(run, bare_pingpong, NULL, &loop, loop.repetitions, seconds, &row->bare);
     bc_coarray_destroy(&coarray);
 }
 

@@ -62,12 +62,9 @@ static const struct mode {
     void (*act)(void); /* NULL: nothing, of which the gaps are noted */
     bool in_child;
 } modes[] = {
-    {"gaps", NULL, false},
-    {"child", NULL, true},
-    {"work", work, false},
-    {"short_work", short_work, false},
-    {"barrier", barrier, false},
-    {"iallreduce", iallreduce, false},
+    {"gaps", NULL, false},       {"child", NULL, true},
+    {"work", work, false},       {"short_work", short_work, false},
+    {"barrier", barrier, false}, {"iallreduce", iallreduce, false},
     {"naps", nap, false},
 };
 

@@ -119,11 +119,12 @@ class MadeResults:
             file.write(text)
         return path
 
-    def add(self, result, *names, rows=None):
+    def add(self, result, *names, rows=None, metadata=None):
         """Writes the results of that name, with their own rows or others."""
         for name in names:
             benchmark, columns, own = ALL[name]
-            path = self.write(result, name, tsv(benchmark, columns, own if rows is None else rows))
+            path = self.write(result, name, tsv(benchmark, columns, own if rows is None else rows,
+                                                metadata=metadata))
         return str(path)
 
     def start(self, name, *arguments, environment=None):

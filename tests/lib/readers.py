@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 # Debian's pandas is for Debian's Python, whichever comes first in PATH.
 PYTHON = shutil.which("python3", path="/usr/bin") or sys.executable
@@ -20,3 +21,28 @@ def in_pandas_and_r(path, in_pandas, in_r):
                               check=False)
         said.append(done.stdout.strip() or done.stderr)
     return said
+
+
+def cells_in_libreoffice(path, language):
+    """The rows that LibreOffice makes of a file of tab-separated values, in the language of that
+    number (1033: English, 1031: German): lists of numbers and texts."""
+    # Tab, ", UTF-8, from the first line on; texts are no special numbers, as dates are.
+    subprocess.run(["soffice", "--headless", f"-env:UserInstallation=file://{path.parent}/office",
+                    f"--infilter=Text - txt - csv (StarCalc):9,34,76,1,,{language},false,false",
+                    "--convert-to", "fods", "--outdir", path.parent, path],
+                   capture_output=True, timeout=120, check=True)
+    names = {prefix: f"{{urn:oasis:names:tc:opendocument:xmlns:{prefix}:1.0}}"
+             for prefix in ("table", "office", "text")}
+    rows = []
+    for row in ElementTree.parse(path.with_suffix(".fods")).iter(names["table"] + "table-row"):
+        cells = []
+        for cell in row.iter(names["table"] + "table-cell"):
+            kind = cell.get(names["office"] + "value-type")
+            times = int(cell.get(names["table"] + "number-columns-repeated", "1"))
+            if kind is None:
+                continue
+            text = "".join("".join(part.itertext()) for part in cell.iter(names["text"] + "p"))
+            cells += times * [float(cell.get(names["office"] + "value")) if kind == "float" else
+                              text]
+        rows += int(row.get(names["table"] + "number-rows-repeated", "1")) * [cells] if cells else []
+    return rows

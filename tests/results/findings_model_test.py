@@ -11,18 +11,22 @@ from commcost import findings, tables
 from mpi_run import read, read_tsv, run_raw
 
 
+def sentences_of(rule, path):
+    return [finding.text for finding in rule(findings.Facts(tables.Tables([str(path)])))]
+
+
 @pytest.fixture
-def said(launcher, built, model, bounds, tmp_path):
+def said(launcher, built, model, disturbed, bounds, tmp_path):
     """The sentences of a rule on one launch of a program on the model."""
-    def sentences(rule, program, *options, **variables):
+    def sentences(rule, program, *options, ranks=2, status=0, **variables):
         path = tmp_path / (os.path.basename(program) + ".tsv")
-        environment = {name: str(value) for name, value in variables.items()}
-        done = run_raw(launcher, 2, [built(program), *options, f"--output={path}"],
-                       {**environment, "LD_PRELOAD": model})
-        assert done.returncode == 0, done.stderr
+        stops = {name: value for name, value in variables.items() if name.startswith("DISTURB")}
+        environment = {**variables, **disturbed("quiet", model, **stops)}
+        done = run_raw(launcher, ranks, [built(program), *options, f"--output={path}"],
+                       environment)
+        assert done.returncode == status, done.stderr
         bounds.note(read_tsv(read(path)))
-        facts = findings.Facts(tables.Tables([str(path)]))
-        return [finding.text for finding in rule(facts)]
+        return sentences_of(rule, path)
     return sentences
 
 
@@ -114,3 +118,40 @@ def test_cheapest_halo(said):
                      "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3",
                      MODEL_P2P=1, MODEL_RMA=1, MODEL_LATENCY_US=20, MODEL_SYNC_US=100)
     assert sentence.startswith("A halo is swapped quickest by isend/irecv packed for 4x4x4 (")
+
+
+def test_monitor_cost(launcher, built, near, tmp_path):
+    """Wrappers in the monitor's place add half a microsecond to each of a row's calls, and say what
+    that takes."""
+    def error_ns():
+        path = tmp_path / "monitor.tsv"
+        done = run_raw(launcher, 1, [built("tests/accuracy/monitor_overhead_known"),
+                                     "--max-time=0.2", f"--output={path}"], {"KNOWN_NS": 500})
+        known_ns, reading_ns = map(float, re.search(r"known: (\S+) ns, reading: (\S+) ns",
+                                                    done.stderr).groups())
+        sentence, = sentences_of(findings.monitor_cost, path)
+        # The largest of all rows is not below it; each may be off by half a reading or 3 %.
+        allowed_ns = max(0.03 * known_ns, 0.5 * reading_ns)
+        return (number_after("adds at most", sentence) - known_ns) / allowed_ns
+    near("what monitoring adds", error_ns, 0, allowed=1)
+
+
+def test_wrong_data(said):
+    """Only where there is any."""
+    def rows(**variables):
+        return said(findings.wrong_data, "halo/halo", "--local=4", "--methods=isend/irecv packed",
+                    "--coarray-sync=all", "--check", "--max-time=0.1", MODEL_P2P=1,
+                    MODEL_LATENCY_US=5, MODEL_DATA=1, **variables)
+    assert rows() == []
+    sentence, = rows(status=1, MODEL_CORRUPT=1)
+    assert sentence.startswith("Wrong data came in 1 row: ")
+
+
+def test_lost_time(said, bounds):
+    """A tenth of the time of each rank, more than that of two, and what the machine takes."""
+    def lost_pct(**variables):
+        return said(findings.lost_time, "syncbench/syncbench", "--types=MPI barrier",
+                    "--max-time=0.5", MODEL_SYNC_COLL=1, MODEL_BARRIER_US=25, **variables)
+    sentence, = lost_pct(DISTURB="4000:50")
+    assert 18 < number_after("up to", sentence) < 2 * (20 + 100 * bounds.look()), sentence
+    assert "in 1 row:" in sentence

@@ -1,6 +1,7 @@
 """What each launch found, read from files made here: launches, what is left out, what is refused,
 bad bytes, and files of 1 GB."""
 
+import os
 import random
 import resource
 import subprocess
@@ -52,6 +53,20 @@ class Files:
 @pytest.fixture
 def files(tmp_path):
     return Files(tmp_path)
+
+
+@pytest.mark.parametrize("text, rows", [
+    (HEAD + "put\t8\t1.5\t2e6\tx\tok\n", [["put", "8", "1.5", "2e6", "x", "ok"]]),
+    ("# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n1   0.25\n2   0.5\n",
+     [["1", "0.25"], ["2", "0.5"]])])
+def test_pipe(text, rows):
+    """Which can be read only once: bench_compare <(zcat base.tsv.gz) ..."""
+    end, other = os.pipe()
+    os.write(other, text.encode())
+    os.close(other)
+    with Result(f"/dev/fd/{end}") as result:
+        assert list(result.rows()) == rows
+    os.close(end)
 
 
 # ---- launches ------------------------------------------------------------------------------------

@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 
-from mpi_run import read_tsv
-from readers import in_pandas_and_r
+from commcost.results import parsed_number
+from mpi_run import read_tsv, run_raw
+from readers import cells_in_libreoffice, in_pandas_and_r
 
 COLUMNS = "name=key size=key time_us=less rate_per_s=more note=info status=info"
 
@@ -131,6 +132,32 @@ def test_readers(summary):
     assert in_pandas_and_r(path, "len(t), t['median'].sum(), t.lo.isna().sum(), t.unit[0]",
                            "nrow(t), sum(t$median), sum(is.na(t$lo)), t$unit[1]") == [
         "2 5000002.5 2 us", "2 5000002 2 us"]
+
+
+@pytest.mark.parametrize("decimal, language", [(".", 1033), (",", 1031)])
+def test_spreadsheet(summary, launcher, built, tmp_path, decimal, language):
+    """LibreOffice reads a summary, and a result without metadata, in English and in German: as many
+    columns as there are, numbers as numbers, all else as texts."""
+    launches(summary, [1.5, 2.5, 3.5])
+    paths = [summary.folder / "summary.tsv"]
+    summary.text(f"--output={paths[0]}", f"--decimal={decimal}")
+    if decimal == ".":  # as programs write it
+        paths.append(tmp_path / "overlap_ibcast.tsv")
+        done = run_raw(launcher, 2, [built("overlap/overlap_ibcast"), "--data-driven",
+                                     "--max-num-elts=4", "--max-time=0.02", "--no-metadata",
+                                     f"--output={paths[1]}"])
+        assert done.returncode == 0, done.stderr
+    for path in paths:
+        rows = [line.split("\t") for line in path.read_text().splitlines()]
+        assert len(rows) > 2
+        assert cells_in_libreoffice(path, language) == [
+            [cell_of(text, decimal) for text in row] for row in rows]
+
+
+def cell_of(text, decimal):
+    """What a cell must hold: a number, or the text."""
+    number = parsed_number(text.replace(decimal, "."))
+    return text if number is None else number
 
 
 @pytest.mark.parametrize("words, named", [

@@ -107,8 +107,12 @@ class Usage:
 
     def test_single_launches_in_folders(self, results):
         for run in ("1", "2"):
-            results.add("result/runs/" + run, "syncbench")
+            results.add("result/runs/" + run, "syncbench", metadata={"job_id": run})
         results.plot("result")
+        assert results.table("syncbench.sync", 7)[0] == ["2"] * 4
+        # A copy is no launch.
+        results.add("result/runs/3", "syncbench", metadata={"job_id": 1})
+        assert "runs/3/syncbench.tsv: the same launch as" in results.plot("result")
         assert results.table("syncbench.sync", 7)[0] == ["2"] * 4
 
 
@@ -457,7 +461,7 @@ class Page:
                               (whole.replace("2", "1", 1)[:-60], False)):
             # Another one follows it.
             results.write("new", "halo", text)
-            results.write("new", "zzz", whole)
+            results.write("new", "zzz", "# job_id: 1\n" + whole)
             shown = Html(results, "new").text_of("warnings")
             assert ("was cut off" in shown) == cut_off, shown
             assert ("halo" in shown) == cut_off, shown

@@ -278,6 +278,14 @@ class Results:
         assert "other columns" in suite.run("--benchmarks=halo", "--runs=3", status=1).stderr
         assert read(suite.results / "halo.tsv") == text
 
+    def test_what_is_left(self, suite):
+        """A dry run shows what isn't measured yet."""
+        suite.run("--benchmarks=halo", "--runs=2")
+        assert [line[0] for line in suite.plan("--benchmarks=halo", "--runs=3")] == ["3"]
+        shown = suite.run("--dry-run", "--benchmarks=halo", "--runs=3").stdout
+        assert "3 launches" in shown
+        assert "; 2 were measured before; about " in shown
+
     def test_load(self, suite):
         """Rows, columns, and numbers."""
         suite.run("--benchmarks=halo", "--runs=3")

@@ -158,7 +158,7 @@ def faces(chance):
 
 CASES = [overlap("iallreduce", 200, 0.5), overhead("send"),
          bare("pingpong", 1, message, "pingpong MPI Send"), overlap("iallreduce", 20, 1.0),
-         bare("syncbench", 1, barrier, "syncbench MPI barrier"), overhead("recv"),
+         bare("syncbench", 2, barrier, "syncbench MPI barrier"), overhead("recv"),
          bare("msgrate", 2, messages, "msgrate"), overlap("ialltoallv", 5, 2.0),
          bare("halo", 2, faces, "halo isend/irecv types")]
 
