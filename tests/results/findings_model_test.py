@@ -148,10 +148,11 @@ def test_wrong_data(said):
     assert sentence.startswith("Wrong data came in 1 row: ")
 
 
-def test_lost_time(said, bounds):
-    """A stop of 50 us 250 us after the last one is a sixth of the time, and the machine has its
-    own."""
-    sentence, = said(findings.lost_time, "syncbench/syncbench", "--types=MPI barrier",
-                     "--max-time=0.5", MODEL_SYNC_COLL=1, MODEL_BARRIER_US=25, DISTURB="4000:50")
-    assert 12 < number_after("up to", sentence) < 22 + 200 * bounds.look(), sentence
-    assert "in 1 row:" in sentence
+def test_lost_time(said, near):
+    """A stop of 50 us 250 us after the last one is a sixth of the time."""
+    def lost_pct():
+        sentence, = said(findings.lost_time, "syncbench/syncbench", "--types=MPI barrier",
+                         "--max-time=1", MODEL_SYNC_COLL=1, MODEL_BARRIER_US=25, DISTURB="4000:50")
+        assert "in 1 row:" in sentence
+        return number_after("up to", sentence)
+    near("lost time", lost_pct, 100 / 6, allowed=4)
