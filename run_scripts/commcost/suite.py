@@ -326,8 +326,8 @@ class Suite:
                 if there is None or not os.path.exists(there.launch_file(step))]
         some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
         seconds = sum(step.seconds for step, _ in left)
-        print(f"# {self.what}{some}; about {in_words(seconds)}")
-        print("\n".join(line for _, line in left))
+        print(f"# {self.what}{some}; about {in_words(seconds)}", *(line for _, line in left),
+              sep="\n")
 
     def run(self):
         """Returns the exit status. Failure where the folder can't be used."""

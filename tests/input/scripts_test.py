@@ -216,7 +216,7 @@ class Resumed:
         other.symlink_to(suite.build)
         suite.of_suite("versions").unlink()
         status, output, said = self.resume(suite, "--dry-run", "--launcher=srun",
-                                           f"--build={other}", "--runs=1")
+                                           f"--build={other}", "--runs=3")
         assert status == 0, said
         assert len(output.splitlines()) == 3
         assert "srun --kill-on-bad-exit=1" in output
