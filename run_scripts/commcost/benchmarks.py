@@ -263,6 +263,14 @@ def monitor_pictures(_, __):
     return [Picture("monitor_overhead", "monitor_overhead", "added time by call", (panel,))]
 
 
+def monitor_report_pictures(_, __):
+    panel = Panel("operations", "total_s",
+                  series=(Key("operation"), Key("comm", optional=True),
+                          Key("members", "ranks %", True), Key("rank", "rank %", True)),
+                  pages=(Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60)
+    return [Picture("mpirtmon", "mpirtmon", "time of all calls by operation", (panel,))]
+
+
 # ---- other programs' outputs ---------------------------------------------------------------------
 
 FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how their benchmarks are called (foreign.py)
@@ -375,4 +383,16 @@ the way they are carried. Less is better. Compare methods within one box.""",
 everything monitored (on). Less is better.""",
         (("call", "calls"), ("mode", "monitor")),
         (Quantity("direct_ns", "without (ns)"), Quantity("monitored_ns", "with (ns)"),
-         time_of("added", "added (ns)", "ns")), monitor_pictures))}
+         time_of("added", "added (ns)", "ns")), monitor_pictures),
+    Benchmark(
+        "mpirtmon", "What MPI did in the program",
+        """A monitor's report of a program. The time of an operation is from its start to its
+completion, summed over calls and processes: work that is done meanwhile is in it, too. Of a
+communicator (kind comm) it is the longest span of a process, from the first start to the last
+end.""",
+        (("kind", "kind"), ("comm", "communicator"), ("operation", "operation"),
+         ("ranks", "processes"), ("members", "ranks"), ("rank", "rank")),
+        (Quantity("calls", "calls"), Quantity("total_s", "time (s)"),
+         Quantity("mean_us", "mean (µs)"), Quantity("max_us", "max (µs)"),
+         Quantity("timeouts", "timeouts"), Quantity("bytes", "bytes")),
+        monitor_report_pictures))}

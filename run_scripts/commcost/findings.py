@@ -335,6 +335,23 @@ def calls_in(text):
     return sum(int(times or 1) for times in re.findall("(?:([0-9]+) )?MPI_", text)) or 1
 
 
+def monitored_time(facts):
+    """The message and the collective in which a monitored program spent the most time."""
+    every = facts.measured("mpirtmon", "total_s")
+    rows, said = [], []
+    for kind, what in (("pttopt", "messages"), ("coll", "collectives")):
+        pairs = [pair for pair in every if pair[0].keys["kind"] == kind]
+        if pairs:
+            row, value = max(pairs, key=lambda pair: pair[1].value)
+            rows.append(row)
+            said.append(f"of its {what} in {row.keys['operation']} on {row.keys['comm']}, "
+                        f"{value.told('s')}")
+    if not said:
+        return []
+    return [Finding(f"The program spent most time, from start to completion and over all "
+                    f"processes, {' and '.join(said)}.", tuple(rows))]
+
+
 def wrong_data(facts):
     """Rows whose data was wrong."""
     rows = [row for kind in facts.kinds() for row in facts.rows(kind)
@@ -362,7 +379,7 @@ def lost_time(facts):
 
 
 RULES = (wrong_data, lost_time, hidden_work, sizes_that_hide, message_cost, put_against_send,
-         cheapest_halo, barrier_cost, message_rate, monitor_cost)
+         cheapest_halo, barrier_cost, message_rate, monitor_cost, monitored_time)
 # What a person is told of how sure all this is.
 FEW_LAUNCHES = ("Said of one launch is only what exceeds twice its interval: launches differ by more "
                 f"than one shows. With {LAUNCHES_ENOUGH} launches (--runs={LAUNCHES_ENOUGH}) their "

@@ -289,7 +289,8 @@ def table_of(tables, kind):
                 [middle_of(row, quantity, BASE) for row in rows])
     if most > 1:
         add(Column("launches", "launches", True), [len(row.launches) for row in rows])
-    add(Column("status", "status"), list(map(status_of, rows)))
+    if any("status" in cells for row in rows for cells in row.launches + row.base):
+        add(Column("status", "status"), list(map(status_of, rows)))
 
     parts = [Text(f"In all rows: {', '.join(everywhere)}.", small=True)] if everywhere else []
     parts.append(Text(

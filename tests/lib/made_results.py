@@ -69,6 +69,15 @@ MONITOR = ("call mode direct_ns monitored_ns added_ns added_lo_ns added_hi_ns "
 MONITOR_ROWS = [["MPI_Send", "off", 47.5, 48.7, 1.32, 1.27, 1.34, "ok"],
                 ["MPI_Send", "on", 47.3, 80.1, 32.8, 32.7, 33.4, "ok"]]
 
+REPORT = ("kind comm operation ranks calls completed timeouts total_s mean_us max_us bytes members "
+          "rank").split()
+REPORT_ROWS = [["pttopt", "grid", "MPI_Isend", 2, 1600, 1600, 0, 0.002, 1.3, 84.5, 3200, "0-1", "NA"],
+               ["pttopt", "grid", "MPI_Irecv", 2, 1600, 1600, 10, 0.021, 13, 1386, 3200, "0-1", "NA"],
+               ["coll", "grid", "MPI_Allreduce", 2, 40, 40, 0, 0.0011, 28, 426, 320, "0-1", "NA"],
+               ["comm", "grid", "collective", 2, 40, 40, 0, 0.25, "NA", "NA", 320, "0-1", "NA"],
+               ["other", "NA", "user_time", "NA", "NA", "NA", "NA", 0.57, "NA", "NA", "NA", "NA",
+                "NA"]]
+
 ALL = {"overlap_iallreduce": ("overlap_iallreduce", OVERLAP, OVERLAP_ROWS),
        "overlap_ibarrier": ("overlap_ibarrier", OVERLAP, BARRIER_ROWS),
        "overlap_iallreduce_sweep": ("overlap_iallreduce", OVERLAP, SWEEP_ROWS),
@@ -78,7 +87,8 @@ ALL = {"overlap_iallreduce": ("overlap_iallreduce", OVERLAP, OVERLAP_ROWS),
        "pingpong": ("pingpong", PINGPONG, PINGPONG_ROWS),
        "syncbench": ("syncbench", SYNC, SYNC_ROWS),
        "halo": ("halo", HALO, HALO_ROWS),
-       "monitor_overhead": ("monitor_overhead", MONITOR, MONITOR_ROWS)}
+       "monitor_overhead": ("monitor_overhead", MONITOR, MONITOR_ROWS),
+       "mpirtmon": ("mpirtmon", REPORT, REPORT_ROWS)}
 
 
 

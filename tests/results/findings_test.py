@@ -6,7 +6,8 @@ import re
 import pytest
 
 from commcost import evidence, findings, tables
-from made_results import (HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, SYNC, tsv)
+from made_results import (HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, REPORT, REPORT_ROWS,
+                          SYNC, tsv)
 
 
 @pytest.fixture
@@ -195,6 +196,16 @@ def test_monitor_cost(facts):
                                       ("MPI_Send", "off", 99))]
     assert said_of(findings.monitor_cost, facts(m=("monitor_overhead", MONITOR, [rows]))) == [
         "Monitoring adds at most 40.0 ns (39.0 to 41.0) to a call (MPI_Send). One launch."]
+
+
+def test_monitored_time(facts):
+    launch = [dict(zip(REPORT, row)) for row in REPORT_ROWS]
+    assert said_of(findings.monitored_time, facts(m=("mpirtmon", REPORT, [launch]))) == [
+        "The program spent most time, from start to completion and over all processes, of its "
+        "messages in MPI_Irecv on grid, 0.021 s and of its collectives in MPI_Allreduce on grid, "
+        "0.0011 s. One launch."]
+    others = [row for row in launch if row["kind"] in ("comm", "other")]
+    assert not said_of(findings.monitored_time, facts(m=("mpirtmon", REPORT, [others])))
 
 
 # ---- what matters for all ------------------------------------------------------------------------

@@ -45,6 +45,8 @@ PICTURES = {
               "box of 10x10x10 doubles, 600 values sent"]),
     "monitor_overhead": (["added"], ["added (ns)"],
                          ["MPI_Send", "monitor off", "monitor on"]),
+    "mpirtmon": (["operations"], ["time from start to completion, all calls of all processes (s)"],
+                 ["MPI_Isend", "MPI_Irecv", "pttopt operations", "MPI_Allreduce"]),
 }
 
 
@@ -190,6 +192,9 @@ class Tables:
             "8|0|0|100", "512|30.12|0|100", "16384|100|0|100"]
         assert results.table("monitor_overhead.added", 1, 2, 3, 4) == [
             ["monitor off|MPI_Send|1|1.32"], ["monitor on|MPI_Send|1|32.8"]]
+        assert results.table("mpirtmon.operations", 1, 2, 3, 4) == [
+            ["pttopt operations|MPI_Isend|1|0.002", "pttopt operations|MPI_Irecv|2|0.021"],
+            ["coll operations|MPI_Allreduce|1|0.0011"]]
 
     def test_axes(self, results):
         """Logarithmic where the range asks for it, 0 on a size axis apart."""
