@@ -191,6 +191,7 @@ def rate_pictures(kind, rows):
         series = (Key("transfer"), Key("synchronisation"), Key("pattern"),
                   Key("threads", "% threads", True), flush, ranks)
     rate = ("rate", "rate_per_s", "rate_lo_per_s", "rate_hi_per_s")
+    flushed = any(row.get("cache_size") not in ("0", "NA", None) for row in rows)
     over_sizes = count_distinct(rows, "nbytes") > 3
     if over_sizes:
         series += (Key("nmsgs", "% messages", True), Key("npeers", "% peers", True))
@@ -200,7 +201,7 @@ def rate_pictures(kind, rows):
                                       Key("nmsgs", "% to each peer"), Key("npeers", "peers: %")),
                       y_factor=1e-6, most=40)
     return [Picture(kind, "msgrate", caption, (panel,),
-                    {"title_of": f"{title}, after the caches were flushed",
+                    {"title_of": title + (", after the caches were flushed" if flushed else ""),
                      "over_sizes": int(over_sizes)})]
 
 
@@ -320,7 +321,7 @@ BENCHMARKS = {entry.kind: entry for entry in (
     Benchmark(
         "overlap", "Work that fits under each operation",
         _OVERLAP + """ Each operation is measured at the size from which it takes about a
-millisecond, or at the largest (status max-size). More is better.""",
+millisecond, or at the largest (status max-size); a barrier has no size. More is better.""",
         (("collective", "collective"), ("model", "model")),
         (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES), overlap_pictures),
     Benchmark(

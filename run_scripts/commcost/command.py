@@ -56,7 +56,12 @@ class Parser(argparse.ArgumentParser):
     def parse_with_results(self, words, most):
         """The options, and as `paths` one to `most` results."""
         self.add_argument("paths", metavar="RESULTS", nargs="*", help="folders or files")
-        options = self.parse_args(words)
+        # Names may stand among options.
+        options, others = self.parse_known_args(words)
+        unknown = [word for word in others if word.startswith("-") and word != "--"]
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        options.paths += [word for word in others if word != "--"]
         if not 1 <= len(options.paths) <= most:
             what = f"{len(options.paths)} results" if options.paths else "which results?"
             raise UsageError(f"{what}: use {self._usage}".replace("?:", "?"))
@@ -65,6 +70,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         complain(self.prog, message)
         sys.exit(EXIT_USAGE)
+
+
+def beside(path, output, default):
+    """Where something goes that is made of a result: `output` if given, else `default`, which is
+    beside the result; UsageError where that is a pipe."""
+    if output:
+        return output
+    if not (os.path.isdir(path) or os.path.isfile(path)):
+        raise UsageError(f"'{path:.200}' is no file to put anything beside: use --output")
+    return default
 
 
 def percent(low, high):
@@ -93,8 +108,10 @@ def run(program, main, words=None):
     except UsageError as error:
         complain(program, error)
         status = EXIT_USAGE
-    except BrokenPipeError:
-        # Who reads has enough.
+    except OSError as error:
+        # Who reads has enough, or there is no space.
+        if not isinstance(error, BrokenPipeError):
+            complain(program, f"output was lost: {error.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = EXIT_FAILED
     except KeyboardInterrupt:

@@ -28,8 +28,10 @@ class Measured(typing.NamedTuple):
         return None if self.low is None else self.high - self.low
 
     def told(self, unit=""):
-        """The value with its interval in words."""
-        interval = "" if self.low is None else f" ({short(self.low)} to {short(self.high)})"
+        """The value with its interval in words. Of two to five launches it is no interval but their
+        range."""
+        few = f" in {self.launches} launches" if 1 < self.launches < LAUNCHES_ENOUGH else ""
+        interval = "" if self.low is None else f" ({short(self.low)} to {short(self.high)}{few})"
         return f"{short(self.value)}{' ' if unit else ''}{unit}{interval}"
 
 
@@ -52,7 +54,8 @@ def own_interval(row, quantity):
     """That of the one launch that has a value."""
     for cells in row.launches:
         ends = [cells.get(column, "NA") for column in (quantity.low, quantity.high)]
-        if is_number(cells.get(quantity.column, "NA")) and all(map(is_number, ends)):
+        if (cells.get("status") != "FAIL" and is_number(cells.get(quantity.column, "NA")) and
+                all(map(is_number, ends))):
             return float(ends[0]), float(ends[1])
     return None
 
@@ -72,4 +75,6 @@ def is_less(one, other):
         return False
     if min(one.launches, other.launches) >= LAUNCHES_ENOUGH:
         return one.high < other.low
-    return other.value - one.value > 2 * max(one.width, other.width)
+    # Two launches that agree to the last digit don't say that all do.
+    width = max(one.width, other.width)
+    return width > 0 and other.value - one.value > 2 * width

@@ -8,7 +8,7 @@ nothing on its question. RULES has them in the order in which they are shown.
 import re
 import typing
 
-from commcost import benchmarks
+from commcost import benchmarks, compare, rank_test
 from commcost.evidence import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less, measured
 from commcost.tables import NEW, is_number, rows_by_key
 from commcost.words import bytes_text, counted, listed, short
@@ -69,8 +69,33 @@ def find_all(tables, best=()):
     """All Findings of the results, at most MOST; `best` has what varied settings make of rows
     (vary.Best). Where they vary, other rules would count each row once a setting."""
     facts = Facts(tables)
-    rules = (wrong_data, lost_time) if best else RULES
-    return [*best_settings(best), *(finding for rule in rules for finding in rule(facts))][:MOST]
+    found = [finding for rule in RULES[:FIRST] for finding in rule(facts)] + best_settings(best)
+    if not best:
+        found += [finding for rule in RULES[FIRST:] for finding in rule(facts)]
+    return found[:MOST]
+
+
+# ---- a base --------------------------------------------------------------------------------------
+
+def what_changed(changes):
+    """How many rows changed from the base, and which the most."""
+    counts = {verdict: [change for change in changes if change.verdict == verdict]
+              for verdict in compare.VERDICTS}
+    told = [f"{len(counts[verdict])} {verdict}" for verdict in
+            (compare.SLOWER, compare.FASTER, compare.FAILED, compare.MISSING, compare.ADDED,
+             compare.SAME) if counts[verdict]]
+    slower = sorted((change for change in counts[compare.SLOWER] if change.change_pct is not None),
+                    key=lambda change: -abs(change.change_pct))
+    most = ""
+    if slower:
+        one = slower[0]
+        keys = listed_keys(one.series.schema.keys, one.series.keys)
+        most = (f" The most: {one.series.schema.benchmark} {one.series.quantity} ({keys}), "
+                f"{one.change_pct:+.1f} {'points' if one.points else '%'}.")
+    unsure = len(counts[compare.CANT_TELL])
+    also = f" In {counted(unsure, 'row')} it can't be told." if unsure else ""
+    return Finding(f"Against the base, of {counted(len(changes), 'row')}: "
+                   f"{', '.join(told) or 'none for sure'}.{most}{also}")
 
 
 # ---- varied settings -----------------------------------------------------------------------------
@@ -98,9 +123,17 @@ def best_settings(best):
 
 
 def row_told(best):
-    words = [f"{name} {value}" for name, value in zip(best.schema.keys, best.keys)
-             if value not in ("NA", "none")]
-    return f"{best.schema.benchmark} {best.quantity} ({', '.join(words)})"
+    return (f"{best.schema.benchmark} {best.quantity} "
+            f"({listed_keys(best.schema.keys, best.keys)})")
+
+
+def listed_keys(names, values):
+    return ", ".join(named_keys(zip(names, values)))
+
+
+def named_keys(pairs):
+    """The keys of a row that say something."""
+    return [f"{name} {value}" for name, value in pairs if value not in ("NA", "none")]
 
 
 # ---- overlap -------------------------------------------------------------------------------------
@@ -139,10 +172,10 @@ def is_unsure(value):
 
 
 def sizes_that_hide(facts):
-    """From which size on collectives hide work, and which do at no size."""
-    since, never, since_rows, never_rows = [], [], [], []
+    """From which size on collectives hide work, which do at no size, and of which that isn't sure."""
+    since, never, since_rows, never_rows, unsure = [], [], [], [], []
     for kind in facts.kinds():
-        if not kind.endswith("_sweep"):
+        if benchmarks.entry_of(kind).kind != "overlap_sweep":
             continue
         pairs = sorted(facts.measured(kind, "overlap_pct"),
                        key=lambda pair: size_of(pair[0], "size_bytes"))
@@ -153,6 +186,8 @@ def sizes_that_hide(facts):
         elif pairs and all(is_below(value, HIDES_PCT) for _, value in pairs):
             never.append(benchmarks.collective_of(kind))
             never_rows += [row for row, _ in pairs[-1:]]
+        elif pairs and not is_below(pairs[-1][1], HIDES_PCT):
+            unsure.append((pairs[-1][0], benchmarks.collective_of(kind)))
     parts = []
     for size in sorted({size for size, _ in since}):
         names = [name for of, name in since if of == size]
@@ -164,6 +199,12 @@ def sizes_that_hide(facts):
     if never:
         said.append(Finding(f"Less than half of their time can be used for work at any size that "
                             f"was measured: {listed(never, NAMES)}.", tuple(never_rows)))
+    if unsure:
+        said.append(can_not_tell(
+            f"from which size on half of their time can be used for work: "
+            f"{listed((name for _, name in unsure), NAMES)}",
+            "at the largest size the launches don't tell",
+            [row for row, _ in unsure]))
     return said
 
 
@@ -221,7 +262,8 @@ def put_against_send(facts):
              facts.measured("pingpong", "latency_us", arrangement="single", pattern="MPI Send")}
     puts = [(row, value) for row, value in
             facts.measured("pingpong", "latency_us", arrangement="single", pattern="put")
-            if row.keys["ndata"] in sends and sends[row.keys["ndata"]][1].value > 0]
+            if is_number(row.keys["ndata"]) and row.keys["ndata"] in sends and
+            sends[row.keys["ndata"]][1].value > 0]
     if not puts:
         return []
     quickest = {}
@@ -247,21 +289,33 @@ def put_against_send(facts):
 def message_rate(facts):
     """How fast messages go with cold caches, and which way of exchanging them is the best."""
     pairs = facts.measured("msgrate", "rate_per_s")
-    sizes = {row.keys["nbytes"] for row, _ in pairs}
-    if not sizes:
+    pairs = [pair for pair in pairs if is_number(pair[0].keys["nbytes"])]
+    if not pairs:
         return []
-    size = min(sizes, key=float)
-    pairs = [pair for pair in pairs if pair[0].keys["nbytes"] == size]
+    # Only what differs in nothing but the pattern is compared.
+    first = min(pairs, key=lambda pair: float(pair[0].keys["nbytes"]))[0]
+    size = first.keys["nbytes"]
+    pairs = [pair for pair in pairs if all(pair[0].keys[key] == first.keys[key]
+                                           for key in first.keys if key != "pattern")]
     best = max(pairs, key=lambda pair: pair[1].value)
     worst = min(pairs, key=lambda pair: pair[1].value)
     if worst[1].value <= 0:
         return []
-    text = (f"After its caches were emptied a process exchanges {per_second(best[1])} messages of "
-            f"{bytes_text(float(size))} a second at best ({best[0].keys['pattern']})")
+    rivals = [row.keys["pattern"] for row, value in pairs
+              if row is not best[0] and not is_less(value, best[1])]
+    also = f"; {listed(rivals, NAMES)} may be as quick" if rivals else ""
+    text = (f"{after_flush(best[0])} a process exchanges {per_second(best[1])} messages of "
+            f"{bytes_text(float(size))} a second at best ({best[0].keys['pattern']}{also})")
     if is_less(worst[1], best[1]):
         text += (f", {short(best[1].value / worst[1].value)} times as many as at worst "
                  f"({worst[0].keys['pattern']})")
     return [Finding(text + ".", (best[0], worst[0]))]
+
+
+def after_flush(row):
+    """In which state the caches were."""
+    flush = size_of(row, "cache_size")
+    return f"After a flush of {bytes_text(flush)} of cache" if flush > 0 else "With warm caches"
 
 
 def per_second(value):
@@ -363,23 +417,27 @@ def wrong_data(facts):
 
 
 def lost_time(facts):
-    """Rows in which the system took much of the time."""
-    rows, most = [], 0.0
-    for kind in facts.kinds():
-        for row in facts.rows(kind):
-            lost = max(map(float, row.texts("lost_pct", NEW)), default=0.0)
-            if lost > LOST_PCT:
-                rows.append(row)
-                most = max(most, lost)
-    if not rows:
+    """Rows in which the system took much of the time, by the median of launches: one stop is much of
+    a short row's time."""
+    lost = [(row, rank_test.median(values)) for kind in facts.kinds() for row in facts.rows(kind)
+            for values in [sorted(map(float, row.texts("lost_pct", NEW)))] if values]
+    lost = sorted((pair for pair in lost if pair[1] > LOST_PCT), key=lambda pair: -pair[1])
+    if not lost:
         return []
-    return [Finding(f"The system took up to {short(most)} % of the time from the processes in "
-                    f"{counted(len(rows), 'row')}: measure these again on a quieter machine.",
-                    tuple(rows))]
+    return [Finding(f"In {counted(len(lost), 'row')} the system took more than {LOST_PCT} % of the "
+                    f"time from the processes, most in {row_name(lost[0][0])}, "
+                    f"{short(lost[0][1])} %: measure these again on a quieter machine.",
+                    tuple(row for row, _ in lost))]
+
+
+def row_name(row):
+    """Of a tables.Row: its kind and keys."""
+    return f"{row.identity.rpartition('-')[0]} ({', '.join(named_keys(row.keys.items()))})"
 
 
 RULES = (wrong_data, lost_time, hidden_work, sizes_that_hide, message_cost, put_against_send,
          cheapest_halo, barrier_cost, message_rate, monitor_cost, monitored_time)
+FIRST = 2  # rules that hold for settings, too
 # What a person is told of how sure all this is.
 FEW_LAUNCHES = ("Said of one launch is only what exceeds twice its interval: launches differ by more "
                 f"than one shows. With {LAUNCHES_ENOUGH} launches (--runs={LAUNCHES_ENOUGH}) their "

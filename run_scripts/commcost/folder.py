@@ -155,9 +155,13 @@ class Folder:
                 found.append((cells[0], cells[1], int(cells[3]), cells[5]))
         return found
 
+    def last_results(self):
+        """By (run, name), as they are written, what became of launches."""
+        return {(run, name): result for run, name, _, result in self.records()}
+
     def results(self, plan):
         """By (run, name) of the plan what became of it; None: not reached."""
-        last = {(run, name): result for run, name, _, result in self.records()}
+        last = self.last_results()
         return {(step.run, step.name): last.get((str(step.run), step.name))
                 for step in plan.steps}
 
@@ -202,8 +206,8 @@ def verdict(path):
 
 
 def merged(launches):
-    """Launches, pairs of a plan's step and a file, as one: the metadata of the first, a first
-    column `run`, one `setting` where settings are varied, and the rows of all. What later launches
+    """Launches, pairs of a plan's step and a file, as one: the metadata of the first, the date of the last
+    (last_date), a first column `run`, one `setting` where settings are varied, and the rows of all. What later launches
     note or warn of and earlier ones didn't is kept with the number of the run; what is said of one
     row is kept of each. What the first launch of a further setting says otherwise of the system is
     a note. The last line is the end of all, with the greatest exit status. ValueError where columns
@@ -241,6 +245,9 @@ def merged(launches):
                 if cells is not None:
                     out.append("\t".join(own + cells))
             ends.append(result.end)
+            last_date = result.value("date")
+    if len(launches) > 1 and last_date:
+        out.insert(1, f"# last_date: {last_date}")
     if all(ends):
         rows = sum(end.rows for end in ends)
         out.append(f"# end: {counted(rows, 'row')}, exit {max(end.status for end in ends)}")

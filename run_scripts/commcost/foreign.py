@@ -177,9 +177,9 @@ def _read_msgrate_line(lines):
 def _read_overhead(lines):
     """A line a size. -v prints others before it, which don't count."""
     names = ("msgsize", "iterations", "iter_t", "work_t", "overhead", "base_t", "avail(%)")
-    roles = dict(zip(names, ("key", "info", "info", "info", "less", "less", "more")))
+    roles = dict(zip(("direction", *names),
+                     ("key", "key", "info", "info", "info", "less", "less", "more")))
     receives = any("receive overhead" in line for line in lines)
-    rows = [dict(zip(names, line.split())) for line in lines
-            if re.match(r"[0-9]+ +[0-9]+(?: +-?[0-9.]+){5}\s*$", line)]
-    direction = {"direction": "recv" if receives else "send"}
-    return "smb_mpi_overhead", direction, roles, rows
+    rows = [dict(zip(names, line.split()), direction="recv" if receives else "send")
+            for line in lines if re.match(r"[0-9]+ +[0-9]+(?: +-?[0-9.]+){5}\s*$", line)]
+    return "smb_mpi_overhead", {}, roles, rows

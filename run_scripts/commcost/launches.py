@@ -21,9 +21,14 @@ STATUSES = ("ok", "budget", "max-size", "no-knee", "FAIL")
 FAILED = math.inf  # in place of a value that a row of wrong data has
 
 
+def status_rank(status):
+    """The place of a status in their order, from the best to the worst."""
+    return STATUSES.index(status) if status in STATUSES else 1
+
+
 def worst_status(statuses):
     """The first of the worst ones."""
-    return max(statuses, key=lambda text: STATUSES.index(text) if text in STATUSES else 1)
+    return max(statuses, key=status_rank)
 
 
 class Schema(typing.NamedTuple):
@@ -93,13 +98,13 @@ class Launches:
     launches   all launches
     warnings   one line each
     said       by benchmark and key of the metadata: every value that is said, once
-    statuses   by schema and values of the keys: the worst status of launches
+    statuses   by schema and values of the keys: the worst status of launches that count
     """
 
     def __init__(self):
         self.series, self.launches, self.warnings = {}, [], []
         self.said, self.statuses = {}, {}
-        self._files = 0
+        self._statuses, self._files = {}, 0  # by schema, keys and launch: the worst status
 
     def warn(self, text):
         self.warnings.append(text)
@@ -117,6 +122,11 @@ class Launches:
     def finish(self):
         """To be called once, after all files."""
         self._find_twice()
+        for (schema, keys, launch), status in self._statuses.items():
+            if self.launches[launch].counts:
+                worst = self.statuses.get((schema, keys), status)
+                self.statuses[schema, keys] = worst_status((worst, status))
+        self._statuses = {}
         repeated = sum(len(values) > 1 for series in self.series.values()
                        for launch, values in series.by_launch().items()
                        if self.launches[launch].counts)
@@ -168,7 +178,8 @@ class Launches:
             keys = tuple(cells[place] for place in key_places)
             status = cells[status_place] if status_place is not None else "ok"
             rows, failed_rows = rows + 1, failed_rows + (status == "FAIL")
-            self._note_status(schema, keys, status)
+            worst = self._statuses.get((schema, keys, number), status)
+            self._statuses[schema, keys, number] = worst_status((worst, status))
             same = [cell for place, cell in enumerate(cells) if not merged or place != run_place]
             self.launches[number].rows.update(
                 "\0".join([result.benchmark, *same, ""]).encode("utf-8", "surrogateescape"))
@@ -207,10 +218,6 @@ class Launches:
             value = "; ".join(sorted(values))
             if all(value != other.value for other in said):
                 said.append(Said(value, result.path))
-
-    def _note_status(self, schema, keys, status):
-        worst = self.statuses.get((schema, keys), status)
-        self.statuses[schema, keys] = worst_status((worst, status))
 
     def _check_end(self, result, first, rows, failed_rows):
         """Sees to it that a launch counts only if its file has all that it found."""

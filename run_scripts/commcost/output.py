@@ -50,7 +50,13 @@ def commit():
 
 
 def replace_file(path, text):
-    """A file gets this text, whole or not at all."""
+    """A file gets this text, whole or not at all; what is there and no file (a pipe, a device) is
+    written to."""
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write(text)
+        return
     new = path + ".new"
     try:
         with open(new, "w", encoding="utf-8", errors="surrogateescape") as stream:

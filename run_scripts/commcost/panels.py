@@ -99,7 +99,8 @@ class PanelData:
         self._too_many, found = set(), {}
         for side, row in used:
             at = row[panel.x] if panel.x else ""
-            if not is_number(row[panel.y]) or (panel.x and not is_number(at)):
+            if (not is_number(row[panel.y]) or (panel.x and not is_number(at)) or
+                    row.get("status") == "FAIL"):
                 self.missing += 1
                 continue
             label, page = series.of(row), pages.of(row)

@@ -101,7 +101,8 @@ def settings_of(varied):
     axes = []
     for text in varied:
         found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*)=(.+)|(build|launcher):(.+)", text)
-        values = (found.group(2) or found.group(4)).split(",") if found else []
+        values = (found.group(2) or found.group(4)) if found else ""
+        values = values.split(";" if ";" in values else ",")
         if len(values) < 2 or "" in values or len(set(values)) < len(values):
             raise UsageError(f"--vary: '{text:.200}': use VARIABLE=A,B or build:A,B or "
                              "launcher:A,B with two different values or more")

@@ -6,6 +6,7 @@ ranges, tics, and where labels go.
 
 import math
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -418,7 +419,14 @@ def draw_format(work, picture, form, folder):
     drawn = os.path.join(work, f"picture.{form}")
     if done.returncode != 0 or not os.path.exists(drawn) or not os.path.getsize(drawn):
         return made, done.stdout.decode("utf-8", "replace").strip() or "no output"
-    shutil.copyfile(drawn, made)
+    if form == "svg":
+        # gnuplot names curves by its own commands, which browsers show.
+        with open(drawn, encoding="utf-8") as stream:
+            text = re.sub("<title>[^<]*</title>", "", stream.read())
+        with open(made, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    else:
+        shutil.copyfile(drawn, made)
     return made, ""
 
 
@@ -442,8 +450,8 @@ pictures.""")
         complain(PROGRAM, "no gnuplot: install it (Debian: gnuplot-nox)")
         return command.EXIT_FAILED
     first = options.paths[0]
-    folder = options.output or (os.path.join(first, "pictures") if os.path.isdir(first)
-                                else os.path.dirname(first) or ".")
+    folder = command.beside(first, options.output, os.path.join(first, "pictures")
+                            if os.path.isdir(first) else os.path.dirname(first) or ".")
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError:
@@ -452,7 +460,11 @@ pictures.""")
     drawing = Drawing(folder, tuple(options.format.split(",")), options.data)
     status = command.EXIT_DONE
     for kind in tables.kinds():
-        drawn, good = draw_kind(tables, kind, drawing, lambda text: complain(PROGRAM, text))
+        try:
+            drawn, good = draw_kind(tables, kind, drawing, lambda text: complain(PROGRAM, text))
+        except OSError as error:
+            raise UsageError(f"--output: cannot write to '{folder:.{PATH_SHOWN}}': "
+                             f"{error.strerror}: use a folder where you may write") from None
         print(*drawn, sep="\n", end="\n" if drawn else "")
         if not good:
             status = command.EXIT_FAILED

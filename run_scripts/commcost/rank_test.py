@@ -6,6 +6,7 @@ None of the functions changes its arguments; no value may be NaN. None is return
 no value.
 """
 
+import fractions
 import functools
 import math
 import typing
@@ -40,7 +41,7 @@ def median_interval(values, confidence):
     7.1). None where even the whole range covers it less often than `confidence` (0 to 1): below 6
     values at 95 %."""
     count = len(values)
-    allowed = (1 - confidence) / 2 * 2 ** count * (1 + 1e-9)
+    allowed = fractions.Fraction((1 - confidence) / 2 * (1 + 1e-9)) * 2 ** count
     below, k = 1, 0  # in how many ways at most k values lie below the median
     while k < count // 2 and below <= allowed:
         k += 1

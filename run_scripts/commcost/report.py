@@ -9,9 +9,11 @@ import re
 import shutil
 import sys
 import tempfile
+import typing
 
-from commcost import benchmarks, command, compare, findings, page, plot, vary
+from commcost import benchmarks, command, compare, findings, folder, page, plot, vary
 from commcost.command import complain
+from commcost.launches import status_rank
 from commcost.output import decimals, replace_file, six_digits
 from commcost.page import (Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text)
 from commcost.results import PATH_SHOWN, ResultError
@@ -43,8 +45,10 @@ value that does not exist. Made by commcost; the .tsv files of the results have 
 
 # ---- in short ------------------------------------------------------------------------------------
 
-def short_section(tables, best):
+def short_section(tables, best, comparison):
     found = findings.find_all(tables, best)
+    if comparison is not None and comparison.changes:
+        found = [findings.what_changed(comparison.changes), *found][:findings.MOST]
     if not found:
         parts = [Text("These results have no rows that say anything by themselves: see the "
                       "tables.")]
@@ -62,15 +66,18 @@ def short_section(tables, best):
 class Cause:
     """Remarks that differ in numbers only."""
 
-    def __init__(self, example):
-        self.example, self.texts, self.results = example, set(), {}
+    def __init__(self):
+        self.texts, self.results = [], {}
 
     def item(self):
+        """Shows the text with the largest percentage, or the first."""
+        def largest(text):
+            return max(map(float, re.findall(r"([0-9]+(?:\.[0-9]+)?) %", text)), default=0.0)
         others = len(self.texts) - 1
-        also = f" (and with {counted(others, 'other number')})" if others else ""
+        also = f" (and {others} like it, with other numbers)" if others else ""
         names = [name + (f" ({count} times)" if count > 1 else "")
                  for name, count in self.results.items()]
-        return Item(self.example + also, listed(names, NAMES_SHOWN + 1))
+        return Item(max(self.texts, key=largest) + also, listed(names, NAMES_SHOWN + 1))
 
 
 def remarks_of(table, kind):
@@ -93,14 +100,27 @@ def causes(tables, kind):
         name = table.name + (" (base)" if table.side == BASE else "")
         for text in remarks_of(table, kind):
             shape = re.sub(r"[0-9]+(\.[0-9]+)?", "0", text)
-            cause = found.setdefault(shape, Cause(text))
-            cause.texts.add(text)
+            cause = found.setdefault(shape, Cause())
+            if text not in cause.texts:
+                cause.texts.append(text)
             cause.results[name] = cause.results.get(name, 0) + 1
     return list(found.values())
 
 
-def warnings_section(tables, pictures_note):
-    items = [cause.item() for cause in causes(tables, "warning")]
+def failed_launches(path):
+    """Items about launches of a suite's folder that have no result, a program each."""
+    failed = {}
+    for (run, name), result in folder.Folder(path).last_results().items():
+        if result == "failed":
+            failed.setdefault(name, []).append(run)
+    return [Item(f"{name}: {counted(len(runs), 'launch', 'launches')} failed and "
+                 f"{'is' if len(runs) == 1 else 'are'} missing here",
+                 f"runs/{runs[0]}/{name}.log says more") for name, runs in failed.items()]
+
+
+def warnings_section(paths, tables, pictures_note):
+    items = [item for path in paths for item in failed_launches(path)]
+    items += [cause.item() for cause in causes(tables, "warning")]
     items += [Item(text) for text in tables.left]
     parts = [Items(items, "warnings") if items else Text("No warnings.")]
     if pictures_note:
@@ -116,6 +136,8 @@ def said_of(tables, side, key):
     values = dict.fromkeys(value for table in tables.of(side)
                            for value in table.metadata.get(key, ()) if value not in ("", "NA"))
     if key == "date":
+        values.update(dict.fromkeys(value for table in tables.of(side)
+                                    for value in table.metadata.get("last_date", ())))
         dates = sorted(value.replace("T", " ", 1) for value in values)
         return " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
     if key != "mpi_variable" and len(values) > VALUES_SHOWN:
@@ -149,18 +171,34 @@ GRADES = {compare.SLOWER: 1, compare.FAILED: 1, compare.MISSING: 2, compare.ADDE
 UNCHANGED = 4
 
 
-def comparison_section(paths):
-    """What changed from the base, slower rows first, the largest change first."""
+class Comparison(typing.NamedTuple):
+    """A result against its base."""
+
+    changes: list
+    remarks: list
+    refused: str  # why nothing can be compared, or ""
+
+
+def comparison_of(paths):
+    """The Comparison of a result, the first path, and its base."""
     try:
         launches = compare.read_all(([paths[1]], [paths[0]]))
         refused, named = compare.differences(launches)
         if refused:
             raise ResultError(refused[0])
         changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
-        columns = compare.columns_of(changes)
     except ResultError as error:
-        return Section("comparison", "Comparison", [Text(f"Nothing can be compared: {error}.")])
-    remarks = launches.warnings + [f"{text}: differences may come from that" for text in named]
+        return Comparison([], [], str(error))
+    return Comparison(changes, launches.warnings + [
+        f"{text}: differences may come from that" for text in named], "")
+
+
+def comparison_section(comparison):
+    """What changed from the base, slower rows first, the largest change first."""
+    if comparison.refused:
+        return Section("comparison", "Comparison",
+                       [Text(f"Nothing can be compared: {comparison.refused}.")])
+    changes, remarks = comparison.changes, comparison.remarks
     parts = [Text("Each row of both results against each other, as bench_compare does: the change "
                   "from the base with its interval, and how likely so large a difference is by "
                   "chance (p).")]
@@ -176,22 +214,37 @@ def comparison_section(paths):
     changed = [change for change in graded if change.verdict in GRADES]
     same = [change for change in graded if change.verdict not in GRADES]
     if changed:
-        grid = grid_of_changes(columns, changed)
+        grid = grid_of_changes(changed)
         parts.append(Closed(f"What changed: {len(changed)} rows", [grid])
                      if len(changed) > MANY_CHANGES else grid)
     if same:
         parts.append(Closed(f"Same, or can't tell: {counted(len(same), 'row')}",
-                            [grid_of_changes(columns, same)]))
+                            [grid_of_changes(same)]))
     return Section("comparison", "Comparison", parts)
 
 
-def grid_of_changes(columns, changes):
-    cells = [[command.plain(str(column.cell(change))) for column in columns] for change in changes]
-    heads = [Column(column.name, column.name,
-                    all(is_number(row[place]) or row[place] == "NA" for row in cells) and
-                    column.role != "key") for place, column in enumerate(columns)]
-    return Grid(heads, [page.Row(row, kind=f"grade{GRADES.get(change.verdict, UNCHANGED)}")
-                        for row, change in zip(cells, changes)], "rows compare")
+def grid_of_changes(changes):
+    columns = [Column("benchmark", "benchmark"), Column("row", "row"),
+               Column("quantity", "quantity"), Column("base", "base", True),
+               Column("new", "new", True), Column("change", "change", True),
+               Column("range", "change range", True, "range"), Column("p", "p", True),
+               Column("verdict", "verdict")]
+
+    def cells(change):
+        unit, low, high = "" if change.points else " %", None, None
+        if change.interval is not None:
+            low, high = change.interval.low, change.interval.high
+        schema = change.series.schema
+        return [schema.benchmark,
+                ", ".join(findings.named_keys(zip(schema.keys, change.series.keys))),
+                change.series.quantity, six_digits(change.base), six_digits(change.new),
+                "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
+                "NA" if low is None else f"{low:+.1f} to {high:+.1f}{unit}",
+                "NA" if change.corrected_p is None else f"{change.corrected_p:.2g}", change.verdict]
+
+    return Grid(columns, [page.Row(list(map(command.plain, cells(change))),
+                                   kind=f"grade{GRADES.get(change.verdict, UNCHANGED)}")
+                          for change in changes], "rows compare")
 
 
 # ---- settings that were varied -------------------------------------------------------------------
@@ -210,7 +263,7 @@ def settings_section(best):
     """Which setting is best, row by row."""
     columns = [Column("benchmark", "benchmark"), Column("row", "row"),
                Column("quantity", "quantity"), Column("best", "best"),
-               Column("better than the next by (%)", "gain", True), Column("p", "p", True),
+               Column("first ahead of second by (%)", "gain", True), Column("p", "p", True),
                *(Column(name, f"setting {name}", True) for name in
                  dict.fromkeys(name for row in best for name in row.medians))]
     rows = [page.Row([row.schema.benchmark,
@@ -252,8 +305,8 @@ def middle_of(row, quantity, side):
 
 
 def status_of(row):
-    statuses = dict.fromkeys(cells.get("status", "NA") for cells in row.launches)
-    return ", ".join(statuses) or "only in the base"
+    statuses = {cells.get("status", "NA") for cells in row.launches}
+    return ", ".join(sorted(statuses, key=status_rank)) or "only in the base"
 
 
 def table_of(tables, kind):
@@ -351,10 +404,11 @@ def page_of(paths, tables, pictures, pictures_note=""):
     if BASE in tables.labels:
         title += f" against {tables.labels[BASE]}"
     best = best_settings(paths[0], tables)
-    sections = [short_section(tables, best), warnings_section(tables, pictures_note),
-                machine_section(tables)]
-    if len(paths) > 1:
-        sections.append(comparison_section(paths))
+    comparison = comparison_of(paths) if len(paths) > 1 else None
+    sections = [short_section(tables, best, comparison),
+                warnings_section(paths, tables, pictures_note), machine_section(tables)]
+    if comparison is not None:
+        sections.append(comparison_section(comparison))
     if best:
         sections.append(settings_section(best))
     return Page(title, sections + kind_sections(tables, pictures), FOOTER.replace("\n", " "),
@@ -375,8 +429,8 @@ script and no network.""")
     options = made.parse_with_results(words, 2)
     tables = read_tables(program, options.paths)
     first = options.paths[0]
-    output = options.output or (os.path.join(first, "report.html") if os.path.isdir(first)
-                                else re.sub(r"\.tsv$", "", first) + ".html")
+    output = command.beside(first, options.output, os.path.join(first, "report.html")
+                            if os.path.isdir(first) else re.sub(r"\.tsv$", "", first) + ".html")
     with tempfile.TemporaryDirectory() as folder:
         pictures, note = draw_pictures(tables, folder, lambda text: complain(program, text))
         text = page.html_of_page(page_of(options.paths, tables, pictures, note))

@@ -5,7 +5,7 @@ it aren't compared.
 """
 
 # Metadata that belongs to a launch: it may always differ.
-OF_A_LAUNCH = {"date", "command", "hosts", "job_id", "clock_cost_ns", "clock_resolution_ns",
+OF_A_LAUNCH = {"date", "last_date", "command", "hosts", "job_id", "clock_cost_ns", "clock_resolution_ns",
                "benchmark", "schema", "columns", "late_us", "global_clock_error_us",
                "global_clock_error_growth_us_per_s", "global_clock_error_bound_us", "global_clock",
                "dump-samples", "verbose", "debug", "environment", "output", "format", "no-header",
@@ -28,3 +28,6 @@ OF_THE_ROWS = {"min-num-elts", "max-num-elts", "patterns", "coarray-sync", "arra
                "max-ndata", "max-stride", "max-blocks", "full", "types", "max-neighbours", "local",
                "methods", "recv", "both", "msgsize", "messages", "size", "peers", "cache",
                "transfer", "sync", "threads", "data-driven-execution", "dims", "ppn"}
+
+# What launches of one table may differ in; ranks and nodes aren't among it.
+MAY_DIFFER = OF_A_LAUNCH | OF_THE_SAMPLING | OF_THE_ROWS

@@ -12,6 +12,7 @@ from commcost import command, folder, launchers, plan, running, summarize
 from commcost.command import UsageError, complain
 from commcost.output import replace_file
 from commcost.results import ResultError
+from commcost.words import counted
 
 PROGRAM = "run_suite.sh"
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -27,13 +28,15 @@ What to run
                         overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, msgrate,
                         msgrate_rma, pingpong, syncbench, halo, mpi_overhead,
                         monitor_overhead. Groups: overlap, rate, monitor, all
-  --runs=N              launches of each (default: 5; with --quick 1). A
-                        comparison of two versions wants 10
+  --runs=N              launches of each (default: 6, from which on there are
+                        intervals over launches; with --quick 1). A comparison of
+                        two versions wants 10
   --quick               shorter launches: all of it in 2 to 3 minutes
   --options='WHO: ...'  more options for a name, a group or all, for example
                         --options='halo: --local=10,50'; may be repeated
   --vary='NAME=A,B'     launches of each in turn with a variable of the environment
-                        set to A, to B and so on; build:FOLDER,FOLDER and
+                        set to A, to B and so on (values that have commas: with ;
+                        between them); build:FOLDER,FOLDER and
                         launcher:WHICH,WHICH vary these. May be repeated: all
                         combinations. Results have a column setting, and the report
                         says by row which is best
@@ -210,7 +213,7 @@ def read_options(argv):
         raise UsageError("--limit: '0': use a time like 90, 30m, 2h or 1:30:00")
     return Options(
         benchmarks=said.get("benchmarks", "all"),
-        runs=count_of("runs", said["runs"]) if "runs" in said else 1 if quick else 5,
+        runs=count_of("runs", said["runs"]) if "runs" in said else 1 if quick else 6,
         quick=quick, options=several["options"], vary=several["vary"],
         budget_s=seconds_of("budget", said["budget"]) if "budget" in said else None,
         limit_s=limit_s, launcher=said.get("launcher", ""), launchers={},
@@ -247,11 +250,18 @@ def resumed_pairs(path, given):
     for line in lines:
         name, equals, value = line[2:].partition("=")
         again = (name in ("launcher", "build", "vary") or
-                 (name == "options" and " --du" in line)) and name in names
+                 (name == "options" and names_a_file(value))) and name in names
         if not again:
             check_resumed(path, line)
             pairs.append((name, value if equals else None))
     return pairs
+
+
+def names_a_file(text):
+    """Whether options of a program have --dump-samples, abbreviated, too, which writes a file that
+    they name."""
+    return any(word.startswith("--d") and "--dump-samples".startswith(word.split("=")[0])
+               for word in text.partition(":")[2].split())
 
 
 def check_resumed(path, line):
@@ -259,7 +269,7 @@ def check_resumed(path, line):
     name, equals, value = line[2:].partition("=")
     known = line.startswith("--") and (line == "--quick" or (
         name in VALUED and name not in OF_ONE_CALL and equals and value))
-    if line.startswith("--options=") and " --du" in line:
+    if name == "options" and names_a_file(value):
         raise UsageError(f"{begun}: a file to write is not taken from a results folder, give it "
                          "again")
     # A launcher, or its ssh, could take such a name for an option of its own.
@@ -308,12 +318,13 @@ class Suite:
     def __init__(self, options, steps, job, argv):
         self.options, self.plan, self.job, self.argv = options, steps, job, argv
         self.total = len(steps.steps)
-        programs = len({step.entry for step in steps.steps})
+        launches = counted(self.total, "launch", "launches")
+        programs = counted(len({step.entry for step in steps.steps}), "program")
         settings = len({step.setting for step in steps.steps})
         varied = f" in {settings} settings" if settings > 1 else ""
-        what = (f"{programs} programs, each launched {options.runs} times{varied}, with "
+        what = (f"{programs}, each launched {options.runs} times{varied}, with "
                 if options.runs > 1 or varied else "one of each program, with ")
-        self.what = f"{self.total} launches: {what}{job.ranks} ranks"
+        self.what = f"{launches}: {what}{job.ranks} ranks"
         self.signals, self.folder, self.begin_s = None, None, 0.0
         self.leave = None  # "budget", or a signal's name
         self.merge_failed = False
@@ -342,6 +353,7 @@ class Suite:
     def resuming(self):
         """The command that goes on."""
         again = [f"--vary={text}" for text in self.options.vary]
+        again += [f"--options={text}" for text in self.options.options if names_a_file(text)]
         if " " in self.options.launcher:
             again.append(f"--launcher={self.options.launcher}")
         return " ".join(["run_suite.sh", f"--resume={plan.quoted([self.folder.path])}",
@@ -372,6 +384,7 @@ class Suite:
         self._note_call()
         self.signals = running.Signals()
         self._end_what_was_left()
+        self._leave_out_broken()
         self.begin_s = time.monotonic()
         say(f"{self.what}; results go to {self.folder.path}")
         left = self.time_left(0)
@@ -424,6 +437,15 @@ exec sh {script} \\
                 say(f"Ending process {process}, which an earlier run_suite.sh left")
                 running.end_group(process)
         self._forget_running()
+
+    def _leave_out_broken(self):
+        """A result that isn't whole any more, as after a copy that was cut off, is measured
+        again."""
+        for step in self.plan.steps:
+            file = self.folder.launch_file(step)
+            if os.path.exists(file) and folder.verdict(file) not in ("done", "wrong"):
+                say(f"{file} isn't whole: measured again")
+                os.replace(file, file + ".failed")
 
     def _forget_running(self):
         if os.path.exists(self.folder.of_suite("running")):

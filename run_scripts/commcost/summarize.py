@@ -6,7 +6,7 @@ The table is for spreadsheets and scripts: a header row and rows, tab-separated,
 import math
 import sys
 
-from commcost import command, rank_test
+from commcost import command, rank_test, settings
 from commcost.benchmarks import unit_of
 from commcost.command import UsageError, complain, plain
 from commcost.launches import Launches
@@ -15,6 +15,7 @@ from commcost.results import ResultError
 
 PROGRAM = "summarize.sh"
 CONFIDENCE = 0.95
+MIXTURES_MAX = 5
 HEADER = ("benchmark", "key", "quantity", "unit", "median", "lo", "hi", "min", "max", "launches",
           "status")
 
@@ -60,12 +61,22 @@ def summarize(paths, decimal="."):
     if not rows:
         raise ResultError(f"{paths[0]:.200}: no launch is complete: its programs were killed or "
                           "interrupted, or had no space: measure it again")
-    remarks = [f"warning: {text}" for text in launches.warnings]
+    remarks = [f"warning: {text}" for text in launches.warnings + mixtures(launches)]
     few = sum(row[HEADER.index("lo")] is None for row in rows)
     if few:
         remarks.append(f"note: {few} of {len(rows)} rows have fewer than 6 launches and so no "
                        "interval: run more (run_suite.sh --runs=6)")
     return "".join(lines_of(rows, decimal)), remarks
+
+
+def mixtures(launches):
+    """What launches that are put together were measured with that changes what is measured."""
+    found = []
+    for (benchmark, key), said in launches.said.items():
+        if len(said) > 1 and key not in settings.MAY_DIFFER:
+            found.append(f"{benchmark} was measured with {key} {said[0].value} ({said[0].path}) and "
+                         f"{said[1].value} ({said[1].path}): rows are made of both")
+    return found[:MIXTURES_MAX]
 
 
 def main(words):

@@ -10,6 +10,7 @@ import itertools
 import typing
 
 from commcost import rank_test
+from commcost.benchmarks import unit_of
 from commcost.launches import Launches, Schema
 
 ALPHA = 0.01
@@ -34,8 +35,11 @@ class Best(typing.NamedTuple):
 
     @property
     def gain_pct(self):
-        """By how much the best is better than the next, in percent of that; None of 0."""
+        """By how much the best is better than the next, in percent of that, or in points for what
+        is in percent; None of 0."""
         first, second = list(self.medians.values())[:2]
+        if unit_of(self.quantity) == "%":
+            return abs(first - second)
         return abs(100 * (first - second) / second) if second else None
 
 
@@ -58,8 +62,10 @@ def best_settings(launches):
         place = names.index(SETTING)
         keys = series.keys[:place] + series.keys[place + 1:]
         schema = series.schema._replace(keys=names[:place] + names[place + 1:])
-        values = launches.values(series, 0).values
-        if values:
+        found = launches.values(series, 0)
+        values = found.values
+        # A setting with wrong data is no candidate.
+        if values and not found.failed:
             groups.setdefault((schema, keys, series.quantity, series.more), {})[
                 series.keys[place]] = values
     groups = {group: settings for group, settings in groups.items() if len(settings) > 1}

@@ -28,9 +28,9 @@ def bytes_text(count):
     return f"{text}iB" if text[-1].isalpha() else f"{text} byte{'' if text == '1' else 's'}"
 
 
-def counted(count, noun):
-    """1 row, 2 rows."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def counted(count, noun, several=None):
+    """1 row, 2 rows; `several` is the plural where it isn't the noun with an s."""
+    return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
 def listed(texts, most=None):

@@ -271,6 +271,9 @@ class Resumed:
                         f"{build}--hosts=-x\n", f"{build}--hosts=a b\n",
                         f"{build}--options=halo: --rows=1 --dump-samples={trap.file}\n",
                         f"{build}--options=halo: --du {trap.file}\n",
+                        f"{build}--options=halo:--dump-samples={trap.file}\n",
+                        f"{build}--options=halo: --d={trap.file}\n",
+                        f"{build}--options=halo:\u00a0--dump-samples={trap.file}\n",
                         f"{build}--output={suite.folder}/elsewhere\n",
                         f"{build}--resume={suite.kept}\n", f"{build}--\n", f"{build}-v\n",
                         f"{build}\n", f"{build}halo\n"):

@@ -1,6 +1,5 @@
 """Whatever a result holds, each command ends with a verdict or with one line that says what is
-wrong: results that a fuzzer made for bench_compare's first version, and good ones with bytes changed
-at random."""
+wrong: results that a fuzzer found, and good ones with bytes changed at random."""
 
 import os
 import random

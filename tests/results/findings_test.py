@@ -47,6 +47,21 @@ def test_less(one, other, less):
     assert evidence.is_less(evidence.Measured(*one), evidence.Measured(*other)) == less
 
 
+def test_range_of_few_launches():
+    assert evidence.Measured(10, 9, 11, 1).told("us") == "10.0 us (9.00 to 11.0)"
+    assert evidence.Measured(10, 9, 11, 2).told("us") == "10.0 us (9.00 to 11.0 in 2 launches)"
+    assert evidence.Measured(10, 9, 11, 6).told("us") == "10.0 us (9.00 to 11.0)"
+
+
+def test_wrong_data_has_no_interval(facts):
+    """That of another launch."""
+    launches = [swaps("10x10x10", 1, packed=99.0), swaps("10x10x10", 1, packed=10.0)]
+    launches[0][0]["status"] = "FAIL"
+    made = facts(halo=("halo", HALO, launches))
+    (_, value), = made.measured("halo", "latency_us")
+    assert value == evidence.Measured(10, 9, 11, 1)
+
+
 def test_above():
     assert evidence.is_above(evidence.Measured(60, 58, 62, 1), 50)
     assert not evidence.is_above(evidence.Measured(60, 54, 62, 1), 50)
@@ -98,8 +113,10 @@ def sweep(**by_size):
 @pytest.mark.parametrize("values, said", [
     ({"s8": 80, "s1024": 20, "s65536": 70, "s1048576": 90},
      "At least half of their time can be used for work: ibcast from 64KiB on. One launch."),
-    ({"s8": 80, "s1024": 20},
-     None),
+    ({"s8": 80, "s1024": 20}, None),
+    ({"s8": 80, "s1024": 50},
+     "It can't be told from which size on half of their time can be used for work: ibcast, because "
+     "at the largest size the launches don't tell. One launch."),
     ({"s8": 10, "s1024": 20},
      "Less than half of their time can be used for work at any size that was measured: ibcast. One "
      "launch.")])
@@ -150,13 +167,18 @@ def test_put_against_send(facts):
 
 def test_message_rate(facts):
     rows = [of_row("rate_per_s", rate, 1e4, ("rate_lo_per_s", "rate_hi_per_s"), pattern=pattern,
-                   nbytes=size, job_size=2, npeers=1, nmsgs=128, cache_size=0, ppn=1)
-            for pattern, rate, size in (("pre-post", 3e6, 8), ("all-start", 2e6, 8),
-                                        ("pre-post", 9e6, 4096))]
+                   nbytes=size, job_size=2, npeers=peers, nmsgs=128, cache_size=1 << 20, ppn=1)
+            for pattern, rate, size, peers in (
+                ("pre-post", 3e6, 8, 1), ("all-start", 2e6, 8, 1), ("pair-based", 2.99e6, 8, 1),
+                ("pre-post", 9e6, 4096, 1), ("pre-post", 5e6, 8, 6))]
     said = said_of(findings.message_rate, facts(rate=("msgrate", RATE, [rows])))
-    assert said == ["After its caches were emptied a process exchanges 3.00 (2.99 to 3.01) million "
-                    "messages of 8 bytes a second at best (pre-post), 1.50 times as many as at "
-                    "worst (all-start). One launch."]
+    assert said == ["After a flush of 1MiB of cache a process exchanges 3.00 (2.99 to 3.01) million "
+                    "messages of 8 bytes a second at best (pre-post; pair-based may be as quick), "
+                    "1.50 times as many as at worst (all-start). One launch."]
+    for row in rows:
+        row["cache_size"] = 0
+    said = said_of(findings.message_rate, facts(rate=("msgrate", RATE, [rows])))
+    assert said[0].startswith("With warm caches a process exchanges")
 
 
 # ---- synchronisation, halo swaps, the monitor ----------------------------------------------------
@@ -227,8 +249,12 @@ def test_lost_time(facts):
         row["lost_pct"] = lost
     columns = [*HALO, "lost_pct"]
     assert said_of(findings.lost_time, facts(halo=("halo", columns, [rows]))) == [
-        "The system took up to 23.0 % of the time from the processes in 1 row: measure these again "
-        "on a quieter machine. One launch."]
+        "In 1 row the system took more than 10 % of the time from the processes, most in halo "
+        "(method packed, dims 2x1x1, local 10x10x10, ndata 600), 23.0 %: measure these again on a "
+        "quieter machine. One launch."]
+    # One stop in a short row of one launch of three says nothing.
+    others = [[dict(row, lost_pct=1) for row in rows] for _ in range(2)]
+    assert not findings.lost_time(facts(halo=("halo", columns, [rows, *others])))
     rows[1]["lost_pct"] = 9.9
     assert not findings.lost_time(facts(halo=("halo", columns, [rows])))
 

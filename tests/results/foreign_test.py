@@ -171,11 +171,11 @@ msgsize iterations  iter_t      work_t      overhead    base_t      avail(%)
 8       1000        9.465       8.608       0.858       3.990       78.5
 16      1000        9.400       8.600       0.800       3.990       -0.5
 mpi_overhead: done
-""", "smb_mpi_overhead", {"msgsize": "key", "iterations": "info", "iter_t": "info",
-                          "work_t": "info", "overhead": "less", "base_t": "less",
+""", "smb_mpi_overhead", {"direction": "key", "msgsize": "key", "iterations": "info",
+                          "iter_t": "info", "work_t": "info", "overhead": "less", "base_t": "less",
                           "avail(%)": "more"},
-                         ["8|1000|9.465|8.608|0.858|3.990|78.5",
-                          "16|1000|9.400|8.600|0.800|3.990|-0.5"]),
+                         ["recv|8|1000|9.465|8.608|0.858|3.990|78.5",
+                          "recv|16|1000|9.400|8.600|0.800|3.990|-0.5"]),
 }
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import statistics
 import struct
+import subprocess
 import sys
 import xml.dom.minidom
 
@@ -13,6 +14,7 @@ import pytest
 
 from made_results import (ALL, HALO_ROWS, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, RATE_ROWS, SYNC,
                           SYNC_ROWS, SWEEP_ROWS, MadeResults, text_of, tsv)
+from pretended_suite import SCRIPTS
 
 # picture: its tables, axis titles, and labels of lines or rows.
 PICTURES = {
@@ -106,6 +108,39 @@ class Usage:
         for name in ("pictures/syncbench.svg", "pictures/syncbench.png", "report.html",
                      "syncbench.svg"):
             assert os.path.exists(os.path.join(path, name)), name
+
+    def test_pipe(self, results):
+        """There is nothing beside it to put a picture or page."""
+        results.add("new", "halo")
+        for name, output in (("plot.sh", "made"), ("report.sh", "made.html")):
+            for option, status in (("", 2), (f"--output={output}", 0)):
+                done = subprocess.run(
+                    ["sh", "-c", f"cat new/halo.tsv | sh '{SCRIPTS}/{name}' /dev/stdin {option}"],
+                    cwd=results.folder, capture_output=True, text=True, check=False)
+                assert done.returncode == status, done.stderr
+                assert status == 0 or done.stderr.endswith("use --output\n")
+        assert os.path.exists(results.folder / "made.html")
+        # What isn't a file stays what it is.
+        results.script("report.sh", "--output=/dev/null", "new")
+        assert not os.path.isfile("/dev/null")
+
+    def test_names_among_options(self, results):
+        results.add("new", "halo")
+        results.add("old", "halo")
+        results.script("report.sh", "new", "--output=made.html", "old")
+        assert results.script("report.sh", "new", "--nonsense", status=2).stderr.startswith(
+            "report.sh: unrecognized arguments: --nonsense")
+
+    def test_failed_launches(self, results):
+        """Those of a suite's record that weren't measured again."""
+        path = results.folder / results.add("new", "halo")
+        (path / "suite").mkdir()
+        (path / "suite/launches.tsv").write_text(
+            "run\tname\tstart\tseconds\texit\tresult\n1\tring@2\tx\t3\t1\tfailed\n"
+            "2\tring@2\tx\t3\t1\tfailed\n1\thalo\tx\t3\t1\tfailed\n1\thalo\tx\t3\t0\tdone\n")
+        shown = Html(results, "new").text_of("warnings")
+        assert "ring@2: 2 launches failed and are missing here" in shown
+        assert "halo: " not in shown
 
     def test_single_launches_in_folders(self, results):
         for run in ("1", "2"):
@@ -450,7 +485,7 @@ class Page:
         shown = [text_of(item) for item in page.part("warnings").getElementsByTagName("li")]
         assert len(shown) == 3, shown
         assert any(re.fullmatch("(?s)wrong data: .*halo", text) for text in shown), shown
-        assert any("<drifted> by 0.5 %" in text and "39 other numbers" in text and "28 more" in text
+        assert any("<drifted> by 39.5 % (and 39 like it, with other numbers)" in text and "28 more" in text
                    for text in shown), shown
         assert any(text.startswith("only once & for all") for text in shown), shown
         assert page.text.index("only once") < page.text.index("<nav>")
@@ -506,10 +541,16 @@ class Page:
         page = Html(results, "new", "old")
         part = page.part("comparison")
         changed, = part.getElementsByTagName("table")
-        place = [text_of(cell) for cell in changed.getElementsByTagName("th")].index("sync")
+        place = [text_of(cell) for cell in changed.getElementsByTagName("th")].index("row")
         keys = [text_of(row.getElementsByTagName("td")[place])
                 for row in changed.getElementsByTagName("tr")[1:]]
-        assert keys == ["sync all", "ring", "ring", "lost", "a<&>b"]
+        assert keys == ["sync sync all, neighbours 3, ranks 4", "sync ring, neighbours 4, ranks 4",
+                        "sync ring, neighbours 2, ranks 4", "sync lost, neighbours 1, ranks 4",
+                        "sync a<&>b, ranks 4"]
+        short = text_of(page.part("short").getElementsByTagName("li")[0])
+        assert re.match("Against the base, of 5 rows: 3 slower, 1 faster, 1 missing. The most: "
+                        r"syncbench sync_us \(sync sync all, neighbours 3, ranks 4\), \+[0-9.]+ %\.",
+                        short), short
         shown = [text_of(node) for node in part.getElementsByTagName("span")]
         assert shown == ["slower: 3", "missing: 1", "faster: 1"]
         assert text_of(changed).count("slower") == 3

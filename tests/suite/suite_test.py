@@ -63,7 +63,7 @@ class Plan:
     def test_all(self, suite):
         names = [line[1] for line in suite.plan("--runs=1")]
         assert len(names) == len(PROGRAMS) + 1
-        assert len(suite.plan()) == 5 * len(names)
+        assert len(suite.plan()) == 6 * len(names)
         quick = suite.plan("--quick")
         assert [line[1] for line in quick] == names
         assert "--local=10,50,100" in "".join(line[2] for line in quick)
@@ -277,6 +277,25 @@ class Results:
         other.write_text(read(other).replace("value", "wert"))
         assert "other columns" in suite.run("--benchmarks=halo", "--runs=3", status=1).stderr
         assert read(suite.results / "halo.tsv") == text
+
+    def test_what_is_not_whole_any_more(self, suite):
+        """As after a copy that was cut off: it is measured again."""
+        suite.run("--benchmarks=halo", "--runs=2")
+        path = suite.results / "runs/2/halo.tsv"
+        whole = read(path)
+        path.write_text(whole[:-20])
+        assert "halo.tsv isn't whole: measured again" in suite.run("--benchmarks=halo",
+                                                                   "--runs=2").stderr
+        assert read(path).splitlines()[-1] == whole.splitlines()[-1]
+        suite.assert_rows("halo", 2)
+
+    def test_dates(self, suite):
+        """Of the first launch and of the last."""
+        suite.run("--benchmarks=halo", "--runs=3")
+        dates = [re.search("(?m)^# date: (.*)$", read(suite.results / f"runs/{run}/halo.tsv"))[1]
+                 for run in (1, 3)]
+        text = read(suite.results / "halo.tsv")
+        assert re.findall("(?m)^# (?:last_)?date: (.*)$", text) in (dates, dates[::-1])
 
     def test_what_is_left(self, suite):
         """A dry run shows what isn't measured yet."""
@@ -724,7 +743,7 @@ class Report:
                 "\t".join(["barrier", "NA", "1", "ok"][-header.count("\t") - 1:]) + "\n")
         done = report_of(folder)
         assert re.search(r"(?m)^- the result was cut off .* \(syncbench\)$", done.stdout)
-        assert re.search(r"(?m)^- late by 3 us \(and with 1 other number\) "
+        assert re.search(r"(?m)^- late by 3 us \(and 1 like it, with other numbers\) "
                          r"\(syncbench \(2 times\)\)$", done.stdout)
         assert "## Work that fits" not in done.stdout
         assert done.stderr == (f"report_text.sh: {folder}/mine.tsv: not a result of a benchmark, "

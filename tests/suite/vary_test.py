@@ -92,11 +92,16 @@ def best_of(build, model, launcher, tmp_path):
 
 
 @pytest.fixture
-def trial(build, full):
+def trial(build, built, model, full):
     """Runs suites: trial(name, best) with best(number) -> named settings; all that were named so
-    far."""
+    far, unless what names them changed since."""
     def run(name, best):
         path = os.path.join(build, "trials", "vary.tsv")
+        package = os.path.dirname(vary.__file__)
+        newest = max(map(os.path.getmtime, [__file__, model, built("pingpong/pingpong"), *(
+            os.path.join(package, f"{module}.py") for module in ("vary", "suite", "rank_test"))]))
+        if full and os.path.exists(path) and os.path.getctime(path) < newest:
+            os.replace(path, path + ".old")
         found = []
         if full and os.path.exists(path):
             found = [row["named"] for row in read_tsv(read(path)) if row["trial"] == name]

@@ -104,9 +104,9 @@ done
 if [ "$failed" -eq 0 ]; then
     exposed=$(sort -g "$folder_of_results/exposed" | sed -n 2p)
     if awk -v exposed="$exposed" 'BEGIN { exit !(exposed > 0.9) }'; then
-        echo "ok: by rendezvous (no progress without the rank) $exposed of the wire's time is exposed"
+        echo "ok: by rendezvous (no progress without the rank) $exposed of TCP's time is exposed"
     else
-        echo "FAIL: by rendezvous more than 0.9 of the wire's time should be exposed, not $exposed"
+        echo "FAIL: by rendezvous more than 0.9 of TCP's time should be exposed, not $exposed"
         failed=1
     fi
 fi

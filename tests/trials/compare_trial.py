@@ -9,8 +9,8 @@ added that go on through both sides, as they would, at most 1 % of the calls may
 
 With a change: launches on the model MPI, where everything of one size takes 10 % longer on one
 side. A call catches it if it ends with exit status 1 and names that row slower, and no other row
-anything else than it was. The lower 95 % bound of the rate (Clopper and Pearson, "The Use of
-Confidence or Fiducial Limits", Biometrika 26 (1934)) must be at least 90 %.
+anything else than it was. Of 400 calls, for each of which 10 of 20 launches a side are drawn, at
+least 90 % must.
 
 Of ten launches the summary's interval must contain the median of the ten between them in 85 % of
 the rows.
@@ -26,7 +26,7 @@ import typing
 
 import pytest
 
-from accuracy import binomial_at_most, cases
+from accuracy import cases
 from commcost import compare as comparison
 from commcost import summarize
 from commcost.launches import Launches, Values
@@ -78,31 +78,6 @@ MODELS = [Model("overlap/overlap_iallreduce",
                 {"MODEL_P2P": 1, "MODEL_COLL": 0, "MODEL_LATENCY_US": 20, "MODEL_PER_BYTE_NS": 1,
                  "MODEL_FRACTION": 1, "MODEL_DATA": 1, "MODEL_SLOW_BYTES": 4096},
                 ("ndata", "512", "latency_us"))]
-
-
-def upper_bound(successes, trials):
-    """The rate above which so few successes have a chance of 5 %."""
-    if successes == trials:
-        return 1.0
-    low, high = 0.0, 1.0 - 1e-12
-    for _ in range(60):
-        middle = (low + high) / 2
-        if binomial_at_most(successes, trials, middle) > 0.05:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def lower_bound(successes, trials):
-    return 1 - upper_bound(trials - successes, trials)
-
-
-def test_bounds_of_a_rate():
-    """Against R: binom.test(k, n, alternative = ..., conf.level = 0.95)."""
-    for computed, expected in ((upper_bound(0, 400), 0.007461), (upper_bound(6, 400), 0.02939),
-                               (lower_bound(400, 400), 0.99254), (lower_bound(371, 400), 0.90246)):
-        assert abs(computed - expected) < 5e-5
 
 
 class Pool:
@@ -283,8 +258,6 @@ def test_slowdown_is_caught(case, make_pool, compare, model, full, say):
             caught += 1
     for found, count in others.items():
         say(f"  {count} times: {found}")
-    bound = lower_bound(caught, MODEL_CALLS)
     say(f"{case}, {SLOWER:.0%} slower at {key} {size}, {len(rows)} rows a call: caught in {caught} "
-        f"of {MODEL_CALLS} calls, and nothing else; lower bound {bound:.1%} (target: "
-        f"{LEAST_CAUGHT:.0%})")
-    assert bound >= LEAST_CAUGHT
+        f"of {MODEL_CALLS} calls, and nothing else (target: {LEAST_CAUGHT:.0%})")
+    assert caught >= LEAST_CAUGHT * MODEL_CALLS
