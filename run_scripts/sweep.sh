@@ -87,6 +87,10 @@ ranges=$(printf '%s\n' "$sizes" | tr , '\n' | awk '
     }') || ranges=
 [ -n "$ranges" ] || misused "--sizes: '$sizes' is no list of sizes: use bytes like 8,1K:4M"
 
+# Before hours of measuring.
+[ -z "$output" ] || [ -w "$output" ] || { [ ! -e "$output" ] && [ -w "$(dirname -- "$output")" ]; } ||
+    misused "--output: cannot write '$output': use a file that can be written"
+
 launch=$(launch_words "$program")
 set -f # words, not patterns
 command -v "${launch%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${launch%% *}"

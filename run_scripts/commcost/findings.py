@@ -439,6 +439,6 @@ RULES = (wrong_data, lost_time, hidden_work, sizes_that_hide, message_cost, put_
          cheapest_halo, barrier_cost, message_rate, monitor_cost, monitored_time)
 FIRST = 2  # rules that hold for settings, too
 # What a person is told of how sure all this is.
-FEW_LAUNCHES = ("Said of one launch is only what exceeds twice its interval: launches differ by more "
-                f"than one shows. With {LAUNCHES_ENOUGH} launches (--runs={LAUNCHES_ENOUGH}) their "
-                "own differences decide.")
+FEW_LAUNCHES = ("Of one launch a difference is said only where it exceeds twice the interval: launches "
+                f"differ by more than one shows. With {LAUNCHES_ENOUGH} launches "
+                f"(--runs={LAUNCHES_ENOUGH}) their own differences decide.")

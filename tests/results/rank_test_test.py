@@ -186,7 +186,7 @@ def test_holm_keeps_the_level():
 
 @pytest.mark.parametrize("count, low, high", [
     (5, None, None), (6, 1, 6), (8, 1, 8), (9, 2, 8), (10, 2, 9), (12, 3, 10), (20, 6, 15),
-    (50, 18, 33)])
+    (50, 18, 33), (2000, 956, 1045)])
 def test_order_statistics(count, low, high):
     """The ranks of the ends at 95 %: those of tables of the sign test."""
     values = list(range(count, 0, -1))

@@ -42,7 +42,8 @@ def test_sizes(sweep, program, sizes, column, expected, options):
     ("halo/halo", "--sizes=8,x", "'8,x' is no list of sizes"),
     ("halo/halo", "--sizes=4K:8", "is no list of sizes"),
     ("halo/halo", "--no-header", "'--no-header'"), ("halo/halo", "--out=x", "'--out=x'"),
-    ("halo/halo", "--sizes", "--sizes needs a value")])
+    ("halo/halo", "--sizes", "--sizes needs a value"),
+    ("halo/halo", "--output=/no/such/x", "cannot write '/no/such/x'")])
 def test_usage(sweep, program, option, named):
     _, done = sweep(program, option, status=2)
     assert named in done.stderr
