@@ -8,7 +8,7 @@ nothing on its question. RULES has them in the order in which they are shown.
 import re
 import typing
 
-from commcost import benchmarks, compare, rank_test
+from commcost import benchmarks, compare, rank_test, vary
 from commcost.evidence import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less, measured
 from commcost.tables import NEW, is_number, rows_by_key
 from commcost.words import bytes_text, counted, listed, short
@@ -117,7 +117,8 @@ def best_settings(best):
         count = len(best) - len(sure)
         said.append(can_not_tell(
             f"which setting is best in {counted(count, 'row')}",
-            "the launches of the settings differ too little, or are too few, to exclude chance",
+            "the launches of the settings differ too little, or are fewer than the "
+            f"{vary.launches_needed(best)} of each that so many rows need",
             ()))
     return said
 

@@ -307,7 +307,10 @@ def find_results(path):
         found = []
         for file in files:
             kind = kinds.get(file) or _kind_of(file)
-            if kind is None:
+            if is_of_a_setting(file):
+                remarks.append(f"{file:.{PATH_SHOWN}} is of one of several settings that the suite "
+                               "has not put together yet: left out")
+            elif kind is None:
                 remarks.append(f"{file:.{PATH_SHOWN}} has no '# columns:': left out")
             elif kind == "launch":
                 found.append(file)
@@ -315,6 +318,12 @@ def find_results(path):
             return Found(found, remarks)
     raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with "
                       "'# columns:' in it, in runs/N or in its folders")
+
+
+def is_of_a_setting(path):
+    """Whether a file is what a launch of a suite with settings wrote (plan.make_plan), which
+    doesn't say itself which of them it is of."""
+    return re.search(r"@[0-9]+\.tsv$", path) is not None
 
 
 def _entries(folder):

@@ -10,8 +10,8 @@ import typing
 from commcost import benchmarks
 from commcost.command import UsageError, complain, plain
 from commcost.launches import worst_status
-from commcost.results import (PATH_SHOWN, Result, ResultError, files_below, parsed_number,
-                              result_files)
+from commcost.results import (PATH_SHOWN, Result, ResultError, files_below, is_of_a_setting,
+                              parsed_number, result_files)
 
 NEW, BASE = "new", "base"
 ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
@@ -106,8 +106,8 @@ def files_of(path):
         return [path]
     files = result_files(path) or files_below(path) + files_below(os.path.join(path, "runs"))
     # run_suite.sh's own are no results.
-    return [file for file in files
-            if not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
+    return [file for file in files if not is_of_a_setting(file) and
+            not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
 
 
 def labels_of(paths):

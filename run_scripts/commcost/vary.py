@@ -77,6 +77,16 @@ def best_settings(launches):
     return [best_of(group, settings, by_pair) for group, settings in groups.items()]
 
 
+def launches_needed(best):
+    """With how many launches of each setting the largest difference that there can be would be
+    evidence, for these Best."""
+    tests = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
+    launches = 1
+    while 2 * tests > ALPHA * rank_test.binomial(2 * launches, launches):
+        launches += 1
+    return launches
+
+
 def best_of(group, settings, by_pair):
     more = group[3]
     medians = {name: rank_test.median(values) for name, values in settings.items()}

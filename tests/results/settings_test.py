@@ -1,5 +1,7 @@
 """Which of varied settings is best: of results that were made by hand."""
 
+import re
+
 import pytest
 
 from commcost import findings, page, report, tables, vary
@@ -39,11 +41,22 @@ def test_best(results):
     assert not by_row["MPI barrier"].sure
 
 
-def test_too_few_launches(results):
-    best, = vary.best_settings(vary.read([results(launches=3, A_0={"ring": 10},
+@pytest.mark.parametrize("launches, sure", [(3, False), (4, False), (5, True)])
+def test_too_few_launches(results, launches, sure):
+    best, = vary.best_settings(vary.read([results(launches=launches, A_0={"ring": 10},
                                                   A_1={"ring": 20})]))
     assert best.name == "A=0"
-    assert not best.sure
+    assert best.sure == sure
+    assert vary.launches_needed([best]) == 5
+
+
+def test_wrong_data(results, tmp_path):
+    """A setting in which it came is no candidate."""
+    path = results(A_0={"ring": 10}, A_1={"ring": 11}, A_2={"ring": 12})
+    text = (tmp_path / "syncbench.tsv").read_text()
+    (tmp_path / "syncbench.tsv").write_text(re.sub("(?m)^(3\tA=0.*)ok$", r"\1FAIL", text))
+    best, = vary.best_settings(vary.read([path]))
+    assert (best.name, best.sure) == ("A=1", True)
 
 
 def test_as_good_as_another(results):
@@ -59,7 +72,8 @@ def test_page(results):
     text = page.markdown_of_page(made)
     assert ("- A=0 is best in 1 row of 2, by up to 9.09 %: syncbench sync_us (sync ring, ranks 2)."
             in text)
-    assert "It can't be told which setting is best in 1 row, because" in text
+    assert ("It can't be told which setting is best in 1 row, because the launches of the settings "
+            "differ too little, or are fewer than the 6 of each that so many rows need.") in text
     assert "1 of 2 rows have a best setting" in text
     assert "| A=0 | ring |" in text
     assert "A barrier of" not in text

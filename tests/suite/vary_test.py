@@ -9,7 +9,7 @@ import pytest
 
 from commcost import vary
 from mpi_run import read, read_tsv
-from pretended_suite import SUITE, Suite
+from pretended_suite import SCRIPTS, SUITE, Suite
 
 LAUNCHES = 10
 SUITES, LEAST_RIGHT, MOST_WRONG = 100, 95, 1
@@ -46,6 +46,15 @@ class Plan:
         assert "what is varied is not taken from a results folder" in done.stderr
         suite.run(f"--resume={suite.results}", "--runs=4", "--vary=A=1,2")
         suite.assert_kept(before)
+
+    def test_killed_before_launches_were_put_together(self, suite):
+        """Then nothing says which launch is of which setting: they are no launches of one row."""
+        suite.run("--runs=1", "--benchmarks=halo", "--vary=A=1,2")
+        os.remove(suite.results / "halo.tsv")
+        os.remove(suite.results / "summary.tsv")
+        done = subprocess.run(["sh", os.path.join(SCRIPTS, "summarize.sh"), suite.results],
+                              capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
 
     def test_builds_and_launchers(self, suite):
         other = suite.folder / "other build"
