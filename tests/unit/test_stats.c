@@ -963,7 +963,7 @@ static struct found simulate_run(const struct stream *stream, struct random *ran
 /* The median of the samples of a run; with states the mean of many visits' medians. */
 static double center_of(const struct stream *stream, struct random *random)
 {
-    enum { MANY = 50000 };
+    enum { MANY = 20000 };
     double medians = 0.0, samples[VISIT_SAMPLES];
     if (!(stream->jump > 0.0))
         return 1.0 + stream->drift / 2.0;
