@@ -31,6 +31,18 @@ def said(launcher, built, model, disturbed, bounds, tmp_path):
 
 
 @pytest.fixture
+def tells(said):
+    """The only one, of up to three launches: what one doesn't know for sure it doesn't say."""
+    def only(*rule_and_program, **variables):
+        found = []
+        for _ in range(3):
+            found = found or said(*rule_and_program, **variables)
+        sentence, = found
+        return sentence
+    return only
+
+
+@pytest.fixture
 def near(bounds, say):
     """Whether the median of numbers that launches say is as far from the truth as allowed; more is
     where the machine is busy. What is too far off is measured once more."""
@@ -48,9 +60,9 @@ def number_after(text, sentence):
 @pytest.mark.parametrize("fraction, words", [
     (0.9, "at least 50 % of their time can be used for work"),
     (0, "starting them early gains less than 10 % of their time")])
-def test_hidden_work(said, near, fraction, words):
+def test_hidden_work(tells, near, fraction, words):
     def hidden_pct():
-        sentence, = said(findings.hidden_work, "overlap/overlap_iallreduce", "--max-time=0.5",
+        sentence = tells(findings.hidden_work, "overlap/overlap_iallreduce", "--max-time=0.5",
                          MODEL_DURATION_US=1200, MODEL_FRACTION=fraction)
         assert words in sentence
         return number_after("iallreduce", sentence)
@@ -61,18 +73,18 @@ def test_hidden_work(said, near, fraction, words):
     (0.9, "At least half of their time can be used for work: ibcast from 8 bytes on."),
     (0.1, "Less than half of their time can be used for work at any size that was measured: "
           "ibcast.")])
-def test_sizes_that_hide(said, fraction, words):
-    sentence, = said(findings.sizes_that_hide, "overlap/overlap_ibcast", "--data-driven",
+def test_sizes_that_hide(tells, fraction, words):
+    sentence = tells(findings.sizes_that_hide, "overlap/overlap_ibcast", "--data-driven",
                      "--max-num-elts=8", "--max-time=0.3", MODEL_DURATION_US=200,
                      MODEL_FRACTION=fraction)
     assert sentence == words
 
 
-def test_message_cost(said, near):
+def test_message_cost(tells, near):
     """3 us of the processor, and the clock's readings in them; the largest message's time is free
     but for that."""
     def cost_us():
-        sentence, = said(findings.message_cost, "mpi_overhead/mpi_overhead", "--msgsize=8,64K",
+        sentence = tells(findings.message_cost, "mpi_overhead/mpi_overhead", "--msgsize=8,64K",
                          "--max-time=0.4", MODEL_P2P=1, MODEL_FRACTION=1, MODEL_POST_US=3,
                          MODEL_LATENCY_US=20, MODEL_PER_BYTE_NS=1)
         assert "from 64KiB on more than 90 % of the transfer's time is free for other work" in sentence
@@ -80,28 +92,28 @@ def test_message_cost(said, near):
     near("a message's cost", cost_us, 3.1, allowed=0.2)
 
 
-def test_barrier_cost(said, near):
+def test_barrier_cost(tells, near):
     def cost_us():
-        sentence, = said(findings.barrier_cost, "syncbench/syncbench", "--types=MPI barrier",
+        sentence = tells(findings.barrier_cost, "syncbench/syncbench", "--types=MPI barrier",
                          "--max-time=0.3", MODEL_SYNC_COLL=1, MODEL_BARRIER_US=25)
         assert sentence.startswith("A barrier of 2 processes costs ")
         return number_after("costs", sentence)
     near("a barrier's cost", cost_us, 25, allowed=0.5)
 
 
-def test_message_rate(said, near):
+def test_message_rate(tells, near):
     """Messages 2 us apart, sent and received at a time."""
     def millions():
-        sentence, = said(findings.message_rate, "msgrate/msgrate", "-p", "1", "-c", "0",
+        sentence = tells(findings.message_rate, "msgrate/msgrate", "-p", "1", "-c", "0",
                          "--max-time=0.3", MODEL_P2P=1, MODEL_LATENCY_US=2, MODEL_GAP_US=2)
         return number_after("a process exchanges", sentence) / 1e6
     near("messages a second", millions, 1, allowed=0.1)
 
 
-def test_put_against_send(said, near):
+def test_put_against_send(tells, near):
     """A put takes 60 us, its barrier 30 us; a message takes 20 us."""
     def times():
-        sentence, = said(findings.put_against_send, "pingpong/pingpong", "--patterns=put,MPI Send",
+        sentence = tells(findings.put_against_send, "pingpong/pingpong", "--patterns=put,MPI Send",
                          "--arrangements=single", "--coarray-sync=all", "--max-ndata=1",
                          "--max-time=0.3", MODEL_P2P=1, MODEL_RMA=1, MODEL_SYNC_COLL=1,
                          MODEL_LATENCY_US=20, MODEL_SYNC_US=40, MODEL_BARRIER_US=30)
@@ -112,9 +124,9 @@ def test_put_against_send(said, near):
     near("the message's time", times, 20, allowed=1)
 
 
-def test_cheapest_halo(said):
+def test_cheapest_halo(tells):
     """Messages take 20 us; a put's synchronisation as long again, five times."""
-    sentence, = said(findings.cheapest_halo, "halo/halo", "--local=4",
+    sentence = tells(findings.cheapest_halo, "halo/halo", "--local=4",
                      "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3",
                      MODEL_P2P=1, MODEL_RMA=1, MODEL_LATENCY_US=20, MODEL_SYNC_US=100)
     assert sentence.startswith("A halo is swapped quickest by isend/irecv packed for 4x4x4 (")
@@ -148,9 +160,9 @@ def test_wrong_data(said):
     assert sentence.startswith("Wrong data came in 1 row: ")
 
 
-def test_lost_time(said, tmp_path):
+def test_lost_time(tells, tmp_path):
     """Stops of 50 us 100 us after the last one take a third of the time."""
-    sentence, = said(findings.lost_time, "syncbench/syncbench", "--types=MPI barrier",
+    sentence = tells(findings.lost_time, "syncbench/syncbench", "--types=MPI barrier",
                      "--max-time=0.5", MODEL_SYNC_COLL=1, MODEL_BARRIER_US=25, DISTURB="10000:50")
     row, = read_tsv(read(tmp_path / "syncbench.tsv"))
     assert sentence.startswith("In 1 row the system took")
