@@ -218,16 +218,16 @@ struct bc_summary bc_mean_of_visits(const double *values, size_t count, double c
 {
     struct bc_summary summary = bc_pseudomedian(values, count, confidence);
     const struct bc_interval student = bc_mean_interval(values, count, confidence);
-    double least = INFINITY, greatest = -INFINITY;
+    double min = INFINITY, max = -INFINITY;
     for (size_t i = 0; i < count; i++) {
-        least = fmin(least, values[i]);
-        greatest = fmax(greatest, values[i]);
+        min = fmin(min, values[i]);
+        max = fmax(max, values[i]);
     }
     summary.value = bc_mean(values, count);
     if (isnan(summary.interval.lo))
         return summary;
-    summary.interval.lo = fmin(summary.interval.lo, fmax(student.lo, least));
-    summary.interval.hi = fmax(summary.interval.hi, fmin(student.hi, greatest));
+    summary.interval.lo = fmin(summary.interval.lo, fmax(student.lo, min));
+    summary.interval.hi = fmax(summary.interval.hi, fmin(student.hi, max));
     return summary;
 }
 

@@ -111,7 +111,8 @@ def run(program, main, words=None):
     except OSError as error:
         # Who reads has enough, or there is no space.
         if not isinstance(error, BrokenPipeError):
-            complain(program, f"output was lost: {error.strerror}")
+            what = "output was lost" if error.filename is None else f"'{error.filename:.200}'"
+            complain(program, f"{what}: {error.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = EXIT_FAILED
     except KeyboardInterrupt:

@@ -109,9 +109,12 @@ def best_settings(best):
     for name in sorted({row.name for row in sure},
                        key=lambda name: -sum(row.name == name for row in sure)):
         rows = [row for row in sure if row.name == name]
-        gains = [row.gain_pct for row in rows if row.gain_pct is not None]
-        most = f", by up to {short(max(gains))} %" if gains else ""
-        said.append(Finding(f"{name} is best in {counted(len(rows), 'row')} of {len(best)}{most}: "
+        gains = [f"{short(max(of_unit))} {unit}" for unit, of_unit in
+                 ((unit, [row.gain_pct for row in rows
+                          if row.points == points and row.gain_pct is not None])
+                  for unit, points in (("%", False), ("points", True))) if of_unit]
+        by = f", by up to {listed(gains)}" if gains else ""
+        said.append(Finding(f"{name} is best in {counted(len(rows), 'row')} of {len(best)}{by}: "
                             f"{listed((row_told(row) for row in rows), NAMES)}."))
     if len(sure) < len(best):
         count = len(best) - len(sure)

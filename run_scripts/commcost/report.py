@@ -263,7 +263,7 @@ def settings_section(best):
     """Which setting is best, row by row."""
     columns = [Column("benchmark", "benchmark"), Column("row", "row"),
                Column("quantity", "quantity"), Column("best", "best"),
-               Column("first ahead of second by (%)", "gain", True), Column("p", "p", True),
+               Column("first ahead of second by (%, or points)", "gain", True), Column("p", "p", True),
                *(Column(name, f"setting {name}", True) for name in
                  dict.fromkeys(name for row in best for name in row.medians))]
     rows = [page.Row([row.schema.benchmark,

@@ -34,11 +34,16 @@ class Best(typing.NamedTuple):
         return next(iter(self.medians))
 
     @property
+    def points(self):
+        """Whether the gain is in points, since the quantity is in percent itself."""
+        return unit_of(self.quantity) == "%"
+
+    @property
     def gain_pct(self):
-        """By how much the best is better than the next, in percent of that, or in points for what
-        is in percent; None of 0."""
+        """By how much the best is better than the next, in percent of that or in points; None of
+        0."""
         first, second = list(self.medians.values())[:2]
-        if unit_of(self.quantity) == "%":
+        if self.points:
             return abs(first - second)
         return abs(100 * (first - second) / second) if second else None
 

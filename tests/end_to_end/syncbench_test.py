@@ -33,6 +33,21 @@ def test_combinations(refused, options, named):
     refused(PROGRAM, *options, named=named)
 
 
+# ---- intervals -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("inner", [1, 4])
+def test_interval_has_a_reading(start, model, inner):
+    """It ends a reading of the clock, over the repetitions, beyond that of the samples, which so
+    many make some ns narrow."""
+    done = start(PROGRAM, "--types=MPI barrier", f"--inner={inner}", "--visits=1", "--samples=2000",
+                 LD_PRELOAD=model, MODEL_SYNC_COLL="1", MODEL_BARRIER_US="2")
+    row, = read_tsv(done.stdout)
+    reading_ns = float(re.search("(?m)^# clock_cost_ns: (.*)$", done.stdout)[1]) / inner
+    value, low, high = (1e3 * number(row[name]) for name in ("sync_us", "sync_lo_us", "sync_hi_us"))
+    assert min(value - low, high - value) > reading_ns - 0.3
+    assert max(value - low, high - value) < 1.5 * reading_ns + 5
+
+
 # ---- rows ----------------------------------------------------------------------------------------
 
 def test_two_ranks(own):

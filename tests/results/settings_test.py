@@ -79,6 +79,17 @@ def test_page(results):
     assert "A barrier of" not in text
 
 
+def test_points(results, tmp_path):
+    """What is in percent itself gains points: 60 against 2 % is no gain of 2900 %."""
+    path = results(A_0={"ring": 2}, A_1={"ring": 60})
+    text = (tmp_path / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
+    (tmp_path / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
+    best = vary.best_settings(vary.read([path]))
+    said, = findings.best_settings(best)
+    # 58 times the median of what launches make of it, 1.009.
+    assert said.text.startswith("A=1 is best in 1 row of 1, by up to 58.5 points: "), said.text
+
+
 def test_nothing_varied(tmp_path):
     (tmp_path / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                     "ok"]]))

@@ -124,6 +124,27 @@ def test_decimal_comma(summary):
     assert comma.replace(",", ".") == point
 
 
+def test_mixtures(summary):
+    """Launches of other jobs make no row together without a word; those that differ in date do."""
+    for run, ranks in enumerate((2, 2, 64), 1):
+        text = text_of([["put", 8, 1.5, 5e6, "x", "ok"]])
+        summary.launch(run, text.replace("# schema", f"# date: {run}\n# ranks: {ranks}\n# schema"))
+    warnings = [line for line in summary.text()[1].splitlines() if "warning: " in line]
+    assert len(warnings) == 1, warnings
+    assert "bench was measured with ranks 2 (" in warnings[0]
+    assert " and 64 (" in warnings[0]
+
+
+def test_no_space(summary):
+    launches(summary, [1])
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([summary.program, "results"], cwd=summary.folder, stdout=full,
+                              stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr, done.stderr
+    assert "No space left" in done.stderr
+
+
 def test_readers(summary):
     """pandas and R read numbers as numbers."""
     launches(summary, [1.5, 2.5, 3.5])

@@ -210,6 +210,12 @@ class Tables:
         assert "Not drawn: multiple; the table has it." in svg_texts(
             results.read("pingpong_latency.svg"))
 
+    def test_wrong_data_is_not_drawn(self, results):
+        results.add("result", "syncbench", rows=[[*row[:-1], "FAIL" if row[0] == "ring" else "ok"]
+                                                 for row in SYNC_ROWS])
+        results.plot("result")
+        assert results.table("syncbench.sync", 2)[0] == ["sync all", "a<&>b"]
+
     def test_scaled_rates_and_panels(self, results):
         results.add("result", *ALL)
         results.plot("result")
