@@ -1,8 +1,8 @@
 /* MPI_Iallgather: every rank gets a block from every rank. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE(iallgather, MPI_Iallgather,
+OVERLAP_COLLECTIVE(iallgather, MPI_Iallgather, MPI_Allgather,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm, request),
+                    counts->type, operation->comm),
                    .send = {overlap_one_block, overlap_sent_to_all},
                    .receive = {overlap_block_per_rank, overlap_from_each});

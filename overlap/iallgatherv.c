@@ -1,9 +1,9 @@
 /* MPI_Iallgatherv: every rank gets a block from every rank, the larger the higher the sender. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE_C(iallgatherv, MPI_Iallgatherv,
+OVERLAP_COLLECTIVE_C(iallgatherv, MPI_Iallgatherv, MPI_Allgatherv,
                      (operation->send, counts->by_rank.amounts[operation->shape.rank], MPI_DOUBLE,
                       operation->receive, counts->by_rank.amounts, counts->by_rank.displacements,
-                      MPI_DOUBLE, operation->comm, request),
+                      MPI_DOUBLE, operation->comm),
                      .layout = OVERLAP_VARYING, .send = {overlap_own_amount, overlap_sent_to_all},
                      .receive = {overlap_all_amounts, overlap_from_each});

@@ -1,8 +1,8 @@
 /* MPI_Iallreduce: the sum over all ranks, on every rank. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce,
+OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,
-                      operation->comm, request),
+                      operation->comm),
                      .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
                      .receive = {overlap_one_block, overlap_sum});

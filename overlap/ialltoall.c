@@ -1,8 +1,8 @@
 /* MPI_Ialltoall: every rank sends another block to every rank. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE(ialltoall, MPI_Ialltoall,
+OVERLAP_COLLECTIVE(ialltoall, MPI_Ialltoall, MPI_Alltoall,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm, request),
+                    counts->type, operation->comm),
                    .send = {overlap_block_per_rank, overlap_sent_to_each},
                    .receive = {overlap_block_per_rank, overlap_from_each_to_me});

@@ -2,9 +2,9 @@
    but the wait says it is not: tests/mpi_defects/large_ibcast.c. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE(ibcast, MPI_Ibcast,
+OVERLAP_COLLECTIVE(ibcast, MPI_Ibcast, MPI_Bcast,
                    (overlap_is_root(&operation->shape) ? operation->send : operation->receive,
-                    counts->count, counts->type, operation->shape.root, operation->comm, request),
+                    counts->count, counts->type, operation->shape.root, operation->comm),
                    .fails_large_in = "MPICH Version:\t4.0.",
                    .send = {overlap_one_block_at_root, overlap_sent_to_all},
                    .receive = {overlap_one_block_but_at_root, overlap_from_root});

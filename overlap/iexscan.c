@@ -1,8 +1,8 @@
 /* MPI_Iexscan: the sum over the ranks below this one. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE_C(iexscan, MPI_Iexscan,
+OVERLAP_COLLECTIVE_C(iexscan, MPI_Iexscan, MPI_Exscan,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,
-                      operation->comm, request),
+                      operation->comm),
                      .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
                      .receive = {overlap_one_block, overlap_sum_below_me});

@@ -1,8 +1,8 @@
 /* MPI_Igather: the root gets a block from every rank. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE(igather, MPI_Igather,
+OVERLAP_COLLECTIVE(igather, MPI_Igather, MPI_Gather,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->shape.root, operation->comm, request),
+                    counts->type, operation->shape.root, operation->comm),
                    .send = {overlap_one_block, overlap_sent_to_all},
                    .receive = {overlap_block_per_rank_at_root, overlap_from_each});

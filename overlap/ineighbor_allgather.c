@@ -1,8 +1,8 @@
 /* MPI_Ineighbor_allgather: every rank gets a block from each neighbour in the periodic 3D grid. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE(ineighbor_allgather, MPI_Ineighbor_allgather,
+OVERLAP_COLLECTIVE(ineighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm, request),
+                    counts->type, operation->comm),
                    .on_grid = true, .send = {overlap_one_block, overlap_sent_to_all},
                    .receive = {overlap_block_per_neighbour, overlap_from_each});

@@ -3,8 +3,8 @@
    say clearly which block arrives where. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE(ineighbor_alltoall, MPI_Ineighbor_alltoall,
+OVERLAP_COLLECTIVE(ineighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm, request),
+                    counts->type, operation->comm),
                    .on_grid = true, .send = {overlap_block_per_neighbour, overlap_sent_to_each},
                    .receive = {overlap_block_per_neighbour, overlap_from_each_to_me});

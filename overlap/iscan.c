@@ -1,8 +1,8 @@
 /* MPI_Iscan: the sum over the ranks up to and including this one. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE_C(iscan, MPI_Iscan,
+OVERLAP_COLLECTIVE_C(iscan, MPI_Iscan, MPI_Scan,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,
-                      operation->comm, request),
+                      operation->comm),
                      .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
                      .receive = {overlap_one_block, overlap_sum_up_to_me});

@@ -1,8 +1,8 @@
 /* MPI_Iscatter: the root sends another block to every rank. */
 #include "overlap/engine/overlap.h"
 
-OVERLAP_COLLECTIVE(iscatter, MPI_Iscatter,
+OVERLAP_COLLECTIVE(iscatter, MPI_Iscatter, MPI_Scatter,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->shape.root, operation->comm, request),
+                    counts->type, operation->shape.root, operation->comm),
                    .send = {overlap_block_per_rank_at_root, overlap_sent_to_each},
                    .receive = {overlap_one_block, overlap_from_root_to_me});

@@ -213,6 +213,16 @@ static bool start_clock(struct bc_run *run)
     return true;
 }
 
+/* Collective. */
+static bool probe(struct bc_run *run)
+{
+    struct bc_error error = {""};
+    if (run->benchmark->probe == NULL)
+        return true;
+    const bool good = run->benchmark->probe(run->state, run, &error);
+    return agree(run, run->job.rank != 0 || good, &error);
+}
+
 static void write_parameters(struct bc_run *run)
 {
     for (size_t row = 0; row < run->options.count; row++) {
@@ -283,7 +293,7 @@ static bool begin(struct bc_run *run, int argc, char **argv, int *status)
     const bool usable = read_options(run, argc, argv);
     /* Asked for by an abbreviation, or in a bundle of short options. */
     const bool asked = usable && (run->settings.help || run->settings.version);
-    if (!usable || asked || !start_clock(run) ||
+    if (!usable || asked || !start_clock(run) || !probe(run) ||
         !agree(run, run->job.rank != 0 || bc_files_open(run, &error), &error)) {
         if (asked && run->job.rank == 0)
             print_answer(run, run->settings.help);

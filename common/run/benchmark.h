@@ -45,6 +45,10 @@ struct bc_benchmark {
        option that wasn't given, or run->budget_s; other ranks get the options' values after that.
        False with the error set ends the run with exit status 2. Local. NULL: nothing to check. */
     bool (*fit)(void *state, struct bc_run *run, struct bc_error *error);
+    /* Checks what only a measurement tells, once the clock is chosen and before the result is
+       opened. False, on rank 0, with the error set ends the run with exit status 2. Collective.
+       NULL: nothing to check. */
+    bool (*probe)(void *state, struct bc_run *run, struct bc_error *error);
     /* The columns, where they depend on options. Local. NULL: `table`. */
     struct bc_table (*choose_table)(const void *state);
     /* Makes what all rows share, and writes notes. Collective. */

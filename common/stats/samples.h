@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#define BC_QUANTITIES_MAX 5
+#define BC_QUANTITIES_MAX 6
 
 /* All zeros is an empty store. */
 struct bc_samples {

@@ -19,7 +19,7 @@ void overlap_estimate_own(const struct bc_samples *own, size_t first, size_t end
     for (int q = 0; q <= OVERLAP_OWN_QUANTITIES; q++) {
         for (size_t i = 0; i < count; i++)
             sorted[i] = q < OVERLAP_OWN_QUANTITIES ? own->values[q][first + i]
-                                                   : own->values[OVERLAP_OWN_EXPOSED][first + i] +
+                                                   : own->values[OVERLAP_OWN_BESIDE][first + i] +
                                                          own->values[OVERLAP_OWN_INSIDE][first + i];
         bc_sort(sorted, count);
         const struct bc_interval interval =
@@ -32,11 +32,11 @@ void overlap_estimate_own(const struct bc_samples *own, size_t first, size_t end
     estimates[OVERLAP_EST_REFERENCE] = of[OVERLAP_OWN_REFERENCE];
     estimates[OVERLAP_EST_TOTAL] = of[OVERLAP_OWN_QUANTITIES];
     estimates[OVERLAP_EST_ALONE] = of[OVERLAP_OWN_ALONE];
-    estimates[OVERLAP_EST_EXPOSED] = of[OVERLAP_OWN_EXPOSED];
+    estimates[OVERLAP_EST_EXPOSED] = of[OVERLAP_OWN_BESIDE];
     estimates[OVERLAP_EST_OTHER_REFERENCE] =
         (struct overlap_estimate){least_ns[OVERLAP_OWN_REFERENCE], NAN};
     estimates[OVERLAP_EST_OTHER_EXPOSED] =
-        (struct overlap_estimate){least_ns[OVERLAP_OWN_EXPOSED], NAN};
+        (struct overlap_estimate){least_ns[OVERLAP_OWN_BESIDE], NAN};
     /* What the library took from the work. */
     estimates[OVERLAP_EST_EXPOSED].ns += least_ns[OVERLAP_OWN_INSIDE] - least_ns[OVERLAP_OWN_ALONE];
     estimates[OVERLAP_EST_OTHER_EXPOSED].ns += of[OVERLAP_OWN_INSIDE].ns - of[OVERLAP_OWN_ALONE].ns;

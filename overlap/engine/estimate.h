@@ -11,8 +11,8 @@
 /* What a rank keeps of a round, in ns: what follows from a difference of two of its times is formed
    here, before any maximum over ranks. */
 enum overlap_own_quantity {
-    OVERLAP_OWN_REFERENCE, /* post and wait */
-    OVERLAP_OWN_EXPOSED,   /* post and wait around work that lasts longer, without the work */
+    OVERLAP_OWN_REFERENCE, /* start and finish */
+    OVERLAP_OWN_BESIDE,    /* start and finish around work that lasts longer, without the work */
     OVERLAP_OWN_INSIDE,    /* the time that this work took there */
     OVERLAP_OWN_ALONE,     /* ... and alone */
     OVERLAP_OWN_QUANTITIES
@@ -20,9 +20,9 @@ enum overlap_own_quantity {
 
 /* What is estimated: on a rank from its rounds; over ranks as the max of each. */
 enum overlap_estimated {
-    OVERLAP_EST_REFERENCE,       /* post and wait */
-    OVERLAP_EST_TOTAL,           /* post, work and wait */
-    OVERLAP_EST_EXPOSED,         /* post and wait, and what the library took from the work */
+    OVERLAP_EST_REFERENCE,       /* start and finish */
+    OVERLAP_EST_TOTAL,           /* start, work and finish */
+    OVERLAP_EST_EXPOSED,         /* start and finish, and what the library took from the work */
     OVERLAP_EST_ALONE,           /* the work alone */
     OVERLAP_EST_OTHER_REFERENCE, /* both by other quantiles: how far do they depend on that? */
     OVERLAP_EST_OTHER_EXPOSED,

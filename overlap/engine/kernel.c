@@ -1,7 +1,12 @@
+#include "overlap/engine/kernel.h"
+
 #include "common/clock/clock.h"
 #include "common/clock/work.h"
 #include "common/mpi/mpi_check.h"
-#include "overlap/engine/measure.h"
+#include "overlap/engine/estimate.h"
+#include "overlap/engine/gain.h"
+
+#include <math.h>
 
 /* ---- the timed regions ----------------------------------------------------------------------- */
 
@@ -12,63 +17,127 @@
 
 static void release(const struct overlap_round *round)
 {
+    round->operation->complete = 0;
     if (round->window != NULL)
         bc_start_window_wait(round->window);
     else
         BC_MPI(MPI_Barrier(round->operation->comm));
 }
 
-static double time_reference(const struct overlap_round *round, int quantity)
+static double time_reference(const struct overlap_round *round)
 {
-    const struct overlap_operation *const operation = round->operation;
-    MPI_Request request;
+    struct overlap_operation *const operation = round->operation;
     release(round);
     const int64_t start_ns = bc_now_ns();
-    operation->post(operation, &request);
-    BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+    operation->start(operation);
+    operation->finish(operation);
+    return bc_start_window_time(round->window, OVERLAP_REFERENCE, start_ns, bc_now_ns());
+}
+
+static double time_blocking(const struct overlap_round *round)
+{
+    struct overlap_operation *const operation = round->operation;
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    operation->blocking(operation);
+    return bc_start_window_time(round->window, OVERLAP_BLOCKING, start_ns, bc_now_ns());
 }
 
 static double time_total(const struct overlap_round *round, int quantity, uint64_t units)
 {
-    const struct overlap_operation *const operation = round->operation;
-    MPI_Request request;
+    struct overlap_operation *const operation = round->operation;
+    const int64_t parts = round->parts;
+    const uint64_t part_units = units / (uint64_t)parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
-    operation->post(operation, &request);
-    bc_work(units);
-    BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    operation->start(operation);
+    bc_work(part_units);
+    for (int64_t part = 1; part < parts; part++) {
+        operation->between(operation);
+        bc_work(part_units);
+    }
+    operation->finish(operation);
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-/* An operation with work, whose parts are timed, too: four readings of the clock. */
+/* An operation with work, whose time is taken, too: two readings of the clock for each part. */
 struct parts {
     double total_ns, work_ns;
 };
 
-static struct parts time_parts(const struct overlap_round *round, int quantity)
+static struct parts time_parts(const struct overlap_round *round, int quantity, uint64_t units)
 {
-    const struct overlap_operation *const operation = round->operation;
-    MPI_Request request;
+    struct overlap_operation *const operation = round->operation;
+    const int64_t parts = round->parts;
+    const uint64_t part_units = units / (uint64_t)parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
-    operation->post(operation, &request);
-    const int64_t work_start_ns = bc_now_ns();
-    bc_work(round->units);
-    const int64_t work_end_ns = bc_now_ns();
-    BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    operation->start(operation);
+    int64_t begin_ns = bc_now_ns();
+    bc_work(part_units);
+    int64_t work_ns = bc_now_ns() - begin_ns;
+    for (int64_t part = 1; part < parts; part++) {
+        operation->between(operation);
+        begin_ns = bc_now_ns();
+        bc_work(part_units);
+        work_ns += bc_now_ns() - begin_ns;
+    }
+    operation->finish(operation);
     return (struct parts){
         bc_start_window_time(round->window, quantity, start_ns, bc_now_ns()),
-        (double)(work_end_ns - work_start_ns),
+        (double)work_ns,
     };
+}
+
+/* The same work alone, in the same parts and with the same readings. */
+static double time_work_parts(const struct overlap_round *round, uint64_t units)
+{
+    const int64_t parts = round->parts;
+    const uint64_t part_units = units / (uint64_t)parts;
+    release(round);
+    int64_t work_ns = 0;
+    for (int64_t part = 0; part < parts; part++) {
+        const int64_t begin_ns = bc_now_ns();
+        bc_work(part_units);
+        work_ns += bc_now_ns() - begin_ns;
+    }
+    return (double)work_ns;
 }
 
 static double time_work(const struct overlap_round *round, int quantity, uint64_t units)
 {
+    const int64_t parts = round->parts;
+    const uint64_t part_units = units / (uint64_t)parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
-    bc_work(units);
+    for (int64_t part = 0; part < parts; part++)
+        bc_work(part_units);
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+}
+
+/* ---- ranks that don't work ------------------------------------------------------------------- */
+
+/* They do their part of each operation as soon as it is released, and begin no work. */
+static void serve_operation(const struct overlap_round *round, int quantity, bool blocking)
+{
+    struct overlap_operation *const operation = round->operation;
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    if (blocking) {
+        operation->blocking(operation);
+    } else {
+        operation->start(operation);
+        operation->finish(operation);
+    }
+    (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+}
+
+/* While other ranks work alone. */
+static void serve_work(const struct overlap_round *round, int quantity)
+{
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
 /* ---- --check --------------------------------------------------------------------------------- */
@@ -85,12 +154,11 @@ static void after_operation(struct overlap_round *round)
         round->wrong++;
 }
 
-/* A check of the collective's own runs beside the timed operations: its data tells nothing. */
+/* A check of the kind's own runs beside the timed operations: its data tells nothing. */
 static void after_round(struct overlap_round *round)
 {
     struct overlap_operation *const operation = round->operation;
-    if (round->check && operation->collective->check != NULL &&
-        !operation->collective->check(operation))
+    if (round->check && operation->kind->check != NULL && !operation->kind->check(operation))
         round->wrong++;
 }
 
@@ -99,20 +167,74 @@ static void after_round(struct overlap_round *round)
 /* The cost of one reading, which the sampler takes off, stays in all values; what more readings
    cost comes off here. */
 
+static double take_work(const struct overlap_round *round, int quantity, uint64_t units)
+{
+    if (round->operation->works)
+        return time_work(round, quantity, units);
+    serve_work(round, quantity);
+    return -INFINITY;
+}
+
 static double take_reference(struct overlap_round *round)
 {
+    double ns = -INFINITY;
     before_operation(round);
-    const double ns = time_reference(round, OVERLAP_REFERENCE);
+    if (round->operation->works)
+        ns = time_reference(round);
+    else
+        serve_operation(round, OVERLAP_REFERENCE, false);
+    after_operation(round);
+    return ns;
+}
+
+static double take_blocking(struct overlap_round *round)
+{
+    double ns = -INFINITY;
+    before_operation(round);
+    if (round->operation->works)
+        ns = time_blocking(round);
+    else
+        serve_operation(round, OVERLAP_BLOCKING, true);
     after_operation(round);
     return ns;
 }
 
 static double take_total(struct overlap_round *round, int quantity, uint64_t units)
 {
+    double ns = -INFINITY;
     before_operation(round);
-    const double ns = time_total(round, quantity, units);
+    if (round->operation->works)
+        ns = time_total(round, quantity, units);
+    else
+        serve_operation(round, quantity, false);
     after_operation(round);
     return ns;
+}
+
+/* Work alone, and then an operation with the same work; less what the readings cost. */
+struct with_work {
+    double alone_ns, inside_ns; /* the work */
+    double beside_ns;           /* the operation without it, with one reading */
+};
+
+static struct with_work take_with_work(struct overlap_round *round, int quantity, uint64_t units)
+{
+    const double readings_ns = round->clock_ns * (double)round->parts;
+    struct with_work times = {-INFINITY, -INFINITY, -INFINITY};
+    if (!round->operation->works) {
+        serve_work(round, OVERLAP_WORK);
+        before_operation(round);
+        serve_operation(round, quantity, false);
+        after_operation(round);
+        return times;
+    }
+    times.alone_ns = time_work_parts(round, units) - readings_ns;
+    before_operation(round);
+    const struct parts parts = time_parts(round, quantity, units);
+    after_operation(round);
+    times.inside_ns = parts.work_ns - readings_ns;
+    times.beside_ns = parts.total_ns - parts.work_ns - readings_ns;
+    return times;
 }
 
 void overlap_take_reference(void *context, double *values)
@@ -133,20 +255,33 @@ void overlap_take_total(void *context, double *values)
 static void take_trial(struct overlap_round *round, double *values)
 {
     const double clock_ns = round->clock_ns;
-    (void)time_work(round, OVERLAP_WORK, round->units);
+    (void)take_work(round, OVERLAP_WORK, round->units);
     values[OVERLAP_REFERENCE] = take_reference(round);
-    const double alone_ns = time_work(round, OVERLAP_WORK, round->units);
-    before_operation(round);
-    const struct parts parts = time_parts(round, OVERLAP_EXPOSED);
-    after_operation(round);
-    values[OVERLAP_EXPOSED] = parts.total_ns - parts.work_ns - clock_ns;
+    const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->units);
+    values[OVERLAP_BESIDE] = times.beside_ns;
     const double own[OVERLAP_OWN_QUANTITIES] = {
         [OVERLAP_OWN_REFERENCE] = values[OVERLAP_REFERENCE] - clock_ns,
-        [OVERLAP_OWN_EXPOSED] = values[OVERLAP_EXPOSED] - clock_ns,
-        [OVERLAP_OWN_INSIDE] = parts.work_ns - clock_ns,
-        [OVERLAP_OWN_ALONE] = alone_ns - clock_ns,
+        [OVERLAP_OWN_BESIDE] = times.beside_ns - clock_ns,
+        [OVERLAP_OWN_INSIDE] = times.inside_ns,
+        [OVERLAP_OWN_ALONE] = times.alone_ns,
     };
     bc_samples_append(round->own, own, OVERLAP_OWN_QUANTITIES, 0);
+}
+
+/* Returns the exposed time: what the operation adds to plenty of work. */
+static double take_plenty(struct overlap_round *round, int quantity, double blocking_ns)
+{
+    const struct with_work times = take_with_work(round, quantity, round->plenty_units);
+    const double own[OVERLAP_PLENTY_QUANTITIES] = {
+        [OVERLAP_PLENTY_BLOCKING] = blocking_ns - round->clock_ns,
+        [OVERLAP_PLENTY_BESIDE] = times.beside_ns - round->clock_ns,
+        [OVERLAP_PLENTY_INSIDE] = times.inside_ns,
+        [OVERLAP_PLENTY_ALONE] = times.alone_ns,
+    };
+    bc_samples_append(round->own_plenty, own, OVERLAP_PLENTY_QUANTITIES, 0);
+    if (!round->operation->works)
+        return -INFINITY;
+    return times.beside_ns + times.inside_ns - times.alone_ns;
 }
 
 void overlap_take_trial(void *context, double *values)
@@ -155,11 +290,23 @@ void overlap_take_trial(void *context, double *values)
     after_round(context);
 }
 
+void overlap_take_plenty(void *context, double *values)
+{
+    values[0] = take_plenty(context, 0, 0.0);
+    after_round(context);
+}
+
 void overlap_take_round(void *context, double *values)
 {
     struct overlap_round *const round = context;
     take_trial(round, values);
-    values[OVERLAP_WORK] = time_work(round, OVERLAP_WORK, round->answer_units);
+    values[OVERLAP_WORK] = take_work(round, OVERLAP_WORK, round->answer_units);
     values[OVERLAP_TOTAL] = take_total(round, OVERLAP_TOTAL, round->answer_units);
+    values[OVERLAP_BLOCKING] = 0.0;
+    if (round->blocking) {
+        (void)take_work(round, OVERLAP_WORK, round->units);
+        values[OVERLAP_BLOCKING] = take_blocking(round);
+    }
+    values[OVERLAP_EXPOSED] = take_plenty(round, OVERLAP_EXPOSED, values[OVERLAP_BLOCKING]);
     after_round(round);
 }

@@ -1,14 +1,14 @@
 /*
- * The options of the overlap suite, the timed regions (kernel.c), and one row: the four phases for
- * one collective at one size.
+ * The options of the overlap suite, and one row: the four phases for one operation at one size, and
+ * what is gained against the blocking sister (gain.h).
  *
  * How much work fits follows from work that doesn't: with more work than fits, all that lies beside
- * the work in an operation's time (post and wait) is what can't be overlapped, so that
+ * the work in an operation's time (start and finish) is what can't be overlapped, so that
  *
  *     work that fits = reference - exposed
  *
- * The operation with work is timed in three parts, post, work and wait, so that the exposed time is
- * without the time that the work took in just this operation. A rank that is stopped in its work
+ * The operation with work is timed in three parts, start, work and finish, so that the exposed time
+ * is without the time that the work took in just this operation. A rank that is stopped in its work
  * (by a daemon, by the host of a virtual machine) only has longer work then: the exposed time and
  * the overlap stay what they are. Where the library itself takes time from the work (a thread that
  * progresses messages), the work takes longer inside than alone, and the difference counts as
@@ -27,18 +27,26 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_MEASURE_H
 #define COMMCOST_OVERLAP_ENGINE_MEASURE_H
 
-#include "common/clock/shared/start_window.h"
 #include "common/clock/work.h"
 #include "common/run/run.h"
-#include "overlap/engine/estimate.h"
+#include "overlap/engine/gain.h"
 #include "overlap/engine/operation.h"
+#include "overlap/engine/progress.h"
 #include "overlap/engine/search.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { OVERLAP_TEST_CALLS_MAX = 64 };
+
+/* As a number of calls of MPI_Test: the one with the least exposed time is looked for. */
+#define OVERLAP_AUTO INT64_C(-1)
+
+/* The most calls that may be asked for. */
+#define OVERLAP_TEST_CALLS_LIMIT 1000000
+
 struct overlap_parameters {
-    const struct overlap_collective *collective; /* the program's; no option */
+    const struct overlap_kind *kind; /* the program's; no option */
 
     int64_t min_elements, max_elements;
     int64_t validation_steps;
@@ -49,49 +57,37 @@ struct overlap_parameters {
     int64_t default_iterations; /* 0: adaptive */
     int64_t max_iterations;     /* 0: as --max-samples says */
     int64_t root;
+
+    int form;                    /* enum overlap_form, or OVERLAP_FORMS: all */
+    const char *test_calls_text; /* numbers, or `auto` */
+    double plenty;               /* of work, in reference times */
+    double threshold_pct;
+    bool no_blocking;
+
+    /* From the text. */
+    int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
+    int test_calls_count;
 };
 
 /* The defaults, as initialisers of the struct. */
 #define OVERLAP_DEFAULTS                                                                           \
     .min_elements = 1, .max_elements = 131072, .validation_steps = 2, .cutoff_ms = 1.0,            \
-    .acceptance_pct = 0.5
+    .acceptance_pct = 0.5, .test_calls_text = "0", .plenty = 2.0, .threshold_pct = 2.0
 
 /* Collectives without elements keep options about elements: sweeps pass the same options to all. */
-enum { OVERLAP_OPTIONS = 11 };
+enum { OVERLAP_OPTIONS = 16 };
 extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 
-/* The quantities of a round, as the sampler has them: the slowest rank's. */
-enum overlap_quantity {
-    OVERLAP_REFERENCE, /* post and wait */
-    OVERLAP_EXPOSED,   /* post and wait around more work than fits, without the work */
-    OVERLAP_WORK,      /* the answer's work alone */
-    OVERLAP_TOTAL,     /* post, the answer's work, wait */
-    OVERLAP_QUANTITIES
-};
-
-struct overlap_round {
-    struct overlap_operation *operation;
-    struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
-    bool check;                     /* verify every operation's data, outside the timing */
-    double clock_ns;                /* what a reading costs on this rank */
-    uint64_t units;                 /* of work, more than fits, or on trial */
-    uint64_t answer_units;          /* of the answer's work */
-    struct bc_samples *own;         /* of this rank's times */
-    int64_t wrong;                  /* operations with wrong data, on this rank */
-};
-
-/* `take` of a source (struct bc_source) whose context is a struct overlap_round: the reference time
-   alone; the total with `units` of work alone (as quantity 0); reference and exposed time; or all
-   quantities. The last two keep this rank's times. */
-void overlap_take_reference(void *context, double *values);
-void overlap_take_total(void *context, double *values);
-void overlap_take_trial(void *context, double *values);
-void overlap_take_round(void *context, double *values);
+/* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
+bool overlap_parameters_complete(void *state, struct bc_error *error);
 
 /* What the rows of a run share. */
 struct overlap_state {
     struct overlap_parameters parameters; /* first: the frame reads the options into it */
     bool shrunk;                          /* on rank 0: memory lowered the default max_elements */
+    bool lacks_persistent;                /* on rank 0: rows of that form are left out */
+    bool cuts_too_fine;                   /* on rank 0: see overlap_probe */
+    struct overlap_progress progress;     /* on rank 0 */
     struct bc_run *run;
     struct bc_work_rate first_rate; /* of this rank's work, when the run began */
     struct bc_work_rate rate;       /* the same, corrected by trials; rank 0's is used */
@@ -99,13 +95,17 @@ struct overlap_state {
 
 /* What a row says, on rank 0. Times in ns, with the clock's cost taken off. */
 struct overlap_result {
-    const char *collective, *model;
+    const char *collective, *model, *form;
+    char test_calls[24];
     int64_t elements;
     double size_bytes;
 
     struct bc_summary reference, work, total;
     double reference_sd_ns;
     double overlap_pct, overlap_lo_pct, overlap_hi_pct;
+    struct overlap_gain gain;
+    const char *verdict;
+    int64_t best_test_calls; /* BC_NO_INTEGER where they weren't looked for */
     struct bc_outcome outcome;
 };
 
@@ -117,15 +117,21 @@ struct overlap_row {
     struct bc_samples answers;         /* the overlap and the knee of each visit */
     struct bc_samples blocks;          /* the same of parts of the first visit */
     struct overlap_search search;      /* of the first visit */
+    struct bc_samples gains;           /* what each visit says of the gain: gain.h */
+    struct bc_samples gain_blocks;     /* the same of parts of the first visit */
     double knee_ns;                    /* the work that fits, as far as is known */
     double margin_ns;                  /* by how much more work is tried than that */
+    double reference_ns;               /* of the first visit, phase 1 */
+    bool has_blocking;                 /* the sister is timed, too */
+    int64_t test_calls;                /* between the parts of the work; on every rank */
     double size_bytes;                 /* of a block; on every rank */
     int64_t wrong;                     /* operations with wrong data, on this rank */
 };
 
-/* One visit of an operation within `seconds` (significant on rank 0). Collective. */
+/* One visit of an operation with this number of calls of MPI_Test (or OVERLAP_AUTO) within
+   `seconds` (significant on rank 0). Collective. */
 void overlap_visit_operation(struct overlap_state *overlap, struct overlap_operation *operation,
-                             double seconds, struct overlap_row *row);
+                             int64_t test_calls, double seconds, struct overlap_row *row);
 
 /* Whether the row is what was asked for. Local; rank 0. */
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row);

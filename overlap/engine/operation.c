@@ -1,122 +1,94 @@
 #include "overlap/engine/operation.h"
 
 #include "common/mpi/mpi_check.h"
+#include "overlap/engine/counts.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-int64_t overlap_amount(const struct overlap_shape *shape, int rank)
+const char *const overlap_form_names[OVERLAP_FORMS] = {"nonblocking", "persistent"};
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* These are in the timed region. A request that a test has completed is not tested again: a program
+   that sees the flag stops asking. */
+
+static void test_one(struct overlap_operation *operation)
 {
-    const int64_t parts = shape->ranks + 1;
-    return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
+    if (!operation->complete)
+        BC_MPI(MPI_Test(operation->requests, &operation->complete, MPI_STATUS_IGNORE));
 }
 
-bool overlap_varies(const struct overlap_collective *collective)
+static void test_all(struct overlap_operation *operation)
 {
-    return collective->layout == OVERLAP_VARYING || collective->layout == OVERLAP_VARYING_BYTES;
+    if (!operation->complete)
+        BC_MPI(MPI_Testall(operation->request_count, operation->requests, &operation->complete,
+                           operation->statuses));
 }
 
-/* In w variants displacements are in bytes. */
-static int64_t displacement_unit(const struct overlap_collective *collective)
+static void wait_for_one(struct overlap_operation *operation)
 {
-    return collective->layout == OVERLAP_VARYING_BYTES ? (int64_t)sizeof(double) : 1;
+    BC_MPI(MPI_Wait(operation->requests, MPI_STATUS_IGNORE));
 }
 
-int overlap_owner(const struct overlap_operation *operation, int64_t i)
+static void wait_for_all(struct overlap_operation *operation)
 {
-    if (!overlap_varies(operation->collective)) {
-        const int block = (int)(i / operation->shape.elements);
-        return operation->collective->on_grid ? operation->neighbours[block] : block;
-    }
-    /* The last rank whose block starts at or before i. */
-    int first = 0, last = operation->shape.ranks - 1;
-    while (first < last) {
-        const int middle = first + (last - first + 1) / 2;
-        if (operation->large_counts.by_rank.displacements[middle] <= i)
-            first = middle;
-        else
-            last = middle - 1;
-    }
-    return first;
+    BC_MPI(MPI_Waitall(operation->request_count, operation->requests, operation->statuses));
 }
 
-int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
+static void start_one(struct overlap_operation *operation)
 {
-    if (!overlap_varies(operation->collective))
-        return i % operation->shape.elements;
-    return i - operation->large_counts.by_rank.displacements[overlap_owner(operation, i)];
+    BC_MPI(MPI_Start(operation->requests));
 }
 
-/* The elements of a buffer, and of both, on the rank that needs most. */
-struct need {
-    double either, both;
-};
-
-/* Rooted operations need most on the root, varying ones on the last rank; else rank 0 will do. */
-static struct need max_need(const struct overlap_collective *collective, struct overlap_shape shape)
+static void start_all(struct overlap_operation *operation)
 {
-    const int ranks[] = {shape.root, 0, shape.ranks - 1};
-    struct need max = {0.0, 0.0};
-    if (collective->send.elements == NULL)
-        return max;
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
-        shape.rank = ranks[i];
-        const double send = (double)collective->send.elements(&shape);
-        const double receive = (double)collective->receive.elements(&shape);
-        max.either = fmax(max.either, fmax(send, receive));
-        max.both = fmax(max.both, send + receive);
-    }
-    return max;
+    BC_MPI(MPI_Startall(operation->request_count, operation->requests));
 }
 
-double overlap_bytes(const struct overlap_collective *collective, const struct overlap_shape *shape)
+bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form)
 {
-    return (double)sizeof(double) * max_need(collective, *shape).both;
+    return form == OVERLAP_NONBLOCKING || kind->functions.persist != NULL;
 }
 
-/* Blocks have int counts and displacements, and libraries add all of them up in an int. */
-bool overlap_fits_int(const struct overlap_collective *collective,
-                      const struct overlap_shape *shape)
+static void make_requests(struct overlap_operation *operation)
 {
-    const double unit = (double)displacement_unit(collective);
-    return shape->elements <= BC_COUNT_MAX &&
-           unit * max_need(collective, *shape).either <= (double)BC_COUNT_MAX;
+    const int most = operation->kind->requests > 0 ? operation->kind->requests : 1;
+    operation->requests =
+        bc_allocate((size_t)most, sizeof *operation->requests, "no memory for %d requests", most);
+    for (int i = 0; i < most; i++)
+        operation->requests[i] = MPI_REQUEST_NULL;
+    operation->request_count = most;
+    if (operation->form == OVERLAP_PERSISTENT)
+        operation->chosen.persist(operation);
 }
 
-/* Whether amounts beyond ints need post_large. */
-static bool needs_large(const struct overlap_collective *collective)
+/* After the requests, of which a kind may have made fewer than it posts at most. */
+static void choose_calls(struct overlap_operation *operation)
 {
-    return collective->layout == OVERLAP_REDUCED || collective->layout == OVERLAP_VARYING;
+    const struct overlap_kind *const kind = operation->kind;
+    const bool one = operation->request_count == 1;
+    operation->start = operation->chosen.start;
+    if (operation->form == OVERLAP_PERSISTENT)
+        operation->start = one ? start_one : start_all;
+    operation->between = one ? test_one : test_all;
+    operation->finish = one ? wait_for_one : wait_for_all;
+    if (kind->between != NULL)
+        operation->between = kind->between;
+    if (kind->finish != NULL)
+        operation->finish = kind->finish;
+    operation->blocking = operation->chosen.blocking;
 }
 
-/* Whether this library fails with blocks of this size. */
-static bool fails_large(const struct overlap_collective *collective,
-                        const struct overlap_shape *shape)
+static void free_requests(struct overlap_operation *operation)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    if (collective->fails_large_in == NULL || shape->elements <= INT_MAX / (int64_t)sizeof(double))
-        return false;
-    BC_MPI(MPI_Get_library_version(version, &length));
-    return strncmp(version, collective->fails_large_in, strlen(collective->fails_large_in)) == 0;
+    for (int i = 0; i < operation->request_count; i++)
+        if (operation->requests[i] != MPI_REQUEST_NULL)
+            BC_MPI(MPI_Request_free(&operation->requests[i]));
+    free(operation->requests);
 }
 
-bool overlap_can_start(const struct overlap_collective *collective,
-                       const struct overlap_shape *shape)
-{
-    if (fails_large(collective, shape))
-        return false;
-    return overlap_fits_int(collective, shape) || !needs_large(collective) ||
-           collective->post_large != NULL;
-}
-
-static void *allocate(int64_t count, size_t size)
-{
-    return bc_allocate((size_t)count, size, "no memory for a buffer of %lld elements",
-                       (long long)count);
-}
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static double *allocate_doubles(int64_t count)
 {
@@ -124,113 +96,41 @@ static double *allocate_doubles(int64_t count)
     return bc_allocate_pages(bytes, "no memory for a buffer of %zu bytes", bytes);
 }
 
-/* ---- what calls count with ------------------------------------------------------------------- */
-
-/* Rank r's amount, by the collective's layout. */
-static int64_t amount_of(const struct overlap_operation *operation, int rank)
+static void make_buffers(struct overlap_operation *operation)
 {
-    return overlap_varies(operation->collective) ? overlap_amount(&operation->shape, rank)
-                                                 : operation->shape.elements;
-}
-
-/* Whether this rank sends a block of its own amount to each rank. Only then does its send buffer
-   have room for these, and the call take their amounts and displacements. */
-static bool sends_blocks_to_each(const struct overlap_operation *operation)
-{
+    const struct overlap_kind *const kind = operation->kind;
     const struct overlap_shape *const shape = &operation->shape;
-    return overlap_varies(operation->collective) &&
-           operation->collective->send.elements(shape) ==
-               shape->ranks * amount_of(operation, shape->rank);
-}
-
-/* Blocks of this rank's `own` amount, or of each rank's. */
-static void make_large_blocks(const struct overlap_operation *operation, bool own,
-                              struct overlap_large_blocks *blocks)
-{
-    const struct overlap_shape *const shape = &operation->shape;
-    blocks->amounts = allocate(shape->ranks, sizeof *blocks->amounts);
-    blocks->displacements = allocate(shape->ranks, sizeof *blocks->displacements);
-    MPI_Aint start = 0;
-    for (int rank = 0; rank < shape->ranks; rank++) {
-        blocks->amounts[rank] = amount_of(operation, own ? shape->rank : rank);
-        blocks->displacements[rank] = start;
-        if (overlap_varies(operation->collective))
-            start += (MPI_Aint)blocks->amounts[rank];
-    }
-}
-
-/* The same blocks as ints, or in w variants where ints can't hold them as datatypes. */
-static void make_blocks(const struct overlap_operation *operation, bool fits,
-                        const struct overlap_large_blocks *large, struct overlap_blocks *blocks)
-{
-    const bool in_bytes = operation->collective->layout == OVERLAP_VARYING_BYTES;
-    const int64_t unit = displacement_unit(operation->collective);
-    const int ranks = operation->shape.ranks;
-    blocks->amounts = allocate(ranks, sizeof *blocks->amounts);
-    blocks->displacements = allocate(ranks, sizeof *blocks->displacements);
-    if (in_bytes)
-        blocks->types = allocate(ranks, sizeof *blocks->types);
-    for (int rank = 0; rank < ranks; rank++) {
-        struct bc_amount amount = {.type = MPI_DOUBLE};
-        if (fits) {
-            amount.count = bc_as_count(large->amounts[rank]);
-            blocks->displacements[rank] = bc_as_count(large->displacements[rank] * unit);
-        } else if (in_bytes) {
-            bc_amount_create_at(&amount, large->amounts[rank], MPI_DOUBLE,
-                                large->displacements[rank] * (MPI_Aint)sizeof(double));
-        }
-        blocks->amounts[rank] = amount.count;
-        if (in_bytes)
-            blocks->types[rank] = amount.type;
-    }
-}
-
-static void free_type(MPI_Datatype type)
-{
-    if (type != MPI_DOUBLE)
-        BC_MPI(MPI_Type_free(&type));
-}
-
-static void free_blocks(struct overlap_blocks *blocks, struct overlap_large_blocks *large,
-                        int ranks)
-{
-    for (int rank = 0; blocks->types != NULL && rank < ranks; rank++)
-        free_type(blocks->types[rank]);
-    free(blocks->amounts);
-    free(blocks->displacements);
-    free(blocks->types);
-    free(large->amounts);
-    free(large->displacements);
-}
-
-/* How the amounts are passed: see overlap_layout. */
-static void make_counts(struct overlap_operation *operation)
-{
-    const struct overlap_collective *const collective = operation->collective;
-    struct overlap_counts *const counts = &operation->counts;
-    struct overlap_large_counts *const large_counts = &operation->large_counts;
-    const bool fits = overlap_fits_int(collective, &operation->shape);
-    const bool large = !fits && needs_large(collective);
-    const bool own = sends_blocks_to_each(operation);
-    operation->post = large ? collective->post_large : collective->post;
-    large_counts->count = (MPI_Count)operation->shape.elements;
-    if (collective->layout != OVERLAP_EQUAL)
-        make_large_blocks(operation, false, &large_counts->by_rank);
-    if (own)
-        make_large_blocks(operation, true, &large_counts->own);
-    if (large)
+    if (kind->send.elements == NULL)
         return;
-    struct bc_amount amount;
-    if (fits)
-        bc_amount_create(&amount, operation->shape.elements, MPI_DOUBLE);
-    else
-        bc_amount_create_at(&amount, operation->shape.elements, MPI_DOUBLE, 0);
-    counts->count = amount.count;
-    counts->type = amount.type;
-    if (collective->layout != OVERLAP_EQUAL)
-        make_blocks(operation, fits, &large_counts->by_rank, &counts->by_rank);
-    if (own)
-        make_blocks(operation, fits, &large_counts->own, &counts->own);
+    const int64_t send_count = kind->send.elements(shape);
+    operation->send = allocate_doubles(send_count);
+    operation->receive = allocate_doubles(kind->receive.elements(shape));
+    for (int64_t i = 0; i < send_count; i++)
+        operation->send[i] = kind->send.value(operation, i);
+}
+
+void overlap_operation_poison(struct overlap_operation *operation)
+{
+    if (operation->receive == NULL)
+        return;
+    const int64_t count = operation->kind->receive.elements(&operation->shape);
+    for (int64_t i = 0; i < count; i++)
+        operation->receive[i] = -1.0;
+}
+
+bool overlap_operation_verify(const struct overlap_operation *operation)
+{
+    const struct overlap_kind *const kind = operation->kind;
+    if (operation->receive == NULL)
+        return true;
+    const int64_t count = kind->receive.elements(&operation->shape);
+    for (int64_t i = 0; i < count; i++) {
+        const double expected = kind->receive.value(operation, i);
+        /* A wrong bit makes another number: all expected ones are whole. */
+        if (!isnan(expected) && !(operation->receive[i] == expected))
+            return false;
+    }
+    return true;
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -246,65 +146,40 @@ static void make_grid(struct overlap_operation *operation)
     bc_grid_neighbours(dims, shape->rank, operation->neighbours);
 }
 
-void overlap_operation_create(struct overlap_operation *operation,
-                              const struct overlap_collective *collective, int root,
-                              int64_t elements)
+void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,
+                              enum overlap_form form, int root, int64_t elements)
 {
     *operation = (struct overlap_operation){
-        .collective = collective,
+        .kind = kind,
         .shape = {.root = root, .elements = elements},
         .comm = MPI_COMM_WORLD,
-        .counts.type = MPI_DOUBLE,
+        .works = true,
+        .partner = -1,
+        .form = form,
+        .statuses = MPI_STATUSES_IGNORE,
     };
-    struct overlap_shape *const shape = &operation->shape;
-    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape->rank));
-    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape->ranks));
-    make_counts(operation);
-    if (collective->on_grid)
+    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &operation->shape.rank));
+    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &operation->shape.ranks));
+    overlap_counts_create(operation);
+    if (kind->on_grid)
         make_grid(operation);
-    if (collective->send.elements == NULL)
-        return;
-    const int64_t send_count = collective->send.elements(shape);
-    operation->send = allocate_doubles(send_count);
-    operation->receive = allocate_doubles(collective->receive.elements(shape));
-    for (int64_t i = 0; i < send_count; i++)
-        operation->send[i] = collective->send.value(operation, i);
-}
-
-void overlap_operation_poison(struct overlap_operation *operation)
-{
-    if (operation->receive == NULL)
-        return;
-    const int64_t count = operation->collective->receive.elements(&operation->shape);
-    for (int64_t i = 0; i < count; i++)
-        operation->receive[i] = -1.0;
-}
-
-bool overlap_operation_verify(const struct overlap_operation *operation)
-{
-    const struct overlap_collective *const collective = operation->collective;
-    if (operation->receive == NULL)
-        return true;
-    const int64_t count = collective->receive.elements(&operation->shape);
-    for (int64_t i = 0; i < count; i++) {
-        const double expected = collective->receive.value(operation, i);
-        /* A wrong bit makes another number: all expected ones are whole. */
-        if (!isnan(expected) && !(operation->receive[i] == expected))
-            return false;
-    }
-    return true;
+    if (kind->create != NULL)
+        kind->create(operation);
+    make_buffers(operation);
+    make_requests(operation);
+    choose_calls(operation);
 }
 
 void overlap_operation_destroy(struct overlap_operation *operation)
 {
     if (operation->check_state != NULL)
-        operation->collective->end_check(operation);
+        operation->kind->end_check(operation);
+    free_requests(operation);
+    if (operation->kind->destroy != NULL)
+        operation->kind->destroy(operation);
     if (operation->comm != MPI_COMM_WORLD)
         BC_MPI(MPI_Comm_free(&operation->comm));
     free(operation->send);
     free(operation->receive);
-    free_type(operation->counts.type);
-    free_blocks(&operation->counts.by_rank, &operation->large_counts.by_rank,
-                operation->shape.ranks);
-    free_blocks(&operation->counts.own, &operation->large_counts.own, operation->shape.ranks);
+    overlap_counts_destroy(operation);
 }

@@ -1,5 +1,11 @@
-/* One non-blocking collective operation: what it is (struct overlap_collective, one a program) and
-   its buffers for one size. Amounts are counted in elements of double precision. */
+/*
+ * One non-blocking operation: what it is (struct overlap_kind, one a program), and its calls and
+ * buffers for one size. Amounts are counted in elements of double precision.
+ *
+ * The engine runs an operation by four calls and knows nothing else of it: `start` posts it, by any
+ * number of requests; `between` stands between two parts of the work; `finish` completes it;
+ * `blocking` does all of it at once, the way a program does that doesn't overlap anything.
+ */
 #ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
 #define COMMCOST_OVERLAP_ENGINE_OPERATION_H
 
@@ -21,8 +27,26 @@ struct overlap_shape {
 
 struct overlap_operation;
 
-/* Starts an operation. */
-typedef void overlap_post_fn(const struct overlap_operation *operation, MPI_Request *request);
+/* Makes a call of the operation, in the timed region. */
+typedef void overlap_call_fn(struct overlap_operation *operation);
+
+/* How an operation is started. */
+enum overlap_form {
+    OVERLAP_NONBLOCKING, /* MPI_Iallreduce, MPI_Isend ... */
+    OVERLAP_PERSISTENT,  /* MPI_Start of what MPI_Allreduce_init, MPI_Send_init ... have made */
+    OVERLAP_FORMS
+};
+
+/* "nonblocking", "persistent". */
+extern const char *const overlap_form_names[OVERLAP_FORMS];
+
+/* What a call counts with decides which function it is: that with ints or that with large counts.
+   NULL: the MPI library lacks the function, or there is none. */
+struct overlap_functions {
+    overlap_call_fn *start;    /* nonblocking: posts requests[0] */
+    overlap_call_fn *persist;  /* persistent: makes requests[0]; once, outside the timed region */
+    overlap_call_fn *blocking; /* the sister */
+};
 
 /* How a collective arranges blocks in a buffer, and so how they are passed beyond ints. */
 enum overlap_layout {
@@ -43,8 +67,8 @@ struct overlap_buffer {
     double (*value)(const struct overlap_operation *operation, int64_t i);
 };
 
-/* What a collective is. */
-struct overlap_collective {
+/* What an operation is. */
+struct overlap_kind {
     const char *name; /* "iallreduce" */
     bool no_elements; /* it has no count argument */
     bool on_grid;     /* it needs the periodic 3D grid of neighbours */
@@ -55,9 +79,18 @@ struct overlap_collective {
 
     struct overlap_buffer send, receive; /* this rank's */
 
-    /* Starts the operation; and starts it with large counts, where it needs them: see
-       overlap_layout. NULL: not needed, or the library lacks them. */
-    overlap_post_fn *post, *post_large;
+    struct overlap_functions functions; /* with ints; `start` is never NULL */
+    struct overlap_functions large;     /* with large counts, where it needs them: overlap_layout */
+    const char *persistent_function;    /* "MPI_Allreduce_init"; NULL: there is no such form */
+    int requests;                       /* at most; 0: one */
+    /* NULL: MPI_Test or MPI_Testall, and MPI_Wait or MPI_Waitall, of the requests. */
+    overlap_call_fn *between, *finish;
+
+    /* What it needs beside counts, buffers and requests: may set comm, shape.rank, works, partner
+       and own. After the counts are known, before buffers are made and filled. Collective. NULL:
+       nothing. */
+    void (*create)(struct overlap_operation *operation);
+    void (*destroy)(struct overlap_operation *operation);
 
     /* Instead of comparing data: runs the operation once in a way that shows whether it did what it
        must, and returns this rank's view. Collective. NULL: data are compared. What it keeps from
@@ -79,9 +112,9 @@ struct overlap_large_blocks {
     MPI_Aint *displacements;
 };
 
-/* What calls count with, for post and for post_large, under the same names. Rank r's block has rank
-   r's amount: shape.elements, or overlap_amount in v and w variants. `own` is for v and w variants
-   in which a rank sends to each rank: all blocks have this rank's amount. */
+/* What calls count with, for functions with ints and with large counts, under the same names. Rank
+   r's block has rank r's amount: shape.elements, or overlap_amount in v and w variants. `own` is
+   for v and w variants in which a rank sends to each rank: all blocks have this rank's amount. */
 struct overlap_counts {
     int count; /* shape.elements, of MPI_DOUBLE or as one element of another type */
     MPI_Datatype type;
@@ -95,20 +128,34 @@ struct overlap_large_counts {
 
 /* The operation at one size. */
 struct overlap_operation {
-    const struct overlap_collective *collective;
+    const struct overlap_kind *kind;
     struct overlap_shape shape;
-    MPI_Comm comm;         /* MPI_COMM_WORLD, or the grid */
-    overlap_post_fn *post; /* the collective's post or post_large */
+    MPI_Comm comm; /* of all ranks: MPI_COMM_WORLD, the grid, or the order of nodes */
+    bool works;    /* this rank has work to do meanwhile, and its times count; else it only does its
+                      part of the operation for a rank that does */
+    int partner;   /* of messages: a rank of comm; -1: none */
+
+    overlap_call_fn *start, *between, *finish;
+    overlap_call_fn *blocking;       /* NULL: there is no sister */
+    struct overlap_functions chosen; /* of the kind's: with ints or with large counts */
+    MPI_Request *requests;           /* what `start` posts; null where complete, but for persistent
+                                        ones, which stay */
+    int request_count;
+    MPI_Status *statuses; /* MPI_STATUSES_IGNORE, which gcc takes for an array of none */
+    enum overlap_form form;
+    int complete; /* what MPI_Test said in `between`; the caller clears it before each start */
+
     double *send, *receive;
-    struct overlap_counts counts; /* not with post_large */
+    struct overlap_counts counts; /* not with large counts */
     /* always made, without blocks if equal; by_rank.displacements are where v and w blocks start */
     struct overlap_large_counts large_counts;
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
     void *check_state;                  /* of `check`, freed by `end_check`; NULL: none yet */
+    void *own;                          /* of `create`, freed by `destroy` */
 };
 
 /* Whether blocks differ in size. */
-bool overlap_varies(const struct overlap_collective *collective);
+bool overlap_varies(const struct overlap_kind *kind);
 
 /* Rank r's amount in v and w variants. It grows with r, and its mean is about `elements`: the
    ceiling of 2 * elements * (r + 1) / (ranks + 1). */
@@ -121,19 +168,19 @@ int overlap_owner(const struct overlap_operation *operation, int64_t i);
 int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
 
 /* The bytes of the buffers on the rank that needs most. Allocates nothing. */
-double overlap_bytes(const struct overlap_collective *collective,
-                     const struct overlap_shape *shape);
+double overlap_bytes(const struct overlap_kind *kind, const struct overlap_shape *shape);
 
 /* Whether MPI's ints can hold the amounts; and whether the operation can start in any way. */
-bool overlap_fits_int(const struct overlap_collective *collective,
-                      const struct overlap_shape *shape);
-bool overlap_can_start(const struct overlap_collective *collective,
-                       const struct overlap_shape *shape);
+bool overlap_fits_int(const struct overlap_kind *kind, const struct overlap_shape *shape);
+bool overlap_can_start(const struct overlap_kind *kind, const struct overlap_shape *shape);
 
-/* Allocates and fills the buffers. Collective over MPI_COMM_WORLD. */
-void overlap_operation_create(struct overlap_operation *operation,
-                              const struct overlap_collective *collective, int root,
-                              int64_t elements);
+/* Whether the MPI library has what the form calls. */
+bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form);
+
+/* Allocates and fills the buffers, and makes the requests of the form persistent. The form must be
+   one that the kind has. Collective over MPI_COMM_WORLD. */
+void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,
+                              enum overlap_form form, int root, int64_t elements);
 
 /* Overwrites the receive buffer, so that old data can't pass for new. Local. */
 void overlap_operation_poison(struct overlap_operation *operation);

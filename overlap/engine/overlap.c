@@ -3,6 +3,7 @@
 #include "common/mpi/harness.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The time-driven model looks for its size no longer than this. */
 #define GROWTH_S 2.0
@@ -14,10 +15,20 @@
    something slowed the search down. */
 #define CUTOFF_SHARE 0.5
 
+/* A time of struct overlap_gain with its interval; a gain may be below 0. */
+#define GAIN_COLUMNS(name, role, member)                                                           \
+    BC_COLUMN_AS(BC_CELL_US, name "_us", role, 3, overlap_result, gain.member.value),              \
+        BC_COLUMN_AS(BC_CELL_US, name "_lo_us", BC_INFO, 3, overlap_result,                        \
+                     gain.member.interval.lo),                                                     \
+        BC_COLUMN_AS(BC_CELL_US, name "_hi_us", BC_INFO, 3, overlap_result,                        \
+                     gain.member.interval.hi)
+
 #define COLUMNS(elements_role, size_role, reference_role)                                          \
     {                                                                                              \
         BC_COLUMN("collective", BC_KEY, 0, overlap_result, collective),                            \
             BC_COLUMN("model", BC_KEY, 0, overlap_result, model),                                  \
+            BC_COLUMN("form", BC_KEY, 0, overlap_result, form),                                    \
+            BC_COLUMN("test_calls", BC_KEY, 0, overlap_result, test_calls),                        \
             BC_COLUMN("elements", elements_role, 0, overlap_result, elements),                     \
             BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", size_role, 1, overlap_result, size_bytes),  \
             BC_COLUMN_AS(BC_CELL_TIME, "ref_us", reference_role, 3, overlap_result,                \
@@ -28,6 +39,13 @@
             BC_COLUMN("overlap_pct", BC_MORE, 2, overlap_result, overlap_pct),                     \
             BC_COLUMN("overlap_lo_pct", BC_INFO, 2, overlap_result, overlap_lo_pct),               \
             BC_COLUMN("overlap_hi_pct", BC_INFO, 2, overlap_result, overlap_hi_pct),               \
+            GAIN_COLUMNS("blocking", reference_role, blocking),                                    \
+            GAIN_COLUMNS("exposed", reference_role, exposed), GAIN_COLUMNS("gain", BC_INFO, gain), \
+            BC_COLUMN("gain_pct", BC_INFO, 2, overlap_result, gain.gain_pct.value),                \
+            BC_COLUMN("gain_lo_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.lo),       \
+            BC_COLUMN("gain_hi_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.hi),       \
+            BC_COLUMN("verdict", BC_INFO, 0, overlap_result, verdict),                             \
+            BC_COLUMN("best_test_calls", BC_INFO, 0, overlap_result, best_test_calls),             \
             BC_TIME_RANGE_COLUMNS("ref", 3, overlap_result, reference),                            \
             BC_TIME_RANGE_COLUMNS("work", 3, overlap_result, work),                                \
             BC_TIME_RANGE_COLUMNS("total", 3, overlap_result, total),                              \
@@ -46,7 +64,7 @@ static const struct bc_column time_driven_columns[] = COLUMNS(BC_MORE, BC_INFO, 
 /* Data-driven where the collective has no size to find. */
 static bool is_data_driven(const struct overlap_parameters *parameters)
 {
-    return parameters->data_driven || parameters->collective->no_elements;
+    return parameters->data_driven || parameters->kind->no_elements;
 }
 
 struct bc_table overlap_choose_table(const void *state)
@@ -62,16 +80,16 @@ static const char *what_is_too_small(const struct overlap_parameters *p, const s
 {
     const struct overlap_shape shape = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = elements};
-    if (overlap_bytes(p->collective, &shape) > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
+    if (overlap_bytes(p->kind, &shape) > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
-    return overlap_can_start(p->collective, &shape) ? NULL : "what this MPI library can count";
+    return overlap_can_start(p->kind, &shape) ? NULL : "what this MPI library can count";
 }
 
 static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
                       struct bc_error *error)
 {
     struct overlap_parameters *const p = &overlap->parameters;
-    if (p->collective->no_elements)
+    if (p->kind->no_elements)
         return true;
     if (p->min_elements > p->max_elements)
         return bc_error_set(error,
@@ -93,6 +111,23 @@ static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
     return bc_error_set(
         error, "--max-num-elts: %lld elements on %d ranks do not fit into %s: use at most %lld",
         (long long)p->max_elements, run->job.ranks, obstacle, (long long)max);
+}
+
+static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
+{
+    struct overlap_parameters *const p = &overlap->parameters;
+    if (p->form == OVERLAP_NONBLOCKING || overlap_has_form(p->kind, OVERLAP_PERSISTENT))
+        return true;
+    if (p->form == OVERLAP_FORMS) {
+        p->form = OVERLAP_NONBLOCKING;
+        overlap->lacks_persistent = true;
+        return true;
+    }
+    if (p->kind->persistent_function == NULL)
+        return bc_error_set(error, "--form: there is no persistent form of %s: use nonblocking",
+                            p->kind->name);
+    return bc_error_set(error, "--form: this MPI library lacks %s: use nonblocking",
+                        p->kind->persistent_function);
 }
 
 /* The specification's counts are sample counts under other names. */
@@ -124,7 +159,54 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
                             "the one or raise the other",
                             (long long)p->default_iterations, (long long)p->max_iterations);
     apply_iterations(p, run);
-    return fit_sizes(overlap, run, error);
+    return fit_form(overlap, error) && fit_sizes(overlap, run, error);
+}
+
+/* The time of a few operations of the smallest size, the longest of all ranks. Collective. */
+static double smallest_reference_ns(const struct overlap_parameters *p)
+{
+    enum { OPERATIONS = 5 };
+    struct overlap_operation operation;
+    double own_ns = INFINITY, max_ns;
+    overlap_operation_create(&operation, p->kind, OVERLAP_NONBLOCKING, (int)p->root,
+                             p->kind->no_elements ? 0 : p->min_elements);
+    for (int i = 0; i < OPERATIONS; i++) {
+        bc_harness_barrier(operation.comm);
+        const int64_t start_ns = bc_now_ns();
+        operation.start(&operation);
+        operation.finish(&operation);
+        own_ns = fmin(own_ns, (double)(bc_now_ns() - start_ns));
+    }
+    overlap_operation_destroy(&operation);
+    bc_harness_allreduce(&own_ns, &max_ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return max_ns;
+}
+
+/* Whether the work can be cut into as many parts as the calls of MPI_Test ask for. */
+bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
+{
+    struct overlap_state *const overlap = state;
+    const struct overlap_parameters *const p = &overlap->parameters;
+    int64_t max_calls = 0;
+    for (int i = 0; i < p->test_calls_count; i++)
+        if (p->test_calls[i] > max_calls)
+            max_calls = p->test_calls[i];
+    if (max_calls == 0)
+        return true;
+    const double reference_ns = smallest_reference_ns(p);
+    const struct bc_work_rate rate = bc_work_calibrate();
+    const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
+    if ((uint64_t)max_calls < units)
+        return true;
+    const bool chosen =
+        p->kind->no_elements || !p->data_driven || bc_option_given(&run->options, "min-num-elts");
+    overlap->cuts_too_fine = !chosen;
+    return !chosen ? true
+                   : bc_error_set(error,
+                                  "--test-calls: the work under an operation of %.3g us can't be "
+                                  "cut into %lld parts: use at most %lld, or larger sizes",
+                                  reference_ns * 1e-3, (long long)max_calls + 1,
+                                  units > 0 ? (long long)units - 1 : 0LL);
 }
 
 /* ---- what the rows share --------------------------------------------------------------------- */
@@ -140,6 +222,18 @@ void overlap_open(void *state, struct bc_run *run)
                          "the largest size is %lld elements: more do not fit into memory or into "
                          "what this MPI library can count",
                          (long long)overlap->parameters.max_elements);
+    if (overlap->lacks_persistent)
+        bc_output_remark(run->output, "note", "no rows of the form persistent: %s%s",
+                         overlap->parameters.kind->persistent_function == NULL
+                             ? "there is none of "
+                             : "this MPI library lacks ",
+                         overlap->parameters.kind->persistent_function == NULL
+                             ? overlap->parameters.kind->name
+                             : overlap->parameters.kind->persistent_function);
+    if (overlap->cuts_too_fine)
+        bc_output_remark(run->output, "note",
+                         "in rows of the smallest sizes the work can't be cut into as many parts "
+                         "as --test-calls asks for: some calls follow one another without work");
 }
 
 /* Calibrates again and says so if the rate is not what it was. */
@@ -151,6 +245,7 @@ void overlap_close(void *state)
     const double drift_pct = before > 0.0 ? 100.0 * fabs(after / before - 1.0) : 0.0;
     double max_pct = 0.0;
     bc_harness_reduce(&drift_pct, &max_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    overlap_progress_note(&overlap->progress, overlap->run->output);
     if (max_pct > DRIFT_WARNING_PCT)
         bc_output_remark(overlap->run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during the run: the "
@@ -173,7 +268,7 @@ static double quick_reference_ns(struct overlap_state *overlap, int64_t elements
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_operation operation;
-    overlap_operation_create(&operation, p->collective, (int)p->root, elements);
+    overlap_operation_create(&operation, p->kind, OVERLAP_NONBLOCKING, (int)p->root, elements);
     const double reference_ns =
         overlap_quick_reference_ns(overlap, &operation, end_s - bc_elapsed_s());
     overlap_operation_destroy(&operation);
@@ -200,31 +295,45 @@ static struct overlap_key find_size(struct overlap_state *overlap)
                              GROWTH_S);
         bc_harness_bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (takes_it && (again || late))
-            return (struct overlap_key){elements, BC_OK};
+            return (struct overlap_key){.elements = elements, .status = BC_OK};
         again = takes_it;
         if (takes_it)
             continue;
         const int64_t larger = late ? 0 : next_elements(p, elements);
         if (larger == 0)
-            return (struct overlap_key){elements, BC_MAX_SIZE};
+            return (struct overlap_key){.elements = elements, .status = BC_MAX_SIZE};
         elements = larger;
     }
+}
+
+/* The rows of a size. */
+static void add_rows(const struct overlap_parameters *p, struct overlap_key *key,
+                     struct bc_rows *rows)
+{
+    for (int form = 0; form < OVERLAP_FORMS; form++)
+        for (int i = 0; i < p->test_calls_count; i++) {
+            if (p->form != OVERLAP_FORMS && p->form != form)
+                continue;
+            key->form = (enum overlap_form)form;
+            key->test_calls = p->test_calls[i];
+            bc_rows_add(rows, key);
+        }
 }
 
 void overlap_list_rows(void *state, struct bc_rows *rows)
 {
     struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
-    struct overlap_key key = {0, BC_OK};
-    if (p->collective->no_elements) {
-        bc_rows_add(rows, &key);
+    struct overlap_key key = {.elements = 0, .status = BC_OK};
+    if (p->kind->no_elements) {
+        add_rows(p, &key, rows);
     } else if (p->data_driven) {
         for (key.elements = p->min_elements; key.elements > 0;
              key.elements = next_elements(p, key.elements))
-            bc_rows_add(rows, &key);
+            add_rows(p, &key, rows);
     } else {
         key = find_size(overlap);
-        bc_rows_add(rows, &key);
+        add_rows(p, &key, rows);
     }
 }
 
@@ -235,7 +344,7 @@ static double size_bytes(const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
     const int64_t bytes = (int64_t)sizeof(double);
-    if (!overlap_varies(operation->collective))
+    if (!overlap_varies(operation->kind))
         return (double)(bytes * shape->elements);
     return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
 }
@@ -246,9 +355,9 @@ void overlap_visit(void *state, const void *row_key, double seconds, void *memor
     const struct overlap_key *const key = row_key;
     struct overlap_row *const row = memory;
     struct overlap_operation operation;
-    overlap_operation_create(&operation, overlap->parameters.collective,
+    overlap_operation_create(&operation, overlap->parameters.kind, key->form,
                              (int)overlap->parameters.root, key->elements);
-    overlap_visit_operation(overlap, &operation, seconds, row);
+    overlap_visit_operation(overlap, &operation, key->test_calls, seconds, row);
     row->size_bytes = size_bytes(&operation);
     overlap_operation_destroy(&operation);
 }
@@ -269,9 +378,18 @@ void overlap_conclude(void *state, const void *row_key, void *memory, void *fill
     int64_t all_wrong = 0; /* on rank 0 */
     bc_harness_reduce(&row->wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     overlap_conclude_row(overlap, row, result);
-    result->collective = p->collective->name;
+    result->collective = p->kind->name;
     result->model = is_data_driven(p) ? "data" : "time";
-    result->elements = p->collective->no_elements ? BC_NO_INTEGER : key->elements;
+    result->form = overlap_form_names[key->form];
+    result->best_test_calls = BC_NO_INTEGER;
+    if (key->test_calls == OVERLAP_AUTO) {
+        (void)snprintf(result->test_calls, sizeof result->test_calls, "auto");
+        result->best_test_calls = row->test_calls;
+    } else {
+        (void)snprintf(result->test_calls, sizeof result->test_calls, "%lld",
+                       (long long)key->test_calls);
+    }
+    result->elements = p->kind->no_elements ? BC_NO_INTEGER : key->elements;
     result->size_bytes = row->size_bytes;
     if (key->status != BC_OK)
         result->outcome.status = key->status;
@@ -280,6 +398,9 @@ void overlap_conclude(void *state, const void *row_key, void *memory, void *fill
         bc_output_remark(overlap->run->output, "warning",
                          "wrong data in %lld operations, counted over ranks", (long long)all_wrong);
     }
+    if (overlap->run->job.rank == 0 && key->form == OVERLAP_NONBLOCKING)
+        overlap_progress_add(&overlap->progress, result->size_bytes, row->test_calls,
+                             result->reference.value, result->gain.exposed.value);
     const double reference_us = result->reference.value * 1e-3;
     if (!is_data_driven(p) && key->status == BC_OK &&
         reference_us < CUTOFF_SHARE * p->cutoff_ms * 1e3)

@@ -1,9 +1,9 @@
 /*
- * The overlap suite: the largest amount of work that fits under a non-blocking collective without
- * making it take longer.
+ * The overlap suite: the largest amount of work that fits under a non-blocking operation without
+ * making it take longer, and what is gained or lost against its blocking sister.
  *
- * Each collective is a file of its own beside this folder, which says what the collective is and
- * makes it a program with OVERLAP_COLLECTIVE. The method is in this folder.
+ * Each operation is a file of its own beside this folder, which says what the operation is and
+ * makes it a program, a collective with OVERLAP_COLLECTIVE. The method is in this folder.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_OVERLAP_H
 #define COMMCOST_OVERLAP_ENGINE_OVERLAP_H
@@ -11,16 +11,20 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "overlap/engine/measure.h"
+#include "overlap_persistent.h" /* made by CMake: which functions make persistent collectives */
 #include "overlap/engine/shapes.h"
 
 /* Of a row. */
 struct overlap_key {
     int64_t elements;
+    int64_t test_calls; /* or OVERLAP_AUTO */
+    enum overlap_form form;
     enum bc_status status; /* BC_MAX_SIZE: not even this size takes the cutoff time; else BC_OK */
 };
 
 /* See struct bc_benchmark. */
 bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
+bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error);
 struct bc_table overlap_choose_table(const void *state);
 void overlap_open(void *state, struct bc_run *run);
 void overlap_list_rows(void *state, struct bc_rows *rows);
@@ -29,30 +33,51 @@ bool overlap_is_precise(const void *state, const void *key, const void *row);
 void overlap_conclude(void *state, const void *row_key, void *memory, void *filled);
 void overlap_close(void *state);
 
-/* The program of a collective. ITS_NAME is "iallreduce" without quotes; FUNCTION and ARGUMENTS, in
-   parentheses, are the call that starts the operation; then come members of struct
-   overlap_collective. The arguments may use `operation` and `request`, the parameters of
-   overlap_post_fn, and `counts`, which is operation->counts. */
-#define OVERLAP_COLLECTIVE(its_name, function, arguments, ...)                                     \
-    OVERLAP_POST(post, overlap_counts, counts, function arguments, #function #arguments)           \
-    OVERLAP_BENCHMARK(its_name, #function, .post = post, __VA_ARGS__)
+/*
+ * The program of a collective: its name, "iallreduce" without quotes; the non-blocking function and
+ * its blocking sister; the arguments of both in parentheses, without the request; then members of
+ * struct overlap_kind. The arguments may use `operation`, the parameter of overlap_call_fn, and
+ * `counts`, which is operation->counts.
+ */
+#define OVERLAP_COLLECTIVE(its_name, nonblocking, sister, arguments, ...)                          \
+    OVERLAP_CALL(start, counts, #nonblocking #arguments,                                           \
+                 nonblocking(OVERLAP_UNPACK arguments, operation->requests))                       \
+    OVERLAP_CALL(block, counts, #sister #arguments, sister arguments)                              \
+    OVERLAP_IF_PERSISTENT_##sister(OVERLAP_CALL(                                                   \
+        persist, counts, #sister "_init" #arguments,                                               \
+        OVERLAP_INIT_##sister(OVERLAP_UNPACK arguments, MPI_INFO_NULL, operation->requests)))      \
+        OVERLAP_BENCHMARK(                                                                         \
+            its_name, #nonblocking,                                                                \
+            .functions = {.start = start,                                                          \
+                          OVERLAP_IF_PERSISTENT_##sister(.persist = persist, ).blocking = block},  \
+            .persistent_function = #sister "_init", __VA_ARGS__)
 
-/* The same for layouts that need MPI-4's large counts: the arguments make the calls of FUNCTION and
-   of FUNCTION_c, for which `counts` is operation->large_counts. */
-#define OVERLAP_COLLECTIVE_C(its_name, function, arguments, ...)                                   \
-    OVERLAP_POST(post, overlap_counts, counts, function arguments, #function #arguments)           \
-    OVERLAP_IF_LARGE(OVERLAP_POST(post_large, overlap_large_counts, large_counts,                  \
-                                  function##_c arguments, #function "_c" #arguments))              \
-    OVERLAP_BENCHMARK(its_name, #function, .post = post,                                           \
-                      OVERLAP_IF_LARGE(.post_large = post_large, ) __VA_ARGS__)
+/* The same for layouts that need MPI-4's large counts: the arguments make the calls of the
+   functions and of those with _c at the end, for which `counts` is operation->large_counts. */
+#define OVERLAP_COLLECTIVE_C(its_name, nonblocking, sister, arguments, ...)                        \
+    OVERLAP_IF_LARGE(                                                                              \
+        OVERLAP_CALL(start_large, large_counts, #nonblocking "_c" #arguments,                      \
+                     nonblocking##_c(OVERLAP_UNPACK arguments, operation->requests))               \
+            OVERLAP_CALL(block_large, large_counts, #sister "_c" #arguments, sister##_c arguments) \
+                OVERLAP_CALL(persist_large, large_counts, #sister "_init_c" #arguments,            \
+                             sister##_init_c(OVERLAP_UNPACK arguments, MPI_INFO_NULL,              \
+                                             operation->requests)))                                \
+    OVERLAP_COLLECTIVE(its_name, nonblocking, sister, arguments,                                   \
+                       OVERLAP_IF_LARGE(.large = {.start = start_large,                            \
+                                                  .persist = persist_large,                        \
+                                                  .blocking = block_large}, ) __VA_ARGS__)
 
-#define OVERLAP_POST(post, counts_type, its_counts, call, text)                                    \
-    static void post(const struct overlap_operation *operation, MPI_Request *request)              \
+/* A function that makes a call, whose error message has `text`; `its_counts` is a member of
+   struct overlap_operation. */
+#define OVERLAP_CALL(name, its_counts, text, call)                                                 \
+    static void name(struct overlap_operation *operation)                                          \
     {                                                                                              \
-        const struct counts_type *const counts = &operation->its_counts;                           \
+        const __typeof__(operation->its_counts) *const counts = &operation->its_counts;            \
         (void)counts;                                                                              \
         BC_MPI_AS(call, text);                                                                     \
     }
+
+#define OVERLAP_UNPACK(...) __VA_ARGS__
 
 /* MPI-4 has a function with large counts beside each with int counts. */
 #if MPI_VERSION >= 4
@@ -69,15 +94,16 @@ void overlap_close(void *state);
         .options = {overlap_options, OVERLAP_OPTIONS,                                              \
                     &(const struct overlap_parameters){                                            \
                         OVERLAP_DEFAULTS,                                                          \
-                        .collective =                                                              \
-                            &(const struct overlap_collective){.name = #its_name, __VA_ARGS__}},   \
+                        .kind = &(const struct overlap_kind){.name = #its_name, __VA_ARGS__}},     \
                     sizeof(struct overlap_parameters)},                                            \
         .budget_s = 15.0, /* start-up and the search for a size included */                        \
         .may_start_together = true,                                                                \
+        .complete = overlap_parameters_complete,                                                   \
         .bytes = {sizeof(struct overlap_state), sizeof(struct overlap_key),                        \
                   sizeof(struct overlap_result), sizeof(struct overlap_row)},                      \
         .first_share = 0.4,                                                                        \
         .fit = overlap_fit,                                                                        \
+        .probe = overlap_probe,                                                                    \
         .choose_table = overlap_choose_table,                                                      \
         .open = overlap_open,                                                                      \
         .rows = overlap_list_rows,                                                                 \

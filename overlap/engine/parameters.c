@@ -1,5 +1,9 @@
 #include "overlap/engine/measure.h"
 
+#include "common/run/parse.h"
+
+#include <string.h>
+
 #define AT(member) offsetof(struct overlap_parameters, member)
 
 const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
@@ -31,8 +35,49 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .zero = "--max-samples", .help = "operations for each amount of work, at most"},
     {"root", BC_SIZE, AT(root), .argument = "RANK", .min = 0, .max = 2147483647.0,
      .help = "the root of rooted operations"},
+    {"test-calls", BC_TEXT, AT(test_calls_text), .argument = "N|LIST|auto",
+     .help =
+         "calls of MPI_Test during the work, which is cut into N + 1 equal parts; auto: as many "
+         "as leave the least time exposed"},
+    {"form", BC_CHOICE, AT(form), .choices = "nonblocking|persistent|all",
+     .help = "how the operation is started: by the non-blocking function, or by MPI_Start of a "
+             "persistent request"},
+    {"plenty", BC_REAL, AT(plenty), .argument = "FACTOR", .min = 0.01, .max = 1000,
+     .help = "the work under which the exposed time is measured, in reference times"},
+    {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .min = 0, .max = 100,
+     .help = "the verdict is that going non-blocking pays, or loses, from this share of the "
+             "blocking call's time on"},
+    {"no-blocking", BC_FLAG, AT(no_blocking),
+     .help = "don't measure the blocking sister: no gain and no verdict"},
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v', .variables = "OPENHPCA_OVERLAP_VERBOSE",
      .help = "show each phase in comment lines"},
     {"debug", BC_FLAG, AT(debug), .variables = "OPENHPCA_OVERLAP_DEBUG",
      .help = "show each trial in comment lines"},
 };
+
+bool overlap_parameters_complete(void *state, struct bc_error *error)
+{
+    struct overlap_parameters *const p = state;
+    struct bc_size_list list = {NULL, 0, NULL};
+    if (strcmp(p->test_calls_text, "auto") == 0) {
+        p->test_calls[0] = OVERLAP_AUTO;
+        p->test_calls_count = 1;
+        return true;
+    }
+    if (!bc_parse_size_list(p->test_calls_text, &list))
+        return bc_error_set(error,
+                            "--test-calls: \"%s\" is neither numbers nor auto: use say 0,4 or auto",
+                            p->test_calls_text);
+    const bool fits =
+        list.count <= OVERLAP_TEST_CALLS_MAX && bc_size_list_max(&list) <= OVERLAP_TEST_CALLS_LIMIT;
+    p->test_calls_count = fits ? (int)list.count : 0;
+    for (int i = 0; i < p->test_calls_count; i++)
+        p->test_calls[i] = list.values[i];
+    bc_size_list_free(&list);
+    return fits
+               ? true
+               : bc_error_set(error,
+                              "--test-calls: \"%s\" is too much: use at most %d numbers, none "
+                              "above %d",
+                              p->test_calls_text, OVERLAP_TEST_CALLS_MAX, OVERLAP_TEST_CALLS_LIMIT);
+}

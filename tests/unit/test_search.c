@@ -548,12 +548,12 @@ static void blocks_of_the_shapes(void **state)
 
 /* An operation with the arrays of a layout, without MPI. */
 static void make_operation(struct overlap_operation *operation,
-                           struct overlap_collective *collective, int rank, int ranks,
+                           struct overlap_kind *collective, int rank, int ranks,
                            int64_t elements)
 {
     const bool equal = collective->layout == OVERLAP_EQUAL;
     *operation = (struct overlap_operation){
-        .collective = collective,
+        .kind = collective,
         .shape = {.rank = rank, .ranks = ranks, .root = ranks - 1, .elements = elements},
     };
     struct overlap_counts *const counts = &operation->counts;
@@ -591,7 +591,7 @@ static void owner_and_index_invert_displacements(void **state)
     for (size_t l = 0; l < COUNT(layouts); l++)
         for (size_t s = 0; s < COUNT(sizes); s++)
             for (int ranks = 1; ranks <= 17; ranks++) {
-                struct overlap_collective collective = {.layout = layouts[l]};
+                struct overlap_kind collective = {.layout = layouts[l]};
                 struct overlap_operation operation;
                 make_operation(&operation, &collective, 0, ranks, sizes[s]);
                 int64_t i = 0;
@@ -608,9 +608,9 @@ static void owner_and_index_invert_displacements(void **state)
 static void blocks_on_the_grid_are_of_neighbours(void **state)
 {
     (void)state;
-    const struct overlap_collective collective = {.on_grid = true};
+    const struct overlap_kind collective = {.on_grid = true};
     const struct overlap_operation operation = {
-        .collective = &collective,
+        .kind = &collective,
         .shape = {.ranks = 12, .elements = 5},
         .neighbours = {7, 3, 11, 11, 1, 0},
     };
@@ -620,9 +620,9 @@ static void blocks_on_the_grid_are_of_neighbours(void **state)
     }
 }
 
-static struct overlap_collective all_to_all(enum overlap_layout layout)
+static struct overlap_kind all_to_all(enum overlap_layout layout)
 {
-    return (struct overlap_collective){
+    return (struct overlap_kind){
         .layout = layout,
         .send.elements = overlap_own_amount_per_rank,
         .receive.elements = overlap_all_amounts,
@@ -636,14 +636,14 @@ static void int_limits(void **state)
     for (size_t i = 0; i < COUNT(ranks); i++) {
         const int64_t p = ranks[i];
         struct overlap_shape shape = {.ranks = ranks[i]};
-        const struct overlap_collective single = {.send.elements = overlap_one_block,
+        const struct overlap_kind single = {.send.elements = overlap_one_block,
                                                   .receive.elements = overlap_one_block};
-        const struct overlap_collective equal = {.send.elements = overlap_one_block,
+        const struct overlap_kind equal = {.send.elements = overlap_one_block,
                                                  .receive.elements = overlap_block_per_rank};
-        const struct overlap_collective near = {.send.elements = overlap_one_block,
+        const struct overlap_kind near = {.send.elements = overlap_one_block,
                                                 .receive.elements = overlap_block_per_neighbour};
-        const struct overlap_collective varying = all_to_all(OVERLAP_VARYING);
-        const struct overlap_collective bytes = all_to_all(OVERLAP_VARYING_BYTES);
+        const struct overlap_kind varying = all_to_all(OVERLAP_VARYING);
+        const struct overlap_kind bytes = all_to_all(OVERLAP_VARYING_BYTES);
         shape.elements = 1;
         assert_true(overlap_fits_int(&equal, &shape));
         assert_true(overlap_fits_int(&varying, &shape));
@@ -665,10 +665,9 @@ static void int_limits(void **state)
     }
 }
 
-static void nothing(const struct overlap_operation *operation, MPI_Request *request)
+static void nothing(struct overlap_operation *operation)
 {
     (void)operation;
-    (void)request;
 }
 
 /* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
@@ -684,13 +683,13 @@ static void what_is_beyond_ints(void **state)
                  {OVERLAP_VARYING, true},
                  {OVERLAP_VARYING_BYTES, false}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct overlap_collective collective = all_to_all(cases[i].layout);
+        struct overlap_kind collective = all_to_all(cases[i].layout);
         struct overlap_shape shape = {.ranks = 2, .elements = 1 << 20};
         assert_true(overlap_can_start(&collective, &shape));
         shape.elements = INT64_C(1) << 32;
         assert_false(overlap_fits_int(&collective, &shape));
         assert_true(overlap_can_start(&collective, &shape) != cases[i].needs_large);
-        collective.post_large = nothing;
+        collective.large.start = nothing;
         assert_true(overlap_can_start(&collective, &shape));
     }
 }
@@ -706,7 +705,7 @@ static void largest_size_fits(void **state)
         for (size_t c = 0; c < COUNT(counts); c++) {
             const int ranks = counts[c];
             const int64_t unit = layouts[l] == OVERLAP_VARYING ? 1 : 8;
-            const struct overlap_collective collective = all_to_all(layouts[l]);
+            const struct overlap_kind collective = all_to_all(layouts[l]);
             struct overlap_shape shape = {.ranks = ranks};
             int64_t low = 0, high = INT64_C(1) << 32;
             while (low < high) {
@@ -730,7 +729,7 @@ static void largest_size_fits(void **state)
 static void bytes_of_the_rank_that_needs_most(void **state)
 {
     (void)state;
-    struct overlap_collective gather = {
+    struct overlap_kind gather = {
         .layout = OVERLAP_VARYING,
         .send.elements = overlap_own_amount,
         .receive.elements = overlap_all_amounts_at_root,
@@ -741,10 +740,10 @@ static void bytes_of_the_rank_that_needs_most(void **state)
     gather.receive.elements = overlap_one_block;
     /* The last rank sends 17 elements and receives 10. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
-    const struct overlap_collective none = {.name = "ibarrier"};
+    const struct overlap_kind none = {.name = "ibarrier"};
     assert_near(overlap_bytes(&none, &shape), 0.0, 0.0);
     /* A size beyond any machine's memory must not overflow. */
-    struct overlap_collective all = {
+    struct overlap_kind all = {
         .send.elements = overlap_block_per_rank,
         .receive.elements = overlap_block_per_rank,
     };
@@ -800,7 +799,7 @@ static void what_is_sent_is_what_is_expected(void **state)
     static const enum overlap_layout layouts[] = {OVERLAP_EQUAL, OVERLAP_VARYING,
                                                   OVERLAP_VARYING_BYTES};
     for (size_t l = 0; l < COUNT(layouts); l++) {
-        struct overlap_collective collective = {.layout = layouts[l]};
+        struct overlap_kind collective = {.layout = layouts[l]};
         struct overlap_operation all[RANKS];
         for (int rank = 0; rank < RANKS; rank++)
             make_operation(&all[rank], &collective, rank, RANKS, ELEMENTS);
@@ -853,7 +852,7 @@ static void verify_finds_one_wrong_element(void **state)
 {
     (void)state;
     enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
-    struct overlap_collective collective = {
+    struct overlap_kind collective = {
         .layout = OVERLAP_EQUAL,
         .send.elements = overlap_one_block,
         .receive.elements = overlap_block_per_rank,

@@ -1,0 +1,65 @@
+# Which functions make persistent collectives: MPI-4's MPI_Allreduce_init and so on, or those that
+# Open MPI 4 has as extensions (MPIX_Allreduce_init in mpi-ext.h).
+#
+# Writes overlap_persistent.h, which has two macros a function, say for MPI_Allreduce:
+#   OVERLAP_IF_PERSISTENT_MPI_Allreduce(...)   its arguments, or nothing where there is no function
+#   OVERLAP_INIT_MPI_Allreduce                 the function
+include(CheckCSourceCompiles)
+
+set(_sisters Allgather Allgatherv Allreduce Alltoall Alltoallv Alltoallw Barrier Bcast Exscan Gather
+  Gatherv Neighbor_allgather Neighbor_alltoall Reduce Reduce_scatter Reduce_scatter_block Scan
+  Scatter Scatterv)
+
+# commcost_declares(RESULT INCLUDE FUNCTION...): whether a header declares all of these.
+function(commcost_declares result include)
+  list(JOIN ARGN "; (void)" calls)
+  check_c_source_compiles("
+#include <mpi.h>
+${include}
+int main(void) { (void)${calls}; return 0; }" ${result})
+endfunction()
+
+set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+list(TRANSFORM _sisters REPLACE "(.+)" "MPI_\\1_init" OUTPUT_VARIABLE _standard)
+list(TRANSFORM _sisters REPLACE "(.+)" "MPIX_\\1_init" OUTPUT_VARIABLE _extension)
+set(OVERLAP_PERSISTENT_HEADER "")
+if(NOT COMMCOST_MPI_IS_SMPI)
+  commcost_declares(COMMCOST_PERSISTENT_COLLECTIVES "" ${_standard})
+  if(NOT COMMCOST_PERSISTENT_COLLECTIVES)
+    commcost_declares(COMMCOST_PERSISTENT_EXTENSION "#include <mpi-ext.h>" ${_extension})
+  endif()
+endif()
+set(OVERLAP_PERSISTENT_MACROS "")
+set(_missing)
+foreach(sister IN LISTS _sisters)
+  set(_function)
+  if(COMMCOST_PERSISTENT_COLLECTIVES)
+    set(_function MPI_${sister}_init)
+  elseif(COMMCOST_PERSISTENT_EXTENSION)
+    set(_function MPIX_${sister}_init)
+  elseif(NOT COMMCOST_MPI_IS_SMPI)
+    # Not all of them: one by one.
+    commcost_declares(COMMCOST_HAS_${sister}_init "" MPI_${sister}_init)
+    if(COMMCOST_HAS_${sister}_init)
+      set(_function MPI_${sister}_init)
+    endif()
+  endif()
+  if(_function)
+    string(APPEND OVERLAP_PERSISTENT_MACROS
+      "#define OVERLAP_IF_PERSISTENT_MPI_${sister}(...) __VA_ARGS__\n"
+      "#define OVERLAP_INIT_MPI_${sister} ${_function}\n")
+  else()
+    list(APPEND _missing ${sister})
+    string(APPEND OVERLAP_PERSISTENT_MACROS "#define OVERLAP_IF_PERSISTENT_MPI_${sister}(...)\n")
+  endif()
+endforeach()
+if(COMMCOST_PERSISTENT_EXTENSION AND NOT COMMCOST_PERSISTENT_COLLECTIVES)
+  set(OVERLAP_PERSISTENT_HEADER "#include <mpi-ext.h>\n\n")
+endif()
+if(_missing)
+  list(JOIN _missing ", " _words)
+  message(STATUS "Persistent collectives: not in this MPI library: ${_words}")
+endif()
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_LIBRARIES)

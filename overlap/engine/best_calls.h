@@ -1,0 +1,44 @@
+/*
+ * The search for the number of calls of MPI_Test with the least exposed time: which number to try
+ * next, and when to stop. Pure logic: exposed times go in, numbers come out; the unit tests drive
+ * it with functions. All functions are local.
+ *
+ * More calls give the library more occasions to go on, until it needs no more of them; each costs
+ * its own time. So the exposed time falls and then rises again. The numbers 0, 1, 2, 4, 8 ... are
+ * tried until the exposed time rises or the limit is reached; then numbers on both sides of the
+ * best one, where the lines through what was tried meet, or half-way, as long as these lines leave
+ * room for something better.
+ */
+#ifndef COMMCOST_OVERLAP_ENGINE_BEST_CALLS_H
+#define COMMCOST_OVERLAP_ENGINE_BEST_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { OVERLAP_CALLS_TRIED_MAX = 64 };
+
+struct overlap_calls_trial {
+    int64_t calls;
+    double exposed_ns;
+};
+
+struct overlap_calls_search {
+    int64_t limit;       /* the most calls that may be tried */
+    double tolerance_ns; /* exposed times that differ by less are as good */
+    int64_t next;        /* the number to try next */
+    bool done;
+    struct overlap_calls_trial tried[OVERLAP_CALLS_TRIED_MAX]; /* by rising number */
+    int count;
+    bool refining; /* the best number has been passed */
+};
+
+void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, double tolerance_ns);
+
+/* Takes in the exposed time with `next` calls; sets `done` or the next number. */
+void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns);
+
+/* The fewest calls of those that were tried whose exposed time is within the tolerance of the least
+   one; 0 if none was. */
+int64_t overlap_calls_best(const struct overlap_calls_search *search);
+
+#endif

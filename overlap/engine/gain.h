@@ -1,0 +1,62 @@
+/*
+ * Is it worth going non-blocking? What a program pays for an operation with plenty of work under
+ * it, the exposed time, against what the blocking sister costs.
+ *
+ * The exposed time is what the operation adds to the work: the total less that rank's own work
+ * alone. It is formed on each rank, from what lies beside the work, by its median over rounds, and
+ * from what the library takes from the work, as in estimate.h; the sister's time is a median over
+ * rounds, too. The slowest rank's of each is taken once a visit, after that: a max over ranks in
+ * each round would grow with the number of ranks wherever there is noise.
+ *
+ * All functions are local.
+ */
+#ifndef COMMCOST_OVERLAP_ENGINE_GAIN_H
+#define COMMCOST_OVERLAP_ENGINE_GAIN_H
+
+#include "common/stats/samples.h"
+
+/* What a rank keeps of a round, in ns. */
+enum overlap_plenty_quantity {
+    OVERLAP_PLENTY_BLOCKING, /* the sister */
+    OVERLAP_PLENTY_BESIDE,   /* start and finish around plenty of work, and the calls between its
+                                parts, without the work */
+    OVERLAP_PLENTY_INSIDE,   /* the time that this work took there */
+    OVERLAP_PLENTY_ALONE,    /* ... and alone */
+    OVERLAP_PLENTY_QUANTITIES
+};
+
+/* What is estimated, in ns: on a rank from its rounds; over ranks as the max of each; and what a
+   visit says. */
+enum overlap_gain_estimated {
+    OVERLAP_GAIN_BLOCKING,
+    OVERLAP_GAIN_EXPOSED,
+    OVERLAP_GAIN_OTHER_EXPOSED, /* by other quantiles of the work: how far does it depend on that?
+                                 */
+    OVERLAP_GAIN_ESTIMATED
+};
+
+/* Writes a rank's estimates from rounds `first` to `end` - 1 of its times; at least one round. Ends
+   the job without memory. */
+void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
+                      double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
+
+/* What a row says. Times in ns; NAN without the sister. */
+struct overlap_gain {
+    struct bc_summary blocking, exposed;
+    struct bc_summary gain;     /* blocking - exposed */
+    struct bc_summary gain_pct; /* of blocking */
+};
+
+/* The gain of what visits say (OVERLAP_GAIN_ESTIMATED quantities, at least one visit). `blocks`,
+   parts of the first visit, make the interval where there is one visit. It has an error of
+   clock_ns in it, besides: each of the two times is known to a reading of the clock. */
+struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
+                                           const struct bc_samples *blocks, double clock_ns,
+                                           double confidence);
+
+/* What the interval of the gain in percent says with a threshold in percent: "pays" (all of it
+   above the threshold), "loses" (all of it below - threshold), "even" (all of it between these), or
+   "can't tell"; NULL without an interval. */
+const char *overlap_verdict(const struct bc_summary *gain_pct, double threshold_pct);
+
+#endif

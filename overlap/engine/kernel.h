@@ -1,0 +1,57 @@
+/*
+ * The timed regions, and the rounds that are made of them: what is measured in turn, so that
+ * whatever drifts affects all of it alike.
+ */
+#ifndef COMMCOST_OVERLAP_ENGINE_KERNEL_H
+#define COMMCOST_OVERLAP_ENGINE_KERNEL_H
+
+#include "common/clock/shared/start_window.h"
+#include "common/stats/samples.h"
+#include "overlap/engine/operation.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The quantities of a round, as the sampler has them: of the slowest rank, in ns. */
+enum overlap_quantity {
+    OVERLAP_REFERENCE, /* start and finish */
+    OVERLAP_BESIDE,    /* start and finish around more work than fits, without the work */
+    OVERLAP_WORK,      /* the answer's work alone */
+    OVERLAP_TOTAL,     /* start, the answer's work, finish */
+    OVERLAP_BLOCKING,  /* the blocking sister */
+    OVERLAP_EXPOSED,   /* start, plenty of work, finish, less that work alone */
+    OVERLAP_QUANTITIES
+};
+
+struct overlap_round {
+    struct overlap_operation *operation;
+    struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
+    bool check;                     /* verify every operation's data, outside the timing */
+    double clock_ns;                /* what a reading costs on this rank */
+    int64_t parts;                  /* of all work; the operation's `between` is between two */
+    uint64_t units;                 /* of work, more than fits, or on trial */
+    uint64_t answer_units;          /* of the answer's work */
+    uint64_t plenty_units;          /* of plenty of work */
+    bool blocking;                  /* the sister is timed, too */
+    struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
+    struct bc_samples *own_plenty;  /* and those for the gain: enum overlap_plenty_quantity */
+    int64_t wrong;                  /* operations with wrong data, on this rank */
+};
+
+/*
+ * `take` of a source (struct bc_source) whose context is a struct overlap_round. Ranks that don't
+ * work report -INFINITY, and keep no times. Collective.
+ *
+ *   reference    the reference time alone
+ *   total        the total with `units` of work alone, as quantity 0
+ *   trial        OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`
+ *   plenty       the exposed time alone, as quantity 0; keeps `own_plenty`, with 0 for the sister
+ *   round        all quantities; keeps both
+ */
+void overlap_take_reference(void *context, double *values);
+void overlap_take_total(void *context, double *values);
+void overlap_take_trial(void *context, double *values);
+void overlap_take_plenty(void *context, double *values);
+void overlap_take_round(void *context, double *values);
+
+#endif

@@ -1,0 +1,153 @@
+#include "overlap/engine/visit.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- a row's result -------------------------------------------------------------------------- */
+
+/* With a value of at least 0: what the clock can't see took no time, not less. */
+static struct bc_summary summarize(const struct bc_run *run, const struct bc_samples *samples,
+                                   int quantity)
+{
+    struct bc_summary summary = bc_run_summarize(run, samples, quantity, -1);
+    summary.value = fmax(0.0, summary.value);
+    return summary;
+}
+
+/* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
+   post and wait are timed together alone, but one by one around work, and each time is known to a
+   reading. Under the mean with one visit the interval is the bracket of the search, and one
+   reading. */
+static struct bc_summary summarize_overlap(const struct bc_run *run, const struct overlap_row *row)
+{
+    const struct bc_samples *const answers = &row->answers;
+    const double reference_ns = summarize(run, &row->rounds, OVERLAP_REFERENCE).value;
+    const double readings = run->settings.estimator == BC_MEDIAN ? 2.0 : 1.0;
+    const double clock_pct = overlap_percent(readings * run->max_clock.read_ns, reference_ns);
+    /* Times of one operation each don't tell a share. */
+    if (answers->count == 0 || row->rounds.count < 2)
+        return (struct bc_summary){0, NAN, NAN, {NAN, NAN}, NAN, NAN};
+    struct bc_summary overlap = overlap_summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
+    if (run->settings.estimator == BC_MEAN && answers->count == 1) {
+        overlap.interval = (struct bc_interval){answers->values[OVERLAP_ANSWER_LO][0],
+                                                answers->values[OVERLAP_ANSWER_HI][0]};
+    } else {
+        if (answers->count == 1 && row->blocks.count > 1)
+            overlap.interval =
+                overlap_summarize_answers(run, &row->blocks, OVERLAP_ANSWER_PCT).interval;
+        if (run->settings.estimator == BC_MEDIAN)
+            overlap.interval = bc_interval_with(
+                &overlap, overlap_summarize_answers(run, answers, OVERLAP_ANSWER_OTHER_PCT).value -
+                              overlap.value);
+    }
+    overlap.value = overlap_percent(overlap.value, 100.0);
+    if (isnan(overlap.interval.lo))
+        return overlap;
+    overlap.interval.lo =
+        fmin(overlap.value, overlap_percent(overlap.interval.lo - clock_pct, 100.0));
+    overlap.interval.hi =
+        fmax(overlap.value, overlap_percent(overlap.interval.hi + clock_pct, 100.0));
+    return overlap;
+}
+
+/* Under the mean exposed times are formed and compared round by round. */
+static struct overlap_gain gain_by_mean(const struct bc_run *run, const struct bc_samples *rounds)
+{
+    struct overlap_gain gain = {
+        .blocking = bc_run_summarize(run, rounds, OVERLAP_BLOCKING, -1),
+        .exposed = bc_run_summarize(run, rounds, OVERLAP_EXPOSED, -1),
+        .gain = bc_run_summarize(run, rounds, OVERLAP_BLOCKING, OVERLAP_EXPOSED),
+    };
+    gain.gain_pct = gain.gain;
+    if (gain.blocking.value > 0.0)
+        bc_summary_scale(&gain.gain_pct, 100.0 / gain.blocking.value);
+    return gain;
+}
+
+static struct overlap_gain summarize_gain(const struct overlap_state *overlap,
+                                          const struct overlap_row *row)
+{
+    static const struct bc_summary none = {0, NAN, NAN, {NAN, NAN}, NAN, NAN};
+    const struct bc_run *const run = overlap->run;
+    struct overlap_gain gain = {none, none, none, none};
+    if (row->rounds.count == 0)
+        return gain;
+    gain = run->settings.estimator == BC_MEAN
+               ? gain_by_mean(run, &row->rounds)
+               : overlap_gain_of_visits(&row->gains, &row->gain_blocks, run->max_clock.read_ns,
+                                        run->settings.confidence_pct / 100.0);
+    if (!row->has_blocking)
+        gain.blocking = gain.gain = gain.gain_pct = none;
+    return gain;
+}
+
+/* Whether it is clear if going non-blocking pays, or as clear as the precision asks for or the
+   clock allows. */
+static bool gain_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
+{
+    const struct bc_run *const run = overlap->run;
+    const struct overlap_gain gain = summarize_gain(overlap, row);
+    const char *const verdict = overlap_verdict(&gain.gain_pct, overlap->parameters.threshold_pct);
+    const double clock_pct = overlap_percent(2.0 * run->max_clock.read_ns, gain.blocking.value);
+    return !row->has_blocking || (verdict != NULL && strcmp(verdict, "can't tell") != 0) ||
+           bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, clock_pct);
+}
+
+/* What was asked for is a number of samples, however long they take; or the search's end and the
+   precision. The overlap's interval must be as narrow as the precision, in points, or as the clock
+   allows. */
+bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
+{
+    const struct bc_run *const run = overlap->run;
+    const double precision_pct = run->settings.precision_pct;
+    if (run->settings.samples > 0)
+        return (int64_t)row->rounds.count >= run->settings.samples;
+    const struct bc_summary share = summarize_overlap(run, row);
+    const struct bc_summary reference = summarize(run, &row->rounds, OVERLAP_REFERENCE);
+    const struct bc_summary total = summarize(run, &row->rounds, OVERLAP_TOTAL);
+    const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK);
+    const double clock_limit = overlap_percent(2.0 * row->search.rules.floor_ns, reference.value);
+    return row->search.converged && gain_is_precise(overlap, row) &&
+           (run->settings.estimator == BC_MEAN ||
+            bc_half_width(&share) <= fmax(precision_pct, clock_limit)) &&
+           bc_is_precise(&reference, precision_pct / 100.0) &&
+           bc_is_precise(&total, precision_pct / 100.0) &&
+           (work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&work, precision_pct / 100.0));
+}
+
+void overlap_conclude_row(struct overlap_state *overlap, struct overlap_row *row,
+                          struct overlap_result *result)
+{
+    const struct bc_run *const run = overlap->run;
+    if (run->job.rank == 0) {
+        bc_run_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
+        bc_run_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
+        bc_run_dump(run, "total", &row->rounds, OVERLAP_TOTAL);
+        bc_run_dump(run, "work", &row->rounds, OVERLAP_WORK);
+        bc_run_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
+        if (row->has_blocking)
+            bc_run_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
+        bc_run_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
+        /* The specification measures the reference once, at the beginning. */
+        result->reference = summarize(
+            run, run->settings.estimator == BC_MEAN ? &row->reference_phase : &row->rounds,
+            OVERLAP_REFERENCE);
+        result->reference_sd_ns = result->reference.sd;
+        result->total = summarize(run, &row->rounds, OVERLAP_TOTAL);
+        result->work = summarize(run, &row->rounds, OVERLAP_WORK);
+        const struct bc_summary share = summarize_overlap(run, row);
+        result->overlap_pct = share.value;
+        result->overlap_lo_pct = share.interval.lo;
+        result->overlap_hi_pct = share.interval.hi;
+        result->gain = summarize_gain(overlap, row);
+        result->verdict =
+            overlap_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
+        result->outcome = bc_run_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
+    }
+    bc_samples_free(&row->reference_phase);
+    bc_samples_free(&row->rounds);
+    bc_samples_free(&row->answers);
+    bc_samples_free(&row->blocks);
+    bc_samples_free(&row->gains);
+    bc_samples_free(&row->gain_blocks);
+}
