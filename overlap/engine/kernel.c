@@ -118,17 +118,12 @@ static double time_work(const struct overlap_round *round, int quantity, uint64_
 /* ---- ranks that don't work ------------------------------------------------------------------- */
 
 /* They do their part of each operation as soon as it is released, and begin no work. */
-static void serve_operation(const struct overlap_round *round, int quantity, bool blocking)
+static void serve_operation(const struct overlap_round *round, int quantity)
 {
     struct overlap_operation *const operation = round->operation;
     release(round);
     const int64_t start_ns = bc_now_ns();
-    if (blocking) {
-        operation->blocking(operation);
-    } else {
-        operation->start(operation);
-        operation->finish(operation);
-    }
+    operation->kind->serve(operation);
     (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
@@ -182,7 +177,7 @@ static double take_reference(struct overlap_round *round)
     if (round->operation->works)
         ns = time_reference(round);
     else
-        serve_operation(round, OVERLAP_REFERENCE, false);
+        serve_operation(round, OVERLAP_REFERENCE);
     after_operation(round);
     return ns;
 }
@@ -194,7 +189,7 @@ static double take_blocking(struct overlap_round *round)
     if (round->operation->works)
         ns = time_blocking(round);
     else
-        serve_operation(round, OVERLAP_BLOCKING, true);
+        serve_operation(round, OVERLAP_BLOCKING);
     after_operation(round);
     return ns;
 }
@@ -206,7 +201,7 @@ static double take_total(struct overlap_round *round, int quantity, uint64_t uni
     if (round->operation->works)
         ns = time_total(round, quantity, units);
     else
-        serve_operation(round, quantity, false);
+        serve_operation(round, quantity);
     after_operation(round);
     return ns;
 }
@@ -224,7 +219,7 @@ static struct with_work take_with_work(struct overlap_round *round, int quantity
     if (!round->operation->works) {
         serve_work(round, OVERLAP_WORK);
         before_operation(round);
-        serve_operation(round, quantity, false);
+        serve_operation(round, quantity);
         after_operation(round);
         return times;
     }

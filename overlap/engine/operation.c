@@ -1,5 +1,6 @@
 #include "overlap/engine/operation.h"
 
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/counts.h"
 
@@ -59,7 +60,7 @@ static void make_requests(struct overlap_operation *operation)
     for (int i = 0; i < most; i++)
         operation->requests[i] = MPI_REQUEST_NULL;
     operation->request_count = most;
-    if (operation->form == OVERLAP_PERSISTENT)
+    if (operation->form == OVERLAP_PERSISTENT && operation->works)
         operation->chosen.persist(operation);
 }
 
@@ -121,6 +122,9 @@ void overlap_operation_poison(struct overlap_operation *operation)
 bool overlap_operation_verify(const struct overlap_operation *operation)
 {
     const struct overlap_kind *const kind = operation->kind;
+    bc_harness_barrier(operation->comm);
+    if (kind->settle != NULL)
+        kind->settle(operation);
     if (operation->receive == NULL)
         return true;
     const int64_t count = kind->receive.elements(&operation->shape);
@@ -147,15 +151,17 @@ static void make_grid(struct overlap_operation *operation)
 }
 
 void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,
-                              enum overlap_form form, int root, int64_t elements)
+                              const struct bc_job *job, const struct overlap_choice *choice)
 {
     *operation = (struct overlap_operation){
         .kind = kind,
-        .shape = {.root = root, .elements = elements},
+        .job = job,
+        .shape = {.root = choice->root, .elements = choice->elements},
+        .variant = choice->variant,
         .comm = MPI_COMM_WORLD,
         .works = true,
-        .partner = -1,
-        .form = form,
+        .partner = MPI_PROC_NULL,
+        .form = choice->form,
         .statuses = MPI_STATUSES_IGNORE,
     };
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &operation->shape.rank));
@@ -163,9 +169,11 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
     overlap_counts_create(operation);
     if (kind->on_grid)
         make_grid(operation);
+    if (kind->place != NULL)
+        kind->place(operation);
+    make_buffers(operation);
     if (kind->create != NULL)
         kind->create(operation);
-    make_buffers(operation);
     make_requests(operation);
     choose_calls(operation);
 }

@@ -9,6 +9,7 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
 #define COMMCOST_OVERLAP_ENGINE_OPERATION_H
 
+#include "common/machine/job.h"
 #include "common/mpi/grid.h"
 #include "common/mpi/large_count.h"
 
@@ -25,6 +26,7 @@ struct overlap_shape {
     int64_t elements; /* the count argument; 0 where there is none */
 };
 
+struct bc_run;
 struct overlap_operation;
 
 /* Makes a call of the operation, in the timed region. */
@@ -86,11 +88,23 @@ struct overlap_kind {
     /* NULL: MPI_Test or MPI_Testall, and MPI_Wait or MPI_Waitall, of the requests. */
     overlap_call_fn *between, *finish;
 
-    /* What it needs beside counts, buffers and requests: may set comm, shape.rank, works, partner
-       and own. After the counts are known, before buffers are made and filled. Collective. NULL:
-       nothing. */
+    /* Writes notes at the beginning of a run. Collective. NULL: none. */
+    void (*describe)(const struct bc_run *run);
+
+    /* What a rank does that doesn't work (see struct overlap_operation), for one operation, in any
+       form. NULL: all ranks work. */
+    overlap_call_fn *serve;
+
+    /* Says who does what: may set comm, shape.rank, works and partner. Before buffers are made.
+       Collective. NULL: MPI_COMM_WORLD, or the grid, and all ranks work. */
+    void (*place)(struct overlap_operation *operation);
+    /* Makes `own`: what it needs beside counts and buffers, before requests are made. Collective,
+       both. NULL: nothing. */
     void (*create)(struct overlap_operation *operation);
     void (*destroy)(struct overlap_operation *operation);
+    /* Called before received data is looked at, when all ranks are done with the operation. Local.
+       NULL: nothing. */
+    void (*settle)(const struct overlap_operation *operation);
 
     /* Instead of comparing data: runs the operation once in a way that shows whether it did what it
        must, and returns this rank's view. Collective. NULL: data are compared. What it keeps from
@@ -129,11 +143,13 @@ struct overlap_large_counts {
 /* The operation at one size. */
 struct overlap_operation {
     const struct overlap_kind *kind;
+    const struct bc_job *job;
     struct overlap_shape shape;
-    MPI_Comm comm; /* of all ranks: MPI_COMM_WORLD, the grid, or the order of nodes */
-    bool works;    /* this rank has work to do meanwhile, and its times count; else it only does its
-                      part of the operation for a rank that does */
-    int partner;   /* of messages: a rank of comm; -1: none */
+    int64_t variant; /* of a kind that has several: which one */
+    MPI_Comm comm;   /* of all ranks: MPI_COMM_WORLD, the grid, or the order of nodes */
+    bool works;  /* this rank has work to do meanwhile, and its times count; else it only does its
+                    part of the operation for a rank that does */
+    int partner; /* of messages: a rank of comm, or MPI_PROC_NULL */
 
     overlap_call_fn *start, *between, *finish;
     overlap_call_fn *blocking;       /* NULL: there is no sister */
@@ -177,15 +193,23 @@ bool overlap_can_start(const struct overlap_kind *kind, const struct overlap_sha
 /* Whether the MPI library has what the form calls. */
 bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form);
 
+/* Which operation of a kind. */
+struct overlap_choice {
+    enum overlap_form form;
+    int root;
+    int64_t elements;
+    int64_t variant;
+};
+
 /* Allocates and fills the buffers, and makes the requests of the form persistent. The form must be
    one that the kind has. Collective over MPI_COMM_WORLD. */
 void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,
-                              enum overlap_form form, int root, int64_t elements);
+                              const struct bc_job *job, const struct overlap_choice *choice);
 
 /* Overwrites the receive buffer, so that old data can't pass for new. Local. */
 void overlap_operation_poison(struct overlap_operation *operation);
 
-/* True if the receive buffer holds what it must. Local. */
+/* Waits for all ranks; true if the receive buffer holds what it must. Collective. */
 bool overlap_operation_verify(const struct overlap_operation *operation);
 
 /* Collective. */

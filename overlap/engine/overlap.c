@@ -148,7 +148,7 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
     struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
     if (run->job.ranks < 2)
-        return bc_error_set(error, "a collective needs at least 2 processes, "
+        return bc_error_set(error, "an operation needs at least 2 processes, "
                                    "got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT);
     if (p->root >= run->job.ranks)
         return bc_error_set(error, "--root: %lld is not in the job: use 0 to %d",
@@ -163,18 +163,23 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
 }
 
 /* The time of a few operations of the smallest size, the longest of all ranks. Collective. */
-static double smallest_reference_ns(const struct overlap_parameters *p)
+static double smallest_reference_ns(const struct overlap_parameters *p, const struct bc_run *run)
 {
     enum { OPERATIONS = 5 };
     struct overlap_operation operation;
     double own_ns = INFINITY, max_ns;
-    overlap_operation_create(&operation, p->kind, OVERLAP_NONBLOCKING, (int)p->root,
-                             p->kind->no_elements ? 0 : p->min_elements);
+    const struct overlap_choice choice = {.root = (int)p->root,
+                                          .elements = p->kind->no_elements ? 0 : p->min_elements};
+    overlap_operation_create(&operation, p->kind, &run->job, &choice);
     for (int i = 0; i < OPERATIONS; i++) {
         bc_harness_barrier(operation.comm);
         const int64_t start_ns = bc_now_ns();
-        operation.start(&operation);
-        operation.finish(&operation);
+        if (operation.works) {
+            operation.start(&operation);
+            operation.finish(&operation);
+        } else {
+            p->kind->serve(&operation);
+        }
         own_ns = fmin(own_ns, (double)(bc_now_ns() - start_ns));
     }
     overlap_operation_destroy(&operation);
@@ -193,7 +198,7 @@ bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
             max_calls = p->test_calls[i];
     if (max_calls == 0)
         return true;
-    const double reference_ns = smallest_reference_ns(p);
+    const double reference_ns = smallest_reference_ns(p, run);
     const struct bc_work_rate rate = bc_work_calibrate();
     const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
     if ((uint64_t)max_calls < units)
@@ -216,6 +221,8 @@ void overlap_open(void *state, struct bc_run *run)
     struct overlap_state *const overlap = state;
     overlap->run = run;
     overlap->first_rate = overlap->rate = bc_work_calibrate();
+    if (overlap->parameters.kind->describe != NULL)
+        overlap->parameters.kind->describe(run);
     bc_output_remark(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
     if (overlap->shrunk)
         bc_output_remark(run->output, "note",
@@ -268,7 +275,8 @@ static double quick_reference_ns(struct overlap_state *overlap, int64_t elements
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_operation operation;
-    overlap_operation_create(&operation, p->kind, OVERLAP_NONBLOCKING, (int)p->root, elements);
+    const struct overlap_choice choice = {.root = (int)p->root, .elements = elements};
+    overlap_operation_create(&operation, p->kind, &overlap->run->job, &choice);
     const double reference_ns =
         overlap_quick_reference_ns(overlap, &operation, end_s - bc_elapsed_s());
     overlap_operation_destroy(&operation);
@@ -355,8 +363,11 @@ void overlap_visit(void *state, const void *row_key, double seconds, void *memor
     const struct overlap_key *const key = row_key;
     struct overlap_row *const row = memory;
     struct overlap_operation operation;
-    overlap_operation_create(&operation, overlap->parameters.kind, key->form,
-                             (int)overlap->parameters.root, key->elements);
+    const struct overlap_choice choice = {.form = key->form,
+                                          .root = (int)overlap->parameters.root,
+                                          .elements = key->elements,
+                                          .variant = key->variant};
+    overlap_operation_create(&operation, overlap->parameters.kind, &overlap->run->job, &choice);
     overlap_visit_operation(overlap, &operation, key->test_calls, seconds, row);
     row->size_bytes = size_bytes(&operation);
     overlap_operation_destroy(&operation);

@@ -18,6 +18,7 @@
 struct overlap_key {
     int64_t elements;
     int64_t test_calls; /* or OVERLAP_AUTO */
+    int64_t variant;    /* of a kind that has several */
     enum overlap_form form;
     enum bc_status status; /* BC_MAX_SIZE: not even this size takes the cutoff time; else BC_OK */
 };
@@ -89,8 +90,9 @@ void overlap_close(void *state);
 #define OVERLAP_BENCHMARK(its_name, function, ...)                                                 \
     const struct bc_benchmark overlap_##its_name = {                                               \
         .name = "overlap_" #its_name,                                                              \
-        .summary = "Measures how much work fits under " function " without making it take "        \
-                   "longer.\nNeeds at least 2 processes.",                                         \
+        .summary =                                                                                 \
+            "Measures how much work fits under " function " without making it take longer, "       \
+            "and\nwhat that gains against the blocking call.\nNeeds at least 2 processes.",        \
         .options = {overlap_options, OVERLAP_OPTIONS,                                              \
                     &(const struct overlap_parameters){                                            \
                         OVERLAP_DEFAULTS,                                                          \

@@ -1,0 +1,31 @@
+/* One-sided transfers between partners: their window, which all ranks have locked
+   (MPI_Win_lock_all) as long as the operation lasts. */
+#ifndef COMMCOST_OVERLAP_TRANSFERS_H
+#define COMMCOST_OVERLAP_TRANSFERS_H
+
+#include "overlap/pairs.h"
+
+/* For `create`: a window of each rank's receive buffer, or of its send buffer. Collective, as
+   `destroy`. */
+void overlap_create_target_window(struct overlap_operation *operation);
+void overlap_create_source_window(struct overlap_operation *operation);
+void overlap_destroy_window(struct overlap_operation *operation);
+
+/* For `settle`: makes what was put visible. Local. */
+void overlap_sync_window(const struct overlap_operation *operation);
+
+/* For `serve`: the target takes no part; it goes on to the next barrier. */
+void overlap_stay_away(struct overlap_operation *operation);
+
+static inline MPI_Win overlap_window(const struct overlap_operation *operation)
+{
+    return *(const MPI_Win *)operation->own;
+}
+
+/* Completes all transfers to the partner, also there. Local. */
+static inline void overlap_flush(const struct overlap_operation *operation)
+{
+    BC_MPI(MPI_Win_flush(operation->partner, overlap_window(operation)));
+}
+
+#endif
