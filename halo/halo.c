@@ -4,7 +4,7 @@
  * of a node share.
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, with what MPI programs do
- * beside it; see methods.h. Each rank holds a box of a periodic grid and one layer of its
+ * beside it; see swap/methods.h. Each rank holds a box of a periodic grid and one layer of its
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
  * windows here: see common/mpi/coarray.h.
  */
@@ -12,6 +12,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "common/stats/batch.h"
+#include "halo/kernel.h"
 #include "halo/parameters.h"
 
 #include <stdio.h>

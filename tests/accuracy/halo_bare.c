@@ -6,7 +6,7 @@
  */
 #include "common/mpi/coarray.h"
 #include "common/stats/batch.h"
-#include "halo/methods.h"
+#include "halo/kernel.h"
 #include "tests/accuracy/bare.h"
 
 #include <stdatomic.h>

@@ -2,13 +2,13 @@
  * Does a swap wait for those that it must wait for? Each rank in turn is late: its box is not ready
  * and its halo still in use when the other one begins. And rank 1 is slow to read where faces are
  * copied, while rank 0 changes its box as soon as its swap has returned. --check of halo can't see
- * this, since it is a matter of time. To be run on 2 ranks, linked in place of halo/copy.c.
+ * this, since it is a matter of time. To be run on 2 ranks, linked in place of halo/swap/copy.c.
  *
  * A rank has the same value everywhere, so it doesn't matter which face is brought where.
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "halo/methods.h"
+#include "halo/swap/methods.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -3,7 +3,7 @@
  */
 #include "command_line.h"
 
-#include "halo/box.h"
+#include "halo/swap/box.h"
 #include "halo/parameters.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "halo/methods.h"
+#include "halo/swap/methods.h"
 
 #include "common/mpi/coarray.h"
 #include "common/mpi/large_count.h"

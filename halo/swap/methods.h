@@ -7,11 +7,10 @@
  * Coarrays", Applications, Tools and Techniques on the Road to Exascale Computing, IOS Press,
  * 2012). The others are what MPI programs choose between.
  */
-#ifndef COMMCOST_HALO_METHODS_H
-#define COMMCOST_HALO_METHODS_H
+#ifndef COMMCOST_HALO_SWAP_METHODS_H
+#define COMMCOST_HALO_SWAP_METHODS_H
 
-#include "common/clock/shared/start_window.h"
-#include "halo/box.h"
+#include "halo/swap/box.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -72,11 +71,6 @@ struct halo_method {
 
 enum { HALO_METHODS = 9 };
 extern const struct halo_method halo_methods[HALO_METHODS];
-
-/* The timed loop (kernel.c): swaps halos `repetitions` times; returns the time in ns, quantity 0 of
-   bc_start_window_time. `window` is NULL without --start=window. Collective. */
-double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
-                       int64_t repetitions, struct bc_start_window *window);
 
 /* The data of --check (check.c): fills the array for a swap, counted from 0, with values that tell
    where in the whole grid they belong, and in which swap; and, after it, says whether the six faces
