@@ -70,7 +70,7 @@ struct halo_method {
 };
 
 enum { HALO_METHODS = 9 };
-extern const struct halo_method halo_methods[HALO_METHODS];
+extern const struct halo_method *const halo_methods[HALO_METHODS];
 
 /* The data of --check (check.c): fills the array for a swap, counted from 0, with values that tell
    where in the whole grid they belong, and in which swap; and, after it, says whether the six faces

@@ -158,10 +158,10 @@ struct round {
 
 static const struct halo_method *method_of(const struct bare_swap *swap)
 {
-    const struct halo_method *method = halo_methods;
-    while (strcmp(method->name, swap->name) != 0)
+    const struct halo_method *const *method = halo_methods;
+    while (strcmp((*method)->name, swap->name) != 0)
         method++;
-    return method;
+    return *method;
 }
 
 static double repeat(void *context, int64_t repetitions)

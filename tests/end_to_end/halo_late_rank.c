@@ -138,7 +138,7 @@ static void swap_by_all_methods(void *state, struct bc_run *run)
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, &comm));
     const struct halo_grid grid = halo_grid_of(dims, this_rank);
     for (int i = 0; i < HALO_METHODS; i++) {
-        const struct halo_method *const method = &halo_methods[i];
+        const struct halo_method *const method = halo_methods[i];
         struct halo_exchange exchange;
         if (method->shares_node && run->job.nodes > 1)
             continue;
