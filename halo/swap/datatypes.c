@@ -29,6 +29,8 @@ static void create_typed(struct halo_exchange *x)
         t->ones[face] = 1;
     }
     x->values = halo_allocate_values(halo_array_values(&x->box));
+    x->requests = t->requests;
+    x->request_count = 2 * HALO_FACES;
 }
 
 static void destroy_typed(struct halo_exchange *x)
@@ -42,7 +44,9 @@ static void destroy_typed(struct halo_exchange *x)
     free(t);
 }
 
-static void swap_typed(const struct halo_exchange *x)
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void start_messages(const struct halo_exchange *x)
 {
     struct typed_swap *const t = x->own;
     for (int face = 0; face < HALO_FACES; face++)
@@ -51,8 +55,43 @@ static void swap_typed(const struct halo_exchange *x)
     for (int face = 0; face < HALO_FACES; face++)
         BC_MPI(MPI_Isend(x->values, 1, t->sent[face], x->grid.neighbours[face], halo_opposite(face),
                          x->comm, &t->requests[HALO_FACES + face]));
+}
+
+static void finish_messages(const struct halo_exchange *x)
+{
+    struct typed_swap *const t = x->own;
     BC_MPI(MPI_Waitall(2 * HALO_FACES, t->requests, t->statuses));
 }
+
+static void swap_messages(const struct halo_exchange *x)
+{
+    start_messages(x);
+    finish_messages(x);
+}
+
+static void swap_messages_blocking(const struct halo_exchange *x)
+{
+    const struct typed_swap *const t = x->own;
+    for (int face = 0; face < HALO_FACES; face++) {
+        const int side = halo_opposite(face); /* of the halo, where it is received */
+        BC_MPI(MPI_Sendrecv(x->values, 1, t->sent[face], x->grid.neighbours[face], side, x->values,
+                            1, t->received[side], x->grid.neighbours[side], side, x->comm,
+                            MPI_STATUS_IGNORE));
+    }
+}
+
+const struct halo_method halo_method_types = {
+    .name = "isend/irecv types",
+    .sync = HALO_SYNC_NONE,
+    .create = create_typed,
+    .swap = swap_messages,
+    .start = start_messages,
+    .finish = finish_messages,
+    .blocking = swap_messages_blocking,
+    .destroy = destroy_typed,
+};
+
+/* ---- persistent messages --------------------------------------------------------------------- */
 
 static void create_persistent(struct halo_exchange *x)
 {
@@ -74,14 +113,51 @@ static void destroy_persistent(struct halo_exchange *x)
     destroy_typed(x);
 }
 
-static void swap_persistent(const struct halo_exchange *x)
+static void start_persistent(const struct halo_exchange *x)
 {
     struct typed_swap *const t = x->own;
     BC_MPI(MPI_Startall(2 * HALO_FACES, t->requests));
-    BC_MPI(MPI_Waitall(2 * HALO_FACES, t->requests, t->statuses));
 }
 
-static void swap_neighbor_alltoallw(const struct halo_exchange *x)
+static void swap_persistent(const struct halo_exchange *x)
+{
+    start_persistent(x);
+    finish_messages(x);
+}
+
+const struct halo_method halo_method_persistent = {
+    .name = "persistent",
+    .sync = HALO_SYNC_NONE,
+    .create = create_persistent,
+    .swap = swap_persistent,
+    .start = start_persistent,
+    .finish = finish_messages,
+    .blocking = swap_messages_blocking,
+    .destroy = destroy_persistent,
+};
+
+/* ---- the neighbourhood collective ------------------------------------------------------------ */
+
+static void create_neighbor(struct halo_exchange *x)
+{
+    create_typed(x);
+    x->request_count = 1;
+}
+
+static void start_neighbor(const struct halo_exchange *x)
+{
+    struct typed_swap *const t = x->own;
+    BC_MPI(MPI_Ineighbor_alltoallw(x->values, t->ones, t->zeros, t->sent, x->values, t->ones,
+                                   t->zeros, t->received, x->comm, t->requests));
+}
+
+static void finish_neighbor(const struct halo_exchange *x)
+{
+    struct typed_swap *const t = x->own;
+    BC_MPI(MPI_Wait(t->requests, MPI_STATUS_IGNORE));
+}
+
+static void swap_neighbor_blocking(const struct halo_exchange *x)
 {
     const struct typed_swap *const t = x->own;
     BC_MPI(MPI_Neighbor_alltoallw(x->values, t->ones, t->zeros, t->sent, x->values, t->ones,
@@ -112,14 +188,15 @@ static bool neighbor_alltoallw_is_right(const struct halo_grid *grid, MPI_Comm c
     return !wrong;
 }
 
-const struct halo_method halo_method_types = {"isend/irecv types", HALO_SYNC_NONE, create_typed,
-                                              swap_typed, .destroy = destroy_typed};
-const struct halo_method halo_method_persistent = {"persistent", HALO_SYNC_NONE, create_persistent,
-                                                   swap_persistent, .destroy = destroy_persistent};
-const struct halo_method halo_method_neighbor = {"neighbor_alltoallw",
-                                                 HALO_SYNC_NONE,
-                                                 create_typed,
-                                                 swap_neighbor_alltoallw,
-                                                 destroy_typed,
-                                                 .is_right = neighbor_alltoallw_is_right,
-                                                 .missing = !COMMCOST_NEIGHBOR_COLLECTIVES};
+const struct halo_method halo_method_neighbor = {
+    .name = "neighbor_alltoallw",
+    .sync = HALO_SYNC_NONE,
+    .create = create_neighbor,
+    .swap = swap_neighbor_blocking,
+    .start = start_neighbor,
+    .finish = finish_neighbor,
+    .blocking = swap_neighbor_blocking,
+    .destroy = destroy_typed,
+    .is_right = neighbor_alltoallw_is_right,
+    .missing = !COMMCOST_NEIGHBOR_COLLECTIVES,
+};

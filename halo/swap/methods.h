@@ -1,6 +1,6 @@
 /*
- * The ways to swap halos: a row in a table each, with a function that does one swap and those that
- * make and free what it needs.
+ * The ways to swap halos: a row in a table each, with functions that do one swap, at once or in two
+ * parts, and those that make and free what it needs.
  *
  * put, get: on coarrays, with a synchronisation before and after, as in the specification: the EPCC
  * Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark Suite for Fortran
@@ -28,6 +28,8 @@ struct halo_exchange {
     /* The method's: made by its create. */
     double *values; /* the array, halo included */
     void *own;
+    MPI_Request *requests; /* of a swap between start and finish; NULL without these */
+    int request_count;     /* 0 without them */
 };
 
 /* All but the method's part. Local; the communicators stay the caller's. */
@@ -55,8 +57,20 @@ struct halo_method {
     /* Makes the array, all zeros, and what the swap needs. Collective over `comm`. */
     void (*create)(struct halo_exchange *exchange);
     /* Sends the box's layers and receives the halo's, all six. When it returns the halo is complete
-       and the box may be written. Collective, without being a barrier. The timed kernel. */
+       and the box may be written. Collective, without being a barrier. The timed kernel of halo. */
     void (*swap)(const struct halo_exchange *exchange);
+    /* The same swap in two parts, with time for work in between; both NULL for put, get and shared
+       window. `start` posts it; until `finish` has returned the box must not be written and the
+       halo must not be accessed, and no other swap on the communicator may be started. In between
+       the caller may test the exchange's requests, all together or any of them, as often as it
+       likes. Each start needs its finish, also when tests have completed all requests: packed faces
+       are unpacked there. Collective, without being barriers. */
+    void (*start)(const struct halo_exchange *exchange);
+    void (*finish)(const struct halo_exchange *exchange);
+    /* The same swap by blocking calls: one MPI_Neighbor_alltoallw in that method, six MPI_Sendrecv
+       in the other methods with a start, each of which sends one face and receives the opposite
+       side of the halo. NULL where `start` is. Collective, without being a barrier. */
+    void (*blocking)(const struct halo_exchange *exchange);
     /* Frees it. Collective. */
     void (*destroy)(struct halo_exchange *exchange);
     /* Whether the MPI library brings each face to its side of the halo; NULL where that doesn't

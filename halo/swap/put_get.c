@@ -88,11 +88,38 @@ static void get_sync_images(const struct halo_exchange *x)
     bc_sync_images(&c->coarray, &c->neighbours);
 }
 
-const struct halo_method halo_method_put_all = {"put",        HALO_SYNC_ALL,   create_coarray,
-                                                put_sync_all, destroy_coarray, .in_window = true};
+const struct halo_method halo_method_put_all = {
+    .name = "put",
+    .sync = HALO_SYNC_ALL,
+    .create = create_coarray,
+    .swap = put_sync_all,
+    .destroy = destroy_coarray,
+    .in_window = true,
+};
+
 const struct halo_method halo_method_put_images = {
-    "put", HALO_SYNC_IMAGES, create_coarray, put_sync_images, destroy_coarray, .in_window = true};
-const struct halo_method halo_method_get_all = {"get",        HALO_SYNC_ALL,   create_coarray,
-                                                get_sync_all, destroy_coarray, .in_window = true};
+    .name = "put",
+    .sync = HALO_SYNC_IMAGES,
+    .create = create_coarray,
+    .swap = put_sync_images,
+    .destroy = destroy_coarray,
+    .in_window = true,
+};
+
+const struct halo_method halo_method_get_all = {
+    .name = "get",
+    .sync = HALO_SYNC_ALL,
+    .create = create_coarray,
+    .swap = get_sync_all,
+    .destroy = destroy_coarray,
+    .in_window = true,
+};
+
 const struct halo_method halo_method_get_images = {
-    "get", HALO_SYNC_IMAGES, create_coarray, get_sync_images, destroy_coarray, .in_window = true};
+    .name = "get",
+    .sync = HALO_SYNC_IMAGES,
+    .create = create_coarray,
+    .swap = get_sync_images,
+    .destroy = destroy_coarray,
+    .in_window = true,
+};

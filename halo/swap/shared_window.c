@@ -129,5 +129,12 @@ static void swap_shared(const struct halo_exchange *x)
 }
 
 const struct halo_method halo_method_shared = {
-    "shared window", HALO_SYNC_NONE,    create_shared,       swap_shared,
-    destroy_shared,  .in_window = true, .shares_node = true, .packs = true};
+    .name = "shared window",
+    .sync = HALO_SYNC_NONE,
+    .create = create_shared,
+    .swap = swap_shared,
+    .destroy = destroy_shared,
+    .in_window = true,
+    .shares_node = true,
+    .packs = true,
+};
