@@ -73,9 +73,12 @@ struct halo_method {
     void (*blocking)(const struct halo_exchange *exchange);
     /* Frees it. Collective. */
     void (*destroy)(struct halo_exchange *exchange);
-    /* Whether the MPI library brings each face to its side of the halo; NULL where that doesn't
-       depend on it. Collective over the grid's communicator; the same answer on all ranks. */
+    /* Whether the MPI library brings each face to its side of the halo: by `swap` and `blocking`,
+       and by `start` and `finish`, which may differ (Open MPI 4.1.4). Both NULL where that doesn't
+       depend on the library. Collective over the grid's communicator; the same answer on all
+       ranks. */
     bool (*is_right)(const struct halo_grid *grid, MPI_Comm comm);
+    bool (*is_right_in_parts)(const struct halo_grid *grid, MPI_Comm comm);
 
     bool missing;     /* the MPI library lacks what it calls */
     bool in_window;   /* the array is in a window, maybe in /dev/shm */
