@@ -4,7 +4,7 @@
  * of a node share.
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, with what MPI programs do
- * beside it; see methods.h. Each rank holds a box of a periodic grid and one layer of its
+ * beside it; see swap/methods.h. Each rank holds a box of a periodic grid and one layer of its
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
  * windows here: see common/mpi/coarray.h.
  */
@@ -12,6 +12,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
 #include "common/stats/batch.h"
+#include "halo/kernel.h"
 #include "halo/parameters.h"
 
 #include <stdio.h>
@@ -100,7 +101,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 /* Leaves out a method that calls a function which the MPI library lacks. */
 static void check_missing(struct halo_state *halo, int i)
 {
-    const struct halo_method *const method = &halo_methods[i];
+    const struct halo_method *const method = halo_methods[i];
     halo->parameters.method_chosen[i] = !method->missing;
     if (method->missing)
         bc_output_remark(halo->run->output, "note", "no %s: this MPI library has no such function",
@@ -111,7 +112,7 @@ static void check_missing(struct halo_state *halo, int i)
    node with a neighbour. Collective. */
 static void check_sharing(struct halo_state *halo, int i)
 {
-    const struct halo_method *const method = &halo_methods[i];
+    const struct halo_method *const method = halo_methods[i];
     if (!method->shares_node)
         return;
     const struct halo_neighbourhood n =
@@ -129,7 +130,7 @@ static void check_sharing(struct halo_state *halo, int i)
 /* Says when a method brings faces to the wrong side, which --check alone would show. Collective. */
 static void check_order(struct halo_state *halo, int i)
 {
-    const struct halo_method *const method = &halo_methods[i];
+    const struct halo_method *const method = halo_methods[i];
     if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
         bc_output_remark(halo->run->output, "note",
                          "%s: this MPI library brings faces to the wrong side where both "
@@ -166,7 +167,7 @@ static void list_rows(void *state, struct bc_rows *rows)
     const struct halo_parameters *const p = &((struct halo_state *)state)->parameters;
     for (int i = 0; i < HALO_METHODS; i++)
         for (int j = 0; j < p->box_count && p->method_chosen[i]; j++)
-            bc_rows_add(rows, &(struct key){&halo_methods[i], &p->boxes[j]});
+            bc_rows_add(rows, &(struct key){halo_methods[i], &p->boxes[j]});
 }
 
 static void close_halo(void *state)

@@ -1,5 +1,6 @@
+#include "halo/kernel.h"
+
 #include "common/clock/clock.h"
-#include "halo/methods.h"
 
 double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
                        int64_t repetitions, struct bc_start_window *window)

@@ -19,7 +19,7 @@ const struct halo_parameters halo_default_parameters = {
     .sync = SYNC_BOTH,
 };
 
-static const char *method_name(int i) { return halo_methods[i].name; }
+static const char *method_name(int i) { return halo_methods[i]->name; }
 
 #define AT(member) offsetof(struct halo_parameters, member)
 
@@ -140,7 +140,7 @@ static void choose_methods(struct halo_parameters *p)
 {
     p->packs = p->in_window = false;
     for (int i = 0; i < HALO_METHODS; i++) {
-        const struct halo_method *const method = &halo_methods[i];
+        const struct halo_method *const method = halo_methods[i];
         const bool chosen =
             p->methods.chosen[i] && (method->sync == HALO_SYNC_NONE || p->sync == SYNC_BOTH ||
                                      p->sync == (int)method->sync);

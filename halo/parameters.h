@@ -3,7 +3,7 @@
 #define COMMCOST_HALO_PARAMETERS_H
 
 #include "common/run/options.h"
-#include "halo/methods.h"
+#include "halo/swap/methods.h"
 
 #define HALO_BOXES_MAX 256
 

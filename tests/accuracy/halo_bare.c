@@ -6,7 +6,7 @@
  */
 #include "common/mpi/coarray.h"
 #include "common/stats/batch.h"
-#include "halo/methods.h"
+#include "halo/kernel.h"
 #include "tests/accuracy/bare.h"
 
 #include <stdatomic.h>
@@ -158,10 +158,10 @@ struct round {
 
 static const struct halo_method *method_of(const struct bare_swap *swap)
 {
-    const struct halo_method *method = halo_methods;
-    while (strcmp(method->name, swap->name) != 0)
+    const struct halo_method *const *method = halo_methods;
+    while (strcmp((*method)->name, swap->name) != 0)
         method++;
-    return method;
+    return *method;
 }
 
 static double repeat(void *context, int64_t repetitions)

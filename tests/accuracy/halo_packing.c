@@ -7,7 +7,7 @@
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "halo/methods.h"
+#include "halo/swap/methods.h"
 
 #include <stdio.h>
 

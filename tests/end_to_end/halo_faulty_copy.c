@@ -1,5 +1,5 @@
 /*
- * halo/copy.c with a fault, to be linked with halo in its place: where no MPI call
+ * halo/swap/copy.c with a fault, to be linked with halo in its place: where no MPI call
  * carries a face, does --check see what is wrong with it?
  *
  * FAULT_FACE says which face (0 to 5) has the fault, and FAULT which: "value" (its last value is
@@ -7,7 +7,7 @@
  * where it is packed), "box" (the value of the box next to it is overwritten), "corner" (the halo's
  * corner next to it is). Without them nothing is wrong.
  */
-#include "halo/box.h"
+#include "halo/swap/box.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

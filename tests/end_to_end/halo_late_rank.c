@@ -2,13 +2,13 @@
  * Does a swap wait for those that it must wait for? Each rank in turn is late: its box is not ready
  * and its halo still in use when the other one begins. And rank 1 is slow to read where faces are
  * copied, while rank 0 changes its box as soon as its swap has returned. --check of halo can't see
- * this, since it is a matter of time. To be run on 2 ranks, linked in place of halo/copy.c.
+ * this, since it is a matter of time. To be run on 2 ranks, linked in place of halo/swap/copy.c.
  *
  * A rank has the same value everywhere, so it doesn't matter which face is brought where.
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/benchmark.h"
-#include "halo/methods.h"
+#include "halo/swap/methods.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -105,8 +105,47 @@ static int count_wrong(const struct halo_exchange *x, int swap)
     return wrong;
 }
 
+static void swap_at_once(const struct halo_method *method, const struct halo_exchange *exchange)
+{
+    method->swap(exchange);
+}
+
+static void swap_in_parts(const struct halo_method *method, const struct halo_exchange *exchange)
+{
+    method->start(exchange);
+    method->finish(exchange);
+}
+
+static void swap_tested(const struct halo_method *method, const struct halo_exchange *exchange)
+{
+    MPI_Status statuses[2 * HALO_FACES];
+    int done = 0;
+    method->start(exchange);
+    while (!done)
+        BC_MPI(MPI_Testall(exchange->request_count, exchange->requests, &done, statuses));
+    method->finish(exchange);
+}
+
+static void swap_blocking(const struct halo_method *method, const struct halo_exchange *exchange)
+{
+    method->blocking(exchange);
+}
+
+/* The first way is of all methods, the others of those with a start. */
+static const struct way {
+    const char *name;
+    void (*swap)(const struct halo_method *method, const struct halo_exchange *exchange);
+} ways[] = {
+    {"at once", swap_at_once},
+    {"in parts", swap_in_parts},
+    {"in parts with tests", swap_tested},
+    {"blocking", swap_blocking},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
 /* The wrong values that this rank sees in swaps by one method. */
-static int swap_late(const struct halo_method *method, struct halo_exchange *exchange)
+static int swap_late(const struct halo_method *method, const struct way *way,
+                     struct halo_exchange *exchange)
 {
     int wrong = 0;
     method->create(exchange);
@@ -114,7 +153,7 @@ static int swap_late(const struct halo_method *method, struct halo_exchange *exc
         if (swap % 2 == this_rank)
             be_late();
         fill(exchange, value_of(this_rank, swap));
-        method->swap(exchange);
+        way->swap(method, exchange);
         change_box(exchange);
         wrong += count_wrong(exchange, swap);
     }
@@ -138,17 +177,19 @@ static void swap_by_all_methods(void *state, struct bc_run *run)
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, &comm));
     const struct halo_grid grid = halo_grid_of(dims, this_rank);
     for (int i = 0; i < HALO_METHODS; i++) {
-        const struct halo_method *const method = &halo_methods[i];
-        struct halo_exchange exchange;
+        const struct halo_method *const method = halo_methods[i];
         if (method->shares_node && run->job.nodes > 1)
             continue;
-        halo_exchange_init(&exchange, &box, &grid, comm, run->job.node_comm);
-        int wrong = swap_late(method, &exchange);
-        BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm));
-        if (this_rank == 0)
-            printf("%s, sync %s: %d wrong values\n", method->name, halo_sync_names[method->sync],
-                   wrong);
-        run->failed = run->failed || wrong > 0;
+        for (int w = 0; w < (method->start != NULL ? WAYS : 1); w++) {
+            struct halo_exchange exchange;
+            halo_exchange_init(&exchange, &box, &grid, comm, run->job.node_comm);
+            int wrong = swap_late(method, &ways[w], &exchange);
+            BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm));
+            if (this_rank == 0)
+                printf("%s, sync %s, %s: %d wrong values\n", method->name,
+                       halo_sync_names[method->sync], ways[w].name, wrong);
+            run->failed = run->failed || wrong > 0;
+        }
     }
     BC_MPI(MPI_Comm_free(&comm));
 }

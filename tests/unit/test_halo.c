@@ -3,7 +3,7 @@
  */
 #include "command_line.h"
 
-#include "halo/box.h"
+#include "halo/swap/box.h"
 #include "halo/parameters.h"
 
 #include <stdbool.h>
@@ -409,9 +409,9 @@ static void assert_methods(const char *const *words, const char *expected)
     char found[512] = "";
     for (int i = 0; i < HALO_METHODS; i++)
         if (parameters->method_chosen[i]) {
-            strcat(found, halo_methods[i].name);
+            strcat(found, halo_methods[i]->name);
             strcat(found, " ");
-            strcat(found, halo_sync_names[halo_methods[i].sync]);
+            strcat(found, halo_sync_names[halo_methods[i]->sync]);
             strcat(found, ";");
         }
     assert_string_equal(found, expected);

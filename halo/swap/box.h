@@ -8,8 +8,8 @@
  * contiguous, as in C. Face 2 d is the lower one of direction d and face 2 d + 1 the upper one,
  * which is the order in which MPI numbers the neighbours in a Cartesian communicator.
  */
-#ifndef COMMCOST_HALO_BOX_H
-#define COMMCOST_HALO_BOX_H
+#ifndef COMMCOST_HALO_SWAP_BOX_H
+#define COMMCOST_HALO_SWAP_BOX_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,17 +1,16 @@
 /*
- * The ways to swap halos: a row in a table each, with a function that does one swap and those that
- * make and free what it needs.
+ * The ways to swap halos: a row in a table each, with functions that do one swap, at once or in two
+ * parts, and those that make and free what it needs.
  *
  * put, get: on coarrays, with a synchronisation before and after, as in the specification: the EPCC
  * Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark Suite for Fortran
  * Coarrays", Applications, Tools and Techniques on the Road to Exascale Computing, IOS Press,
  * 2012). The others are what MPI programs choose between.
  */
-#ifndef COMMCOST_HALO_METHODS_H
-#define COMMCOST_HALO_METHODS_H
+#ifndef COMMCOST_HALO_SWAP_METHODS_H
+#define COMMCOST_HALO_SWAP_METHODS_H
 
-#include "common/clock/shared/start_window.h"
-#include "halo/box.h"
+#include "halo/swap/box.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -29,6 +28,8 @@ struct halo_exchange {
     /* The method's: made by its create. */
     double *values; /* the array, halo included */
     void *own;
+    MPI_Request *requests; /* of a swap between start and finish; NULL without these */
+    int request_count;     /* 0 without them */
 };
 
 /* All but the method's part. Local; the communicators stay the caller's. */
@@ -56,13 +57,28 @@ struct halo_method {
     /* Makes the array, all zeros, and what the swap needs. Collective over `comm`. */
     void (*create)(struct halo_exchange *exchange);
     /* Sends the box's layers and receives the halo's, all six. When it returns the halo is complete
-       and the box may be written. Collective, without being a barrier. The timed kernel. */
+       and the box may be written. Collective, without being a barrier. The timed kernel of halo. */
     void (*swap)(const struct halo_exchange *exchange);
+    /* The same swap in two parts, with time for work in between; both NULL for put, get and shared
+       window. `start` posts it; until `finish` has returned the box must not be written and the
+       halo must not be accessed, and no other swap on the communicator may be started. In between
+       the caller may test the exchange's requests, all together or any of them, as often as it
+       likes. Each start needs its finish, also when tests have completed all requests: packed faces
+       are unpacked there. Collective, without being barriers. */
+    void (*start)(const struct halo_exchange *exchange);
+    void (*finish)(const struct halo_exchange *exchange);
+    /* The same swap by blocking calls: one MPI_Neighbor_alltoallw in that method, six MPI_Sendrecv
+       in the other methods with a start, each of which sends one face and receives the opposite
+       side of the halo. NULL where `start` is. Collective, without being a barrier. */
+    void (*blocking)(const struct halo_exchange *exchange);
     /* Frees it. Collective. */
     void (*destroy)(struct halo_exchange *exchange);
-    /* Whether the MPI library brings each face to its side of the halo; NULL where that doesn't
-       depend on it. Collective over the grid's communicator; the same answer on all ranks. */
+    /* Whether the MPI library brings each face to its side of the halo: by `swap` and `blocking`,
+       and by `start` and `finish`, which may differ (Open MPI 4.1.4). Both NULL where that doesn't
+       depend on the library. Collective over the grid's communicator; the same answer on all
+       ranks. */
     bool (*is_right)(const struct halo_grid *grid, MPI_Comm comm);
+    bool (*is_right_in_parts)(const struct halo_grid *grid, MPI_Comm comm);
 
     bool missing;     /* the MPI library lacks what it calls */
     bool in_window;   /* the array is in a window, maybe in /dev/shm */
@@ -71,12 +87,7 @@ struct halo_method {
 };
 
 enum { HALO_METHODS = 9 };
-extern const struct halo_method halo_methods[HALO_METHODS];
-
-/* The timed loop (kernel.c): swaps halos `repetitions` times; returns the time in ns, quantity 0 of
-   bc_start_window_time. `window` is NULL without --start=window. Collective. */
-double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
-                       int64_t repetitions, struct bc_start_window *window);
+extern const struct halo_method *const halo_methods[HALO_METHODS];
 
 /* The data of --check (check.c): fills the array for a swap, counted from 0, with values that tell
    where in the whole grid they belong, and in which swap; and, after it, says whether the six faces

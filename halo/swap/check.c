@@ -1,4 +1,4 @@
-#include "halo/methods.h"
+#include "halo/swap/methods.h"
 
 #define UNTOUCHED (-1.0)
 

@@ -1,4 +1,4 @@
-#include "halo/box.h"
+#include "halo/swap/box.h"
 
 #include <string.h>
 

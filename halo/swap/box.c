@@ -1,4 +1,4 @@
-#include "halo/box.h"
+#include "halo/swap/box.h"
 
 #include "common/mpi/grid.h"
 #include "common/mpi/large_count.h"

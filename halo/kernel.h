@@ -1,0 +1,13 @@
+/* The timed loop. */
+#ifndef COMMCOST_HALO_KERNEL_H
+#define COMMCOST_HALO_KERNEL_H
+
+#include "common/clock/shared/start_window.h"
+#include "halo/swap/methods.h"
+
+/* Swaps halos `repetitions` times; returns the time in ns, quantity 0 of bc_start_window_time.
+   `window` is NULL without --start=window. Collective. */
+double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
+                       int64_t repetitions, struct bc_start_window *window);
+
+#endif
