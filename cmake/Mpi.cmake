@@ -92,3 +92,19 @@ function(commcost_mpi_settings target)
     target_link_options(${target} INTERFACE -shared)
   endif()
 endfunction()
+
+# Partitioned communication (MPI-4).
+set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+set(CMAKE_REQUIRED_FLAGS -Werror=implicit-function-declaration)
+check_c_source_compiles("
+#include <mpi.h>
+int main(void) { (void)MPI_Psend_init; (void)MPI_Precv_init; (void)MPI_Pready; return 0; }" COMMCOST_PARTITIONED_COMPILES)
+unset(CMAKE_REQUIRED_FLAGS)
+unset(CMAKE_REQUIRED_INCLUDES)
+set(COMMCOST_PARTITIONED ${COMMCOST_PARTITIONED_COMPILES})
+if(COMMCOST_MPI_IS_SMPI)
+  set(COMMCOST_PARTITIONED OFF)
+endif()
+if(NOT COMMCOST_PARTITIONED)
+  message(STATUS "Partitioned communication: not in this MPI library: no overlap_partitioned")
+endif()

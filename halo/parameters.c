@@ -1,16 +1,10 @@
 #include "halo/parameters.h"
 
-#include "common/mpi/large_count.h"
-#include "common/run/parse.h"
-
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
 enum { SYNC_BOTH = HALO_SYNC_NONE };
-
-/* The characters of an erroneous element that are shown, and more than any right one has. */
-#define ELEMENT_MAX 80
 
 const struct halo_parameters halo_default_parameters = {
     .dims_text = "0x0x0",
@@ -36,36 +30,14 @@ const struct bc_option halo_options[HALO_OPTIONS] = {
              "each other"},
 };
 
-/* Reads "AxBxC" of `length` characters; returns the count of numbers, or 0 if it is not that. */
-static int read_extents(const char *text, size_t length, int64_t values[HALO_DIRECTIONS])
-{
-    char element[ELEMENT_MAX + 1];
-    if (length > ELEMENT_MAX)
-        return 0;
-    memcpy(element, text, length);
-    element[length] = '\0';
-    char *number = element;
-    for (int d = 0; d < HALO_DIRECTIONS; d++) {
-        char *const end = strchr(number, 'x');
-        if (end != NULL)
-            *end = '\0';
-        if (!bc_parse_size(number, &values[d]))
-            return 0;
-        if (end == NULL)
-            return d + 1;
-        number = end + 1;
-    }
-    return 0;
-}
-
 static bool complete_dims(struct halo_parameters *p, struct bc_error *error)
 {
     int64_t dims[HALO_DIRECTIONS];
-    if (read_extents(p->dims_text, strlen(p->dims_text), dims) != HALO_DIRECTIONS)
+    if (halo_read_extents(p->dims_text, strlen(p->dims_text), dims) != HALO_DIRECTIONS)
         return bc_error_set(error,
                             "--dims: '%.*s' is no grid: use AxBxC, such as 2x2x1, or 0 for "
                             "MPI_Dims_create's choice",
-                            ELEMENT_MAX, p->dims_text);
+                            HALO_ELEMENT_MAX, p->dims_text);
     for (int d = 0; d < HALO_DIRECTIONS; d++)
         p->dims[d] = dims[d] > INT_MAX ? INT_MAX : (int)dims[d];
     return true;
@@ -86,37 +58,7 @@ bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
     return bc_error_set(error,
                         "--dims: %.*s does not make a grid of %d processes: use numbers whose "
                         "product is %d, or 0 for MPI_Dims_create's choice",
-                        ELEMENT_MAX, parameters->dims_text, ranks, ranks);
-}
-
-static bool complete_boxes(struct halo_parameters *p, struct bc_error *error)
-{
-    p->box_count = 0;
-    for (const char *element = p->local_text;; element++) {
-        const size_t length = strcspn(element, ",");
-        const int shown = length < ELEMENT_MAX ? (int)length : ELEMENT_MAX;
-        struct halo_box box = {.extent = {0}};
-        const int numbers = read_extents(element, length, box.extent);
-        if (numbers == 1)
-            box.extent[1] = box.extent[2] = box.extent[0];
-        if (numbers != 1 && numbers != HALO_DIRECTIONS)
-            return bc_error_set(error,
-                                "--local: '%.*s' is no box: use A or AxBxC, such as 100 or "
-                                "100x20x30",
-                                shown, element);
-        if (!halo_is_possible(&box))
-            return bc_error_set(error,
-                                "--local: %.*s can't be swapped: use extents of at least 1 and of "
-                                "at most %.0f values together with the halo",
-                                shown, element, BC_ELEMENTS_MAX);
-        if (p->box_count == HALO_BOXES_MAX)
-            return bc_error_set(error, "--local: more than %d boxes: use fewer at a time",
-                                HALO_BOXES_MAX);
-        p->boxes[p->box_count++] = box;
-        element += length;
-        if (*element == '\0')
-            return true;
-    }
+                        HALO_ELEMENT_MAX, parameters->dims_text, ranks, ranks);
 }
 
 void halo_parameters_shorten(struct halo_parameters *p, double bytes)
@@ -153,5 +95,7 @@ static void choose_methods(struct halo_parameters *p)
 bool halo_parameters_complete(void *state, struct bc_error *error)
 {
     choose_methods(state);
-    return complete_dims(state, error) && complete_boxes(state, error);
+    struct halo_parameters *const p = state;
+    return complete_dims(p, error) &&
+           halo_read_boxes(p->local_text, p->boxes, &p->box_count, error);
 }

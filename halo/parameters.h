@@ -3,9 +3,8 @@
 #define COMMCOST_HALO_PARAMETERS_H
 
 #include "common/run/options.h"
+#include "halo/swap/box_list.h"
 #include "halo/swap/methods.h"
-
-#define HALO_BOXES_MAX 256
 
 /* Each box larger than the one before it. */
 #define HALO_DEFAULT_LOCAL "10,50,100,150"

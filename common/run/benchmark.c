@@ -34,6 +34,7 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
     };
     /* The benchmark's own options come first in --help and metadata. */
     const struct bc_option_table tables[] = {
+        {benchmark->own_options.rows, benchmark->own_options.count, run->state},
         {benchmark->options.rows, benchmark->options.count, run->state},
         bc_settings_table(&run->settings, benchmark->may_start_together),
     };
@@ -41,7 +42,7 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
         return false;
     if (benchmark->options.defaults != NULL)
         memcpy(run->state, benchmark->options.defaults, benchmark->options.defaults_bytes);
-    if (!bc_options_create(&run->options, tables, 2)) {
+    if (!bc_options_create(&run->options, tables, 3)) {
         bc_run_release(run);
         return false;
     }

@@ -25,6 +25,12 @@ struct bc_benchmark {
         const void *defaults;  /* what the state begins with, the options' values; NULL: zeros */
         size_t defaults_bytes; /* of that; the rest of the state begins with zeros */
     } options;
+    /* Further rows for the same state: what a program has beside the options that it shares with
+       others. */
+    struct {
+        const struct bc_option *rows;
+        size_t count;
+    } own_options;
     struct bc_table table;   /* the columns; they point into a result of `conclude` */
     double budget_s;         /* a run with defaults ends within this, start-up included, unless the
                                 min samples of all rows take longer */

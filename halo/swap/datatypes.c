@@ -127,6 +127,7 @@ static void swap_persistent(const struct halo_exchange *x)
 
 const struct halo_method halo_method_persistent = {
     .name = "persistent",
+    .persistent = true,
     .sync = HALO_SYNC_NONE,
     .create = create_persistent,
     .swap = swap_persistent,

@@ -81,6 +81,7 @@ struct halo_method {
     bool (*is_right_in_parts)(const struct halo_grid *grid, MPI_Comm comm);
 
     bool missing;     /* the MPI library lacks what it calls */
+    bool persistent;  /* its requests are made by `create` and started by each swap */
     bool in_window;   /* the array is in a window, maybe in /dev/shm */
     bool shares_node; /* only for neighbours that share a node */
     bool packs;       /* faces, or those of other nodes, go through buffers */

@@ -121,9 +121,13 @@ static double time_work(const struct overlap_round *round, int quantity, uint64_
 static void serve_operation(const struct overlap_round *round, int quantity)
 {
     struct overlap_operation *const operation = round->operation;
+    const struct overlap_kind *const kind = operation->kind;
+    overlap_call_fn *const serve = quantity == OVERLAP_BLOCKING && kind->serve_blocking != NULL
+                                       ? kind->serve_blocking
+                                       : kind->serve;
     release(round);
     const int64_t start_ns = bc_now_ns();
-    operation->kind->serve(operation);
+    serve(operation);
     (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 

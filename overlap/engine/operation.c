@@ -54,6 +54,8 @@ bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form)
 
 static void make_requests(struct overlap_operation *operation)
 {
+    if (operation->borrows_requests)
+        return;
     const int most = operation->kind->requests > 0 ? operation->kind->requests : 1;
     operation->requests =
         bc_allocate((size_t)most, sizeof *operation->requests, "no memory for %d requests", most);
@@ -83,6 +85,8 @@ static void choose_calls(struct overlap_operation *operation)
 
 static void free_requests(struct overlap_operation *operation)
 {
+    if (operation->borrows_requests)
+        return;
     for (int i = 0; i < operation->request_count; i++)
         if (operation->requests[i] != MPI_REQUEST_NULL)
             BC_MPI(MPI_Request_free(&operation->requests[i]));
@@ -112,6 +116,8 @@ static void make_buffers(struct overlap_operation *operation)
 
 void overlap_operation_poison(struct overlap_operation *operation)
 {
+    if (operation->kind->prepare != NULL)
+        operation->kind->prepare(operation);
     if (operation->receive == NULL)
         return;
     const int64_t count = operation->kind->receive.elements(&operation->shape);
@@ -119,12 +125,14 @@ void overlap_operation_poison(struct overlap_operation *operation)
         operation->receive[i] = -1.0;
 }
 
-bool overlap_operation_verify(const struct overlap_operation *operation)
+bool overlap_operation_verify(struct overlap_operation *operation)
 {
     const struct overlap_kind *const kind = operation->kind;
     bc_harness_barrier(operation->comm);
     if (kind->settle != NULL)
         kind->settle(operation);
+    if (kind->is_right != NULL)
+        return kind->is_right(operation);
     if (operation->receive == NULL)
         return true;
     const int64_t count = kind->receive.elements(&operation->shape);

@@ -72,7 +72,7 @@ struct overlap_buffer {
 /* What an operation is. */
 struct overlap_kind {
     const char *name; /* "iallreduce" */
-    bool no_elements; /* it has no count argument */
+    bool no_elements; /* it has no count argument, or sizes of another kind */
     bool on_grid;     /* it needs the periodic 3D grid of neighbours */
     enum overlap_layout layout;
     /* How MPI_Get_library_version's text begins in libraries where it fails with blocks beyond
@@ -83,6 +83,7 @@ struct overlap_kind {
 
     struct overlap_functions functions; /* with ints; `start` is never NULL */
     struct overlap_functions large;     /* with large counts, where it needs them: overlap_layout */
+    bool variants_have_forms;           /* its variants know their form by themselves */
     const char *persistent_function;    /* "MPI_Allreduce_init"; NULL: there is no such form */
     int requests;                       /* at most; 0: one */
     /* NULL: MPI_Test or MPI_Testall, and MPI_Wait or MPI_Waitall, of the requests. */
@@ -94,6 +95,7 @@ struct overlap_kind {
     /* What a rank does that doesn't work (see struct overlap_operation), for one operation, in any
        form. NULL: all ranks work. */
     overlap_call_fn *serve;
+    overlap_call_fn *serve_blocking; /* ... for the blocking sister; NULL: the same */
 
     /* Says who does what: may set comm, shape.rank, works and partner. Before buffers are made.
        Collective. NULL: MPI_COMM_WORLD, or the grid, and all ranks work. */
@@ -102,6 +104,10 @@ struct overlap_kind {
        both. NULL: nothing. */
     void (*create)(struct overlap_operation *operation);
     void (*destroy)(struct overlap_operation *operation);
+    /* Instead of the buffers above: fills what is sent with new data, and what is received with
+       other data; and says whether the right data has arrived. Local. NULL: buffers are used. */
+    void (*prepare)(struct overlap_operation *operation);
+    bool (*is_right)(struct overlap_operation *operation);
     /* Called before received data is looked at, when all ranks are done with the operation. Local.
        NULL: nothing. */
     void (*settle)(const struct overlap_operation *operation);
@@ -145,8 +151,9 @@ struct overlap_operation {
     const struct overlap_kind *kind;
     const struct bc_job *job;
     struct overlap_shape shape;
-    int64_t variant; /* of a kind that has several: which one */
-    MPI_Comm comm;   /* of all ranks: MPI_COMM_WORLD, the grid, or the order of nodes */
+    const void *variant; /* of a kind that has several: which one */
+    int64_t parts;       /* into which the work is cut; 0: as the calls of MPI_Test say */
+    MPI_Comm comm;       /* of all ranks: MPI_COMM_WORLD, the grid, or the order of nodes */
     bool works;  /* this rank has work to do meanwhile, and its times count; else it only does its
                     part of the operation for a rank that does */
     int partner; /* of messages: a rank of comm, or MPI_PROC_NULL */
@@ -157,7 +164,8 @@ struct overlap_operation {
     MPI_Request *requests;           /* what `start` posts; null where complete, but for persistent
                                         ones, which stay */
     int request_count;
-    MPI_Status *statuses; /* MPI_STATUSES_IGNORE, which gcc takes for an array of none */
+    bool borrows_requests; /* `create` has set them, and `destroy` frees them */
+    MPI_Status *statuses;  /* MPI_STATUSES_IGNORE, which gcc takes for an array of none */
     enum overlap_form form;
     int complete; /* what MPI_Test said in `between`; the caller clears it before each start */
 
@@ -198,7 +206,7 @@ struct overlap_choice {
     enum overlap_form form;
     int root;
     int64_t elements;
-    int64_t variant;
+    const void *variant; /* as the kind's functions know it; NULL: there is one only */
 };
 
 /* Allocates and fills the buffers, and makes the requests of the form persistent. The form must be
@@ -210,7 +218,7 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
 void overlap_operation_poison(struct overlap_operation *operation);
 
 /* Waits for all ranks; true if the receive buffer holds what it must. Collective. */
-bool overlap_operation_verify(const struct overlap_operation *operation);
+bool overlap_operation_verify(struct overlap_operation *operation);
 
 /* Collective. */
 void overlap_operation_destroy(struct overlap_operation *operation);

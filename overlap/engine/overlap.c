@@ -1,6 +1,7 @@
 #include "overlap/engine/overlap.h"
 
 #include "common/mpi/harness.h"
+#include "overlap/engine/columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,49 +16,12 @@
    something slowed the search down. */
 #define CUTOFF_SHARE 0.5
 
-/* A time of struct overlap_gain with its interval; a gain may be below 0. */
-#define GAIN_COLUMNS(name, role, member)                                                           \
-    BC_COLUMN_AS(BC_CELL_US, name "_us", role, 3, overlap_result, gain.member.value),              \
-        BC_COLUMN_AS(BC_CELL_US, name "_lo_us", BC_INFO, 3, overlap_result,                        \
-                     gain.member.interval.lo),                                                     \
-        BC_COLUMN_AS(BC_CELL_US, name "_hi_us", BC_INFO, 3, overlap_result,                        \
-                     gain.member.interval.hi)
-
-#define COLUMNS(elements_role, size_role, reference_role)                                          \
-    {                                                                                              \
-        BC_COLUMN("collective", BC_KEY, 0, overlap_result, collective),                            \
-            BC_COLUMN("model", BC_KEY, 0, overlap_result, model),                                  \
-            BC_COLUMN("form", BC_KEY, 0, overlap_result, form),                                    \
-            BC_COLUMN("test_calls", BC_KEY, 0, overlap_result, test_calls),                        \
-            BC_COLUMN("elements", elements_role, 0, overlap_result, elements),                     \
-            BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", size_role, 1, overlap_result, size_bytes),  \
-            BC_COLUMN_AS(BC_CELL_TIME, "ref_us", reference_role, 3, overlap_result,                \
-                         reference.value),                                                         \
-            BC_COLUMN_AS(BC_CELL_US, "ref_sd_us", BC_INFO, 3, overlap_result, reference_sd_ns),    \
-            BC_COLUMN_AS(BC_CELL_TIME, "work_us", BC_INFO, 3, overlap_result, work.value),         \
-            BC_COLUMN_AS(BC_CELL_TIME, "total_us", BC_INFO, 3, overlap_result, total.value),       \
-            BC_COLUMN("overlap_pct", BC_MORE, 2, overlap_result, overlap_pct),                     \
-            BC_COLUMN("overlap_lo_pct", BC_INFO, 2, overlap_result, overlap_lo_pct),               \
-            BC_COLUMN("overlap_hi_pct", BC_INFO, 2, overlap_result, overlap_hi_pct),               \
-            GAIN_COLUMNS("blocking", reference_role, blocking),                                    \
-            GAIN_COLUMNS("exposed", reference_role, exposed), GAIN_COLUMNS("gain", BC_INFO, gain), \
-            BC_COLUMN("gain_pct", BC_INFO, 2, overlap_result, gain.gain_pct.value),                \
-            BC_COLUMN("gain_lo_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.lo),       \
-            BC_COLUMN("gain_hi_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.hi),       \
-            BC_COLUMN("verdict", BC_INFO, 0, overlap_result, verdict),                             \
-            BC_COLUMN("best_test_calls", BC_INFO, 0, overlap_result, best_test_calls),             \
-            BC_TIME_RANGE_COLUMNS("ref", 3, overlap_result, reference),                            \
-            BC_TIME_RANGE_COLUMNS("work", 3, overlap_result, work),                                \
-            BC_TIME_RANGE_COLUMNS("total", 3, overlap_result, total),                              \
-            BC_OUTCOME_COLUMNS(overlap_result, outcome),                                           \
-    }
-
 /* Of the data-driven model, where the sizes are the same in every launch. */
-static const struct bc_column data_driven_columns[] = COLUMNS(BC_KEY, BC_KEY, BC_LESS);
+static const struct bc_column data_driven_columns[] = OVERLAP_COLUMNS(BC_KEY, BC_KEY, BC_LESS, );
 
 /* Of the time-driven model: a launch finds the size that takes the cutoff time, so that is a
    result, and the time of one size can't be compared with another's. */
-static const struct bc_column time_driven_columns[] = COLUMNS(BC_MORE, BC_INFO, BC_INFO);
+static const struct bc_column time_driven_columns[] = OVERLAP_COLUMNS(BC_MORE, BC_INFO, BC_INFO, );
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
@@ -116,7 +80,8 @@ static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
 static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
 {
     struct overlap_parameters *const p = &overlap->parameters;
-    if (p->form == OVERLAP_NONBLOCKING || overlap_has_form(p->kind, OVERLAP_PERSISTENT))
+    if (p->form == OVERLAP_NONBLOCKING || p->kind->variants_have_forms ||
+        overlap_has_form(p->kind, OVERLAP_PERSISTENT))
         return true;
     if (p->form == OVERLAP_FORMS) {
         p->form = OVERLAP_NONBLOCKING;
@@ -162,15 +127,14 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
     return fit_form(overlap, error) && fit_sizes(overlap, run, error);
 }
 
-/* The time of a few operations of the smallest size, the longest of all ranks. Collective. */
-static double smallest_reference_ns(const struct overlap_parameters *p, const struct bc_run *run)
+/* The time of the quickest of a few operations, the longest of all ranks. Collective. */
+static double first_reference_ns(const struct overlap_parameters *p, const struct bc_run *run,
+                                 const struct overlap_choice *choice)
 {
     enum { OPERATIONS = 5 };
     struct overlap_operation operation;
     double own_ns = INFINITY, max_ns;
-    const struct overlap_choice choice = {.root = (int)p->root,
-                                          .elements = p->kind->no_elements ? 0 : p->min_elements};
-    overlap_operation_create(&operation, p->kind, &run->job, &choice);
+    overlap_operation_create(&operation, p->kind, &run->job, choice);
     for (int i = 0; i < OPERATIONS; i++) {
         bc_harness_barrier(operation.comm);
         const int64_t start_ns = bc_now_ns();
@@ -187,10 +151,9 @@ static double smallest_reference_ns(const struct overlap_parameters *p, const st
     return max_ns;
 }
 
-/* Whether the work can be cut into as many parts as the calls of MPI_Test ask for. */
-bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
+bool overlap_probe_choice(struct overlap_state *overlap, struct bc_run *run,
+                          const struct overlap_choice *choice, bool chosen, struct bc_error *error)
 {
-    struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
     int64_t max_calls = 0;
     for (int i = 0; i < p->test_calls_count; i++)
@@ -198,13 +161,11 @@ bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
             max_calls = p->test_calls[i];
     if (max_calls == 0)
         return true;
-    const double reference_ns = smallest_reference_ns(p, run);
+    const double reference_ns = first_reference_ns(p, run, choice);
     const struct bc_work_rate rate = bc_work_calibrate();
     const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
     if ((uint64_t)max_calls < units)
         return true;
-    const bool chosen =
-        p->kind->no_elements || !p->data_driven || bc_option_given(&run->options, "min-num-elts");
     overlap->cuts_too_fine = !chosen;
     return !chosen ? true
                    : bc_error_set(error,
@@ -212,6 +173,17 @@ bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
                                   "cut into %lld parts: use at most %lld, or larger sizes",
                                   reference_ns * 1e-3, (long long)max_calls + 1,
                                   units > 0 ? (long long)units - 1 : 0LL);
+}
+
+bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
+{
+    struct overlap_state *const overlap = state;
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const struct overlap_choice choice = {.root = (int)p->root,
+                                          .elements = p->kind->no_elements ? 0 : p->min_elements};
+    const bool chosen =
+        p->kind->no_elements || !p->data_driven || bc_option_given(&run->options, "min-num-elts");
+    return overlap_probe_choice(overlap, run, &choice, chosen, error);
 }
 
 /* ---- what the rows share --------------------------------------------------------------------- */
@@ -271,11 +243,13 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
 }
 
 /* The operation's time at a size, from a few until end_s, the same on every rank. Collective. */
-static double quick_reference_ns(struct overlap_state *overlap, int64_t elements, double end_s)
+static double quick_reference_ns(struct overlap_state *overlap, int64_t elements,
+                                 const void *variant, double end_s)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_operation operation;
-    const struct overlap_choice choice = {.root = (int)p->root, .elements = elements};
+    const struct overlap_choice choice = {
+        .root = (int)p->root, .elements = elements, .variant = variant};
     overlap_operation_create(&operation, p->kind, &overlap->run->job, &choice);
     const double reference_ns =
         overlap_quick_reference_ns(overlap, &operation, end_s - bc_elapsed_s());
@@ -288,14 +262,14 @@ static double quick_reference_ns(struct overlap_state *overlap, int64_t elements
 
 /* Grows the size until the operation takes the cutoff time, twice if there is time: something may
    slow a small operation down for a moment. Collective; the same on every rank. */
-static struct overlap_key find_size(struct overlap_state *overlap)
+static struct overlap_key find_size(struct overlap_state *overlap, const void *variant)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const double cutoff_ns = p->cutoff_ms * 1e6;
     const double end_s = bc_elapsed_s() + GROWTH_S;
     int64_t elements = p->min_elements;
     for (bool again = false;;) {
-        const bool takes_it = quick_reference_ns(overlap, elements, end_s) >= cutoff_ns;
+        const bool takes_it = quick_reference_ns(overlap, elements, variant, end_s) >= cutoff_ns;
         int late = bc_elapsed_s() >= end_s;
         if (late && !takes_it)
             bc_output_remark(overlap->run->output, "note",
@@ -314,35 +288,49 @@ static struct overlap_key find_size(struct overlap_state *overlap)
     }
 }
 
-/* The rows of a size. */
-static void add_rows(const struct overlap_parameters *p, struct overlap_key *key,
-                     struct bc_rows *rows)
+/* Where a variant says its form by itself, each has one row. */
+static bool is_wanted(const struct overlap_parameters *p, int form)
 {
-    for (int form = 0; form < OVERLAP_FORMS; form++)
-        for (int i = 0; i < p->test_calls_count; i++) {
-            if (p->form != OVERLAP_FORMS && p->form != form)
-                continue;
-            key->form = (enum overlap_form)form;
-            key->test_calls = p->test_calls[i];
-            bc_rows_add(rows, key);
-        }
+    if (p->kind->variants_have_forms)
+        return form == OVERLAP_NONBLOCKING;
+    return p->form == OVERLAP_FORMS || p->form == form;
+}
+
+/* Adds the rows of a size. */
+static void add_rows(const struct overlap_parameters *p, struct overlap_key key, size_t count,
+                     const char *variants, size_t bytes, struct bc_rows *rows)
+{
+    for (size_t variant = 0; variant < count; variant++)
+        for (int form = 0; form < OVERLAP_FORMS; form++)
+            for (int i = 0; i < p->test_calls_count; i++) {
+                if (!is_wanted(p, form))
+                    continue;
+                key.form = (enum overlap_form)form;
+                key.test_calls = p->test_calls[i];
+                key.variant = variants != NULL ? variants + variant * bytes : NULL;
+                bc_rows_add(rows, &key);
+            }
+}
+
+void overlap_list_rows_of(struct overlap_state *overlap, size_t count, const void *variants,
+                          size_t bytes, struct bc_rows *rows)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    struct overlap_key key = {.elements = 0, .status = BC_OK};
+    if (p->kind->no_elements) {
+        add_rows(p, key, count, variants, bytes, rows);
+    } else if (p->data_driven) {
+        for (key.elements = p->min_elements; key.elements > 0;
+             key.elements = next_elements(p, key.elements))
+            add_rows(p, key, count, variants, bytes, rows);
+    } else {
+        add_rows(p, find_size(overlap, variants), count, variants, bytes, rows);
+    }
 }
 
 void overlap_list_rows(void *state, struct bc_rows *rows)
 {
-    struct overlap_state *const overlap = state;
-    const struct overlap_parameters *const p = &overlap->parameters;
-    struct overlap_key key = {.elements = 0, .status = BC_OK};
-    if (p->kind->no_elements) {
-        add_rows(p, &key, rows);
-    } else if (p->data_driven) {
-        for (key.elements = p->min_elements; key.elements > 0;
-             key.elements = next_elements(p, key.elements))
-            add_rows(p, &key, rows);
-    } else {
-        key = find_size(overlap);
-        add_rows(p, &key, rows);
-    }
+    overlap_list_rows_of(state, 1, NULL, 0, rows);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */

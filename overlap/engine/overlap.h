@@ -17,8 +17,8 @@
 /* Of a row. */
 struct overlap_key {
     int64_t elements;
-    int64_t test_calls; /* or OVERLAP_AUTO */
-    int64_t variant;    /* of a kind that has several */
+    int64_t test_calls;  /* or OVERLAP_AUTO */
+    const void *variant; /* of a kind that has several; stays as long as the run */
     enum overlap_form form;
     enum bc_status status; /* BC_MAX_SIZE: not even this size takes the cutoff time; else BC_OK */
 };
@@ -33,6 +33,19 @@ void overlap_visit(void *state, const void *row_key, double seconds, void *memor
 bool overlap_is_precise(const void *state, const void *key, const void *row);
 void overlap_conclude(void *state, const void *row_key, void *memory, void *filled);
 void overlap_close(void *state);
+
+/* For programs with rows of their own. */
+
+/* Checks that the work under the first operation, the quickest one, can be cut into as many parts
+   as the calls of MPI_Test ask for. Where it can't: if its size was chosen by the user (on rank 0)
+   as `probe` does; else a note will say so. Collective. */
+bool overlap_probe_choice(struct overlap_state *overlap, struct bc_run *run,
+                          const struct overlap_choice *choice, bool chosen, struct bc_error *error);
+
+/* Lists the rows of all sizes, of each of `count` variants, which are an array of elements of
+   `bytes` bytes. The time-driven model looks for the size of the first variant. Collective. */
+void overlap_list_rows_of(struct overlap_state *overlap, size_t count, const void *variants,
+                          size_t bytes, struct bc_rows *rows);
 
 /*
  * The program of a collective: its name, "iallreduce" without quotes; the non-blocking function and
@@ -87,6 +100,8 @@ void overlap_close(void *state);
 #define OVERLAP_IF_LARGE(...)
 #endif
 
+/* The program of any other operation whose rows are sizes; FUNCTION is a text, and members of
+   struct overlap_kind follow. */
 #define OVERLAP_BENCHMARK(its_name, function, ...)                                                 \
     const struct bc_benchmark overlap_##its_name = {                                               \
         .name = "overlap_" #its_name,                                                              \
@@ -98,21 +113,22 @@ void overlap_close(void *state);
                         OVERLAP_DEFAULTS,                                                          \
                         .kind = &(const struct overlap_kind){.name = #its_name, __VA_ARGS__}},     \
                     sizeof(struct overlap_parameters)},                                            \
-        .budget_s = 15.0, /* start-up and the search for a size included */                        \
-        .may_start_together = true,                                                                \
-        .complete = overlap_parameters_complete,                                                   \
+        OVERLAP_PROGRAM,                                                                           \
         .bytes = {sizeof(struct overlap_state), sizeof(struct overlap_key),                        \
                   sizeof(struct overlap_result), sizeof(struct overlap_row)},                      \
-        .first_share = 0.4,                                                                        \
+        .complete = overlap_parameters_complete,                                                   \
         .fit = overlap_fit,                                                                        \
         .probe = overlap_probe,                                                                    \
         .choose_table = overlap_choose_table,                                                      \
-        .open = overlap_open,                                                                      \
         .rows = overlap_list_rows,                                                                 \
-        .visit = overlap_visit,                                                                    \
-        .is_precise = overlap_is_precise,                                                          \
         .conclude = overlap_conclude,                                                              \
-        .close = overlap_close,                                                                    \
     }
+
+/* What programs of the suite have in common: all of them, and those whose rows are sizes. */
+#define OVERLAP_PROGRAM_BASE                                                                       \
+    .budget_s = 15.0, /* start-up and the search for a size included */                            \
+        .may_start_together = true, .first_share = 0.4, .is_precise = overlap_is_precise,          \
+    .close = overlap_close
+#define OVERLAP_PROGRAM OVERLAP_PROGRAM_BASE, .open = overlap_open, .visit = overlap_visit
 
 #endif

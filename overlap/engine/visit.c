@@ -111,6 +111,12 @@ void overlap_choose_plenty(struct overlap_visit *visit)
  */
 #define TEST_CALLS_SHARE 0.4
 
+static int64_t parts_of(const struct overlap_visit *visit)
+{
+    const int64_t own = visit->round.operation->parts;
+    return own > 0 ? own : visit->row->test_calls + 1;
+}
+
 /* What the first visit finds, and later ones use. Under the mean each visit is a first one.
    Collective. */
 static void find_work(struct overlap_visit *visit, int64_t test_calls, double seconds)
@@ -124,7 +130,7 @@ static void find_work(struct overlap_visit *visit, int64_t test_calls, double se
     } else if (test_calls != OVERLAP_AUTO) {
         visit->row->test_calls = test_calls;
     }
-    visit->round.parts = visit->row->test_calls + 1;
+    visit->round.parts = parts_of(visit);
     overlap_find_knee(visit, left_s);
 }
 
@@ -143,12 +149,12 @@ void overlap_visit_operation(struct overlap_state *overlap, struct overlap_opera
                   .window = run->window,
                   .check = run->settings.check,
                   .clock_ns = run->own_clock.read_ns,
-                  .parts = row->test_calls + 1,
                   .blocking = operation->blocking != NULL && !overlap->parameters.no_blocking,
                   .own = &visit.own,
                   .own_plenty = &visit.own_plenty},
     };
     row->has_blocking = visit.round.blocking;
+    visit.round.parts = parts_of(&visit);
     if (run->visit == 0 || !visit.robust)
         find_work(&visit, test_calls, seconds);
     overlap_measure_answer(&visit);

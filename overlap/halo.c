@@ -1,0 +1,289 @@
+/*
+ * A 3D halo swap, six faces of a box with the neighbours in the periodic grid of processes, by the
+ * methods of halo/swap that can be left alone for a while: messages of datatypes or of packed
+ * faces, persistent messages, and a neighbourhood collective. The sister is the same swap by
+ * blocking calls. In between a program computes the inner part of its box.
+ */
+#include "overlap/engine/columns.h"
+#include "overlap/engine/overlap.h"
+
+#include "halo/swap/box_list.h"
+#include "halo/swap/methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+struct swap_variant {
+    const struct halo_method *method;
+    struct halo_box box;
+};
+
+struct swap {
+    const struct halo_method *method;
+    struct halo_exchange exchange;
+    int64_t prepared; /* swaps whose data was made */
+};
+
+static const struct swap *swap_of(const struct overlap_operation *operation)
+{
+    return operation->own;
+}
+
+static void start(struct overlap_operation *operation)
+{
+    const struct swap *const swap = swap_of(operation);
+    swap->method->start(&swap->exchange);
+}
+
+static void finish(struct overlap_operation *operation)
+{
+    const struct swap *const swap = swap_of(operation);
+    swap->method->finish(&swap->exchange);
+}
+
+static void block(struct overlap_operation *operation)
+{
+    const struct swap *const swap = swap_of(operation);
+    swap->method->blocking(&swap->exchange);
+}
+
+static struct halo_grid make_grid(const struct bc_job *job, MPI_Comm *comm)
+{
+    static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
+    int dims[HALO_DIRECTIONS] = {0, 0, 0};
+    BC_MPI(MPI_Dims_create(job->ranks, HALO_DIRECTIONS, dims));
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, comm));
+    return halo_grid_of(dims, job->rank);
+}
+
+static void create(struct overlap_operation *operation)
+{
+    const struct swap_variant *const variant = operation->variant;
+    struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
+    const struct halo_grid grid = make_grid(operation->job, &operation->comm);
+    swap->method = variant->method;
+    halo_exchange_init(&swap->exchange, &variant->box, &grid, operation->comm,
+                       operation->job->node_comm);
+    swap->method->create(&swap->exchange);
+    operation->own = swap;
+    operation->requests = swap->exchange.requests;
+    operation->request_count = swap->exchange.request_count;
+    operation->borrows_requests = true;
+}
+
+static void destroy(struct overlap_operation *operation)
+{
+    struct swap *const swap = operation->own;
+    swap->method->destroy(&swap->exchange);
+    free(swap);
+}
+
+static void prepare(struct overlap_operation *operation)
+{
+    struct swap *const swap = operation->own;
+    halo_prepare(&swap->exchange, swap->prepared++);
+}
+
+static bool is_right(struct overlap_operation *operation)
+{
+    const struct swap *const swap = swap_of(operation);
+    return halo_is_right(&swap->exchange, swap->prepared - 1);
+}
+
+static const struct overlap_kind halo = {
+    .name = "halo",
+    .no_elements = true,
+    .variants_have_forms = true,
+    .functions = {.start = start, .blocking = block},
+    .finish = finish,
+    .create = create,
+    .destroy = destroy,
+    .prepare = prepare,
+    .is_right = is_right,
+};
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* Those of halo's methods that can be left alone for a while. */
+enum { METHODS = 4 };
+
+static const struct halo_method *method_at(int index)
+{
+    int i = 0;
+    while (halo_methods[i]->start == NULL || index-- > 0)
+        i++;
+    return halo_methods[i];
+}
+
+static const char *method_name(int index) { return method_at(index)->name; }
+
+struct halo_state {
+    struct overlap_state overlap; /* first: the engine knows it */
+    const char *local_text;
+    struct bc_names methods;
+
+    /* From the texts. */
+    struct halo_box boxes[HALO_BOXES_MAX];
+    int box_count;
+    struct swap_variant variants[METHODS * HALO_BOXES_MAX];
+    size_t variant_count;
+};
+
+struct halo_result {
+    struct overlap_result overlap; /* first */
+    const char *method;
+    char local[BC_CELL_LENGTH];
+};
+
+static const struct bc_option own_options[] = {
+    {"local", BC_TEXT, offsetof(struct halo_state, local_text), .argument = "LIST",
+     .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
+             "AxBxC, with commas"},
+    {"methods", BC_NAMES, offsetof(struct halo_state, methods), .argument = "NAMES",
+     .name_at = method_name, .name_count = METHODS, .help = "methods"},
+};
+
+static const struct bc_column columns[] =
+    OVERLAP_COLUMNS(BC_KEY, BC_KEY, BC_LESS, BC_COLUMN("method", BC_KEY, 0, halo_result, method),
+                    BC_COLUMN("local", BC_KEY, 0, halo_result, local), );
+
+static struct bc_table choose_table(const void *state)
+{
+    (void)state;
+    return (struct bc_table){columns, sizeof columns / sizeof *columns};
+}
+
+static bool complete(void *memory, struct bc_error *error)
+{
+    struct halo_state *const state = memory;
+    return overlap_parameters_complete(memory, error) &&
+           halo_read_boxes(state->local_text, state->boxes, &state->box_count, error);
+}
+
+static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
+{
+    struct halo_state *const state = memory;
+    const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
+    for (int i = 0; i < state->box_count; i++) {
+        const double bytes = halo_needed_bytes(&state->boxes[i], true);
+        const long long max = (long long)halo_largest_cube(max_bytes, true);
+        if (bytes > max_bytes)
+            return bc_error_set(
+                error,
+                "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
+                "memory: use at most %lld",
+                (long long)state->boxes[i].extent[0], (long long)state->boxes[i].extent[1],
+                (long long)state->boxes[i].extent[2], bytes / 1048576, max_bytes / 1048576, max);
+    }
+    return overlap_fit(memory, run, error);
+}
+
+/* Says when a method brings faces to the wrong side, which --check alone would show, or is left
+   out. Collective. */
+static void note_method(const struct bc_run *run, const struct halo_method *method,
+                        const struct halo_grid *grid, MPI_Comm comm)
+{
+    if (method->missing) {
+        bc_output_remark(run->output, "note", "no %s: this MPI library has no such function",
+                         method->name);
+        return;
+    }
+    if (method->is_right_in_parts != NULL && !method->is_right_in_parts(grid, comm))
+        bc_output_remark(run->output, "note",
+                         "%s: this MPI library brings faces to the wrong side where both "
+                         "neighbours are the same process; the time is that of the same messages",
+                         method->name);
+}
+
+static void open_halo(void *memory, struct bc_run *run)
+{
+    struct halo_state *const state = memory;
+    MPI_Comm comm;
+    const struct halo_grid grid = make_grid(&run->job, &comm);
+    overlap_open(memory, run);
+    for (int i = 0; i < METHODS; i++)
+        if (state->methods.chosen[i])
+            note_method(run, method_at(i), &grid, comm);
+    BC_MPI(MPI_Comm_free(&comm));
+}
+
+/* Whether --form asks for the method. */
+static bool has_form(const struct halo_state *state, const struct halo_method *method)
+{
+    const int form = state->overlap.parameters.form;
+    return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
+}
+
+static void list_rows(void *memory, struct bc_rows *rows)
+{
+    struct halo_state *const state = memory;
+    state->variant_count = 0;
+    for (int box = 0; box < state->box_count; box++)
+        for (int i = 0; i < METHODS; i++) {
+            const struct halo_method *const method = method_at(i);
+            if (state->methods.chosen[i] && !method->missing && has_form(state, method))
+                state->variants[state->variant_count++] =
+                    (struct swap_variant){method, state->boxes[box]};
+        }
+    overlap_list_rows_of(&state->overlap, state->variant_count, state->variants,
+                         sizeof *state->variants, rows);
+}
+
+static void visit(void *memory, const void *row_key, double seconds, void *row_memory)
+{
+    const struct swap_variant *const variant = ((const struct overlap_key *)row_key)->variant;
+    struct overlap_row *const row = row_memory;
+    overlap_visit(memory, row_key, seconds, row_memory);
+    row->size_bytes = (double)sizeof(double) * (double)halo_ndata(&variant->box);
+}
+
+static void conclude(void *memory, const void *row_key, void *row, void *filled)
+{
+    const struct swap_variant *const variant = ((const struct overlap_key *)row_key)->variant;
+    const int64_t *const extent = variant->box.extent;
+    struct halo_result *const result = filled;
+    overlap_conclude(memory, row_key, row, &result->overlap);
+    result->overlap.elements = halo_ndata(&variant->box);
+    result->overlap.form =
+        overlap_form_names[variant->method->persistent ? OVERLAP_PERSISTENT : OVERLAP_NONBLOCKING];
+    result->method = variant->method->name;
+    (void)snprintf(result->local, sizeof result->local, "%lldx%lldx%lld", (long long)extent[0],
+                   (long long)extent[1], (long long)extent[2]);
+}
+
+/* The work can't be cut too fine in any box or method that was asked for by its name. */
+static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
+{
+    struct halo_state *const state = memory;
+    const struct swap_variant variant = {method_at(0), state->boxes[0]};
+    const struct overlap_choice choice = {.variant = &variant};
+    return overlap_probe_choice(&state->overlap, run, &choice,
+                                bc_option_given(&run->options, "local"), error);
+}
+
+const struct bc_benchmark overlap_halo = {
+    .name = "overlap_halo",
+    .summary = "Measures how much work fits under a 3D halo swap in a periodic grid of processes,\n"
+               "and what that gains against the same swap by blocking calls.\n"
+               "Needs at least 2 processes.",
+    .options = {overlap_options, OVERLAP_OPTIONS,
+                &(const struct halo_state){
+                    .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo, .form = OVERLAP_FORMS},
+                    .local_text = "10,50,100",
+                    .methods = {.text = "all"}},
+                sizeof(struct halo_state)},
+    .own_options = {own_options, sizeof own_options / sizeof *own_options},
+    OVERLAP_PROGRAM_BASE,
+    .bytes = {sizeof(struct halo_state), sizeof(struct overlap_key), sizeof(struct halo_result),
+              sizeof(struct overlap_row)},
+    .complete = complete,
+    .fit = fit,
+    .probe = probe,
+    .choose_table = choose_table,
+    .open = open_halo,
+    .rows = list_rows,
+    .visit = visit,
+    .conclude = conclude,
+};

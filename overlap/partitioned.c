@@ -1,0 +1,233 @@
+/*
+ * MPI_Psend_init: a rank sends its partner a message in parts, each marked ready (MPI_Pready) when
+ * the part of the work that makes it is done, so that the library may send it while the work goes
+ * on. The sister is one MPI_Send after all the work. MPI-4, chapter 4.
+ */
+#include "overlap/pairs.h"
+
+#include "common/run/parse.h"
+#include "overlap/engine/columns.h"
+
+#include <stdlib.h>
+
+enum { TAG = 1 };
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+/* A rank's end of the message. */
+struct end {
+    MPI_Request request;
+    int partitions;
+    int next; /* the partition to mark ready */
+};
+
+static void start(struct overlap_operation *operation)
+{
+    struct end *const end = operation->own;
+    end->next = 0;
+    BC_MPI(MPI_Start(&end->request));
+}
+
+static void mark_next(struct overlap_operation *operation)
+{
+    struct end *const end = operation->own;
+    BC_MPI(MPI_Pready(end->next++, end->request));
+}
+
+static void finish(struct overlap_operation *operation)
+{
+    struct end *const end = operation->own;
+    /* The last part of the work is done; where there was no work all parts are. */
+    while (end->next < end->partitions)
+        BC_MPI(MPI_Pready(end->next++, end->request));
+    BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));
+}
+
+static void receive(struct overlap_operation *operation)
+{
+    struct end *const end = operation->own;
+    if (end->request == MPI_REQUEST_NULL)
+        return;
+    BC_MPI(MPI_Start(&end->request));
+    BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));
+}
+
+OVERLAP_CALL(block, counts, "MPI_Send",
+             MPI_Send(operation->send, counts->count, counts->type, operation->partner, TAG,
+                      operation->comm))
+OVERLAP_CALL(receive_whole, counts, "MPI_Recv",
+             MPI_Recv(operation->receive, counts->count, counts->type, operation->partner, TAG,
+                      operation->comm, MPI_STATUS_IGNORE))
+
+static void create(struct overlap_operation *operation)
+{
+    struct end *const end = bc_allocate(1, sizeof *end, "no memory for a message");
+    const int64_t partitions = *(const int64_t *)operation->variant;
+    const MPI_Count count = (MPI_Count)(operation->shape.elements / partitions);
+    *end = (struct end){.request = MPI_REQUEST_NULL, .partitions = (int)partitions};
+    if (operation->works)
+        BC_MPI(MPI_Psend_init(operation->send, end->partitions, count, MPI_DOUBLE,
+                              operation->partner, TAG, operation->comm, MPI_INFO_NULL,
+                              &end->request));
+    else if (operation->partner != MPI_PROC_NULL)
+        BC_MPI(MPI_Precv_init(operation->receive, end->partitions, count, MPI_DOUBLE,
+                              operation->partner, TAG, operation->comm, MPI_INFO_NULL,
+                              &end->request));
+    operation->own = end;
+    operation->parts = partitions;
+}
+
+static void destroy(struct overlap_operation *operation)
+{
+    struct end *const end = operation->own;
+    if (end->request != MPI_REQUEST_NULL)
+        BC_MPI(MPI_Request_free(&end->request));
+    free(end);
+}
+
+static const struct overlap_kind partitioned = {
+    .name = "partitioned",
+    .functions = {.start = start, .blocking = block},
+    .between = mark_next,
+    .finish = finish,
+    .serve = receive,
+    .serve_blocking = receive_whole,
+    .describe = overlap_pairs_describe,
+    .place = overlap_pairs_place,
+    .create = create,
+    .destroy = destroy,
+    .send = {overlap_one_block_of_lower, overlap_sent_to_all},
+    .receive = {overlap_one_block_of_upper, overlap_from_partner},
+};
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+struct partitioned_state {
+    struct overlap_state overlap; /* first: the engine knows it */
+    struct bc_size_list partitions;
+};
+
+struct partitioned_result {
+    struct overlap_result overlap; /* first */
+    int64_t partitions;
+};
+
+static const struct bc_option own_options[] = {
+    {"partitions", BC_SIZE_LIST, offsetof(struct partitioned_state, partitions), .argument = "LIST",
+     .min = 1, .max = 65536,
+     .help = "parts of the message, each marked ready after its part of the work"},
+};
+
+#define DATA_DRIVEN_COLUMNS                                                                        \
+    OVERLAP_COLUMNS(BC_KEY, BC_KEY, BC_LESS,                                                       \
+                    BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions), )
+#define TIME_DRIVEN_COLUMNS                                                                        \
+    OVERLAP_COLUMNS(BC_MORE, BC_INFO, BC_INFO,                                                     \
+                    BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions), )
+
+static const struct bc_column data_driven_columns[] = DATA_DRIVEN_COLUMNS;
+static const struct bc_column time_driven_columns[] = TIME_DRIVEN_COLUMNS;
+
+static struct bc_table choose_table(const void *state)
+{
+    const bool data_driven = ((const struct overlap_state *)state)->parameters.data_driven;
+    return (struct bc_table){data_driven ? data_driven_columns : time_driven_columns,
+                             sizeof data_driven_columns / sizeof *data_driven_columns};
+}
+
+/* The smallest number that all numbers of partitions divide, or 0 beyond `max`. */
+static int64_t common_multiple(const struct bc_size_list *partitions, int64_t max)
+{
+    int64_t multiple = 1;
+    for (size_t i = 0; i < partitions->count; i++) {
+        int64_t a = multiple, b = partitions->values[i];
+        while (b != 0) {
+            const int64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        multiple *= partitions->values[i] / a;
+        if (multiple > max)
+            return 0;
+    }
+    return multiple;
+}
+
+/* Sizes double from the smallest one, so what divides that divides all but maybe the largest. Sizes
+   that weren't given are made to be divided. */
+static bool fit_partitions(struct partitioned_state *state, const struct bc_run *run,
+                           struct bc_error *error)
+{
+    struct overlap_parameters *const p = &state->overlap.parameters;
+    const int64_t multiple = common_multiple(&state->partitions, p->max_elements);
+    if (multiple == 0)
+        return bc_error_set(error,
+                            "--partitions: messages of at most %lld elements can't be cut into "
+                            "parts of all these numbers: use fewer, or a larger --max-num-elts",
+                            (long long)p->max_elements);
+    if (!bc_option_given(&run->options, "min-num-elts"))
+        p->min_elements = (p->min_elements + multiple - 1) / multiple * multiple;
+    if (!bc_option_given(&run->options, "max-num-elts"))
+        p->max_elements -= p->max_elements % multiple;
+    if (p->min_elements % multiple != 0)
+        return bc_error_set(error,
+                            "--partitions: %lld elements can't be cut into equal parts: use a "
+                            "multiple of %lld for --min-num-elts",
+                            (long long)p->min_elements, (long long)multiple);
+    if (p->max_elements % multiple != 0)
+        return bc_error_set(error,
+                            "--partitions: %lld elements can't be cut into equal parts: use a "
+                            "multiple of %lld for --max-num-elts",
+                            (long long)p->max_elements, (long long)multiple);
+    return true;
+}
+
+static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
+{
+    struct partitioned_state *const state = memory;
+    const struct overlap_parameters *const p = &state->overlap.parameters;
+    if (p->test_calls_count != 1 || p->test_calls[0] != 0)
+        return bc_error_set(error, "--test-calls: parts of the work mark parts of the message "
+                                   "ready here, without tests: use --partitions");
+    if (!bc_is_count(p->max_elements))
+        return bc_error_set(error,
+                            "--max-num-elts: %lld is more than one message's parts can "
+                            "count: use at most %lld",
+                            (long long)p->max_elements, (long long)BC_COUNT_MAX);
+    return overlap_fit(memory, run, error) && fit_partitions(state, run, error);
+}
+
+static void list_rows(void *memory, struct bc_rows *rows)
+{
+    struct partitioned_state *const state = memory;
+    overlap_list_rows_of(&state->overlap, state->partitions.count, state->partitions.values,
+                         sizeof *state->partitions.values, rows);
+}
+
+static void conclude(void *memory, const void *key, void *row, void *filled)
+{
+    struct partitioned_result *const result = filled;
+    overlap_conclude(memory, key, row, &result->overlap);
+    result->partitions = *(const int64_t *)((const struct overlap_key *)key)->variant;
+}
+
+const struct bc_benchmark overlap_partitioned = {
+    .name = "overlap_partitioned",
+    .summary = "Measures what it gains to send a message in parts, each as soon as the work that\n"
+               "makes it is done (MPI_Psend_init, MPI_Pready), against one MPI_Send after the\n"
+               "work.\nNeeds at least 2 processes.",
+    .options = {overlap_options, OVERLAP_OPTIONS,
+                &(const struct partitioned_state){
+                    .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &partitioned},
+                    .partitions.text = "8"},
+                sizeof(struct partitioned_state)},
+    .own_options = {own_options, sizeof own_options / sizeof *own_options},
+    OVERLAP_PROGRAM,
+    .bytes = {sizeof(struct partitioned_state), sizeof(struct overlap_key),
+              sizeof(struct partitioned_result), sizeof(struct overlap_row)},
+    .complete = overlap_parameters_complete,
+    .fit = fit,
+    .choose_table = choose_table,
+    .rows = list_rows,
+    .conclude = conclude,
+};
