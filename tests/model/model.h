@@ -17,25 +17,36 @@
  * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes
  * MODEL_PER_BYTE_NS.
  *
- * A blocking one (MODEL_COLL=1; the neighbourhood collectives in collectives.def) called at t
- * completes at c = t + D + late and returns after w more.
+ * A blocking one called at t completes at c = t + D + late and returns after w more, so that the
+ * caller finds D + x of the report's row. Its D is
  *
- * A barrier or an allreduce (MODEL_SYNC_COLL=1) does the same with D = MODEL_BARRIER_US + bytes
- * MODEL_PER_BYTE_NS, but the real one always comes first, whether data moves or not, and is never
- * damaged, since programs rely on them between what they measure. Where ranks arrive together it is
- * over before c, and they leave D after they came, each by its own clock reading. A rank that comes
- * early waits for the others in the real one: what that takes beyond D is in x, and it leaves up to
- * D before the last that came. In a loop such ranks stay ahead, by D less the real barrier's time
- * at the most, and then the real one ends at c: each round takes D on all of them. Where the real
- * one takes longer than D by itself (real_us in the report), D + x is that, and as restless.
+ *   neighbourhood collectives, if MODEL_COLL=1: MODEL_BLOCKING_US, or where that is unset
+ *           MODEL_DURATION_US, + bytes MODEL_PER_BYTE_NS;
+ *   the blocking sisters of all other non-blocking collectives but the barrier, if MODEL_COLL=1 and
+ *           MODEL_BLOCKING_US is set: MODEL_BLOCKING_US + bytes MODEL_PER_BYTE_NS;
+ *   a barrier, if MODEL_SYNC_COLL=1: MODEL_BARRIER_US;
+ *   an allreduce that is no sister in this sense, if MODEL_SYNC_COLL=1: MODEL_BARRIER_US + bytes
+ *           MODEL_PER_BYTE_NS.
+ *
+ * In all but neighbourhood collectives the real one always comes first, whether data moves or not,
+ * and is never damaged, since programs rely on them between what they measure. Where ranks arrive
+ * together it is over before c, and they leave D after they came, each by its own clock reading. A
+ * rank that comes early waits for the others in the real one: what that takes beyond D is in x, and
+ * it leaves up to D before the last that came. In a loop such ranks stay ahead, by D less the real
+ * barrier's time at the most, and then the real one ends at c: each round takes D on all of them.
+ * Where the real one takes longer than D by itself (real_us in the report), D + x is that, and as
+ * restless.
  *
  * A message (MODEL_P2P=1; p2p.def) starts at s = max(t_post, s' + g), s' being the start of this
  * process's message before it in the same direction, and takes T = L + G bytes, which is its D.
  * Sends have one such gap clock a process, receives another; all threads share them. A blocking
- * call is the post and the wait of the non-blocking one, Sendrecv two posts and a waitall. Sender
- * and receiver are modelled each by itself: when no data moves, a receive completes whether or not
- * anything was sent. A persistent request is posted by each start, in an MPI_Startall one after the
- * other. Messages to and from MPI_PROC_NULL and probes are the real ones.
+ * call is the post and the wait of the non-blocking one, Sendrecv two posts and a waitall; where
+ * MODEL_BLOCKING_US is set, that takes the place of L in them, f is 1, and both transfers of a
+ * Sendrecv are posted when it is called, so that a caller finds T + x of the report's row, unless
+ * posts take longer than T. Sender and receiver are modelled each by itself: when no
+ * data moves, a receive completes whether or not anything was sent. A persistent request is posted
+ * by each start, in an MPI_Startall one after the other. Messages to and from MPI_PROC_NULL and
+ * probes are the real ones.
  *
  * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a
  * third gap clock. It is complete when a synchronisation of its window (and target, where one is
@@ -93,12 +104,17 @@
  *
  *   variable            default  range      meaning
  *   MODEL_COLL          1        0, 1       1: non-blocking and neighbourhood collectives are
- *                                           modelled; 0: they are the real ones
+ *                                           modelled, and with MODEL_BLOCKING_US other blocking
+ *                                           ones; 0: they are the real ones
  *   MODEL_SYNC_COLL     0        0, 1       1: MPI_Barrier and MPI_Allreduce are modelled
  *   MODEL_P2P           0        0, 1       1: point-to-point is modelled
  *   MODEL_RMA           0        0, 1       1: one-sided communication is modelled
  *   MODEL_DURATION_US   0        0 .. 1e9   duration of a collective of no bytes
  *   MODEL_BARRIER_US    0        0 .. 1e9   duration of a barrier, and of an allreduce of no bytes
+ *   MODEL_BLOCKING_US   none     0 .. 1e9   duration of a blocking call of no bytes: collectives
+ * but barriers, and messages in the place of MODEL_LATENCY_US. Unset, neighbourhood collectives and
+ *                                           messages last as the non-blocking ones, and others are
+ *                                           the real ones but for MODEL_SYNC_COLL
  *   MODEL_LATENCY_US    0        0 .. 1e9   L, duration of a message of no bytes
  *   MODEL_GAP_US        0        0 .. 1e9   g, least time between the starts of two messages
  *   MODEL_PER_BYTE_NS   0        0 .. 1e9   G, added to the duration for each byte (see
@@ -169,8 +185,10 @@ enum operation_kind {
 /* Decides when an operation starts and which parameters it has. */
 enum operation_class {
     CLASS_COLLECTIVE,
-    CLASS_BLOCKING, /* collectives */
-    CLASS_BARRIER,  /* collectives that really take place, too */
+    CLASS_BLOCKING,  /* neighbourhood collectives */
+    CLASS_SISTER,    /* other blocking collectives: they really take place, too */
+    CLASS_ALLREDUCE, /* the same */
+    CLASS_BARRIER,   /* the same */
     CLASS_SEND,
     CLASS_RECEIVE,
     CLASS_ONE_SIDED,
@@ -182,6 +200,7 @@ enum operation_class {
 struct operation_traits {
     const char *name; /* in the report */
     enum operation_class class;
+    bool is_blocking_message;
 };
 
 extern const struct operation_traits operation_traits[OPERATION_KINDS];
@@ -194,6 +213,7 @@ struct model_parameters {
     double rma;
     double duration_ns;
     double barrier_ns;
+    double blocking_ns; /* NaN if unset: see model_has_blocking */
     double latency_ns;
     double gap_ns;
     double per_byte_ns;
@@ -212,6 +232,9 @@ struct model_parameters {
 };
 
 extern struct model_parameters model;
+
+/* Whether blocking sisters have a duration of their own. */
+bool model_has_blocking(void);
 
 /* config.c. Collective over MPI_COMM_WORLD: rank 0 reads the environment, so ranks can't disagree.
  */
@@ -269,6 +292,10 @@ int64_t timing_spin_until(int64_t end_ns);
 
 /* Whether the autonomous part has ended. */
 bool timing_autonomous_done(const struct timing *timing, int64_t now_ns);
+
+/* Whether operations of this kind have a post; blocking collectives and synchronisations have none.
+ */
+bool timing_has_post(enum operation_kind kind);
 
 /* f, T or D, and g of this kind of operation. */
 double timing_fraction(enum operation_kind kind);

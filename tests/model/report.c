@@ -81,8 +81,7 @@ static void print_row(FILE *file, const struct series *series, struct cost_sum s
                        : 100 * fmax(0, fraction * duration_ns - host_ns) / (duration_ns + extra_ns);
 
     const enum operation_class class = operation_traits[series->kind].class;
-    const bool has_post =
-        class != CLASS_BLOCKING && class != CLASS_BARRIER && class != CLASS_SYNCHRONISATION;
+    const bool has_post = timing_has_post(series->kind);
     const bool is_transfer = has_post && class != CLASS_COLLECTIVE;
     const uint64_t operations = has_post ? series->posted : series->waits;
     const double late_share =

@@ -75,11 +75,30 @@ static bool next_is_late(void)
 static bool is_collective(enum operation_kind kind)
 {
     const enum operation_class class = operation_traits[kind].class;
-    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING || class == CLASS_BARRIER;
+    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING || class == CLASS_SISTER ||
+           class == CLASS_ALLREDUCE || class == CLASS_BARRIER;
+}
+
+bool timing_has_post(enum operation_kind kind)
+{
+    const enum operation_class class = operation_traits[kind].class;
+    return class == CLASS_COLLECTIVE || (!is_collective(kind) && class != CLASS_SYNCHRONISATION);
+}
+
+/* Whether MODEL_BLOCKING_US is its duration. */
+static bool is_sister(enum operation_kind kind)
+{
+    const enum operation_class class = operation_traits[kind].class;
+    if (!model_has_blocking())
+        return false;
+    return operation_traits[kind].is_blocking_message || class == CLASS_BLOCKING ||
+           class == CLASS_SISTER || (class == CLASS_ALLREDUCE && model.coll != 0);
 }
 
 double timing_fraction(enum operation_kind kind)
 {
+    if (operation_traits[kind].is_blocking_message && model_has_blocking())
+        return 1;
     if (!isnan(model.fraction))
         return model.fraction;
     return is_collective(kind) ? 0 : 1;
@@ -87,14 +106,16 @@ double timing_fraction(enum operation_kind kind)
 
 int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
 {
-    const double no_bytes_ns[OPERATION_CLASSES] = {
+    const double class_ns[OPERATION_CLASSES] = {
         [CLASS_COLLECTIVE] = model.duration_ns,  [CLASS_BLOCKING] = model.duration_ns,
+        [CLASS_SISTER] = model.blocking_ns,      [CLASS_ALLREDUCE] = model.barrier_ns,
         [CLASS_BARRIER] = model.barrier_ns,      [CLASS_SEND] = model.latency_ns,
         [CLASS_RECEIVE] = model.latency_ns,      [CLASS_ONE_SIDED] = model.latency_ns,
         [CLASS_SYNCHRONISATION] = model.sync_ns,
     };
-    const double usual_ns =
-        no_bytes_ns[operation_traits[kind].class] + model.per_byte_ns * (double)bytes;
+    const double no_bytes_ns =
+        is_sister(kind) ? model.blocking_ns : class_ns[operation_traits[kind].class];
+    const double usual_ns = no_bytes_ns + model.per_byte_ns * (double)bytes;
     return llround((double)bytes == model.slow_bytes ? usual_ns * (1 + model.slow_share)
                                                      : usual_ns);
 }
