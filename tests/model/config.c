@@ -11,6 +11,8 @@ struct model_parameters model = {
     .blocking_ns = NAN,
     .slow_bytes = -1,
     .fraction = NAN,
+    .progress_share = 1,
+    .progress_ns = NAN,
     .corrupt_every = 1,
 };
 
@@ -40,6 +42,9 @@ static const struct variable variables[] = {
     {"MODEL_FRACTION", &model.fraction, 1, 0, 1, false},
     {"MODEL_POST_US", &model.post_ns, 1e3, 0, 1e9, false},
     {"MODEL_WAIT_US", &model.wait_ns, 1e3, 0, 1e9, false},
+    {"MODEL_PROGRESS_SHARE", &model.progress_share, 1, 1e-6, 1, false},
+    {"MODEL_PROGRESS_US", &model.progress_ns, 1e3, 1e-3, 1e9, false},
+    {"MODEL_TEST_US", &model.test_ns, 1e3, 0, 1e9, false},
     {"MODEL_SYNC_US", &model.sync_ns, 1e3, 0, 1e9, false},
     {"MODEL_LATE_SHARE", &model.late_share, 1, 0, 1, false},
     {"MODEL_LATE_US", &model.late_ns, 1e3, 0, 1e9, false},

@@ -11,8 +11,38 @@
  *   waitall waits for all autonomous parts, then spins all host parts, then all w's: its completion
  *           is c = max(t_wait, every s + f D + late) + the sum of (1 - f) D, and it returns at
  *           c + n w;
- *   test    while the autonomous part lasts: not complete. After it: as wait, so the call that
- *           reports completion takes (1 - f) D + w.
+ *   test    called at t decides at t + MODEL_TEST_US, for which it spins. While the autonomous part
+ *           lasts: not complete. After it: as a wait called at t + MODEL_TEST_US, so the call that
+ *           reports completion takes MODEL_TEST_US + (1 - f) D + w. A call that names several
+ *           requests (Testall, Testany, Testsome) takes MODEL_TEST_US once, one that names no
+ *           active modelled one nothing. MPI_Request_get_status never completes and takes
+ *           MODEL_TEST_US.
+ *
+ * The autonomous part of a non-blocking operation may need calls to go on, as in a library that
+ * makes progress inside calls only. It is then cut into stages of MODEL_PROGRESS_SHARE f D each, or
+ * of MODEL_PROGRESS_US; the last one is what is left:
+ *
+ *   post    starts the first stage, at s;
+ *   test    starts the next stage at the instant at which it decides (t + MODEL_TEST_US) if the one
+ *           before it has ended by then, and one stage at the most: between the end of a stage and
+ *           the next test nothing goes on. A test that names several requests does so for all;
+ *   wait    goes on without gaps from its call on: a = max(t_wait, end of the stage that started
+ *           last) + all stages left + late. MPI_Waitany and MPI_Waitsome do so, for all that they
+ *           name, while they last.
+ *
+ * late delays the end of the last stage. With one stage all is as above. So an operation posted at
+ * 0 whose post takes h, with n tests between n + 1 equal parts of work W, each of which takes c
+ * (test_us of the report, which has MODEL_TEST_US in it), is tested at t_k = h + k W / (n + 1) +
+ * (k - 1) c, for k = 1 .. n, waited for at t_wait = h + W + n c, and leaves exposed what passes
+ * beyond W:
+ *
+ *   E = stage, left = f D - stage;
+ *   for each k: if E <= t_k + MODEL_TEST_US: where left is 0 the operation completes in this test,
+ *           and exposed is h + (k - 1) c + MODEL_TEST_US + (1 - f) D + x; else E = t_k +
+ *           MODEL_TEST_US + min(stage, left) and left is that much less;
+ *   after them: exposed is h + n c + max(0, E - t_wait) + left + (1 - f) D + x.
+ *
+ * A blocking call is in the library all the time and has one stage.
  *
  * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes
  * MODEL_PER_BYTE_NS.
@@ -58,7 +88,8 @@
  *           MODEL_SYNC_US + w all the same. The real one is called too, when the operations are
  *           complete, where leaving it out could deadlock or break an epoch, that is all but the
  *           flushes; what it takes longer than MODEL_SYNC_US + w is in x. Those with a request
- *           have, besides, its wait, which is a message's.
+ *           have, besides, its wait, which is a message's, and stages, without which (as with
+ *           a wait from the post on) the synchronisation reckons.
  *
  * Where data moves an atomic operation of one element (Fetch_and_op, Compare_and_swap) takes place
  * when it is complete, not when it is posted: the synchronisation makes it, after T, and then
@@ -90,11 +121,12 @@
  *
  *   h = time inside the post          (o is part of it)
  *   x = end of the wait less c        (w is part of it)
+ *   test_us = time inside a test that completes nothing (MODEL_TEST_US is part of it)
  *
- * both as a caller sees them, from outside: from the first clock reading in the call to the last
+ * all as a caller sees them, from outside: from the first clock reading in the call to the last
  * one, and one reading's cost (timing_clock_cost_ns) for what is left of these two before the first
  * and after the last. What else is outside is the call itself, its arguments and its return, up to
- * some 5 ns, and isn't in h and x. That it is no more takes a last reading that comes after all
+ * some 5 ns, and isn't in them. That it is no more takes a last reading that comes after all
  * waiting is over (timing_spin_until); the tests of costs measure it.
  *
  * and the true overlap is max(0, f D - h) / (D + x). A stream of posts goes at max(h, g) a message.
@@ -128,6 +160,14 @@
  *                       there               unset, it is 0 for collectives and 1 for all else
  *   MODEL_POST_US       0        0 .. 1e9   o, time spent in the post
  *   MODEL_WAIT_US       0        0 .. 1e9   w, time spent in the wait after completion
+ *   MODEL_PROGRESS_SHARE
+ *                       1        1e-6 .. 1  a stage's share of f D: non-blocking collectives and
+ *                                           messages and one-sided operations with a request go on
+ *                                           by calls only
+ *   MODEL_PROGRESS_US   none     1e-3 .. 1e9
+ *                                           a stage's duration; set, it takes the place of the
+ *                                           share
+ *   MODEL_TEST_US       0        0 .. 1e9   what a test of a modelled active request takes
  *   MODEL_SYNC_US       0        0 .. 1e9   duration of a one-sided synchronisation by itself
  *   MODEL_LATE_SHARE    0        0 .. 1     share of the operations whose autonomous part is
  *                                           delayed ...
@@ -152,8 +192,9 @@
  *                                           report.c)
  *
  * Where the library of tests/disturbance is preloaded, too, and slows a rank down at times, what
- * begins on that rank then takes its factor times as long: D, T, g, o, w and what makes late. The
- * report has D, T, g, h and x without it.
+ * begins on that rank then takes its factor times as long: D, T, g, o, w, stages, tests and what
+ * makes late. The
+ * report has D, T, g, h, x and test_us without it.
  *
  * Intracommunicators and the C interface only. An operation's request must not be converted for
  * Fortran.
@@ -222,6 +263,9 @@ struct model_parameters {
     double fraction; /* NaN if unset: see timing_fraction */
     double post_ns;
     double wait_ns;
+    double progress_share;
+    double progress_ns; /* NaN if unset */
+    double test_ns;
     double sync_ns;
     double late_share;
     double late_ns;
@@ -255,22 +299,38 @@ static inline int64_t clock_now_ns(void)
 
 /* timing.c: when an operation completes. */
 struct timing {
-    struct series *series;     /* where its measurements go */
-    int64_t autonomous_end_ns; /* s + f D + late */
-    int64_t host_ns;           /* (1 - f) D */
+    struct series *series; /* where its measurements go */
+    int64_t stage_end_ns;  /* of the stage that started last; of the only one s + f D + late */
+    int64_t stage_ns;      /* duration of a stage */
+    int64_t left_ns;       /* duration of all stages that haven't started */
+    int64_t late_ns;       /* delays the last of these */
+    int64_t host_ns;       /* (1 - f) D */
 };
 
-/* One call that completes operations; its measurement goes to all series that these are of. */
-enum { COMPLETION_SERIES_MAX = 8 }; /* further ones get none */
+/* The series that operations in one call are of: its measurement goes to all of them. */
+enum { CALL_SERIES_MAX = 8 }; /* further ones get none */
 
+struct call_series {
+    int count;
+    struct series *members[CALL_SERIES_MAX];
+};
+
+/* One call that tests operations and completes none. */
+struct test {
+    int64_t call_ns;
+    int64_t decided_ns; /* call_ns + MODEL_TEST_US */
+    struct call_series series;
+};
+
+/* One call that completes operations. */
 struct completion {
+    int64_t call_ns;
     int64_t autonomous_end_ns; /* the latest, and not before the call */
     int64_t host_ns;           /* the sum */
     int64_t wait_ns;           /* the w's */
     int64_t unslowed_wait_ns;  /* as they would be without a jump of the machine's speed */
     int64_t a_wait_ns;         /* one of them */
-    int series_count;
-    struct series *series[COMPLETION_SERIES_MAX];
+    struct call_series series;
 };
 
 /* Measures the clock. Before any other function here. */
@@ -290,8 +350,20 @@ void timing_spend(const struct timing *timing, int64_t post_ns);
    end_ns yet, until it is and once more. */
 int64_t timing_spin_until(int64_t end_ns);
 
+/*
+ * Starts the stages that a call for the operation starts that came in at since_ns and is in the
+ * library until now_ns: one after the other, the first one not before since_ns. A test that decides
+ * at an instant has both the same, and starts one stage at the most.
+ */
+void timing_progress(struct timing *timing, int64_t since_ns, int64_t now_ns);
+
 /* Whether the autonomous part has ended. */
 bool timing_autonomous_done(const struct timing *timing, int64_t now_ns);
+
+/* When the autonomous part ends if the operation is waited for from wait_ns on, and if it is waited
+ * for from its post on. */
+int64_t timing_autonomous_end_ns(const struct timing *timing, int64_t wait_ns);
+int64_t timing_earliest_end_ns(const struct timing *timing);
 
 /* Whether operations of this kind have a post; blocking collectives and synchronisations have none.
  */
@@ -302,10 +374,20 @@ double timing_fraction(enum operation_kind kind);
 int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes);
 double timing_gap_ns(enum operation_kind kind);
 
+/* The duration of a stage, but the last, of an autonomous part of autonomous_ns. */
+int64_t timing_stage_ns(enum operation_kind kind, int64_t autonomous_ns);
+
 /* By how many times longer than usual all these times, and w, are for what begins at now_ns: more
    than 1 where the library of tests/disturbance slows this rank down. And a time in ns with it. */
 double timing_slowness(int64_t now_ns);
 int64_t timing_slowed_ns(double ns, double slowness);
+
+/* A call that tests operations, entered at call_ns: begun, given each active operation, then, if
+   none is complete, spun to its end, which is the last thing the call does. Without any operation
+   it ends at once. */
+void test_begin(struct test *test, int64_t call_ns);
+void test_add(struct test *test, const struct timing *timing);
+void test_end(const struct test *test);
 
 /* A call that completes operations, entered at wait_ns: begun, given each operation, then spun to
    its end, which is the last thing the call does. Without any operation it ends at once. */

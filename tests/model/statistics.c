@@ -50,6 +50,7 @@ static struct series *add(enum operation_kind kind, int64_t duration_ns, int64_t
         series->kind = kind;
         series->duration_ns = duration_ns;
         series->autonomous_ns = llround(timing_fraction(kind) * (double)duration_ns);
+        series->stage_ns = timing_stage_ns(kind, series->autonomous_ns);
         atomic_store(&series->bytes, bytes);
         atomic_store_explicit(&series_in_use, in_use + 1, memory_order_release);
     }
