@@ -6,6 +6,8 @@
  *                  MODEL_REPORT; the environment says what to expect.
  *   neighborhood   the same of neighbourhood collectives, which take MODEL_DURATION_US and
  *                  MODEL_PER_BYTE_NS
+ *   sisters        the same of the blocking sisters of other non-blocking collectives, which take
+ *                  MODEL_BLOCKING_US and MODEL_PER_BYTE_NS
  *   data           do barriers and allreduces still do what programs rely on?
  */
 #include "measure.h"
@@ -70,6 +72,37 @@ static void neighbor_alltoallw(void)
     MPI_Neighbor_alltoallw(sent, counts, displs, types, received, counts, displs, types, grid);
 }
 
+/* The blocking sisters of non-blocking collectives. */
+static void bcast(void) { MPI_Bcast(sent, 3, MPI_INT, 0, MPI_COMM_WORLD); }
+
+static void gather(void) { MPI_Gather(sent, 4, MPI_INT, received, 4, MPI_INT, 0, MPI_COMM_WORLD); }
+
+static void scatter(void)
+{
+    MPI_Scatter(sent, 5, MPI_INT, received, 5, MPI_INT, 1, MPI_COMM_WORLD);
+}
+
+static void allgather(void)
+{
+    MPI_Allgather(sent, 6, MPI_INT, received, 6, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void alltoallv(void)
+{
+    static const int counts[] = {5, 5};
+    static const int displs[] = {0, 5};
+    MPI_Alltoallv(sent, counts, displs, MPI_INT, received, counts, displs, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void reduce(void) { MPI_Reduce(sent, received, INTS, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD); }
+
+static void reduce_scatter_block(void)
+{
+    MPI_Reduce_scatter_block(sent, received, 8, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void exscan(void) { MPI_Exscan(sent, received, 9, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
+
 struct timed {
     const char *name;
     void (*call)(void);
@@ -89,10 +122,24 @@ static const struct timed neighborhood[] = {
     {"neighbor_alltoallw", neighbor_alltoallw, NEIGHBORS *ROWS},
 };
 
+static const struct timed sisters[] = {
+    {"bcast", bcast, 3},
+    {"gather", gather, 4},
+    {"scatter", scatter, 5},
+    {"allgather", allgather, 6},
+    {"alltoallv", alltoallv, 10},
+    {"reduce", reduce, INTS},
+    {"allreduce", allreduce_nothing, 0},
+    {"allreduce", allreduce_ints, INTS},
+    {"reduce_scatter_block", reduce_scatter_block, 8},
+    {"exscan", exscan, 9},
+};
+
 enum {
+    SISTERS = sizeof sisters / sizeof sisters[0],
     BARRIERS = sizeof barriers / sizeof barriers[0],
     NEIGHBORHOOD = sizeof neighborhood / sizeof neighborhood[0],
-    CALLS_MAX = NEIGHBORHOOD
+    CALLS_MAX = SISTERS
 };
 
 /* Usual times of a call, in us, the mean over the ranks. */
@@ -210,7 +257,13 @@ int main(int argc, char **argv)
         return check_end();
     }
     if (strcmp(argv[1], "neighborhood") == 0) {
-        test_cost(path, neighborhood, NEIGHBORHOOD, measure_asked("MODEL_DURATION_US", 0));
+        const double duration_us = measure_asked("MODEL_DURATION_US", 0);
+        test_cost(path, neighborhood, NEIGHBORHOOD,
+                  measure_asked("MODEL_BLOCKING_US", duration_us));
+        return check_end();
+    }
+    if (strcmp(argv[1], "sisters") == 0) {
+        test_cost(path, sisters, SISTERS, measure_asked("MODEL_BLOCKING_US", NAN));
         return check_end();
     }
     test_data();

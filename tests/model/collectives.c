@@ -41,23 +41,38 @@ static void complete(enum operation_kind kind, int64_t bytes, int64_t call_ns, b
     completion_end(&completion);
 }
 
+static bool is_modelled(enum operation_class class)
+{
+    const bool has_sisters = model.coll != 0 && model_has_blocking();
+    switch (class) {
+    case CLASS_BARRIER:
+        return model.sync_coll != 0;
+    case CLASS_ALLREDUCE:
+        return model.sync_coll != 0 || has_sisters;
+    case CLASS_SISTER:
+        return has_sisters;
+    default:
+        return model.coll != 0;
+    }
+}
+
 /* The real one comes first, so that ranks are synchronised and its time is inside the one modelled.
- */
+   Programs rely on what all but those on a topology do. */
 #define BLOCKING_COLLECTIVE(Name, name, class, parameters, arguments, bytes, received_byte)        \
     INTERPOSED int MPI_##Name(UNWRAP parameters)                                                   \
     {                                                                                              \
-        const bool is_barrier = CLASS_##class == CLASS_BARRIER;                                    \
-        if ((is_barrier ? model.sync_coll : model.coll) == 0)                                      \
+        if (!is_modelled(CLASS_##class))                                                           \
             return next.Name(UNWRAP arguments);                                                    \
         const int64_t call_ns = clock_now_ns();                                                    \
-        const bool is_real = is_barrier || model.data != 0;                                        \
+        const bool is_relied_on = CLASS_##class != CLASS_BLOCKING;                                 \
+        const bool is_real = is_relied_on || model.data != 0;                                      \
         int64_t real_end_ns = call_ns;                                                             \
         if (is_real) {                                                                             \
             const int error = next.Name(UNWRAP arguments);                                         \
             real_end_ns = clock_now_ns();                                                          \
             if (error != MPI_SUCCESS)                                                              \
                 return error;                                                                      \
-            if (model.corrupt != 0 && !is_barrier)                                                 \
+            if (model.corrupt != 0 && !is_relied_on)                                               \
                 data_damage_now(OPERATION_##Name, comm, received_byte);                            \
         }                                                                                          \
         complete(OPERATION_##Name, bytes, call_ns, is_real, real_end_ns);                          \

@@ -8,8 +8,11 @@
 
 struct model_parameters model = {
     .coll = 1,
+    .blocking_ns = NAN,
     .slow_bytes = -1,
     .fraction = NAN,
+    .progress_share = 1,
+    .progress_ns = NAN,
     .corrupt_every = 1,
 };
 
@@ -30,6 +33,7 @@ static const struct variable variables[] = {
     {"MODEL_RMA", &model.rma, 1, 0, 1, true},
     {"MODEL_DURATION_US", &model.duration_ns, 1e3, 0, 1e9, false},
     {"MODEL_BARRIER_US", &model.barrier_ns, 1e3, 0, 1e9, false},
+    {"MODEL_BLOCKING_US", &model.blocking_ns, 1e3, 0, 1e9, false},
     {"MODEL_LATENCY_US", &model.latency_ns, 1e3, 0, 1e9, false},
     {"MODEL_GAP_US", &model.gap_ns, 1e3, 0, 1e9, false},
     {"MODEL_PER_BYTE_NS", &model.per_byte_ns, 1, 0, 1e9, false},
@@ -38,6 +42,9 @@ static const struct variable variables[] = {
     {"MODEL_FRACTION", &model.fraction, 1, 0, 1, false},
     {"MODEL_POST_US", &model.post_ns, 1e3, 0, 1e9, false},
     {"MODEL_WAIT_US", &model.wait_ns, 1e3, 0, 1e9, false},
+    {"MODEL_PROGRESS_SHARE", &model.progress_share, 1, 1e-6, 1, false},
+    {"MODEL_PROGRESS_US", &model.progress_ns, 1e3, 1e-3, 1e9, false},
+    {"MODEL_TEST_US", &model.test_ns, 1e3, 0, 1e9, false},
     {"MODEL_SYNC_US", &model.sync_ns, 1e3, 0, 1e9, false},
     {"MODEL_LATE_SHARE", &model.late_share, 1, 0, 1, false},
     {"MODEL_LATE_US", &model.late_ns, 1e3, 0, 1e9, false},
@@ -46,6 +53,8 @@ static const struct variable variables[] = {
     {"MODEL_CORRUPT", &model.corrupt, 1, 0, 1, true},
     {"MODEL_CORRUPT_EVERY", &model.corrupt_every, 1, 1, 1e9, true},
 };
+
+bool model_has_blocking(void) { return !isnan(model.blocking_ns); }
 
 static const char *environment(const char *name)
 {

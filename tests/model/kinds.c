@@ -1,16 +1,18 @@
 #include "model.h"
 
 const struct operation_traits operation_traits[OPERATION_KINDS] = {
-#define COLLECTIVE(Name, name, ...) [OPERATION_##Name] = {name, CLASS_COLLECTIVE},
-#define BLOCKING_COLLECTIVE(Name, name, class, ...) [OPERATION_##Name] = {name, CLASS_##class},
+#define COLLECTIVE(Name, name, ...) [OPERATION_##Name] = {name, CLASS_COLLECTIVE, false},
+#define BLOCKING_COLLECTIVE(Name, name, class, ...)                                                \
+    [OPERATION_##Name] = {name, CLASS_##class, false},
 #include "collectives.def"
 #define MESSAGE_ROWS 1
-#define MESSAGE(Name, name, direction) [OPERATION_##Name] = {name, CLASS_##direction},
+#define MESSAGE(Name, name, direction, blocking)                                                   \
+    [OPERATION_##Name] = {name, CLASS_##direction, blocking},
 #include "p2p.def"
-#define ONE_SIDED(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED},
-#define ONE_SIDED_REQUEST(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED},
-#define ATOMIC(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED},
-#define SYNCHRONISATION(Name, name, ...) [OPERATION_##Name] = {name, CLASS_SYNCHRONISATION},
-#define LOCK(Name, name) [OPERATION_##Name] = {name, CLASS_SYNCHRONISATION},
+#define ONE_SIDED(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED, false},
+#define ONE_SIDED_REQUEST(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED, false},
+#define ATOMIC(Name, name, ...) [OPERATION_##Name] = {name, CLASS_ONE_SIDED, false},
+#define SYNCHRONISATION(Name, name, ...) [OPERATION_##Name] = {name, CLASS_SYNCHRONISATION, false},
+#define LOCK(Name, name) [OPERATION_##Name] = {name, CLASS_SYNCHRONISATION, false},
 #include "rma.def"
 };

@@ -10,12 +10,11 @@
 
 static bool is_modelled(int peer) { return model.p2p != 0 && peer != MPI_PROC_NULL; }
 
-/* The post of a message whose data, if it is to move, goes by mover. */
-static int post_send(enum operation_kind kind, __typeof__(MPI_Isend) *mover, const void *buffer,
-                     int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
-                     MPI_Request *request)
+/* The post of a message, at post_ns, whose data, if it is to move, goes by mover. */
+static int post_send(int64_t post_ns, enum operation_kind kind, __typeof__(MPI_Isend) *mover,
+                     const void *buffer, int count, MPI_Datatype datatype, int destination, int tag,
+                     MPI_Comm comm, MPI_Request *request)
 {
-    const int64_t post_ns = clock_now_ns();
     struct operation *operation = operation_take(request);
     if (model.data != 0) {
         const int error =
@@ -27,11 +26,10 @@ static int post_send(enum operation_kind kind, __typeof__(MPI_Isend) *mover, con
     return MPI_SUCCESS;
 }
 
-static int post_receive(enum operation_kind kind, __typeof__(MPI_Irecv) *mover, void *buffer,
-                        int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                        MPI_Request *request)
+static int post_receive(int64_t post_ns, enum operation_kind kind, __typeof__(MPI_Irecv) *mover,
+                        void *buffer, int count, MPI_Datatype datatype, int source, int tag,
+                        MPI_Comm comm, MPI_Request *request)
 {
-    const int64_t post_ns = clock_now_ns();
     const int64_t bytes = bytes_of(count, datatype);
     struct operation *operation = operation_take(request);
     operation->envelope =
@@ -88,12 +86,12 @@ static int persist_receive(enum operation_kind kind, __typeof__(MPI_Recv_init) *
     void *buffer, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm
 #define ARGUMENTS buffer, count, datatype, peer, tag, comm
 
-#define NONBLOCKING(Name, post, ...)                                                               \
+#define NONBLOCKING(Name, make, ...)                                                               \
     INTERPOSED int MPI_##Name(__VA_ARGS__, MPI_Request *request)                                   \
     {                                                                                              \
         if (!is_modelled(peer))                                                                    \
             return next.Name(ARGUMENTS, request);                                                  \
-        return post(OPERATION_##Name, next.Name, ARGUMENTS, request);                              \
+        return make(OPERATION_##Name, next.Name, ARGUMENTS, request);                              \
     }
 
 #define BLOCKING_BODY(Name, post, Mover, status, ...)                                              \
@@ -101,13 +99,15 @@ static int persist_receive(enum operation_kind kind, __typeof__(MPI_Recv_init) *
         if (!is_modelled(peer))                                                                    \
             return next.Name(__VA_ARGS__);                                                         \
         MPI_Request request;                                                                       \
-        const int error = post(OPERATION_##Name, next.Mover, ARGUMENTS, &request);                 \
+        const int error = post(clock_now_ns(), OPERATION_##Name, next.Mover, ARGUMENTS, &request); \
         return error == MPI_SUCCESS ? operation_wait(&request, status) : error;                    \
     }
 
 #define MESSAGE_ROWS 0
-#define NONBLOCKING_SEND(Name, name) NONBLOCKING(Name, post_send, SEND_PARAMETERS)
-#define NONBLOCKING_RECEIVE(Name, name) NONBLOCKING(Name, post_receive, RECEIVE_PARAMETERS)
+#define POST_SEND(...) post_send(clock_now_ns(), __VA_ARGS__)
+#define POST_RECEIVE(...) post_receive(clock_now_ns(), __VA_ARGS__)
+#define NONBLOCKING_SEND(Name, name) NONBLOCKING(Name, POST_SEND, SEND_PARAMETERS)
+#define NONBLOCKING_RECEIVE(Name, name) NONBLOCKING(Name, POST_RECEIVE, RECEIVE_PARAMETERS)
 #define PERSISTENT_SEND(Name, name) NONBLOCKING(Name, persist_send, SEND_PARAMETERS)
 #define PERSISTENT_RECEIVE(Name, name) NONBLOCKING(Name, persist_receive, RECEIVE_PARAMETERS)
 #define BLOCKING_SEND(Name, name, Mover)                                                           \
@@ -129,14 +129,17 @@ INTERPOSED int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sen
         return next.Sendrecv(sendbuf, sendcount, sendtype, destination, sendtag, recvbuf, recvcount,
                              recvtype, source, recvtag, comm, status);
 
+    /* With a duration of its own the call is one whole, and both start when it is called. */
+    const int64_t call_ns = clock_now_ns();
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int error = MPI_SUCCESS;
     if (is_modelled(source))
-        error = post_receive(OPERATION_Recv, next.Irecv, recvbuf, recvcount, recvtype, source,
-                             recvtag, comm, &requests[0]);
+        error = post_receive(call_ns, OPERATION_Recv, next.Irecv, recvbuf, recvcount, recvtype,
+                             source, recvtag, comm, &requests[0]);
     if (error == MPI_SUCCESS && is_modelled(destination))
-        error = post_send(OPERATION_Send, next.Isend, sendbuf, sendcount, sendtype, destination,
-                          sendtag, comm, &requests[1]);
+        error =
+            post_send(model_has_blocking() ? call_ns : clock_now_ns(), OPERATION_Send, next.Isend,
+                      sendbuf, sendcount, sendtype, destination, sendtag, comm, &requests[1]);
     if (error != MPI_SUCCESS)
         return error;
 

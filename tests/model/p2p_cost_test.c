@@ -14,7 +14,13 @@ enum { ITERATIONS = 400, SIZES = 3, STREAM = 256, STREAM_ITERATIONS = 60, TAG = 
 /* Sizes of the messages in streams, one a row of the report. A waitall that begins when all
    transfers are over has all its own cost after their completion, any other nearly none, so these
    have rows of their own. */
-enum { STREAM_BYTES = 16, TWO_WAY_BYTES = 24, STARTALL_BYTES = 32, OVER_BYTES = 1 };
+enum {
+    STREAM_BYTES = 16,
+    TWO_WAY_BYTES = 24,
+    STARTALL_BYTES = 32,
+    SENDRECV_BYTES = 40,
+    OVER_BYTES = 1
+};
 
 static const int sizes_bytes[SIZES] = {8, 1024,
                                        65536}; /* only the first when no byte costs anything */
@@ -28,6 +34,7 @@ static double fraction;
 static double post_us;
 static double wait_us;
 static double late_share;
+static double blocking_us; /* NaN if unset */
 static int peer;
 static char send_buffer[65536];
 static char receive_buffer[65536];
@@ -107,6 +114,7 @@ static struct single singles[DIRECTIONS][SIZES];
 static struct stream streams[DIRECTIONS];
 static struct stream two_way;
 static double startall_us; /* of STREAM requests */
+static double sendrecv_us;
 
 /* The mean over the ranks of each of the count doubles at values, in place. */
 static void average(void *values, int count)
@@ -209,6 +217,21 @@ static struct stream measure_stream(int bytes, int first_direction, int last_dir
     return stream;
 }
 
+static double measure_sendrecv(int bytes)
+{
+    static double times[ITERATIONS];
+    for (int i = 0; i < ITERATIONS; i++) {
+        measure_work(gap_us);
+        const double begin = check_now_us();
+        MPI_Sendrecv(send_buffer, bytes, MPI_BYTE, peer, TAG, receive_buffer, bytes, MPI_BYTE, peer,
+                     TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        times[i] = check_now_us() - begin;
+    }
+    double usual = measure_middle(times, ITERATIONS) - clock_cost_us;
+    average(&usual, 1);
+    return usual;
+}
+
 static double measure_startall(int bytes)
 {
     static MPI_Request requests[STREAM];
@@ -238,6 +261,9 @@ static void check_single(const struct direction *direction, int bytes, const str
     const double extra = measure_claim(path, direction->nonblocking, bytes, "extra_us");
     const double blocking_host = measure_claim(path, direction->blocking, bytes, "host_us");
     const double blocking_extra = measure_claim(path, direction->blocking, bytes, "extra_us");
+    const bool has_sister = direction->block != NULL && !isnan(blocking_us);
+    const double blocking_duration = has_sister ? blocking_us + per_byte_us * bytes : duration;
+    const double blocking_autonomous = has_sister ? blocking_duration : autonomous;
     const char *name = direction->nonblocking;
 
     check_close("transfer_us", measure_claim(path, name, bytes, "transfer_us"), duration, 1e-3);
@@ -254,8 +280,26 @@ static void check_single(const struct direction *direction, int bytes, const str
     measure_check(name, "post and wait", single->alone,
                   fmax(host, autonomous) + duration - autonomous + extra, 2);
     measure_check(name, "wait after work", single->wait, duration - autonomous + extra, 1);
+    check_close("duration_us, blocking",
+                measure_claim(path, direction->blocking, bytes, "duration_us"), blocking_duration,
+                1e-3);
     measure_check(direction->blocking, "call", single->blocking,
-                  fmax(blocking_host, autonomous) + duration - autonomous + blocking_extra, 2);
+                  fmax(blocking_host, blocking_autonomous) + blocking_duration -
+                      blocking_autonomous + blocking_extra,
+                  2);
+}
+
+/* Both transfers at a time, in the rows of send and recv. */
+static void check_sendrecv(void)
+{
+    static const char *const names[] = {"send", "recv"};
+    for (int i = 0; i < 2; i++) {
+        const double duration = measure_claim(path, names[i], SENDRECV_BYTES, "duration_us");
+        const double extra = measure_claim(path, names[i], SENDRECV_BYTES, "extra_us");
+        check_close("duration_us of sendrecv", duration, blocking_us + per_byte_us * SENDRECV_BYTES,
+                    1e-3);
+        measure_check(names[i], "in sendrecv", sendrecv_us, duration + extra, 3);
+    }
 }
 
 /* posts: in a stream; posting_us: in posts, from one message to the next of the same direction. */
@@ -308,6 +352,7 @@ int main(int argc, char **argv)
     post_us = measure_asked("MODEL_POST_US", 0);
     wait_us = measure_asked("MODEL_WAIT_US", 0);
     late_share = measure_asked("MODEL_LATE_SHARE", 0);
+    blocking_us = measure_asked("MODEL_BLOCKING_US", NAN);
 
     clock_cost_us = measure_clock_cost_us();
     const int sizes = per_byte_us > 0 ? SIZES : 1;
@@ -318,6 +363,7 @@ int main(int argc, char **argv)
     }
     two_way = measure_stream(TWO_WAY_BYTES, 0, TWO_WAY_DIRECTIONS - 1);
     startall_us = measure_startall(STARTALL_BYTES);
+    sendrecv_us = measure_sendrecv(SENDRECV_BYTES);
     MPI_Finalize();
 
     if (rank == 0) {
@@ -332,6 +378,8 @@ int main(int argc, char **argv)
                 both_host += measure_claim(path, name, TWO_WAY_BYTES, "host_us");
         }
         const double started = STREAM * measure_claim(path, "send_init", STARTALL_BYTES, "host_us");
+        if (!isnan(blocking_us))
+            check_sendrecv();
         measure_check_stream("send_init", "startall", startall_us, started, STREAM);
         for (int direction = 0; direction < TWO_WAY_DIRECTIONS; direction++)
             check_stream(directions[direction].nonblocking, TWO_WAY_BYTES, 2 * STREAM, &two_way,

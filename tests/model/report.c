@@ -22,6 +22,8 @@
  *   per_message_us  max(h, g): what a message takes in a stream of posts
  *   real_us         what the real one takes that is called inside what has no post: usual as in h
  *                   and x. It is inside D + x, and longer than D it can't be without a large x
+ *   test_us         what a test takes that names an operation of this row and completes none
+ *                   (MODEL_TEST_US is part of it): usual as h and x, over the ranks that have any
  */
 #include "statistics.h"
 
@@ -35,6 +37,8 @@ struct cost_sum {
     double host_ns;
     double extra_ns;
     double real_ns;
+    double test_ns;
+    double test_ranks; /* that have tests */
     double ranks;
 };
 
@@ -49,10 +53,12 @@ static struct cost_sum own_cost(enum operation_kind kind, int64_t key)
 {
     const struct series *series = series_lookup(kind, key);
     if (series == NULL || (series->waits == 0 && operation_traits[kind].class != CLASS_ONE_SIDED))
-        return (struct cost_sum){0, 0, 0, 0};
+        return (struct cost_sum){.ranks = 0};
     return (struct cost_sum){
         .host_ns = middle_or_nan(series->post_ns, series->posted),
         .extra_ns = middle_or_nan(series->extra_ns, series->waits),
+        .test_ns = series->tests > 0 ? middle_or_nan(series->test_ns, series->tests) : 0,
+        .test_ranks = series->tests > 0,
         .real_ns = series->reals > 0 ? series_middle(series->real_ns, series->reals) : NAN,
         .ranks = 1,
     };
@@ -81,8 +87,7 @@ static void print_row(FILE *file, const struct series *series, struct cost_sum s
                        : 100 * fmax(0, fraction * duration_ns - host_ns) / (duration_ns + extra_ns);
 
     const enum operation_class class = operation_traits[series->kind].class;
-    const bool has_post =
-        class != CLASS_BLOCKING && class != CLASS_BARRIER && class != CLASS_SYNCHRONISATION;
+    const bool has_post = timing_has_post(series->kind);
     const bool is_transfer = has_post && class != CLASS_COLLECTIVE;
     const uint64_t operations = has_post ? series->posted : series->waits;
     const double late_share =
@@ -106,6 +111,7 @@ static void print_row(FILE *file, const struct series *series, struct cost_sum s
     print_number(file, "\t%g", gap_ns / 1e3);
     print_number(file, "\t%.4f", is_transfer ? (host_ns > gap_ns ? host_ns : gap_ns) / 1e3 : NAN);
     print_number(file, "\t%.4f", sum.real_ns / sum.ranks / 1e3);
+    print_number(file, "\t%.4f", sum.test_ns / sum.test_ranks / 1e3);
     (void)fprintf(file, "\n");
 }
 
@@ -116,7 +122,7 @@ static void print_table(const char *path, const struct cost_sum sums[], int rows
         model_abort("can't open the file that MODEL_REPORT names");
     (void)fprintf(
         file, "operation\tbytes\tduration_us\tfraction\thost_us\textra_us\tlate_share\toperations\t"
-              "overlap_pct\twaits\ttransfer_us\tgap_us\tper_message_us\treal_us\n");
+              "overlap_pct\twaits\ttransfer_us\tgap_us\tper_message_us\treal_us\ttest_us\n");
     for (int row = 0; row < rows; row++)
         print_row(file, series_at(row), sums[row]);
     const bool failed = ferror(file) != 0;

@@ -82,7 +82,7 @@ static bool is_modelled(int target) { return model.rma != 0 && target != MPI_PRO
                 return error;                                                                      \
         }                                                                                          \
         timing_plan(&timing, OPERATION_##Name, bytes, post_ns);                                    \
-        window_add(window, target, timing.autonomous_end_ns, timing.host_ns);                      \
+        window_add(window, target, timing_earliest_end_ns(&timing), timing.host_ns);               \
         timing_spend(&timing, post_ns);                                                            \
         return MPI_SUCCESS;                                                                        \
     }
@@ -107,7 +107,7 @@ static bool is_modelled(int target) { return model.rma != 0 && target != MPI_PRO
                 window_remember_damage(window, target, byte_in(result, 1, datatype), NULL);        \
         }                                                                                          \
         timing_plan(&timing, OPERATION_##Name, bytes_of(1, datatype), post_ns);                    \
-        window_add(window, target, timing.autonomous_end_ns, timing.host_ns);                      \
+        window_add(window, target, timing_earliest_end_ns(&timing), timing.host_ns);               \
         timing_spend(&timing, post_ns);                                                            \
         return MPI_SUCCESS;                                                                        \
     }
@@ -133,7 +133,7 @@ static bool is_modelled(int target) { return model.rma != 0 && target != MPI_PRO
                 return operation_cancel(operation, request, error);                                \
         }                                                                                          \
         timing_plan(&operation->timing, OPERATION_##Name, bytes, post_ns);                         \
-        window_add(window, target, operation->timing.autonomous_end_ns, 0);                        \
+        window_add(window, target, timing_earliest_end_ns(&operation->timing), 0);                 \
         timing_spend(&operation->timing, post_ns);                                                 \
         return MPI_SUCCESS;                                                                        \
     }

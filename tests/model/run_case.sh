@@ -135,6 +135,13 @@ bytes)
     costs 0 1 0 0.5 MODEL_PER_BYTE_NS=25
     costs 5 0.5 0.5 0 MODEL_PER_BYTE_NS=10 MODEL_SLOW_BYTES=512 MODEL_SLOW_SHARE=0.5
     ;;
+blocking_data)
+    for setting in "right MODEL_DATA=1" "one-wrong MODEL_CORRUPT=1" "untouched MODEL_DATA=0"; do
+        # shellcheck disable=SC2086
+        job 4 "$model" ${setting#* } MODEL_BLOCKING_US=20 MODEL_DURATION_US=20 "$build/model_data_test" ${setting%% *} ||
+            exit 1
+    done
+    ;;
 data)
     job 4 "$model" MODEL_DATA=1 MODEL_DURATION_US=20 MODEL_FRACTION=0.5 "$build/model_data_test" right || exit 1
     ;;
@@ -207,6 +214,16 @@ neighborhood_cost)
         # shellcheck disable=SC2086
         timed_job 2 "$model" $setting MODEL_REPORT="$report" "$build/model_blocking_test" neighborhood || exit 1
     done
+    ;;
+blocking_cost)
+    for setting in "MODEL_BLOCKING_US=20" "MODEL_BLOCKING_US=10 MODEL_PER_BYTE_NS=50 MODEL_WAIT_US=0.5 MODEL_BARRIER_US=3"; do
+        for part in sisters neighborhood; do
+            # shellcheck disable=SC2086
+            timed_job 2 "$model" $setting MODEL_DURATION_US=5 MODEL_REPORT="$report" "$build/model_blocking_test" $part || exit 1
+        done
+    done
+    p2p_costs 20 1 0.5 MODEL_BLOCKING_US=10
+    p2p_costs 10 0.5 0 MODEL_BLOCKING_US=30 MODEL_FRACTION=0.5 MODEL_PER_BYTE_NS=1
     ;;
 barrier_data)
     job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 "$build/model_blocking_test" data || exit 1

@@ -17,7 +17,9 @@ void series_start(void) { memset(all_series, 0, sizeof all_series); }
 static int64_t key_of(enum operation_kind kind, int64_t duration_ns, int64_t bytes)
 {
     const enum operation_class class = operation_traits[kind].class;
-    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING ? duration_ns : bytes;
+    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING || class == CLASS_SISTER
+               ? duration_ns
+               : bytes;
 }
 
 int64_t series_key(const struct series *series)
@@ -48,6 +50,7 @@ static struct series *add(enum operation_kind kind, int64_t duration_ns, int64_t
         series->kind = kind;
         series->duration_ns = duration_ns;
         series->autonomous_ns = llround(timing_fraction(kind) * (double)duration_ns);
+        series->stage_ns = timing_stage_ns(kind, series->autonomous_ns);
         atomic_store(&series->bytes, bytes);
         atomic_store_explicit(&series_in_use, in_use + 1, memory_order_release);
     }

@@ -22,6 +22,7 @@ struct series {
     enum operation_kind kind;
     int64_t duration_ns;
     int64_t autonomous_ns; /* f D */
+    int64_t stage_ns;      /* of a stage of that */
     _Atomic int64_t bytes; /* of one operation; SERIES_BYTES_VARY when they have the duration but
                               not the size in common */
     atomic_uint_fast64_t posted;
@@ -29,6 +30,8 @@ struct series {
     atomic_uint_fast64_t late;
     int64_t post_ns[SERIES_SAMPLES];  /* last less first clock reading in the post */
     int64_t extra_ns[SERIES_SAMPLES]; /* last clock reading in the wait less the completion */
+    atomic_uint_fast64_t tests;       /* that completed none */
+    int64_t test_ns[SERIES_SAMPLES];  /* last less first clock reading in the test */
     atomic_uint_fast64_t reals;       /* real ones called by operations without a post */
     int64_t real_ns[SERIES_SAMPLES];  /* what they took */
 };
@@ -51,6 +54,12 @@ static inline int64_t *series_next_extra(struct series *series)
 {
     return &series->extra_ns[atomic_fetch_add_explicit(&series->waits, 1, memory_order_relaxed) %
                              SERIES_SAMPLES];
+}
+
+static inline int64_t *series_next_test(struct series *series)
+{
+    return &series->test_ns[atomic_fetch_add_explicit(&series->tests, 1, memory_order_relaxed) %
+                            SERIES_SAMPLES];
 }
 
 /* Adds what a real one took. */

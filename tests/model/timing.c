@@ -75,11 +75,30 @@ static bool next_is_late(void)
 static bool is_collective(enum operation_kind kind)
 {
     const enum operation_class class = operation_traits[kind].class;
-    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING || class == CLASS_BARRIER;
+    return class == CLASS_COLLECTIVE || class == CLASS_BLOCKING || class == CLASS_SISTER ||
+           class == CLASS_ALLREDUCE || class == CLASS_BARRIER;
+}
+
+bool timing_has_post(enum operation_kind kind)
+{
+    const enum operation_class class = operation_traits[kind].class;
+    return class == CLASS_COLLECTIVE || (!is_collective(kind) && class != CLASS_SYNCHRONISATION);
+}
+
+/* Whether MODEL_BLOCKING_US is its duration. */
+static bool is_sister(enum operation_kind kind)
+{
+    const enum operation_class class = operation_traits[kind].class;
+    if (!model_has_blocking())
+        return false;
+    return operation_traits[kind].is_blocking_message || class == CLASS_BLOCKING ||
+           class == CLASS_SISTER || (class == CLASS_ALLREDUCE && model.coll != 0);
 }
 
 double timing_fraction(enum operation_kind kind)
 {
+    if (operation_traits[kind].is_blocking_message && model_has_blocking())
+        return 1;
     if (!isnan(model.fraction))
         return model.fraction;
     return is_collective(kind) ? 0 : 1;
@@ -87,19 +106,30 @@ double timing_fraction(enum operation_kind kind)
 
 int64_t timing_duration_ns(enum operation_kind kind, int64_t bytes)
 {
-    const double no_bytes_ns[OPERATION_CLASSES] = {
+    const double class_ns[OPERATION_CLASSES] = {
         [CLASS_COLLECTIVE] = model.duration_ns,  [CLASS_BLOCKING] = model.duration_ns,
+        [CLASS_SISTER] = model.blocking_ns,      [CLASS_ALLREDUCE] = model.barrier_ns,
         [CLASS_BARRIER] = model.barrier_ns,      [CLASS_SEND] = model.latency_ns,
         [CLASS_RECEIVE] = model.latency_ns,      [CLASS_ONE_SIDED] = model.latency_ns,
         [CLASS_SYNCHRONISATION] = model.sync_ns,
     };
-    const double usual_ns =
-        no_bytes_ns[operation_traits[kind].class] + model.per_byte_ns * (double)bytes;
+    const double no_bytes_ns =
+        is_sister(kind) ? model.blocking_ns : class_ns[operation_traits[kind].class];
+    const double usual_ns = no_bytes_ns + model.per_byte_ns * (double)bytes;
     return llround((double)bytes == model.slow_bytes ? usual_ns * (1 + model.slow_share)
                                                      : usual_ns);
 }
 
 double timing_gap_ns(enum operation_kind kind) { return is_collective(kind) ? 0 : model.gap_ns; }
+
+int64_t timing_stage_ns(enum operation_kind kind, int64_t autonomous_ns)
+{
+    if (operation_traits[kind].is_blocking_message)
+        return autonomous_ns;
+    const double stage_ns =
+        isnan(model.progress_ns) ? model.progress_share * (double)autonomous_ns : model.progress_ns;
+    return stage_ns < (double)autonomous_ns ? (int64_t)ceil(stage_ns) : autonomous_ns;
+}
 
 double timing_slowness(int64_t now_ns)
 {
@@ -134,12 +164,17 @@ void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes,
     struct series *series = series_find(kind, bytes);
     const double slowness = timing_slowness(post_ns);
     timing->series = series;
-    timing->autonomous_end_ns = start_after_gap(kind, post_ns, slowness) +
-                                timing_slowed_ns((double)series->autonomous_ns, slowness);
+    const int64_t autonomous_ns = timing_slowed_ns((double)series->autonomous_ns, slowness);
+    timing->stage_ns = timing_slowed_ns((double)series->stage_ns, slowness);
+    timing->stage_end_ns = start_after_gap(kind, post_ns, slowness) + timing->stage_ns;
+    timing->left_ns = autonomous_ns - timing->stage_ns;
+    timing->late_ns = 0;
     timing->host_ns =
         timing_slowed_ns((double)(series->duration_ns - series->autonomous_ns), slowness);
     if (next_is_late()) {
-        timing->autonomous_end_ns += timing_slowed_ns(model.late_ns, slowness);
+        timing->late_ns = timing_slowed_ns(model.late_ns, slowness);
+        if (timing->left_ns == 0)
+            timing->stage_end_ns += timing->late_ns;
         atomic_fetch_add_explicit(&series->late, 1, memory_order_relaxed);
     }
 }
@@ -159,51 +194,110 @@ void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes,
     timing_spend(timing, post_ns);
 }
 
+void timing_progress(struct timing *timing, int64_t since_ns, int64_t now_ns)
+{
+    while (timing->left_ns > 0 && timing->stage_end_ns <= now_ns) {
+        const int64_t start_ns = timing->stage_end_ns > since_ns ? timing->stage_end_ns : since_ns;
+        const int64_t duration_ns =
+            timing->stage_ns < timing->left_ns ? timing->stage_ns : timing->left_ns;
+        timing->left_ns -= duration_ns;
+        timing->stage_end_ns =
+            start_ns + duration_ns + (timing->left_ns == 0 ? timing->late_ns : 0);
+    }
+}
+
 bool timing_autonomous_done(const struct timing *timing, int64_t now_ns)
 {
-    return now_ns >= timing->autonomous_end_ns;
+    return timing->left_ns == 0 && now_ns >= timing->stage_end_ns;
+}
+
+int64_t timing_autonomous_end_ns(const struct timing *timing, int64_t wait_ns)
+{
+    if (timing->left_ns == 0)
+        return timing->stage_end_ns;
+    const int64_t start_ns = timing->stage_end_ns > wait_ns ? timing->stage_end_ns : wait_ns;
+    return start_ns + timing->left_ns + timing->late_ns;
+}
+
+int64_t timing_earliest_end_ns(const struct timing *timing)
+{
+    return timing_autonomous_end_ns(timing, timing->stage_end_ns);
+}
+
+static void add_series(struct call_series *call, struct series *series)
+{
+    const int known = call->count;
+    for (int i = 0; i < known; i++)
+        if (call->members[i] == series)
+            return;
+    if (known < CALL_SERIES_MAX)
+        call->members[call->count++] = series;
+}
+
+void test_begin(struct test *test, int64_t call_ns)
+{
+    test->call_ns = call_ns;
+    test->decided_ns = call_ns;
+    if (model.test_ns > 0)
+        test->decided_ns += timing_slowed_ns(model.test_ns, timing_slowness(call_ns));
+    test->series.count = 0;
+}
+
+void test_add(struct test *test, const struct timing *timing)
+{
+    add_series(&test->series, timing->series);
+}
+
+void test_end(const struct test *test)
+{
+    if (test->series.count == 0)
+        return;
+    const int64_t unslowed_from_ns = test->decided_ns - timing_slowed_ns(model.test_ns, 1);
+
+    /* As in the post: the places first, so that only stores are left to do after the last reading.
+     */
+    int64_t *samples[CALL_SERIES_MAX];
+    for (int i = 0; i < test->series.count; i++)
+        samples[i] = series_next_test(test->series.members[i]);
+    const int64_t test_ns = timing_spin_until(test->decided_ns) - unslowed_from_ns;
+    for (int i = 0; i < test->series.count; i++)
+        *samples[i] = test_ns;
 }
 
 void completion_begin(struct completion *completion, int64_t wait_ns)
 {
+    completion->call_ns = wait_ns;
     completion->autonomous_end_ns = wait_ns;
     completion->host_ns = 0;
     completion->wait_ns = 0;
     completion->unslowed_wait_ns = 0;
     completion->a_wait_ns = timing_slowed_ns(model.wait_ns, timing_slowness(wait_ns));
-    completion->series_count = 0;
+    completion->series.count = 0;
 }
 
 void completion_add(struct completion *completion, const struct timing *timing)
 {
-    if (timing->autonomous_end_ns > completion->autonomous_end_ns)
-        completion->autonomous_end_ns = timing->autonomous_end_ns;
+    const int64_t end_ns = timing_autonomous_end_ns(timing, completion->call_ns);
+    if (end_ns > completion->autonomous_end_ns)
+        completion->autonomous_end_ns = end_ns;
     completion->host_ns += timing->host_ns;
     completion->wait_ns += completion->a_wait_ns;
     completion->unslowed_wait_ns += timing_slowed_ns(model.wait_ns, 1);
-
-    const int known = completion->series_count;
-    for (int i = 0; i < known; i++)
-        if (completion->series[i] == timing->series)
-            return;
-    if (known < COMPLETION_SERIES_MAX)
-        completion->series[completion->series_count++] = timing->series;
+    add_series(&completion->series, timing->series);
 }
 
 void completion_end(const struct completion *completion)
 {
-    if (completion->series_count == 0)
+    if (completion->series.count == 0)
         return;
     const int64_t end_ns =
         completion->autonomous_end_ns + completion->host_ns + completion->wait_ns;
     const int64_t unslowed_from_ns = end_ns - completion->unslowed_wait_ns;
 
-    /* As in the post: the places first, so that only stores are left to do after the last reading.
-     */
-    int64_t *samples[COMPLETION_SERIES_MAX];
-    for (int i = 0; i < completion->series_count; i++)
-        samples[i] = series_next_extra(completion->series[i]);
+    int64_t *samples[CALL_SERIES_MAX]; /* as in test_end */
+    for (int i = 0; i < completion->series.count; i++)
+        samples[i] = series_next_extra(completion->series.members[i]);
     const int64_t extra_ns = timing_spin_until(end_ns) - unslowed_from_ns;
-    for (int i = 0; i < completion->series_count; i++)
+    for (int i = 0; i < completion->series.count; i++)
         *samples[i] = extra_ns;
 }
