@@ -10,6 +10,8 @@
 #define UNDISTURBED 0.05
 #define OTHER 0.25
 
+#define READINGS 2.0
+
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED])
 {
@@ -68,10 +70,13 @@ static double *make_series(const struct bc_samples *samples)
     return series;
 }
 
-static void widen(struct bc_summary *summary, double error_ns, double other_error_ns)
+/* Lets the interval reach two readings of the clock beyond where it ends with the error: start and
+   finish are timed one by one around work, and each time is known to a reading. */
+static void widen(struct bc_summary *summary, double error, double readings)
 {
-    summary->interval = bc_interval_with(summary, error_ns);
-    summary->interval = bc_interval_with(summary, other_error_ns);
+    summary->interval = bc_interval_with(summary, error);
+    summary->interval.lo -= readings;
+    summary->interval.hi += readings;
 }
 
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
@@ -94,10 +99,11 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
     const double blocking_ns = summary[BLOCKING].value;
     summary[GAIN].value = blocking_ns - summary[EXPOSED].value;
     summary[GAIN_PCT].value = 100.0 * summary[GAIN].value / blocking_ns;
-    widen(&summary[BLOCKING], clock_ns, 0.0);
-    widen(&summary[EXPOSED], clock_ns, choice_ns);
-    widen(&summary[GAIN], clock_ns, choice_ns);
-    widen(&summary[GAIN_PCT], 100.0 * clock_ns / blocking_ns, 100.0 * choice_ns / blocking_ns);
+    const double readings_ns = READINGS * clock_ns;
+    widen(&summary[BLOCKING], 0.0, readings_ns);
+    widen(&summary[EXPOSED], choice_ns, readings_ns);
+    widen(&summary[GAIN], choice_ns, readings_ns);
+    widen(&summary[GAIN_PCT], 100.0 * choice_ns / blocking_ns, 100.0 * readings_ns / blocking_ns);
     return (struct overlap_gain){
         .blocking = summary[BLOCKING],
         .exposed = summary[EXPOSED],

@@ -48,8 +48,8 @@ struct overlap_gain {
 };
 
 /* The gain of what visits say (OVERLAP_GAIN_ESTIMATED quantities, at least one visit). `blocks`,
-   parts of the first visit, make the interval where there is one visit. It has an error of
-   clock_ns in it, besides: each of the two times is known to a reading of the clock. */
+   parts of the first visit, make the interval where there is one visit. Intervals reach two
+   readings of the clock, of clock_ns each, further than what visits say. */
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
                                            const struct bc_samples *blocks, double clock_ns,
                                            double confidence);
