@@ -232,6 +232,13 @@ void overlap_close(void *state)
                          max_pct);
 }
 
+/* The number of calls of MPI_Test is looked for before anything else. */
+int overlap_shares(const void *state)
+{
+    const struct overlap_parameters *const p = &((const struct overlap_state *)state)->parameters;
+    return p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
+}
+
 /* ---- the rows of the two models -------------------------------------------------------------- */
 
 /* The next size of a doubling sweep, which ends on the largest; 0 after it. */

@@ -33,6 +33,7 @@ void overlap_visit(void *state, const void *row_key, double seconds, void *memor
 bool overlap_is_precise(const void *state, const void *key, const void *row);
 void overlap_conclude(void *state, const void *row_key, void *memory, void *filled);
 void overlap_close(void *state);
+int overlap_shares(const void *state);
 
 /* For programs with rows of their own. */
 
@@ -128,7 +129,7 @@ void overlap_list_rows_of(struct overlap_state *overlap, size_t count, const voi
 #define OVERLAP_PROGRAM_BASE                                                                       \
     .budget_s = 15.0, /* start-up and the search for a size included */                            \
         .may_start_together = true, .first_share = 0.4, .is_precise = overlap_is_precise,          \
-    .close = overlap_close
+    .close = overlap_close, .shares = overlap_shares
 #define OVERLAP_PROGRAM OVERLAP_PROGRAM_BASE, .open = overlap_open, .visit = overlap_visit
 
 #endif

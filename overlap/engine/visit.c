@@ -109,7 +109,7 @@ void overlap_choose_plenty(struct overlap_visit *visit)
 
 /* Of the first visit's time, where the number of calls of MPI_Test is looked for: a share for that.
  */
-#define TEST_CALLS_SHARE 0.4
+#define TEST_CALLS_SHARE 0.6
 
 static int64_t parts_of(const struct overlap_visit *visit)
 {
