@@ -3,7 +3,7 @@ that they are compared and put together with those that have them."""
 
 import pytest
 
-from commcost import compare, folder, plan, summarize
+from commcost import compare, findings, folder, plan, summarize, tables
 from commcost.results import Result, ResultError
 from made_results import GAIN, OVERLAP, gain_cells, gain_roles, tsv
 
@@ -183,3 +183,17 @@ def test_summary(written, tmp_path):
     assert {name: row[9] for name, row in of_size.items()} == {
         "ref_us": "6", "overlap_pct": "6", "blocking_us": "3", "exposed_us": "3"}
     assert of_size["exposed_us"][3] == "us"
+
+
+def test_report(written, tmp_path):
+    """Rows of old and new launches are the same."""
+    written("results/old", rows_of(), OVERLAP)
+    written("results/new", rows_of(1.5) + rows_of(form="persistent"), GAIN)
+    read = tables.Tables([str(tmp_path / "results")])
+    assert read.kinds() == ["overlap_iallreduce_sweep"]
+    rows = tables.rows_by_key(read, "overlap_iallreduce_sweep")
+    assert [(row.keys["form"], len(row.launches)) for row in rows] == (
+        3 * [("nonblocking", 2)] + 3 * [("persistent", 1)])
+    row, = (row for row in findings.Facts(read).rows("overlap_iallreduce_sweep", form="nonblocking",
+                                                     test_calls="0", size_bytes="8"))
+    assert row.texts("ref_us") == ["75.0", "50.0"]
