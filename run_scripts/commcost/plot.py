@@ -15,8 +15,8 @@ import typing
 from commcost import benchmarks, command
 from commcost.command import UsageError, complain
 from commcost.panels import PanelData
-from commcost.results import PATH_SHOWN, parsed_number
-from commcost.tables import BASE, NEW, read_tables
+from commcost.results import PATH_SHOWN
+from commcost.tables import BASE, NEW, read_tables, threshold_of
 from commcost.words import number_text, short, size_text
 
 PROGRAM = "plot.sh"
@@ -369,12 +369,6 @@ def head_of(label, tables):
         text += f" on {nodes} node{'' if nodes == '1' else 's'}" if nodes else ""
     library = library.replace(" Version:", "").split(",")[0].rstrip(" ")
     return text + (f", {library}" if library else "")
-
-
-def threshold_of(tables):
-    """The threshold in percent that all tables have in their metadata; None where they don't."""
-    said = {table.metadata.get("threshold", ["NA"])[0].rstrip(" %") for table in tables}
-    return parsed_number(said.pop()) if len(said) == 1 else None
 
 
 class Drawing(typing.NamedTuple):
