@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what is missing, builds commcost and measures this machine: how much
 # work fits under every non-blocking collective, first at the size whose
-# operation takes about a millisecond, then over all sizes; how much of the
+# operation takes about a millisecond, then over all sizes, and under messages and
+# halo swaps; whether that pays against the blocking call; how much of the
 # processor a message takes, over sizes; how many messages go in a second; and what
 # a put, a get, a synchronisation, a halo swap and monitoring cost.
 # Takes two to three minutes on two cores; leaves TSV files and a report in a

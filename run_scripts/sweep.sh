@@ -8,12 +8,12 @@
 #   PROGRAM  a name (mpi_overhead, msgrate, msgrate_rma, pingpong, halo,
 #            overlap_iallreduce and the other overlap_*), or a path
 #   SIZES    bytes, with commas; A:B doubles from A to B; K, M, G. Default: 8:1M.
-#            pingpong has sizes of its own up to the largest of these; halo takes
-#            boxes whose faces have about so many bytes
+#            pingpong has sizes of its own up to the largest of these; halo and
+#            overlap_halo take boxes whose faces have about so many bytes
 #   The other options are those of `PROGRAM --help`.
 #
-# One launch does it where the program takes lists of sizes; overlap_* takes one for
-# each A or A:B.
+# One launch does it where the program takes lists of sizes; overlap_*, but for
+# overlap_halo, takes one for each A or A:B.
 #
 # Environment:
 #   LAUNCH   how to start a job; default: srun in a Slurm job, else 2 processes with
@@ -119,7 +119,8 @@ pingpong)
         END { for (count = 1; 8 * count < most; count *= 2); print count }')
     launched --max-ndata="$most" "$@" >"$work/1.tsv" || status=$?
     ;;
-halo)
+halo | overlap_halo)
+    [ "$name" = halo ] || set -- --data-driven "$@"
     # shellcheck disable=SC2016  # awk's
     edges=$(of_ranges '{ for (size = $1; size <= $2; size *= 2) {
         edge = int(sqrt(size / 8) + 0.5); print (edge > 1 ? edge : 1); if (size == 0) break } }')

@@ -73,12 +73,14 @@ def collective_of(kind):
 # ---- what an entry is made of --------------------------------------------------------------------
 
 class Quantity(typing.NamedTuple):
-    """A column that was measured, its heading in tables, and the columns of its interval."""
+    """A column that was measured, its heading in tables, and the columns of its interval. An
+    optional one is left out of a table where it has no values."""
 
     column: str
     heading: str
     low: str = ""
     high: str = ""
+    optional: bool = False
 
 
 class Key(typing.NamedTuple):
@@ -99,9 +101,13 @@ class Panel(typing.NamedTuple):
     pages      Keys that tell panels apart (rows only)
     keep       by column the values that rows must have one of, if any row has
     prefer     (column, value): only rows with this value, or if none has with the first
-    scale      "percent", or "": logarithmic where the largest value is log_from times the least
+    scale      "percent"; "gain": percent that may be below 0; or "": logarithmic where the largest
+               value is log_from times the least
     gap        least distance of two labels, as a share of the panel's height
     most       at most so many series
+    largest    a column: series with its largest numbers are taken first
+    threshold  key of the metadata: lines are drawn at 0 and, where it is known, at its number above
+               and below
     """
 
     name: str
@@ -119,6 +125,8 @@ class Panel(typing.NamedTuple):
     log_from: float = 50
     gap: float = 0.06
     most: int = 10
+    largest: str = ""
+    threshold: str = ""
 
 
 class Picture(typing.NamedTuple):
@@ -134,7 +142,8 @@ class Picture(typing.NamedTuple):
 
 class Benchmark(typing.NamedTuple):
     """A benchmark, as reports show it. `pictures` makes its Pictures of a kind and its rows, which
-    are cells by column."""
+    are cells by column. `words` are columns whose cells are words: pairs of a column and its
+    heading."""
 
     kind: str
     heading: str
@@ -142,11 +151,12 @@ class Benchmark(typing.NamedTuple):
     keys: tuple        # (column, heading)
     quantities: tuple  # Quantity
     pictures: typing.Callable
+    words: tuple = ()
 
 
-def time_of(name, heading, unit="us"):
+def time_of(name, heading, unit="us", optional=False):
     """The Quantity of a column NAME_UNIT with its interval."""
-    return Quantity(f"{name}_{unit}", heading, f"{name}_lo_{unit}", f"{name}_hi_{unit}")
+    return Quantity(f"{name}_{unit}", heading, f"{name}_lo_{unit}", f"{name}_hi_{unit}", optional)
 
 
 def count_distinct(rows, column):
@@ -155,19 +165,66 @@ def count_distinct(rows, column):
 
 # ---- pictures ------------------------------------------------------------------------------------
 
-def overlap_pictures(_, __):
-    panel = Panel("overlap", "overlap_pct", "overlap_lo_pct", "overlap_hi_pct",
-                  (Key("collective"),), scale="percent", most=40)
-    return [Picture("overlap", "overlap", "overlap of each collective operation", (panel,))]
+GAIN_TITLE = "What going non-blocking gains, with plenty of work"
+
+# What else tells an operation's rows apart.
+_WAYS = (Key("form", optional=True), Key("method", optional=True),
+         Key("partitions", "% partitions", True))
+_TESTS = Key("test_calls", "tests: %", True)
+_GAIN = ("gain_pct", "gain_lo_pct", "gain_hi_pct")
 
 
-def sweep_pictures(kind, _):
-    series, name = (Key("collective"),), collective_of(kind)
-    return [Picture(kind, "overlap_sweep", f"overlap and time of {name} over size", (
+def has_numbers(rows, column):
+    return any(row.get(column, "NA") != "NA" for row in rows)
+
+
+def overlap_pictures(_, rows):
+    def picture(name, caption, title, quantity_title, panel):
+        return Picture(name, "overlap", caption, (panel,), {
+            "title_of": title, "quantity_title": quantity_title, "table_of": panel.name})
+
+    series = (Key("collective"), *_WAYS, Key("local", "box %", True), _TESTS)
+    made = [picture("overlap", "overlap of each operation", "Work that fits under each operation",
+                    "overlap (% of the operation's own time)",
+                    Panel("overlap", "overlap_pct", "overlap_lo_pct", "overlap_hi_pct", series,
+                          scale="percent", most=40))]
+    if has_numbers(rows, "gain_pct"):
+        made.append(picture("overlap_gain", "gain of each non-blocking operation", GAIN_TITLE,
+                            "gain (% of the blocking call's time)",
+                            Panel("gain", *_GAIN, series, scale="gain", most=40,
+                                  threshold="threshold")))
+    return made
+
+
+def sweep_pictures(kind, rows):
+    name = collective_of(kind)
+    series = (Key("collective"), *_WAYS, _TESTS)
+    made = [Picture(kind, "overlap_sweep", f"overlap and time of {name} over size", (
         Panel("overlap", "overlap_pct", "overlap_lo_pct", "overlap_hi_pct", series,
               x="size_bytes", scale="percent"),
         Panel("time", "ref_us", "ref_lo_us", "ref_hi_us", series, x="size_bytes", log_from=20)),
         {"collective": name})]
+    if has_numbers(rows, "gain_pct"):
+        made.append(Picture(
+            f"overlap_{name}_gain", "over_sizes", f"gain of {name} over size",
+            (Panel("gain", *_GAIN, series, x="size_bytes", scale="gain", threshold="threshold"),),
+            {"tables": "gain", "title_of": f"{name}: {GAIN_TITLE[0].lower()}{GAIN_TITLE[1:]}",
+             "quantity_title": "gain (% of the blocking call's time)",
+             "size_title": "size (bytes)"}))
+    calls = {row.get("test_calls", "NA") for row in rows if row.get("exposed_us", "NA") != "NA"}
+    calls = sorted((text for text in calls if text.isdigit()), key=int)
+    if len(calls) > 2:
+        made.append(Picture(
+            f"overlap_{name}_tests", "over_sizes",
+            f"exposed time of {name} over calls of MPI_Test",
+            (Panel("tests", "exposed_us", "exposed_lo_us", "exposed_hi_us",
+                   (Key("size_bytes", "% bytes"), *_WAYS), x="test_calls",
+                   keep={"test_calls": tuple(calls)}, log_from=20, largest="size_bytes"),),
+            {"tables": "tests",
+             "title_of": f"{name}: what stays exposed, by calls of MPI_Test during the work",
+             "quantity_title": "exposed time (µs)",
+             "size_title": "calls of MPI_Test in an operation"}))
+    return made
 
 
 def overhead_pictures(_, __):
@@ -307,8 +364,22 @@ _OVERLAP = """Overlap is the share of an operation's own time in which the proce
 work between starting the operation and waiting for it, without making it take longer. 0 % means
 that nothing is gained by starting early."""
 
+_GAINS = """ Where the blocking call was measured, too, the gain is what a program saves that calls
+the non-blocking operation and has plenty of work for it: the blocking call's time less what stays
+exposed, that is the operation with the work less the work alone. Above 0 it pays to go non-blocking,
+below 0 it loses."""
+
+_OVERLAP_KEYS = (("form", "form"), ("test_calls", "calls of MPI_Test"), ("method", "method"),
+                 ("local", "box"), ("partitions", "partitions"))
+
 _OVERLAP_QUANTITIES = (time_of("ref", "time without work (µs)"),
-                       time_of("overlap", "overlap (%)", "pct"))
+                       time_of("overlap", "overlap (%)", "pct"),
+                       time_of("blocking", "blocking call (µs)", optional=True),
+                       time_of("exposed", "exposed (µs)", optional=True),
+                       time_of("gain", "gain (%)", "pct", optional=True),
+                       Quantity("best_test_calls", "best number of tests", optional=True))
+
+_OVERLAP_WORDS = (("verdict", "verdict"),)
 
 _RATE_QUANTITIES = (time_of("rate", "rate (1/s)", "per_s"),
                     Quantity("total_rate_per_s", "of all processes (1/s)"),
@@ -321,15 +392,17 @@ BENCHMARKS = {entry.kind: entry for entry in (
     Benchmark(
         "overlap", "Work that fits under each operation",
         _OVERLAP + """ Each operation is measured at the size from which it takes about a
-millisecond, or at the largest (status max-size); a barrier has no size. More is better.""",
-        (("collective", "collective"), ("model", "model")),
-        (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES), overlap_pictures),
+millisecond, or at the largest (status max-size); a barrier has no size. More is better.""" +
+        _GAINS,
+        (("collective", "operation"), ("model", "model"), *_OVERLAP_KEYS),
+        (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES), overlap_pictures,
+        _OVERLAP_WORDS),
     Benchmark(
         "overlap_sweep", "Overlap over sizes",
         _OVERLAP + """ Above the overlap (more is better), below the time of the operation without
-work (less is better).""",
-        (("collective", "collective"), ("size_bytes", "size (bytes)")), _OVERLAP_QUANTITIES,
-        sweep_pictures),
+work (less is better).""" + _GAINS,
+        (("collective", "operation"), *_OVERLAP_KEYS, ("size_bytes", "size (bytes)")),
+        _OVERLAP_QUANTITIES, sweep_pictures, _OVERLAP_WORDS),
     Benchmark(
         "mpi_overhead", "What a message takes of the processor",
         """The host overhead is the time for which sending or receiving a message keeps the

@@ -6,73 +6,37 @@ nothing on its question. RULES has them in the order in which they are shown.
 """
 
 import re
-import typing
 
-from commcost import benchmarks, compare, rank_test, vary
-from commcost.evidence import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less, measured
-from commcost.tables import NEW, is_number, rows_by_key
+from commcost import benchmarks, compare, gains, rank_test, vary
+from commcost.evidence import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less
+from commcost.facts import NAMES, Facts, Finding, can_not_tell, size_of
+from commcost.tables import NEW, is_number
 from commcost.words import bytes_text, counted, listed, short
 
-MOST = 10           # sentences
+MOST = 12           # sentences
 HIDES_PCT = 50      # an operation that hides so much of its time is worth starting early
 HIDES_NOT_PCT = 10
 FREE_PCT = 90       # of a transfer's time, from which on the network does the work
 LOST_PCT = 10       # of the time, above which intervals may miss the truth
-NAMES = 6           # that a sentence has
-
-
-class Finding(typing.NamedTuple):
-    """A sentence, and the rows (tables.Row) that it is about."""
-
-    text: str
-    rows: tuple = ()
-    is_told: bool = True  # False: what can't be told
-
-    @property
-    def sentence(self):
-        """With "one launch" where there is no more than that."""
-        return self.text + (" One launch." if self.is_from_one else "")
-
-    @property
-    def is_from_one(self):
-        return bool(self.rows) and max(len(row.launches) for row in self.rows) == 1
-
-
-class Facts:
-    """The rows of results by kind."""
-
-    def __init__(self, tables):
-        self.tables = tables
-        self._rows = {kind: rows_by_key(tables, kind) for kind in tables.kinds()}
-
-    def kinds(self):
-        return list(self._rows)
-
-    def rows(self, kind, **keys):
-        """The rows of a kind with these keys that the new result has."""
-        return [row for row in self._rows.get(kind, []) if row.launches and
-                all(row.keys.get(column) == value for column, value in keys.items())]
-
-    def measured(self, kind, column, **keys):
-        """Pairs of a row and what it measured in a column, where there is a value."""
-        quantity, = (quantity for quantity in benchmarks.entry_of(kind).quantities
-                     if quantity.column == column)
-        pairs = [(row, measured(row, quantity)) for row in self.rows(kind, **keys)]
-        return [(row, value) for row, value in pairs if value is not None]
-
-
-def can_not_tell(what, why, rows):
-    return Finding(f"It can't be told {what}, because {why}.", tuple(rows), False)
 
 
 def find_all(tables, best=()):
     """All Findings of the results, at most MOST; `best` has what varied settings make of rows
     (vary.Best). Where they vary, other rules would count each row once a setting."""
     facts = Facts(tables)
-    found = [finding for rule in RULES[:FIRST] for finding in rule(facts)] + best_settings(best)
+    groups = [rule(facts) for rule in RULES[:FIRST]] + [best_settings(best)]
     if not best:
-        found += [finding for rule in RULES[FIRST:] for finding in rule(facts)]
-    return found[:MOST]
+        groups += [rule(facts) for rule in RULES[FIRST:]]
+    return shared_out(groups, MOST)
+
+
+def shared_out(groups, most):
+    """At most so many of all groups, in their order: the first of each, then the second of each,
+    and so on."""
+    places = sorted((depth, number) for number, group in enumerate(groups)
+                    for depth in range(len(group)))[:most]
+    return [groups[number][depth] for number, depth in
+            sorted((number, depth) for depth, number in places)]
 
 
 # ---- a base --------------------------------------------------------------------------------------
@@ -144,7 +108,7 @@ def named_keys(pairs):
 
 def hidden_work(facts):
     """Which collectives hide work at the size that takes about a millisecond, and which don't."""
-    pairs = facts.measured("overlap", "overlap_pct")
+    pairs = plain(facts.measured("overlap", "overlap_pct"))
     hide = [pair for pair in pairs if is_above(pair[1], HIDES_PCT)]
     bare = [pair for pair in pairs if is_below(pair[1], HIDES_NOT_PCT)]
     unsure = [pair for pair in pairs if is_unsure(pair[1])]
@@ -160,14 +124,33 @@ def hidden_work(facts):
                 tuple(row for row, _ in order)))
     if unsure:
         said.append(can_not_tell(
-            f"whether work fits under {listed((row.keys['collective'] for row, _ in unsure), NAMES)}",
+            f"whether work fits under {listed((operation_of(row) for row, _ in unsure), NAMES)}",
             f"the intervals are up to {short(max(value.width for _, value in unsure))} points wide",
             [row for row, _ in unsure]))
     return said
 
 
 def overlap_told(pair):
-    return f"{pair[0].keys['collective']} {pair[1].told('%')}"
+    return f"{operation_of(pair[0])} {pair[1].told('%')}"
+
+
+def plain(pairs):
+    """The pairs of a row and a value of each operation as it is called usually: nonblocking, without
+    calls of MPI_Test; where it wasn't measured so, all others."""
+    for column, usual in (("form", "nonblocking"), ("test_calls", "0")):
+        so = {operation_of(row) for row, _ in pairs if row.keys[column] == usual}
+        pairs = [(row, value) for row, value in pairs
+                 if row.keys[column] == usual or operation_of(row) not in so]
+    return pairs
+
+
+def operation_of(row):
+    """The operation of a row, with its method or number of parts."""
+    return " ".join([row.keys["collective"], *named_values(row, "method", "partitions")])
+
+
+def named_values(row, *columns):
+    return [f"({row.keys[column]})" for column in columns if row.keys.get(column, "NA") != "NA"]
 
 
 def is_unsure(value):
@@ -178,20 +161,16 @@ def is_unsure(value):
 def sizes_that_hide(facts):
     """From which size on collectives hide work, which do at no size, and of which that isn't sure."""
     since, never, since_rows, never_rows, unsure = [], [], [], [], []
-    for kind in facts.kinds():
-        if benchmarks.entry_of(kind).kind != "overlap_sweep":
-            continue
-        pairs = sorted(facts.measured(kind, "overlap_pct"),
-                       key=lambda pair: size_of(pair[0], "size_bytes"))
+    for name, pairs in overlap_by_size(facts):
         first = first_of_the_rest(pairs, lambda value: is_above(value, HIDES_PCT))
         if first is not None:
-            since.append((size_of(first[0], "size_bytes"), benchmarks.collective_of(kind)))
+            since.append((size_of(first[0], "size_bytes"), name))
             since_rows.append(first[0])
         elif pairs and all(is_below(value, HIDES_PCT) for _, value in pairs):
-            never.append(benchmarks.collective_of(kind))
+            never.append(name)
             never_rows += [row for row, _ in pairs[-1:]]
         elif pairs and not is_below(pairs[-1][1], HIDES_PCT):
-            unsure.append((pairs[-1][0], benchmarks.collective_of(kind)))
+            unsure.append((pairs[-1][0], name))
     parts = []
     for size in sorted({size for size, _ in since}):
         names = [name for of, name in since if of == size]
@@ -212,9 +191,15 @@ def sizes_that_hide(facts):
     return said
 
 
-def size_of(row, column):
-    text = row.keys.get(column, "NA")
-    return float(text) if is_number(text) else 0.0
+def overlap_by_size(facts):
+    """Pairs of an operation and its overlap, itself pairs of a row and a value by size."""
+    found = {}
+    for kind in facts.kinds():
+        if benchmarks.entry_of(kind).kind == "overlap_sweep":
+            for pair in plain(facts.measured(kind, "overlap_pct")):
+                found.setdefault(operation_of(pair[0]), []).append(pair)
+    return [(name, sorted(pairs, key=lambda pair: size_of(pair[0], "size_bytes")))
+            for name, pairs in found.items()]
 
 
 def first_of_the_rest(pairs, holds):
@@ -344,14 +329,28 @@ def barrier_cost(facts):
 
 def cheapest_halo(facts):
     """The cheapest way to swap a halo, by size."""
+    return best_methods(facts.measured("halo", "latency_us"), "A halo is swapped quickest",
+                        "which is quicker in a halo swap")
+
+
+def cheapest_overlapped_halo(facts):
+    """The way to swap a halo that leaves the least exposed under work, by size."""
+    pairs = [pair for kind in facts.kinds() if benchmarks.entry_of(kind).kind == "overlap_sweep"
+             for pair in plain(facts.measured(kind, "exposed_us", collective="halo"))]
+    return best_methods(pairs, "With plenty of work a halo swap leaves the least exposed",
+                        "which leaves less exposed in a halo swap with work")
+
+
+def best_methods(pairs, words, what):
+    """Findings on the method with the least value for each box, of pairs of a row and a value."""
     by_box = {}
-    for row, value in facts.measured("halo", "latency_us"):
-        by_box.setdefault((row.keys["local"], row.keys["dims"]), []).append((row, value))
+    for row, value in pairs:
+        by_box.setdefault((row.keys["local"], row.keys.get("dims", "NA")), []).append((row, value))
     best, unsure, rows = {}, [], []
-    for (box, _), pairs in by_box.items():
-        if len(pairs) < 2:
+    for (box, _), of_box in by_box.items():
+        if len(of_box) < 2:
             continue
-        first, second = sorted(pairs, key=lambda pair: pair[1].value)[:2]
+        first, second = sorted(of_box, key=lambda pair: pair[1].value)[:2]
         rows += [first[0], second[0]]
         if is_less(first[1], second[1]):
             best.setdefault(method_of(first[0]), []).append((box, first[1]))
@@ -363,9 +362,9 @@ def cheapest_halo(facts):
         for method, boxes in best.items():
             told = listed(f"{box} ({value.told('µs')})" for box, value in boxes)
             parts.append(f"by {method} for {told}")
-        said.append(Finding(f"A halo is swapped quickest {'; '.join(parts)}.", tuple(rows)))
+        said.append(Finding(f"{words} {'; '.join(parts)}.", tuple(rows)))
     if unsure:
-        said.append(can_not_tell(f"which is quicker in a halo swap: {listed(unsure, NAMES)}",
+        said.append(can_not_tell(f"{what}: {listed(unsure, NAMES)}",
                                  "their intervals are as wide as what they differ by", rows))
     return said
 
@@ -439,8 +438,9 @@ def row_name(row):
     return f"{row.identity.rpartition('-')[0]} ({', '.join(named_keys(row.keys.items()))})"
 
 
-RULES = (wrong_data, lost_time, hidden_work, sizes_that_hide, message_cost, put_against_send,
-         cheapest_halo, barrier_cost, message_rate, monitor_cost, monitored_time)
+RULES = (wrong_data, lost_time, gains.what_pays, gains.tests_that_help, gains.persistent_requests,
+         hidden_work, sizes_that_hide, message_cost, put_against_send, cheapest_halo,
+         cheapest_overlapped_halo, barrier_cost, message_rate, monitor_cost, monitored_time)
 FIRST = 2  # rules that hold for settings, too
 # What a person is told of how sure all this is.
 FEW_LAUNCHES = ("Of one launch a difference is said only where it exceeds twice the interval: launches "

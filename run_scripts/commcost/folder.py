@@ -218,7 +218,7 @@ def merged(launches):
     systems = {}  # by setting: what the metadata of its first launch say of the system
     for step, path in launches:
         own = [str(step.run), step.setting][:len(added)]
-        with Result(path, needs_metadata=False) as result:
+        with Result(path, needs_metadata=False, as_written=True) as result:
             if header is None:
                 header = result.header
                 out = [re.sub("^# columns: ", f"# columns: {roles} ", line) for line in result.head]

@@ -66,6 +66,8 @@ class PanelData:
                           any(of_side and name not in of_side[0] for of_side in rows.values())]
         used = [(side, row) for side, of_side in rows.items() for row in self._usable(of_side)]
         used = self._preferred(self._kept(used))
+        if panel.largest:
+            used.sort(key=lambda pair: -self._number(pair[1], panel.largest))
         self._group(used)
 
     @property
@@ -91,6 +93,10 @@ class PanelData:
             wanted = values[0]
         self.others = [value for value in values if value != wanted]
         return [(side, row) for side, row in used if row.get(column, "NA") == wanted]
+
+    @staticmethod
+    def _number(row, column):
+        return float(row[column]) if is_number(row.get(column, "NA")) else 0.0
 
     def _group(self, used):
         panel = self.panel

@@ -16,7 +16,7 @@ from commcost import benchmarks, command
 from commcost.command import UsageError, complain
 from commcost.panels import PanelData
 from commcost.results import PATH_SHOWN
-from commcost.tables import BASE, NEW, read_tables
+from commcost.tables import BASE, NEW, read_tables, threshold_of
 from commcost.words import number_text, short, size_text
 
 PROGRAM = "plot.sh"
@@ -74,11 +74,24 @@ class Settings:
             self.set(f"{name}[{place}]", value)
 
 
-class PanelText:
-    """A panel's table and settings, as texts."""
+GAIN_LEAST = -100  # percent: what is worse is off the axis
 
-    def __init__(self, data, colours):
+
+def gain_axis(values):
+    """The ends of an axis of gains in percent, with 0 on it."""
+    low, high = min(values), max(values)
+    return (max(GAIN_LEAST, min(-10, 10 * math.floor(low / 10))),
+            min(100, max(10, 10 * math.ceil(high / 10))))
+
+
+class PanelText:
+    """A panel's table and settings, as texts. `threshold` is the number of its metadata, None
+    where it isn't known."""
+
+    def __init__(self, data, colours, threshold=None):
         self.data, self._colours = data, colours
+        self._levels = [0, *(level for level in (-(threshold or 0), threshold or 0)
+                             if 0 < abs(level) < -GAIN_LEAST)] if data.panel.threshold else []
         self.settings, self._blocks, self._lines = Settings(), {}, []
         self._cut = self._beyond = self._below = 0
         self._write_table()
@@ -125,6 +138,8 @@ class PanelText:
         settings.set("series", len(data.series))
         settings.set("panels", len(data.pages))
         settings.set("others", quoted(", ".join(data.others)))
+        settings.set("levels", len(self._levels))
+        settings.set_array("level", [number_text(level) for level in self._levels] or [0])
         if not self._blocks:
             return
         self._set_series()
@@ -156,7 +171,7 @@ class PanelText:
 
     def _wants_log(self, values):
         above = [value for value in values if value > 0]
-        return (self.data.panel.scale != "percent" and bool(above) and
+        return (not self.data.panel.scale and bool(above) and
                 max(values) / min(above) >= self.data.panel.log_from)
 
     def _count_off(self, points, axis, is_log):
@@ -171,6 +186,12 @@ class PanelText:
                 self._beyond += 1
             elif ends[0] < low or ends[1] > high:
                 self._cut += 1
+
+    @staticmethod
+    def _with_ends(points):
+        """The values of points and the ends of their bars."""
+        return [float(text) for point in points for text in (point.value, point.low, point.high)
+                if text != "NA"]
 
     # ---- lines over sizes ------------------------------------------------------------------------
 
@@ -195,6 +216,8 @@ class PanelText:
         self._set_labels(axis, is_log, zero)
 
     def _vertical_axis(self, values, is_log):
+        if self.data.panel.scale == "gain":
+            return gain_axis(self._with_ends(self.data.on_page(0)) + self._levels)
         low, high = min(values), max(values)
         if is_log:
             low = nice_below(min(value for value in values if value > 0))
@@ -292,6 +315,8 @@ class PanelText:
         return f"{new} ({base})" if has_base else new
 
     def _row_axis(self, points, values, is_log):
+        if self.data.panel.scale == "gain":
+            return gain_axis(self._with_ends(points) + self._levels)
         low, high = min(values), max(values)
         if is_log:
             least = min(value for value in values if value > 0)
@@ -362,10 +387,12 @@ def draw_kind(tables, kind, drawing, say):
     if len(shown) < len(tables.sides):
         say(f"{kind}: not in the base")
     rows = {side: tables.rows(side, kind) for side in shown}
+    threshold = threshold_of(tables.of(NEW, kind))
     for picture in benchmarks.entry_of(kind).pictures(kind, rows[NEW]):
         setting = benchmarks.Key("setting", "%", optional=True)
         texts = {panel.name: PanelText(
-            PanelData(panel._replace(series=(*panel.series, setting)), rows), read_colours())
+            PanelData(panel._replace(series=(*panel.series, setting)), rows), read_colours(),
+            threshold)
                  for panel in picture.panels}
         for text in texts.values():
             for column in text.data.no_column:

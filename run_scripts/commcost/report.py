@@ -309,6 +309,14 @@ def status_of(row):
     return ", ".join(sorted(statuses, key=status_rank)) or "only in the base"
 
 
+def words_of(row, column):
+    """The words that launches have in a column, of several how many have which; "" for none."""
+    words = [cells[column] for cells in row.launches if cells.get(column, "NA") != "NA"]
+    if len(set(words)) < 2:
+        return words[0] if words else ""
+    return ", ".join(f"{word} ({words.count(word)})" for word in sorted(set(words)))
+
+
 def table_of(tables, kind):
     """The parts that show a kind's rows."""
     rows, entry = rows_by_key(tables, kind), benchmarks.entry_of(kind)
@@ -332,6 +340,9 @@ def table_of(tables, kind):
             is_numeric = all(is_number(value) or value == "NA" for value in values)
             add(Column(heading, name, is_numeric), values)
     for quantity in entry.quantities:
+        if quantity.optional and not any(row.texts(quantity.column, side) for row in rows
+                                         for side in (NEW, BASE)):
+            continue
         add(Column(quantity.heading, quantity.column, True),
             [middle_of(row, quantity, NEW) for row in rows])
         ranges = [range_of(row, quantity) for row in rows]
@@ -340,6 +351,10 @@ def table_of(tables, kind):
         if has_base:
             add(Column("base", f"{quantity.column} base", True, "base"),
                 [middle_of(row, quantity, BASE) for row in rows])
+    for name, heading in entry.words:
+        texts = [words_of(row, name) for row in rows]
+        if any(texts):
+            add(Column(heading, name), texts)
     if most > 1:
         add(Column("launches", "launches", True), [len(row.launches) for row in rows])
     if any("status" in cells for row in rows for cells in row.launches + row.base):

@@ -26,6 +26,19 @@ PATH_SHOWN = 200
 ROLES = ("key", "less", "more", "info")
 
 
+class Added(typing.NamedTuple):
+    """A key that results of a later version have: what older ones read as."""
+
+    name: str
+    after: str   # the column that it follows
+    value: str
+    of: tuple    # columns that tell which results it is of
+
+
+_OVERLAP = ("collective", "model", "overlap_pct")
+ADDED = (Added("form", "model", "nonblocking", _OVERLAP), Added("test_calls", "form", "0", _OVERLAP))
+
+
 class ResultError(Exception):
     """What is wrong with a result: one line for its user."""
 
@@ -52,7 +65,7 @@ class Result:
     head       the comments before the header row, as they are
     metadata   each key's values, in the order of the file
     roles      the columns' roles by name, as `# columns:` has them; empty without metadata
-    header     the header row's names
+    header     the header row's names, and those that it lacks (ADDED)
     keys       the names of the columns that tell rows apart, but for `run`
     remarks    notes and warnings so far
     end        the End that the last line states, or None
@@ -60,8 +73,10 @@ class Result:
     digest     after the rows: the same for files of the same bytes
     """
 
-    def __init__(self, path, needs_metadata=True):
+    def __init__(self, path, needs_metadata=True, as_written=False):
+        """With `as_written` the header and the rows have only what the file has."""
         self.path = path
+        self._as_written, self._added = as_written, []  # (index, value) of cells that rows lack
         self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
         self.header, self.keys = [], []
         self.end = self.cut_line = self.digest = None
@@ -144,7 +159,7 @@ class Result:
 
     def rows(self):
         """The rows, as lists of cells, as many as the header row has. To be called once."""
-        count = len(self.header)
+        count = len(self.header) - len(self._added)
         for line in self._lines():
             if line.startswith("#"):
                 self._take_comment(line)
@@ -158,6 +173,8 @@ class Result:
                 continue
             if len(cells) != count:
                 self.refuse(f"{len(cells)} cells, where the header row has {count}")
+            for place, value in self._added:
+                cells.insert(place, value)
             yield cells
         self.digest = self._hash.hexdigest()
 
@@ -246,6 +263,20 @@ class Result:
                 self.refuse(f"the header row lacks the key '{name:.{SHOWN}}'")
             if role == "key" and name != "run":
                 self.keys.append(name)
+        if not self._as_written:
+            self._add_keys()
+
+    def _add_keys(self):
+        """Takes in the keys that only results of later versions have."""
+        for name, after, value, of in ADDED:
+            if name in self.header or not all(column in self.header for column in of):
+                continue
+            place = self.header.index(after) + 1
+            self.header.insert(place, name)
+            self._added.append((place, value))
+            if self.roles:
+                self.roles[name] = "key"
+                self.keys.insert(self.keys.index(after) + 1 if after in self.keys else 0, name)
 
     def _take_comment(self, line):
         """A comment among or after the rows."""

@@ -9,7 +9,8 @@ OF_A_LAUNCH = {"date", "last_date", "command", "hosts", "job_id", "clock_cost_ns
                "benchmark", "schema", "columns", "late_us", "global_clock_error_us",
                "global_clock_error_growth_us_per_s", "global_clock_error_bound_us", "global_clock",
                "dump-samples", "verbose", "debug", "environment", "output", "format", "no-header",
-               "nohdr", "machine-readable"}
+               "nohdr", "machine-readable",
+               "threshold"}  # of overlap's verdicts, which aren't compared
 
 # What was measured: a machine, a library, a build. A comparison may be about it, so it is named
 # where it differs.
@@ -27,7 +28,8 @@ OF_THE_SAMPLING = {"precision", "confidence", "min-samples", "max-samples", "sam
 OF_THE_ROWS = {"min-num-elts", "max-num-elts", "patterns", "coarray-sync", "arrangements",
                "max-ndata", "max-stride", "max-blocks", "full", "types", "max-neighbours", "local",
                "methods", "recv", "both", "msgsize", "messages", "size", "peers", "cache",
-               "transfer", "sync", "threads", "data-driven-execution", "dims", "ppn"}
+               "transfer", "sync", "threads", "data-driven-execution", "dims", "ppn", "form",
+               "test-calls", "partitions", "no-blocking"}
 
 # What launches of one table may differ in; ranks and nodes aren't among it.
 MAY_DIFFER = OF_A_LAUNCH | OF_THE_SAMPLING | OF_THE_ROWS

@@ -25,7 +25,8 @@ than one launch shows. Says first how long that will take.
 
 What to run
   --benchmarks=LIST     names and groups, with commas (default: all). Names:
-                        overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, msgrate,
+                        overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages
+                        overlap_isend_sweep and so on, overlap_halo_sweep, msgrate,
                         msgrate_rma, pingpong, syncbench, halo, mpi_overhead,
                         monitor_overhead. Groups: overlap, rate, monitor, all
   --runs=N              launches of each (default: 6, from which on there are

@@ -97,6 +97,12 @@ class Tables:
         return [row for table in self.of(side, kind) for row in table.rows]
 
 
+def threshold_of(tables):
+    """The threshold in percent that all tables have in their metadata; None where they don't."""
+    said = {table.metadata.get("threshold", ["NA"])[0].rstrip(" %") for table in tables}
+    return parsed_number(said.pop()) if len(said) == 1 else None
+
+
 def files_of(path):
     """The files of a result: itself, or of a folder its own *.tsv files, or if it has none, those
     in its folders and in RUN of its folder `runs`."""

@@ -28,6 +28,8 @@ inside(y) = y < y_from || y > y_to ? NaN : y
 low_end(y) = y < y_from ? y_from : NaN
 high_end(y) = y > y_to ? y_to : NaN
 
+if (levels > 0) { set arrow 201 from graph 0, first level[1] to graph 1, first level[1] nohead back linewidth 1 linecolor rgb faint }
+do for [i = 2:levels] { set arrow 200 + i from graph 0, first level[i] to graph 1, first level[i] nohead back linewidth 1 dashtype (4,4) linecolor rgb faint }
 do for [i = 1:series] {
     set arrow 10 + i from first end_x[i], graph end_y[i] to graph 1 + 16.0 / panel_width, graph label_at[i] nohead linewidth 1 linecolor rgb colour[i]
     set label 10 + i label[i] at graph 1 + 20.0 / panel_width, graph label_at[i] left textcolor rgb ink

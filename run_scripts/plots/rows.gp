@@ -36,6 +36,8 @@ do for [p = 1:panels] {
             set label 20 + k dot_text[k] at graph 1.0, first dot_row[k] left offset 1.5,0 textcolor rgb ink font medium
         }
     }
+    if (levels > 0) { set arrow 201 from first level[1], graph 0 to first level[1], graph 1 nohead back linewidth 1 linecolor rgb faint }
+    do for [i = 2:levels] { set arrow 200 + i from first level[i], graph 0 to first level[i], graph 1 nohead back linewidth 1 dashtype (4,4) linecolor rgb faint }
     has_new = new_block[p] >= 0
     has_base = base_block[p] >= 0
     # gnuplot looks at the first of a loop even where there is none

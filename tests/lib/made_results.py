@@ -64,6 +64,15 @@ OVERLAP_ROWS = [["iallreduce", "time", 131072, 1048576, 1024.5, 512, 50.5, 49, 5
 BARRIER_ROWS = [["ibarrier", "data", "NA", 0, 0.8, 0.2, 0, 0, 12, 0.7, 0.9, "ok"]]
 SWEEP_ROWS = [["iallreduce", "data", n, 8 * n, 0.5 * n, 1, overlap, 0, 100, 0.4 * n,
                0.6 * n, "ok"] for n, overlap in ((1, 0), (64, 30.12), (2048, 100))]
+# The columns of overlap_* since it also measures the blocking call.
+GAIN = ("collective model form test_calls elements size_bytes ref_us ref_sd_us work_us total_us "
+        "overlap_pct overlap_lo_pct overlap_hi_pct blocking_us blocking_lo_us blocking_hi_us "
+        "exposed_us exposed_lo_us exposed_hi_us gain_us gain_lo_us gain_hi_us gain_pct gain_lo_pct "
+        "gain_hi_pct verdict best_test_calls ref_lo_us ref_hi_us lost_pct status").split()
+GAIN_ROLES = {**dict.fromkeys(("collective", "model", "form", "test_calls", "method", "local",
+                               "partitions", "elements", "size_bytes"), "key"),
+              **dict.fromkeys(("ref_us", "blocking_us", "exposed_us"), "less"),
+              "overlap_pct": "more"}
 MONITOR = ("call mode direct_ns monitored_ns added_ns added_lo_ns added_hi_ns "
            "status").split()
 MONITOR_ROWS = [["MPI_Send", "off", 47.5, 48.7, 1.32, 1.27, 1.34, "ok"],
@@ -99,6 +108,38 @@ def tsv(benchmark, columns, rows, remarks=(), metadata=None, line_end="\n"):
     lines += [f"# {remark}" for remark in remarks]
     lines += ["\t".join(str(cell) for cell in row) for row in rows]
     return line_end.join(lines) + line_end
+
+
+def gain_cells(size_bytes, blocking_us, exposed_us, half_width_us=0.5, **cells):
+    """A row of overlap_iallreduce by column: what isn't given is as in a data-driven run with
+    defaults, and what follows from the times does. Without a blocking time it is that of
+    --no-blocking."""
+    made = dict.fromkeys(GAIN, "NA")
+    made.update(collective="iallreduce", model="data", form="nonblocking", test_calls=0,
+                elements=size_bytes // 8, size_bytes=size_bytes, ref_us=exposed_us,
+                overlap_pct=50, overlap_lo_pct=49, overlap_hi_pct=51, lost_pct=0, status="ok")
+    times = {"exposed": exposed_us}
+    if blocking_us is not None:
+        gain_us = blocking_us - exposed_us
+        times["blocking"] = blocking_us
+        for unit, factor in (("us", 1), ("pct", 100 / blocking_us)):
+            made.update(zip((f"gain_{unit}", f"gain_lo_{unit}", f"gain_hi_{unit}"),
+                            (round(factor * (gain_us + change), 4)
+                             for change in (0, -half_width_us, half_width_us))))
+        made["verdict"] = ("pays" if made["gain_lo_pct"] > 2 else
+                           "loses" if made["gain_hi_pct"] < -2 else
+                           "even" if made["gain_lo_pct"] >= -2 and made["gain_hi_pct"] <= 2 else
+                           "can't tell")
+    for name, value in times.items():
+        made.update({f"{name}_us": value, f"{name}_lo_us": value - half_width_us,
+                     f"{name}_hi_us": value + half_width_us})
+    return {**made, **cells}
+
+
+def gain_roles(columns):
+    """The line `# columns:` of overlap_* with these columns."""
+    return " ".join(f"{name}={'key' if name == 'run' else GAIN_ROLES.get(name, 'info')}"
+                    for name in columns)
 
 
 def text_of(node):

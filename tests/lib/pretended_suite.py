@@ -76,9 +76,10 @@ while [ "${1#/}" = "$1" ]; do shift; done
 exec "$@"
 """
 
-PROGRAMS = ["overlap/overlap_ibarrier", "overlap/overlap_ibcast", "msgrate/msgrate",
-            "msgrate/msgrate_rma", "pingpong/pingpong", "syncbench/syncbench", "halo/halo",
-            "mpi_overhead/mpi_overhead", "monitor/monitor_overhead"]
+PROGRAMS = ["overlap/overlap_ibarrier", "overlap/overlap_ibcast", "overlap/overlap_sendrecv",
+            "overlap/overlap_halo", "msgrate/msgrate", "msgrate/msgrate_rma",
+            "pingpong/pingpong", "syncbench/syncbench", "halo/halo", "mpi_overhead/mpi_overhead",
+            "monitor/monitor_overhead"]
 
 
 def write_program(path, text):

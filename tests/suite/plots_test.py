@@ -12,13 +12,13 @@ import xml.dom.minidom
 
 import pytest
 
-from made_results import (ALL, HALO_ROWS, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, RATE_ROWS, SYNC,
-                          SYNC_ROWS, SWEEP_ROWS, MadeResults, text_of, tsv)
+from made_results import (ALL, GAIN, HALO_ROWS, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, RATE_ROWS, SYNC,
+                          SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells, text_of, tsv)
 from pretended_suite import SCRIPTS
 
 # picture: its tables, axis titles, and labels of lines or rows.
 PICTURES = {
-    "overlap": (["overlap"], ["overlap (% of the operation's own time)"],
+    "overlap": (["overlap"], ["overlap (% of the operation’s own time)"],
                 ["iallreduce", "ibarrier", "50.5"]),
     "overlap_iallreduce_sweep": (
         ["overlap", "time"],
@@ -353,6 +353,149 @@ class Pictures:
                 assert upper - lower >= 0.0599
             assert places[0] >= 0
             assert places[-1] <= 1
+
+
+class Gains:
+    """Pictures and tables of what going non-blocking gains."""
+
+    @staticmethod
+    def add(results, name, rows, threshold=2):
+        metadata = {"threshold": threshold} if threshold is not None else {}
+        results.write("result", name, tsv("overlap_iallreduce", GAIN,
+                                          [[row[column] for column in GAIN] for row in rows],
+                                          metadata=metadata))
+
+    def test_over_size(self, results):
+        """A line a form; rows without a value are counted."""
+        self.add(results, "x", [gain_cells(8, 10, 20), gain_cells(1024, 100, 50),
+                                gain_cells(8, 10, 5, form="persistent"),
+                                gain_cells(1024, None, 50, form="persistent")])
+        results.plot("result")
+        assert results.table("overlap_iallreduce_gain.gain") == [
+            ["new||iallreduce, nonblocking|8|-100.0|-105.0|-95.0|1|1",
+             "new||iallreduce, nonblocking|1024|50.0|49.5|50.5|1|1"],
+            ["new||iallreduce, persistent|8|50.0|45.0|55.0|1|2"]]
+        texts = svg_texts(results.read("overlap_iallreduce_gain.svg"))
+        assert {"iallreduce: what going non-blocking gains, with plenty of work",
+                "gain (% of the blocking call’s time)", "size (bytes)",
+                "Not drawn, for they have no value (NA): 1 row."} <= set(texts)
+
+    @pytest.mark.parametrize("threshold, lines", [
+        (2, ["0", "-2", "2"]), ("2.5 %", ["0", "-2.5", "2.5"]), (None, ["0"]), (0, ["0"]),
+        (500, ["0"])])
+    def test_lines(self, results, threshold, lines):
+        """At 0, and at the threshold where it is known."""
+        rows = [gain_cells(8, 10, 9, model=model) for model in ("data", "time")]
+        self.add(results, "x", rows[:1], threshold)
+        self.add(results, "y", rows[1:], threshold)
+        assert results.plot("result") == ""
+        for name in ("overlap_iallreduce_gain.gain", "overlap_gain.gain"):
+            assert results.setting(name, "levels") == str(len(lines))
+            assert [results.setting(name, f"level[{place}]")
+                    for place in range(1, len(lines) + 1)] == lines
+
+    @pytest.mark.parametrize("exposed_us, axis, beyond", [
+        (9.9, ("-10", "10"), 0), (13, ("-40", "10"), 0), (1, ("-10", "100"), 0),
+        (30, ("-100", "10"), 1)])
+    def test_axis(self, results, exposed_us, axis, beyond):
+        """0 is on it; what is more than twice as slow is off it."""
+        self.add(results, "x", [gain_cells(8, 10, exposed_us)])
+        self.add(results, "y", [gain_cells(8, 10, exposed_us, model="time")])
+        results.plot("result")
+        name = "overlap_iallreduce_gain.gain"
+        assert (results.setting(name, "y_from"), results.setting(name, "y_to")) == axis
+        assert results.setting("overlap_gain.gain", "panel_from[1]") == axis[0]
+        assert results.setting("overlap_gain.gain", "panel_to[1]") == axis[1]
+        for picture in ("overlap_iallreduce_gain", "overlap_gain"):
+            assert results.setting(f"{picture}.gain", "beyond") == str(beyond)
+            assert results.drawn(f"{picture}.svg", 10) == beyond
+
+    def test_operations(self, results):
+        """One row each, time-driven."""
+        self.add(results, "x", [gain_cells(8, 10, 5, model="time")])
+        self.add(results, "y", [gain_cells(8, 10, exposed_us, model="time", collective="ibcast",
+                                           form=form, test_calls=calls)
+                                for form, calls, exposed_us in (
+                                    ("nonblocking", 0, 9), ("persistent", 0, 8),
+                                    ("nonblocking", 4, 7))])
+        results.plot("result")
+        assert results.table("overlap_gain.gain", 2, 4) == [[
+            "iallreduce|50.0", "ibcast, nonblocking, tests: 0|10.0",
+            "ibcast, persistent, tests: 0|20.0", "ibcast, nonblocking, tests: 4|30.0"]]
+        assert results.table("overlap.overlap", 2, 4) == [[
+            f"{name}|50" for name in ("iallreduce", "ibcast, nonblocking, tests: 0",
+                                      "ibcast, persistent, tests: 0",
+                                      "ibcast, nonblocking, tests: 4")]]
+
+    def test_over_tests(self, results):
+        """From three numbers of tests on, a line a size; auto is no number."""
+        rows = [gain_cells(size, None, size // 8 + calls, test_calls=calls)
+                for size in (8, 1024) for calls in (0, 4, 16)]
+        rows += [gain_cells(8, None, 4, test_calls="auto", best_test_calls=4)]
+        self.add(results, "x", rows)
+        results.plot("result")
+        assert results.table("overlap_iallreduce_tests.tests", 2, 3, 4) == [
+            ["1024 bytes|0|128", "1024 bytes|4|132", "1024 bytes|16|144"],
+            ["8 bytes|0|1", "8 bytes|4|5", "8 bytes|16|17"]]
+        assert results.setting("overlap_iallreduce_tests.tests", "missing") == "0"
+        assert results.setting("overlap_iallreduce_tests.tests", "x_zero") == "1"
+        texts = svg_texts(results.read("overlap_iallreduce_tests.svg"))
+        assert {"exposed time (µs)", "calls of MPI_Test in an operation", "0", "4", "16"} <= set(texts)
+        # Without a blocking call there are no gains.
+        assert not (results.pictures / "overlap_iallreduce_gain.svg").exists()
+
+    def test_many_sizes_over_tests(self, results):
+        """The largest ones are drawn."""
+        self.add(results, "x", [gain_cells(8 << place, None, 1, test_calls=calls)
+                                for place in range(13) for calls in (0, 1, 2)])
+        results.plot("result")
+        blocks = results.table("overlap_iallreduce_tests.tests", 2)
+        assert [block[0] for block in blocks] == [f"{8 << place} bytes"
+                                                  for place in range(12, 2, -1)]
+        assert results.setting("overlap_iallreduce_tests.tests", "left_out") == "3"
+
+    @pytest.mark.parametrize("calls", [(0,), (0, 4), (0, 4, "auto")])
+    def test_few_numbers_of_tests(self, results, calls):
+        self.add(results, "x", [gain_cells(8, 10, 5, test_calls=count) for count in calls])
+        results.plot("result")
+        assert {path.stem for path in results.pictures.glob("*.svg")} == {
+            "overlap_iallreduce_sweep", "overlap_iallreduce_gain"}
+
+    def test_halo(self, results):
+        """Methods are lines."""
+        columns = GAIN[:4] + ["method", "local"] + GAIN[4:]
+        rows = [gain_cells(48 * edge * edge, 10, exposed_us, collective="halo", method=method,
+                           local=f"{edge}x{edge}x{edge}")
+                for edge in (10, 50) for method, exposed_us in (("packed", 5), ("persistent", 4))]
+        results.write("result", "x", tsv("overlap_halo", columns,
+                                         [[row[column] for column in columns] for row in rows]))
+        results.plot("result")
+        assert results.table("overlap_halo_gain.gain", 2, 3, 4) == [
+            ["halo, packed|4800|50.0", "halo, packed|120000|50.0"],
+            ["halo, persistent|4800|60.0", "halo, persistent|120000|60.0"]]
+
+    def test_table(self, results):
+        """The report's, with verdicts in words; old results have no such columns."""
+        rows = [gain_cells(8, 10, 20), gain_cells(1024, 100, 50)]
+        self.add(results, "x", rows)
+        page = Html(results, "result")
+        part = page.part("overlap_sweeps")
+        assert page.rows_of(part, "size_bytes", "blocking_us", "exposed_us", "gain_pct",
+                            "gain_pct range", "verdict") == [
+            ("8", "10", "20", "-100.0", "-105.0 to -95.0", "loses"),
+            ("1024", "100", "50", "50.0", "49.5 to 50.5", "pays")]
+        assert "In all rows: operation iallreduce, form nonblocking, calls of MPI_Test 0." in (
+            text_of(part))
+        assert "best_test_calls" not in page.rows_of(part)[0]
+        # A second launch, which doesn't know for sure.
+        self.add(results, "y", [gain_cells(8, 10, 9, 2)])
+        page = Html(results, "result")
+        assert page.rows_of(page.part("overlap_sweeps"), "verdict") == [
+            ("can't tell (1), loses (1)",), ("pays",)]
+        results.add("old", "overlap_iallreduce_sweep")
+        page = Html(results, "old")
+        shown = page.rows_of(page.part("overlap_sweeps"))[0]
+        assert not {"blocking_us", "exposed_us", "gain_pct", "verdict", "form"} & set(shown)
 
 
 class Html:

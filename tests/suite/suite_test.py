@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from commcost.plan import read_list
 from mounts import enter_own_mounts
 from mpi_run import read, read_tsv
 from pretended_suite import LAUNCHER, PROGRAMS, SCRIPTS, Suite, await_file, write_program
@@ -56,7 +57,8 @@ class Plan:
 
     def test_order(self, suite):
         plan = suite.plan("--benchmarks=pingpong,overlap,halo", "--runs=3")
-        names = ["overlap_ibarrier", "overlap_ibcast", "overlap_ibcast_sweep", "pingpong", "halo"]
+        names = ["overlap_ibarrier", "overlap_ibcast", "overlap_ibcast_sweep",
+                 "overlap_sendrecv_sweep", "overlap_halo_sweep", "pingpong", "halo"]
         assert [line[:2] for line in plan] == [[run, name] for run in "123" for name in names]
         assert not os.path.exists(suite.results)
 
@@ -67,6 +69,31 @@ class Plan:
         quick = suite.plan("--quick")
         assert [line[1] for line in quick] == names
         assert "--local=10,50,100" in "".join(line[2] for line in quick)
+
+    def test_what_is_not_built(self, suite):
+        """What the MPI library has no call for, for example: left out of groups, and said."""
+        done = suite.run("--dry-run", "--benchmarks=overlap")
+        left, = re.findall("(?m)^Left out, since not built: (.*)$", done.stderr)
+        assert {"overlap_partitioned_sweep", "overlap_put_sweep", "overlap_iscan"} <= set(left.split())
+        assert "overlap_sendrecv_sweep" not in left
+        assert "overlap_partitioned" not in done.stdout
+        assert "overlap_partitioned: build it first" in suite.run(
+            "--dry-run", "--benchmarks=overlap_partitioned_sweep", status=1).stderr
+
+    def test_messages(self, suite):
+        """Two ranks exchange messages, on two nodes if there are, all of them halos; with calls of
+        MPI_Test, of which there are more than in a quick suite."""
+        for options, calls in (([], "0,1,4,16"), (["--quick"], "0,4")):
+            plan = {line[1]: line[2] for line in suite.plan(
+                "--runs=1", "--ranks=6", "--benchmarks=overlap", *options)}
+            assert "-np 2 " in plan["overlap_sendrecv_sweep"]
+            assert "--min-num-elts=1K --max-num-elts=128K" in plan["overlap_sendrecv_sweep"]
+            assert f"--test-calls={calls}" in plan["overlap_sendrecv_sweep"].split()
+            assert "-np 6 " in plan["overlap_halo_sweep"]
+
+    def test_quick_is_quick(self):
+        """All of it is at most 123 s on two cores."""
+        assert sum(entry.seconds for entry in read_list(quick=True)) <= 123
 
     def test_groups_and_names(self, suite):
         for choice, names in (("msgrate", ["msgrate"]), ("rate", ["msgrate", "msgrate_rma"]),
