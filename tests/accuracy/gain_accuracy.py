@@ -23,6 +23,9 @@ THRESHOLD_PCT = 2.0
 # A truth nearer to the threshold than this may be undecided.
 CLEAR_POINTS = 3.0
 WRONG, UNDECIDED = 0.05, 0.10
+
+# Intervals at 95 %: as in overlap_accuracy.py.
+POOLED = 0.93
 SIGNIFICANCE = 0.01
 
 
@@ -122,11 +125,9 @@ def draw(duration_us):
 
 
 @pytest.fixture(scope="module")
-def inside(full, say):
+def inside():
     """Whether intervals have the truth, of all launches of this file."""
-    found = []
-    yield found
-    say(f"intervals of gain_pct: {sum(found)} of {len(found)} contain the truth")
+    return []
 
 
 def all_cases():
@@ -259,3 +260,13 @@ def test_verdict(threshold_pct, launch, inside, full, say):
         # As many or more would come with the allowed share in at least this part of such trials.
         chance = 1 - binomial_at_most(len(found) - 1, launches, allowed) if found else 1.0
         assert chance >= SIGNIFICANCE, found
+
+
+def test_intervals(inside, full, say):
+    """Of all launches before it."""
+    say(f"{sum(inside)} of {len(inside)} intervals of gain_pct contain the truth")
+    assert len(inside) >= 30
+    if full:
+        assert sum(inside) >= POOLED * len(inside)
+    else:
+        assert binomial_at_most(sum(inside), len(inside), POOLED) >= SIGNIFICANCE

@@ -1,7 +1,7 @@
 """Do intervals hold the truth, on machines that are quiet and on those that aren't?
 
 Launches of one row each, of several programs on the model MPI, under each condition of
-lib/disturbance.py. What belongs to the library (overlap, host overhead) is what the model says,
+lib/disturbance.py. What belongs to the library (overlap, gain, host overhead) is what the model says,
 without stops; times are those of a bare loop of the same operation in the same process, in turn.
 Where the machine's speed jumps, the processor itself is slower, and times and overheads are the
 mean over visits of what they are then.
@@ -21,6 +21,7 @@ import typing
 import pytest
 
 from disturbance import CONDITIONS
+from exposed import blocking_us, operation_of, truth_of
 from mpi_run import number, read, read_tsv, run_on_model
 from trials import (Launch, Record, by_case, mean_error, rejected, share_inside, table, wider_by)
 
@@ -72,6 +73,24 @@ def overlap(collective, duration_us, target):
                 *(number(written.row[f"overlap{part}_pct"]) for part in ("", "_lo", "_hi")), target)
 
     return Case(f"overlap_{collective} {duration_us} us", f"overlap/overlap_{collective}",
+                ["--data-driven", "--min-num-elts=1024", "--max-num-elts=1024"], draw, found)
+
+
+def gain(collective, duration_us, target):
+    """Of the non-blocking call against its sister, in percent of the sister's time."""
+    def draw(chance):
+        return {"MODEL_DURATION_US": duration_us, "MODEL_FRACTION": round(chance.random(), 3),
+                "MODEL_BLOCKING_US": round(duration_us * chance.uniform(0.5, 2), 3)}
+
+    def found(written):
+        row = written.row
+        operation = operation_of(truth_of(written.truths, "i" + collective))
+        blocking = blocking_us(written.truths, collective)
+        truth = 100 * (1 - operation.exposed(0, 2 * number(row["ref_us"])) / blocking)
+        return (truth, *(number(row[f"gain{part}_pct"]) for part in ("", "_lo", "_hi")), target)
+
+    return Case(f"gain of overlap_i{collective} {duration_us} us",
+                f"overlap/overlap_i{collective}",
                 ["--data-driven", "--min-num-elts=1024", "--max-num-elts=1024"], draw, found)
 
 
@@ -160,7 +179,8 @@ CASES = [overlap("iallreduce", 200, 0.5), overhead("send"),
          bare("pingpong", 1, message, "pingpong MPI Send"), overlap("iallreduce", 20, 1.0),
          bare("syncbench", 2, barrier, "syncbench MPI barrier"), overhead("recv"),
          bare("msgrate", 2, messages, "msgrate"), overlap("ialltoallv", 5, 2.0),
-         bare("halo", 2, faces, "halo isend/irecv types")]
+         bare("halo", 2, faces, "halo isend/irecv types"), gain("bcast", 200, 1.0),
+         gain("alltoallv", 20, 2.0)]
 
 
 # ---- the trial -----------------------------------------------------------------------------------
