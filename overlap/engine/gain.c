@@ -79,6 +79,14 @@ static void widen(struct bc_summary *summary, double error, double readings)
     summary->interval.hi += readings;
 }
 
+/* What the clock can't see took no time, not less. */
+static struct bc_interval not_below_0(struct bc_interval interval)
+{
+    if (isnan(interval.lo))
+        return interval;
+    return (struct bc_interval){fmax(0.0, interval.lo), fmax(0.0, interval.hi)};
+}
+
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
                                            const struct bc_samples *blocks, double clock_ns,
                                            double confidence)
@@ -93,15 +101,14 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
     free(of_blocks);
 
     const double choice_ns = summary[OTHER_EXPOSED].value - summary[EXPOSED].value;
-    /* What the clock can't see took no time, not less. */
     summary[EXPOSED].value = fmax(0.0, summary[EXPOSED].value);
-    summary[EXPOSED].interval.hi = fmax(summary[EXPOSED].value, summary[EXPOSED].interval.hi);
     const double blocking_ns = summary[BLOCKING].value;
     summary[GAIN].value = blocking_ns - summary[EXPOSED].value;
     summary[GAIN_PCT].value = 100.0 * summary[GAIN].value / blocking_ns;
     const double readings_ns = READINGS * clock_ns;
     widen(&summary[BLOCKING], 0.0, readings_ns);
     widen(&summary[EXPOSED], choice_ns, readings_ns);
+    summary[EXPOSED].interval = not_below_0(summary[EXPOSED].interval);
     widen(&summary[GAIN], choice_ns, readings_ns);
     widen(&summary[GAIN_PCT], 100.0 * choice_ns / blocking_ns, 100.0 * readings_ns / blocking_ns);
     return (struct overlap_gain){
