@@ -7,6 +7,7 @@
  * expect.
  */
 #include "measure.h"
+#include "persistent.h"
 
 #include <mpi.h>
 
@@ -34,6 +35,21 @@ static void post_allreduce(MPI_Request *request)
     static double received;
     MPI_Iallreduce(&sent, &received, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
 }
+
+#if HAS_PERSISTENT
+static MPI_Request started = MPI_REQUEST_NULL;
+
+static void start_allreduce(MPI_Request *request)
+{
+    static double sent;
+    static double received;
+    if (started == MPI_REQUEST_NULL)
+        PERSISTENT(Allreduce_init)
+    (&sent, &received, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &started);
+    *request = started;
+    MPI_Start(request);
+}
+#endif
 
 static void post_isend(MPI_Request *request)
 {
@@ -111,6 +127,9 @@ struct subject {
 static const struct subject subjects[] = {
     {"Iallreduce, Test", "iallreduce", BYTES, 1, post_allreduce, poll_one, true},
     {"Iallreduce, Testall", "iallreduce", BYTES, 1, post_allreduce, poll_all, true},
+#if HAS_PERSISTENT
+    {"Allreduce_init, Test", "allreduce_init", BYTES, 1, start_allreduce, poll_one, true},
+#endif
     {"Isend, Test", "isend", BYTES, 1, post_isend, poll_one, true},
     {"Isend, Testany", "isend", BYTES, 1, post_isend, poll_any, true},
     {"Isend, Testsome", "isend", BYTES, 1, post_isend, poll_some, true},
@@ -319,6 +338,9 @@ int main(int argc, char **argv)
             measured[i][j] = measure(&subjects[i], tests[j]);
     flush_us = measure_flush();
     idle_us = measure_idle();
+#if HAS_PERSISTENT
+    MPI_Request_free(&started);
+#endif
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
     MPI_Finalize();
