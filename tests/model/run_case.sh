@@ -255,6 +255,34 @@ progress_data)
     # shellcheck disable=SC2086
     job 2 "$model" MODEL_DURATION_US=200 MODEL_FRACTION=0.5 $staged "$build/model_request_test" || exit 1
     ;;
+partitioned_cost)
+    if job 1 "" "$build/model_partitioned_test" 2>&1 | grep "has no partitioned"; then
+        exit 0
+    fi
+    for setting in "MODEL_LATENCY_US=20 WORK_US=100" "MODEL_LATENCY_US=20 WORK_US=100 MODEL_EARLY_PARTITIONS=0" \
+        "MODEL_LATENCY_US=5 MODEL_PER_BYTE_NS=200 WORK_US=40" \
+        "MODEL_LATENCY_US=5 MODEL_PER_BYTE_NS=200 WORK_US=40 MODEL_EARLY_PARTITIONS=0 MODEL_FRACTION=0.5" \
+        "MODEL_LATENCY_US=40 MODEL_POST_US=1 MODEL_WAIT_US=0.5 MODEL_FRACTION=0.25 WORK_US=10" \
+        "MODEL_LATENCY_US=20 WORK_US=4 MODEL_GAP_US=5"; do
+        # shellcheck disable=SC2086
+        timed_job 2 "$model" MODEL_P2P=1 $setting MODEL_REPORT="$report" "$build/model_partitioned_test" cost || exit 1
+    done
+    ;;
+partitioned_data)
+    if job 1 "" "$build/model_partitioned_test" 2>&1 | grep "has no partitioned"; then
+        exit 0
+    fi
+    for setting in "MODEL_DATA=0 untouched" "MODEL_DATA=1 right" "MODEL_CORRUPT=1 wrong 1" \
+        "MODEL_DATA=1 MODEL_EARLY_PARTITIONS=0 MODEL_PROGRESS_SHARE=0.3 MODEL_TEST_US=2 right"; do
+        outcome=$(printf '%s\n' "$setting" | sed 's/[A-Z_]*=[^ ]* *//g')
+        # shellcheck disable=SC2086
+        job 2 "$model" MODEL_P2P=1 MODEL_LATENCY_US=100 ${setting%"$outcome"} "$build/model_partitioned_test" $outcome ||
+            exit 1
+    done
+    job 2 "$model" MODEL_P2P=1 MODEL_CORRUPT=1 MODEL_CORRUPT_EVERY=4 "$build/model_partitioned_test" wrong 4 || exit 1
+    expect_refusal "request that isn't active" 2 "$model" MODEL_P2P=1 "$build/model_partitioned_test" idle
+    expect_refusal "partition that is ready" 2 "$model" MODEL_P2P=1 "$build/model_partitioned_test" twice
+    ;;
 rma_cost)
     rma_costs 20 1 0 0
     rma_costs 20 0 0.5 2 MODEL_GAP_US=0.5
