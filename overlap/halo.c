@@ -265,8 +265,8 @@ static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
 
 const struct bc_benchmark overlap_halo = {
     .name = "overlap_halo",
-    .summary = "Measures how much work fits under a 3D halo swap in a periodic grid of processes,\n"
-               "and what that gains against the same swap by blocking calls.\n"
+    .summary = "Measures how much work fits under a 3D halo swap in a periodic grid of\n"
+               "processes, and what that gains against the same swap by blocking calls.\n"
                "Needs at least 2 processes.",
     .options = {overlap_options, OVERLAP_OPTIONS,
                 &(const struct halo_state){

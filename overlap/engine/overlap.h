@@ -107,8 +107,8 @@ void overlap_list_rows_of(struct overlap_state *overlap, size_t count, const voi
     const struct bc_benchmark overlap_##its_name = {                                               \
         .name = "overlap_" #its_name,                                                              \
         .summary =                                                                                 \
-            "Measures how much work fits under " function " without making it take longer, "       \
-            "and\nwhat that gains against the blocking call.\nNeeds at least 2 processes.",        \
+            "Measures how much work fits under " function "\nwithout making it take longer, and "  \
+            "what that gains against the blocking call.\nNeeds at least 2 processes.",             \
         .options = {overlap_options, OVERLAP_OPTIONS,                                              \
                     &(const struct overlap_parameters){                                            \
                         OVERLAP_DEFAULTS,                                                          \

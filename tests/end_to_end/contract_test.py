@@ -21,6 +21,12 @@ PROGRAMS = {
         (["--debug"], "debug: trial: ")),
     "overlap/overlap_ibarrier": (["--samples=5", "--warmup=1"], ["--validation-steps=-2"],
                                  (["--verbose"], "verbose: 0 elements: phase 1: ")),
+    "overlap/overlap_put": (
+        ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--samples=5", "--warmup=1"],
+        ["--form=persistent", "--test-calls=many"], ([], "note: work: ")),
+    "overlap/overlap_halo": (["--local=4", "--methods=persistent", "--samples=5", "--warmup=1"],
+                             ["--local=0", "--methods=put", "--plenty=0"],
+                             (["--debug"], "debug: trial: ")),
     "mpi_overhead/mpi_overhead": (["--max-time=0.05"],
                                   ["--msgsize=1,x", "--thresh=0.5", "--bthresh=x"],
                                   (["--verbose"], "verbose: Message size is 8 bytes")),
@@ -67,12 +73,23 @@ METADATA += [name for name in COMMON_OPTIONS if name not in ("help", "version", 
 MSGRATE_COLUMNS = """ job_size npeers niters nmsgs nbytes cache_size ppn rate_per_s rate_lo_per_s
     rate_hi_per_s total_rate_per_s iter_us iter_lo_us iter_hi_us iter_p99_us iter_max_us visits lost_pct samples
     status slowest_rank"""
+
+
+def overlap_header(more_keys=""):
+    """The header row of overlap_*, some of which have keys of their own."""
+    return f"""collective model form test_calls {more_keys} elements size_bytes ref_us ref_sd_us
+        work_us total_us overlap_pct overlap_lo_pct overlap_hi_pct
+        blocking_us blocking_lo_us blocking_hi_us exposed_us exposed_lo_us exposed_hi_us
+        gain_us gain_lo_us gain_hi_us gain_pct gain_lo_pct gain_hi_pct verdict best_test_calls
+        ref_lo_us ref_hi_us ref_p99_us ref_max_us work_lo_us work_hi_us work_p99_us work_max_us
+        total_lo_us total_hi_us total_p99_us total_max_us
+        visits lost_pct samples status slowest_rank"""
+
+
 # Header rows, and options that are in the help and the metadata, of a program or a folder of them.
 HEADERS = {
-    "overlap": """collective model elements size_bytes ref_us ref_sd_us work_us total_us overlap_pct
-        overlap_lo_pct overlap_hi_pct ref_lo_us ref_hi_us ref_p99_us ref_max_us work_lo_us
-        work_hi_us work_p99_us work_max_us total_lo_us total_hi_us total_p99_us total_max_us
-        visits lost_pct samples status slowest_rank""",
+    "overlap": overlap_header(),
+    "overlap/overlap_halo": overlap_header("method local"),
     "mpi_overhead": """direction pair msgsize iterations iter_t work_t overhead base_t avail(%)
         overhead_lo_us overhead_hi_us transfer_us avail_base_pct transfer_lo_us transfer_hi_us
         avail_lo_pct avail_hi_pct visits lost_pct samples status""",
@@ -88,7 +105,9 @@ HEADERS = {
 }
 OWN_OPTIONS = {
     "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
-        validation-steps default-tdm-n-iters max-tdm-iters root""",
+        validation-steps default-tdm-n-iters max-tdm-iters root test-calls form plenty threshold
+        no-blocking""",
+    "overlap/overlap_halo": "local methods test-calls form plenty threshold no-blocking",
     "pingpong": "patterns coarray-sync arrangements max-ndata max-stride max-blocks",
     "halo": "dims local methods coarray-sync",
 }
@@ -212,7 +231,8 @@ def test_old_name_of_start(refuses, program):
     refuses("--sync=window", named="--start=window" if program in STARTS else "--sync")
 
 
-@pytest.mark.parametrize("program", [ONE, "msgrate/msgrate", "msgrate/msgrate_rma",
+@pytest.mark.parametrize("program", [ONE, "overlap/overlap_halo", "overlap/overlap_sendrecv",
+                                     "msgrate/msgrate", "msgrate/msgrate_rma",
                                      "pingpong/pingpong", "syncbench/syncbench"])
 def test_one_process(refuses):
     line = refuses(named="at least 2 processes", ranks=1)
@@ -239,8 +259,14 @@ def test_metadata_header_rows_end(text, program):
 
 
 @pytest.mark.parametrize("program, cells", [
-    (ONE, {"collective": "iallreduce", "model": "data", "elements": "64", "size_bytes": "512",
+    (ONE, {"collective": "iallreduce", "model": "data", "form": "nonblocking", "test_calls": "0",
+           "elements": "64", "size_bytes": "512", "best_test_calls": "NA",
            "samples": "5", "status": "ok"}),
+    ("overlap/overlap_put", {"collective": "put", "form": "nonblocking", "elements": "64"}),
+    # Six faces of 4 x 4 numbers.
+    ("overlap/overlap_halo", {"collective": "halo", "model": "data", "form": "persistent",
+                              "method": "persistent", "local": "4x4x4", "elements": "96",
+                              "size_bytes": "768"}),
     ("overlap/overlap_ibarrier", {"model": "data", "elements": "NA", "size_bytes": "0"}),
     # Of 2 ranks: ceil(128/3) + ceil(256/3) = 43 + 86, so the mean is 64.5 elements of 8 bytes.
     ("overlap/overlap_iallgatherv", {"elements": "64", "size_bytes": "516"})])
@@ -250,18 +276,22 @@ def test_cells(text, cells):
 
 
 @pytest.mark.parametrize("program, options, expected", [
-    (ONE, [], "key key less more"),
-    ("overlap/overlap_ibarrier", [], "key key less more"),
-    ("overlap/overlap_ibarrier", ["--data-driven=no"], "key key less more"),
+    (ONE, [], "key key less more less less"),
+    ("overlap/overlap_ibarrier", [], "key key less more less less"),
+    ("overlap/overlap_ibarrier", ["--data-driven=no"], "key key less more less less"),
+    ("overlap/overlap_put", [], "key key less more less less"),
+    ("overlap/overlap_halo", [], "key key less more less less"),
     # The time-driven model finds the size, so that is a result.
-    (ONE, ["--data-driven=no"], "more info info more")])
+    (ONE, ["--data-driven=no"], "more info info more info info"),
+    ("overlap/overlap_put", ["--data-driven=no"], "more info info more info info")])
 def test_roles(text, program, options, expected):
     output = text(*options)
     roles = roles_of(output)
     assert list(roles) == split(output)[1] == words_for(program, HEADERS)
-    names = ("elements", "size_bytes", "ref_us", "overlap_pct")
+    names = ("elements", "size_bytes", "ref_us", "overlap_pct", "blocking_us", "exposed_us")
     assert [roles[name] for name in names] == expected.split()
-    assert (roles["model"], roles["ref_max_us"]) == ("key", "info")
+    assert {roles[name] for name in ("collective", "model", "form", "test_calls")} == {"key"}
+    assert {roles[name] for name in ("ref_max_us", "gain_us", "gain_pct", "verdict")} == {"info"}
 
 
 @pytest.mark.parametrize("program, short", [

@@ -1,6 +1,6 @@
 """Do README.md, the benchmarks' READMEs and docs/ say what is true?
 
-Pages     links, anchors, names of files, README.md's length, collectives; needs no build
+Pages     links, anchors, names of files, README.md's length, the overlap suite's operations; needs no build
 Options   each option that a table names exists, and each option of a program is named: --help
 Columns   the same for the columns of results: the line "# columns:" and the header of a quick run
 Commands  programs and options in the examples, and labels of tests
@@ -40,6 +40,9 @@ SCRIPTS = {"docs/suite.md": "run_suite.sh"}
 QUICK = {
     "overlap/overlap_iallreduce": (2, ["--data-driven", "--max-num-elts=1", "--max-time=0.01"]),
     "overlap/overlap_ibarrier": (2, ["--max-time=0.01"]),
+    "overlap/overlap_halo": (2, ["--local=2", "--methods=persistent", "--max-time=0.01"]),
+    "overlap/overlap_partitioned": (2, ["--data-driven", "--min-num-elts=8", "--max-num-elts=8",
+                                        "--max-time=0.01"]),
     "mpi_overhead/mpi_overhead": (2, ["--msgsize=8", "--max-time=0.01"]),
     "msgrate/msgrate": (2, ["-p", "1", "-m", "1", "-c", "0", "--max-time=0.01"]),
     "msgrate/msgrate_rma": (2, ["-p", "1", "-m", "1", "-c", "0", "--max-time=0.01"]),
@@ -187,12 +190,16 @@ class Pages:
             if not re.search(r"\b[A-Z]{2,}\b", words):
                 assert os.path.exists(os.path.join(TOP, name)), f"no {name}"
 
-    def test_collectives(self):
-        """The overlap suite's page lists what has a file there."""
-        outside = "\n".join(split_fences(read("overlap/README.md"))[0])
-        listed = re.search(r"^The collectives: (.*?)\n\n", outside, re.S | re.M).group(1)
-        assert code_spans(listed) == sorted(
-            name[:-2] for name in os.listdir(os.path.join(TOP, "overlap")) if name.endswith(".c"))
+    def test_operations(self):
+        """The overlap suite's page lists what has a program there, in order within each row."""
+        (_, rows), = (table for table in tables("overlap/README.md") if table[0][0] == "programs")
+        listed = [code_spans(row[0]) for row in rows]
+        names = [name[:-2] for name in os.listdir(os.path.join(TOP, "overlap"))
+                 if name.endswith(".c") and
+                 re.search(r"^OVERLAP_(COLLECTIVE|BENCHMARK)|^const struct bc_benchmark ",
+                           read("overlap/" + name), re.M)]
+        assert sorted(sum(listed, [])) == sorted(names)
+        assert listed[0] == sorted(listed[0])
 
 
 # ---- programs ------------------------------------------------------------------------------------
@@ -324,11 +331,12 @@ class Options:
             spans = {span.lower() for span in code_spans("\n".join(split_fences(read(path))[0]))}
             # The same kinds of puts and gets stand there once.
             spans |= {span.replace("put", "get") for span in spans}
-            text = " ".join(help_text(programs_of(build, path)[0]).split())
+            text = " ".join(" ".join(map(help_text, programs_of(build, path))).split())
             for names in re.findall(r", with commas: ([^;]*); or all\.", text):
                 pages.add(path)
                 assert {name.lower() for name in names.split(", ")} <= spans, path
-        assert {"pingpong/README.md", "syncbench/README.md", "halo/README.md"} <= pages
+        assert {"overlap/README.md", "pingpong/README.md", "syncbench/README.md",
+                "halo/README.md"} <= pages
 
     @pytest.mark.parametrize("path", SCRIPTS)
     def test_scripts(self, path):

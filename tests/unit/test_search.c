@@ -547,9 +547,8 @@ static void blocks_of_the_shapes(void **state)
 /* ---- where an element is --------------------------------------------------------------------- */
 
 /* An operation with the arrays of a layout, without MPI. */
-static void make_operation(struct overlap_operation *operation,
-                           struct overlap_kind *collective, int rank, int ranks,
-                           int64_t elements)
+static void make_operation(struct overlap_operation *operation, struct overlap_kind *collective,
+                           int rank, int ranks, int64_t elements)
 {
     const bool equal = collective->layout == OVERLAP_EQUAL;
     *operation = (struct overlap_operation){
@@ -637,11 +636,11 @@ static void int_limits(void **state)
         const int64_t p = ranks[i];
         struct overlap_shape shape = {.ranks = ranks[i]};
         const struct overlap_kind single = {.send.elements = overlap_one_block,
-                                                  .receive.elements = overlap_one_block};
+                                            .receive.elements = overlap_one_block};
         const struct overlap_kind equal = {.send.elements = overlap_one_block,
-                                                 .receive.elements = overlap_block_per_rank};
+                                           .receive.elements = overlap_block_per_rank};
         const struct overlap_kind near = {.send.elements = overlap_one_block,
-                                                .receive.elements = overlap_block_per_neighbour};
+                                          .receive.elements = overlap_block_per_neighbour};
         const struct overlap_kind varying = all_to_all(OVERLAP_VARYING);
         const struct overlap_kind bytes = all_to_all(OVERLAP_VARYING_BYTES);
         shape.elements = 1;
@@ -665,10 +664,7 @@ static void int_limits(void **state)
     }
 }
 
-static void nothing(struct overlap_operation *operation)
-{
-    (void)operation;
-}
+static void nothing(struct overlap_operation *operation) { (void)operation; }
 
 /* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
    variants need large counts. */
