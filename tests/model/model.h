@@ -49,7 +49,7 @@
  *
  * A persistent one (MPI_Allreduce_init and so on, where the library has them) is posted by each
  * MPI_Start, in an MPI_Startall one after the other, and has rows of its own in the report
- * ("allreduce_init").
+ * ("allreduce_init"). Open MPI 4.1 calls them MPIX_Allreduce_init and so on (persistent.h).
  *
  * A blocking one called at t completes at c = t + D + late and returns after w more, so that the
  * caller finds D + x of the report's row. Its D is
@@ -104,8 +104,9 @@
  *           MODEL_SYNC_US + w all the same. The real one is called too, when the operations are
  *           complete, where leaving it out could deadlock or break an epoch, that is all but the
  *           flushes; what it takes longer than MODEL_SYNC_US + w is in x. Those with a request
- *           have, besides, its wait, which is a message's, and stages, without which (as with
- *           a wait from the post on) the synchronisation reckons.
+ *           have, besides, its wait, which is a message's. A synchronisation takes their stages as
+ *           if each began when the one before it ended, so after the wait it only takes its own
+ *           time.
  *
  * Where data moves an atomic operation of one element (Fetch_and_op, Compare_and_swap) takes place
  * when it is complete, not when it is posted: the synchronisation makes it, after T, and then
@@ -159,10 +160,12 @@
  *   MODEL_RMA           0        0, 1       1: one-sided communication is modelled
  *   MODEL_DURATION_US   0        0 .. 1e9   duration of a collective of no bytes
  *   MODEL_BARRIER_US    0        0 .. 1e9   duration of a barrier, and of an allreduce of no bytes
- *   MODEL_BLOCKING_US   none     0 .. 1e9   duration of a blocking call of no bytes: collectives
- * but barriers, and messages in the place of MODEL_LATENCY_US. Unset, neighbourhood collectives and
- *                                           messages last as the non-blocking ones, and others are
- *                                           the real ones but for MODEL_SYNC_COLL
+ *   MODEL_BLOCKING_US   none     0 .. 1e9   duration of a blocking call of no bytes: of
+ *                                           collectives but barriers, and of messages in the
+ *                                           place of MODEL_LATENCY_US. Unset, neighbourhood
+ *                                           collectives and messages last as the non-blocking
+ *                                           ones, and others are the real ones but for
+ *                                           MODEL_SYNC_COLL
  *   MODEL_LATENCY_US    0        0 .. 1e9   L, duration of a message of no bytes
  *   MODEL_GAP_US        0        0 .. 1e9   g, least time between the starts of two messages
  *   MODEL_PER_BYTE_NS   0        0 .. 1e9   G, added to the duration for each byte (see
@@ -198,12 +201,13 @@
  *                                           sequence
  *   MODEL_DATA          0        0, 1       1: the real operation runs too, started in the post and
  *                                           completed in the wait. Its host time is in h and x.
- *   MODEL_CORRUPT       0        0, 1       1: implies MODEL_DATA=1; of every collective the
- *                                           highest rank that receives anything gets one byte
- *                                           wrong; from a barrier the highest rank is let out at
- *                                           once (see data.c); of messages received and one-sided
- *                                           operations, every MODEL_CORRUPT_EVERY-th has one byte
- *                                           wrong
+ *   MODEL_CORRUPT       0        0, 1       1: implies MODEL_DATA=1; of every collective but
+ *                                           blocking ones without a topology the highest rank
+ *                                           that receives anything gets one byte wrong (of a
+ *                                           persistent one in each start); from a barrier the
+ *                                           highest rank is let out at once (see data.c); of
+ *                                           messages received and one-sided operations, every
+ *                                           MODEL_CORRUPT_EVERY-th has one byte wrong
  *   MODEL_CORRUPT_EVERY 1        1 .. 1e9   counted in each process, over all receives into
  *                                           buffers of some bytes and all one-sided operations of
  *                                           some, in the order of their posts
@@ -212,8 +216,7 @@
  *
  * Where the library of tests/disturbance is preloaded, too, and slows a rank down at times, what
  * begins on that rank then takes its factor times as long: D, T, g, o, w, stages, tests and what
- * makes late. The
- * report has D, T, g, h, x and test_us without it.
+ * makes late. The report has D, T, g, h, x and test_us without it.
  *
  * Intracommunicators and the C interface only. An operation's request must not be converted for
  * Fortran.
