@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from mpi_run import WITH_ELEMENTS, assert_refused, run, run_raw
+from mpi_run import PAIRS, WITH_ELEMENTS, assert_refused, run, run_raw
 
 # Below the limit, at it, beyond it with and without a rest, and beyond its square.
 SIZES = [999, 1000, 1001, 2000, 12345, 1001234]
 SIZE_LIST = ",".join(map(str, SIZES))
 
 BY_DATATYPES = ["ialltoall", "ialltoallw", "iallgather", "ibcast", "igather", "iscatter",
-                "ineighbor_allgather", "ineighbor_alltoall"]
+                "ineighbor_allgather", "ineighbor_alltoall", *PAIRS]
 BY_LARGE_COUNTS = [name for name in WITH_ELEMENTS if name not in BY_DATATYPES]
 
 

@@ -7,7 +7,7 @@ add_library(few_counts OBJECT ${PROJECT_SOURCE_DIR}/common/mpi/large_count.c
             ${PROJECT_SOURCE_DIR}/common/mpi/coarray.c)
 target_link_libraries(few_counts PUBLIC commcost_settings)
 target_compile_definitions(few_counts PUBLIC BC_COUNT_MAX=1000)
-add_library(few_counts_overlap OBJECT ${PROJECT_SOURCE_DIR}/overlap/engine/operation.c)
+add_library(few_counts_overlap OBJECT ${PROJECT_SOURCE_DIR}/overlap/engine/counts.c)
 target_link_libraries(few_counts_overlap PUBLIC few_counts)
 set_target_properties(few_counts few_counts_overlap PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 
@@ -24,6 +24,10 @@ foreach(collective IN ITEMS iallgather iallgatherv iallreduce ialltoall ialltoal
         ireduce_scatter ireduce_scatter_block iscan iscatter iscatterv)
   few_counts_program(overlap_${collective} overlap_${collective} overlap_engine
                      ${PROJECT_SOURCE_DIR}/overlap/${collective}.c $<TARGET_OBJECTS:few_counts_overlap>)
+endforeach()
+foreach(operation IN ITEMS get irecv isend put sendrecv)
+  few_counts_program(overlap_${operation} overlap_${operation} overlap_pairs
+                     ${PROJECT_SOURCE_DIR}/overlap/${operation}.c $<TARGET_OBJECTS:few_counts_overlap>)
 endforeach()
 few_counts_program(mpi_overhead mpi_overhead_benchmark overhead_engine)
 few_counts_program(msgrate msgrate_benchmark msgrate_engine)

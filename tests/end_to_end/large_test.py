@@ -96,6 +96,11 @@ CASES = {
     "ireduce_scatter_block": overlap(12, "ireduce_scatter_block", HALF_BEYOND),
     "ineighbor_allgather": overlap(8, "ineighbor_allgather", BEYOND // 6 + 1),
     "ineighbor_alltoall": overlap(9, "ineighbor_alltoall", BEYOND // 6 + 1),
+    "isend": overlap(5, "isend", BEYOND),
+    "irecv": overlap(5, "irecv", BEYOND),
+    "sendrecv": overlap(9, "sendrecv", BEYOND),
+    "put": overlap(5, "put", BEYOND),
+    "get": overlap(5, "get", BEYOND),
 }
 
 

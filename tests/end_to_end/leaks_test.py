@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from mpi_run import COLLECTIVES, Failed, read, read_tsv, run_raw
+from mpi_run import OPERATIONS, Failed, read, read_tsv, run_raw
 
 KINDS = ["communicator", "datatype", "error handler", "file", "group", "info", "keyval", "message",
          "memory", "op", "request", "window"]
@@ -88,13 +88,17 @@ class Benchmarks:
         return of
 
     def test_overlap(self, check, build):
-        programs = sorted(name for name in os.listdir(os.path.join(build, "overlap"))
-                          if name.startswith("overlap_i"))
-        assert programs == [f"overlap_{name}" for name in COLLECTIVES]
-        for name in programs:
-            counts = check("overlap/" + name, "--max-num-elts=64", "--cutoff-time=0.01",
-                           "--max-time=0.01", "--check")
-            assert counts[1]["request"]["made"] > 5, name
+        found = {entry.name[len("overlap_"):] for entry in os.scandir(os.path.join(build, "overlap"))
+                 if entry.name.startswith("overlap_") and entry.is_file() and
+                 os.access(entry.path, os.X_OK)}
+        assert found - {"partitioned"} == set(OPERATIONS)
+        for name in sorted(found):
+            # Exit status 1: MPICH 4.0.2's neighbor_alltoallw.
+            halo = name == "halo"
+            counts = check("overlap/overlap_" + name, "--max-num-elts=64", "--cutoff-time=0.01",
+                           *(["--local=3"] if halo else []), "--max-time=0.01", "--check",
+                           expect=(0, 1) if halo else (0,))
+            assert sum(of_rank["request"]["made"] for of_rank in counts) > 5, name
 
     def test_mpi_overhead(self, check):
         check("mpi_overhead/mpi_overhead", "--both", "--all-pairs", "--msgsize=0,64K",

@@ -255,7 +255,9 @@ class Benchmarks:
 
     def test_overlap(self, build, runs):
         for program in sorted(os.listdir(os.path.join(build, "overlap"))):
-            if program.startswith("overlap_"):
+            if program == "overlap_halo":
+                runs(f"overlap/{program}", "--local=5", "--methods=isend/irecv types,persistent")
+            elif program.startswith("overlap_"):
                 runs(f"overlap/{program}", "--max-num-elts=64")
 
     @pytest.mark.parametrize("program", [

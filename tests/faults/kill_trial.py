@@ -62,8 +62,9 @@ SHORT = {
     "mpi_overhead": "--msgsize=0,1K",
     "monitor_overhead": "",
     "overlap_ibarrier": "",
+    "overlap_halo_sweep": "--local=4",
 }
-"""The benchmarks but overlap's sweeps, and what keeps their launches short."""
+"""The benchmarks but overlap's sweeps over numbers of elements, and what keeps their launches short."""
 
 SWEEPS = [f"overlap_{name}_sweep" for name in WITH_ELEMENTS]
 
@@ -196,7 +197,7 @@ class Trial:
                      f"--benchmarks={self.name}", f"--runs={self.launches}",
                      f"--limit={LIMIT_S}",
                      "--options=all: --max-time=0.02 " +
-                     SHORT.get(self.name, "--max-num-elts=512"),
+                     SHORT.get(self.name, "--min-num-elts=1 --max-num-elts=512"),
                      *self.launcher.options]
         self.environment = {**os.environ, **self.launcher.environment}
         self.suites = []

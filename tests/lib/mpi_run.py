@@ -8,11 +8,15 @@ import subprocess
 import tempfile
 
 
-# What the programs overlap_* measure, and those of them that have a number of elements.
+# What the programs overlap_* measure: collectives; messages and one-sided transfers between pairs
+# of ranks, of which not every MPI library has partitioned ones; and halo. And those of them that
+# every library has and that have a number of elements.
 COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw ibarrier ibcast
     iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce ireduce_scatter
     ireduce_scatter_block iscan iscatter iscatterv""".split()
-WITH_ELEMENTS = [name for name in COLLECTIVES if name != "ibarrier"]
+PAIRS = ["get", "irecv", "isend", "put", "sendrecv"]
+OPERATIONS = [*COLLECTIVES, *PAIRS, "halo"]
+WITH_ELEMENTS = [name for name in OPERATIONS if name not in ("ibarrier", "halo")]
 
 
 class Launcher:

@@ -15,9 +15,12 @@ run_program() {
     run $mpirun -np "$ranks" $before "$@" >/dev/null
 }
 
+# checked_overlap OPERATION OPTION...
 checked_overlap() {
-    run_program 2 "$build/overlap/overlap_$1" --check --visits=2 --max-time=0.02 \
-        --max-num-elts=4096 --verbose --debug
+    program=$build/overlap/overlap_$1
+    shift
+    run_program 2 "$program" --check --visits=2 --max-time=0.02 --max-num-elts=4096 --verbose \
+        --debug "$@"
 }
 
 checked_mpi_overhead() {
@@ -67,9 +70,26 @@ checked_runs() {
     checked_halo
 }
 
-# checked_overlaps SOURCE: of each overlap_*.
+# Between pairs, and halo: not neighbor_alltoallw, as above.
+checked_overlap_pairs() {
+    for operation in isend irecv sendrecv; do
+        checked_overlap $operation --form=all --test-calls=0,3
+    done
+    checked_overlap put --test-calls=auto
+    checked_overlap get
+    [ ! -x "$build/overlap/overlap_partitioned" ] || checked_overlap partitioned
+    checked_overlap halo --local=1,5x3x2 --test-calls=2 \
+        --methods="isend/irecv types,isend/irecv packed,persistent"
+}
+
+# checked_overlaps SOURCE: of each collective.
 checked_overlaps() {
     for source_file in "$1"/overlap/i*.c; do
-        checked_overlap "$(basename "$source_file" .c)"
+        collective=$(basename "$source_file" .c)
+        case $collective in
+        isend | irecv) ;;
+        *) checked_overlap "$collective" --form=all --test-calls=0,3 ;;
+        esac
     done
+    checked_overlap_pairs
 }

@@ -75,6 +75,7 @@ sanitizers | sanitizers_full)
         for collective in iallreduce ialltoallw ibarrier ineighbor_alltoall ireduce_scatter iscan; do
             checked_overlap "$collective"
         done
+        checked_overlap_pairs
     fi
     checked_runs
     ;;

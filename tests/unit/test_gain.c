@@ -1,0 +1,345 @@
+/*
+ * What is said of going non-blocking: a rank's exposed time, the gain of visits with its interval,
+ * and the verdict.
+ */
+#include "helpers.h"
+
+#include "overlap/engine/gain.h"
+
+#include <stdlib.h>
+
+#define CONFIDENCE 0.95
+
+/* ---- a rank's rounds ------------------------------------------------------------------------- */
+
+enum { ROUNDS = 30 };
+
+#define BLOCKING_NS 150e3
+#define BESIDE_NS 40e3
+#define WORK_NS 400e3
+
+static void append_round(struct bc_samples *own, double blocking_ns, double beside_ns,
+                         double inside_ns, double alone_ns)
+{
+    const double times_ns[OVERLAP_PLENTY_QUANTITIES] = {
+        [OVERLAP_PLENTY_BLOCKING] = blocking_ns,
+        [OVERLAP_PLENTY_BESIDE] = beside_ns,
+        [OVERLAP_PLENTY_INSIDE] = inside_ns,
+        [OVERLAP_PLENTY_ALONE] = alone_ns,
+    };
+    bc_samples_append(own, times_ns, OVERLAP_PLENTY_QUANTITIES, 0);
+}
+
+static void medians_of_the_rounds_that_count(void **state)
+{
+    (void)state;
+    struct bc_samples own = {.count = 0};
+    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+    append_round(&own, 1e9, 1e9, 1e9, 1.0); /* before them */
+    static const double orders[] = {3.0, 0.0, 4.0, 1.0, 2.0};
+    for (size_t i = 0; i < COUNT(orders); i++)
+        append_round(&own, BLOCKING_NS + 100.0 * orders[i], BESIDE_NS + 10.0 * orders[i], WORK_NS,
+                     WORK_NS);
+    append_round(&own, 1.0, 1.0, 1.0, 1e9); /* after them */
+    overlap_gain_own(&own, 1, 1 + COUNT(orders), estimates_ns);
+    assert_near(estimates_ns[OVERLAP_GAIN_BLOCKING], BLOCKING_NS + 200.0, 1e-6);
+    assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + 20.0, 1e-6);
+    assert_near(estimates_ns[OVERLAP_GAIN_OTHER_EXPOSED], BESIDE_NS + 20.0, 1e-6);
+    overlap_gain_own(&own, 1, 2, estimates_ns);
+    assert_near(estimates_ns[OVERLAP_GAIN_BLOCKING], BLOCKING_NS + 300.0, 1e-6);
+    bc_samples_free(&own);
+}
+
+/* A thread of the library's shares the processor with the work. */
+static void what_the_library_takes_from_the_work_is_exposed(void **state)
+{
+    (void)state;
+    struct bc_samples own = {.count = 0};
+    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+    struct random random = random_from(3);
+    for (int i = 0; i < ROUNDS; i++)
+        append_round(&own, BLOCKING_NS, BESIDE_NS, WORK_NS + 30e3 + 20.0 * random_normal(&random),
+                     WORK_NS + 20.0 * random_normal(&random));
+    overlap_gain_own(&own, 0, ROUNDS, estimates_ns);
+    assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + 30e3, 100.0);
+    assert_near(estimates_ns[OVERLAP_GAIN_OTHER_EXPOSED], BESIDE_NS + 30e3, 100.0);
+    bc_samples_free(&own);
+}
+
+/* Whether it is in the work inside or alone, in a half of the rounds or in nearly all of them, of
+   the times beside the work in a third. */
+static void stops_move_nothing(void **state)
+{
+    (void)state;
+    static const double shares[][2] = {{0.5, 0.0}, {0.0, 0.5}, {0.7, 0.2}, {0.3, 0.7}};
+    struct random random = random_from(4);
+    for (size_t i = 0; i < COUNT(shares); i++) {
+        struct bc_samples own = {.count = 0};
+        double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+        for (int round = 0; round < ROUNDS; round++) {
+            const double place = (double)((round * 7) % ROUNDS) / ROUNDS;
+            const double stop_ns = 1e6 * random_uniform(&random);
+            append_round(&own, BLOCKING_NS + (round % 3 == 0 ? stop_ns : 0.0),
+                         BESIDE_NS + (round % 3 == 1 ? stop_ns : 0.0),
+                         WORK_NS + (place < shares[i][0] ? stop_ns : 0.0),
+                         WORK_NS + (place >= 1.0 - shares[i][1] ? stop_ns : 0.0));
+        }
+        overlap_gain_own(&own, 0, ROUNDS, estimates_ns);
+        assert_near(estimates_ns[OVERLAP_GAIN_BLOCKING], BLOCKING_NS, 1e-6);
+        assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS, 1e-6);
+        bc_samples_free(&own);
+    }
+}
+
+/* ---- the gain of visits ---------------------------------------------------------------------- */
+
+static void append_visit(struct bc_samples *visits, double blocking_ns, double exposed_ns,
+                         double other_exposed_ns)
+{
+    const double said_ns[OVERLAP_GAIN_ESTIMATED] = {
+        [OVERLAP_GAIN_BLOCKING] = blocking_ns,
+        [OVERLAP_GAIN_EXPOSED] = exposed_ns,
+        [OVERLAP_GAIN_OTHER_EXPOSED] = other_exposed_ns,
+    };
+    bc_samples_append(visits, said_ns, OVERLAP_GAIN_ESTIMATED, 0);
+}
+
+static const struct bc_samples none = {.count = 0};
+
+static void assert_no_interval(const struct bc_summary *summary)
+{
+    assert_true(isnan(summary->interval.lo));
+    assert_true(isnan(summary->interval.hi));
+}
+
+static void gain_is_blocking_less_exposed(void **state)
+{
+    (void)state;
+    struct random random = random_from(5);
+    for (int trial = 0; trial < 200; trial++) {
+        struct bc_samples visits = {.count = 0};
+        const size_t count = 1 + random_below(&random, 12);
+        const double share = 2.0 * random_uniform(&random); /* more than 1: non-blocking loses */
+        for (size_t i = 0; i < count; i++) {
+            const double exposed_ns = share * BLOCKING_NS * (1.0 + 0.1 * random_normal(&random));
+            append_visit(&visits, BLOCKING_NS * (1.0 + 0.1 * random_normal(&random)), exposed_ns,
+                         exposed_ns + 100.0 * random_normal(&random));
+        }
+        const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 20.0, CONFIDENCE);
+        assert_true(gain.gain.value == gain.blocking.value - gain.exposed.value);
+        assert_near(gain.gain_pct.value, 100.0 * gain.gain.value / gain.blocking.value, 1e-9);
+        double sum_ns = 0.0;
+        for (size_t i = 0; i < count; i++)
+            sum_ns += visits.values[OVERLAP_GAIN_BLOCKING][i];
+        assert_near(gain.blocking.value, sum_ns / (double)count, 1e-6);
+        bc_samples_free(&visits);
+    }
+}
+
+/* Of one visit nothing is known but what its parts say, and what other quantiles do. */
+static void one_visit_has_the_interval_of_its_blocks(void **state)
+{
+    (void)state;
+    struct bc_samples visit = {.count = 0}, blocks = {.count = 0};
+    append_visit(&visit, 100e3, 60e3, 60e3);
+    struct overlap_gain gain = overlap_gain_of_visits(&visit, &none, 0.0, CONFIDENCE);
+    assert_near(gain.gain.value, 40e3, 1e-6);
+    assert_no_interval(&gain.blocking);
+    assert_no_interval(&gain.exposed);
+    assert_no_interval(&gain.gain);
+    assert_no_interval(&gain.gain_pct);
+    for (int i = -3; i <= 3; i++)
+        append_visit(&blocks, 101e3 + 1e3 * i, 60e3 - 1e3 * i, 60e3);
+    gain = overlap_gain_of_visits(&visit, &blocks, 0.0, CONFIDENCE);
+    assert_near(gain.blocking.value, 100e3, 1e-6);
+    assert_true(gain.blocking.interval.lo < 100e3 && gain.blocking.interval.lo >= 98e3);
+    assert_true(gain.blocking.interval.hi > 101e3 && gain.blocking.interval.hi <= 104e3);
+    assert_true(gain.gain.interval.lo < 40e3 && gain.gain.interval.hi > 41e3);
+    assert_true(gain.gain_pct.interval.lo < 40.0 && gain.gain_pct.interval.hi > 41e3 / 101e1);
+    /* The value is in the interval, even where the blocks are all on one side of it. */
+    append_visit(&visit, 1e3, 1e3, 1e3); /* two visits: no use of blocks */
+    assert_true(overlap_gain_of_visits(&visit, &blocks, 0.0, CONFIDENCE).blocking.value < 51e3);
+    bc_samples_free(&visit);
+    append_visit(&visit, 90e3, 60e3, 60e3);
+    gain = overlap_gain_of_visits(&visit, &blocks, 0.0, CONFIDENCE);
+    assert_near(gain.blocking.interval.lo, 90e3, 1e-6);
+    assert_near(gain.blocking.interval.hi, 103e3, 1.5e3);
+    bc_samples_free(&visit);
+    bc_samples_free(&blocks);
+}
+
+/* What the clock can't see took no time, not less: all of the blocking call is gained. */
+static void exposed_is_never_below_0(void **state)
+{
+    (void)state;
+    struct bc_samples visits = {.count = 0};
+    for (int i = 0; i < 6; i++)
+        append_visit(&visits, 100e3 + 10.0 * i, -60.0 - 10.0 * i, -60.0);
+    struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 20.0, CONFIDENCE);
+    assert_near(gain.exposed.value, 0.0, 0.0);
+    assert_true(gain.exposed.interval.lo >= 0.0);
+    assert_true(gain.exposed.interval.hi >= 0.0);
+    assert_near(gain.gain.value, gain.blocking.value, 0.0);
+    assert_near(gain.gain_pct.value, 100.0, 1e-9);
+    bc_samples_free(&visits);
+    append_visit(&visits, 100e3, -60.0, -60.0);
+    gain = overlap_gain_of_visits(&visits, &none, 20.0, CONFIDENCE);
+    assert_near(gain.exposed.value, 0.0, 0.0);
+    assert_no_interval(&gain.exposed);
+    bc_samples_free(&visits);
+}
+
+/* Each end of an interval reaches two readings of the clock further. */
+static void intervals_know_the_cost_of_calls(void **state)
+{
+    (void)state;
+    struct bc_samples visits = {.count = 0};
+    for (int i = 0; i < 6; i++)
+        append_visit(&visits, 100e3, 50e3, 50e3);
+    const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 50.0, CONFIDENCE);
+    assert_near(gain.blocking.interval.lo, 100e3 - 50.0, 1e-6);
+    assert_near(gain.exposed.interval.hi, 50e3 + 50.0, 1e-6);
+    assert_near(gain.gain.interval.lo, 50e3 - 50.0, 1e-6);
+    assert_near(gain.gain_pct.interval.hi, 50.0 + 0.05, 1e-9);
+    bc_samples_free(&visits);
+}
+
+/* What other quantiles say differs by 3 us: an error of that size, of either sign, but not of the
+   sister's time. */
+static void intervals_know_the_choice_of_quantiles(void **state)
+{
+    (void)state;
+    struct bc_samples visits = {.count = 0};
+    for (int i = 0; i < 6; i++)
+        append_visit(&visits, 100e3, 50e3, 53e3);
+    const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 0.0, CONFIDENCE);
+    assert_near(gain.blocking.interval.lo, 100e3, 1e-6);
+    assert_near(gain.exposed.interval.lo, 47e3, 1e-6);
+    assert_near(gain.exposed.interval.hi, 53e3, 1e-6);
+    assert_near(gain.gain.interval.lo, 47e3, 1e-6);
+    assert_near(gain.gain_pct.interval.hi, 53.0, 1e-9);
+    bc_samples_free(&visits);
+}
+
+/* Visits in which the machine is in a state of its own, alike for both times or not: the share of
+   the intervals that have the truth. */
+enum { VISITS = 6, TRIALS = 2000 };
+
+struct inside {
+    int blocking, exposed, gain, gain_pct;
+};
+
+static int has(const struct bc_summary *summary, double truth)
+{
+    return summary->interval.lo <= truth && truth <= summary->interval.hi;
+}
+
+static struct inside count_inside(struct random *random, double exposed_ns, double spread,
+                                  double common)
+{
+    struct inside inside = {0, 0, 0, 0};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct bc_samples visits = {.count = 0};
+        for (int i = 0; i < VISITS; i++) {
+            const double shared = common * random_normal(random);
+            const double found_ns =
+                exposed_ns * (1.0 + spread * (shared + (1.0 - common) * random_normal(random)));
+            append_visit(&visits,
+                         BLOCKING_NS *
+                             (1.0 + spread * (shared + (1.0 - common) * random_normal(random))),
+                         found_ns, found_ns);
+        }
+        const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 0.0, CONFIDENCE);
+        inside.blocking += has(&gain.blocking, BLOCKING_NS);
+        inside.exposed += has(&gain.exposed, exposed_ns);
+        inside.gain += has(&gain.gain, BLOCKING_NS - exposed_ns);
+        inside.gain_pct += has(&gain.gain_pct, 100.0 * (BLOCKING_NS - exposed_ns) / BLOCKING_NS);
+        bc_samples_free(&visits);
+    }
+    return inside;
+}
+
+static void intervals_have_the_truth(void **state)
+{
+    (void)state;
+    static const double exposed_shares[] = {0.02, 0.5, 1.0, 1.8};
+    static const double commons[] = {0.0, 0.5, 0.9};
+    struct random random = random_from(6);
+    for (size_t i = 0; i < COUNT(exposed_shares); i++)
+        for (size_t j = 0; j < COUNT(commons); j++) {
+            const struct inside inside =
+                count_inside(&random, exposed_shares[i] * BLOCKING_NS, 0.03, commons[j]);
+            print_message("exposed %g of blocking, %g of the states in common: %d %d %d %d of %d\n",
+                          exposed_shares[i], commons[j], inside.blocking, inside.exposed,
+                          inside.gain, inside.gain_pct, TRIALS);
+            const int enough = TRIALS * 93 / 100;
+            assert_in_range(inside.blocking, enough, TRIALS);
+            assert_in_range(inside.exposed, enough, TRIALS);
+            assert_in_range(inside.gain, enough, TRIALS);
+            assert_in_range(inside.gain_pct, enough, TRIALS);
+        }
+}
+
+/* ---- the verdict ----------------------------------------------------------------------------- */
+
+static const char *verdict(double lo, double hi, double threshold_pct)
+{
+    const struct bc_summary gain_pct = {.value = (lo + hi) / 2.0, .interval = {lo, hi}};
+    return overlap_verdict(&gain_pct, threshold_pct);
+}
+
+static void verdict_compares_with_the_threshold(void **state)
+{
+    (void)state;
+    assert_string_equal(verdict(2.01, 30.0, 2.0), "pays");
+    assert_string_equal(verdict(-30.0, -2.01, 2.0), "loses");
+    assert_string_equal(verdict(-1.0, 1.0, 2.0), "even");
+    assert_string_equal(verdict(-30.0, 30.0, 2.0), "can't tell");
+    /* At the borders: what is as much as the threshold is still even. */
+    assert_string_equal(verdict(2.0, 30.0, 2.0), "can't tell");
+    assert_string_equal(verdict(-30.0, -2.0, 2.0), "can't tell");
+    assert_string_equal(verdict(-2.0, 2.0, 2.0), "even");
+    assert_string_equal(verdict(2.0, 2.0, 2.0), "even");
+    assert_string_equal(verdict(-2.01, 2.0, 2.0), "can't tell");
+    assert_string_equal(verdict(-2.0, 2.01, 2.0), "can't tell");
+    assert_string_equal(verdict(1.0, 3.0, 2.0), "can't tell");
+    assert_string_equal(verdict(-3.0, -1.0, 2.0), "can't tell");
+    assert_string_equal(verdict(1.0, 3.0, 5.0), "even");
+}
+
+static void verdict_without_a_threshold(void **state)
+{
+    (void)state;
+    assert_string_equal(verdict(1e-6, 1.0, 0.0), "pays");
+    assert_string_equal(verdict(-1.0, -1e-6, 0.0), "loses");
+    assert_string_equal(verdict(0.0, 1.0, 0.0), "can't tell");
+    assert_string_equal(verdict(-1.0, 0.0, 0.0), "can't tell");
+    assert_string_equal(verdict(0.0, 0.0, 0.0), "even");
+}
+
+static void no_verdict_without_an_interval(void **state)
+{
+    (void)state;
+    assert_null(verdict(NAN, NAN, 2.0));
+    assert_null(verdict(NAN, 30.0, 2.0));
+    assert_null(verdict(5.0, NAN, 2.0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(medians_of_the_rounds_that_count),
+        cmocka_unit_test(what_the_library_takes_from_the_work_is_exposed),
+        cmocka_unit_test(stops_move_nothing),
+        cmocka_unit_test(gain_is_blocking_less_exposed),
+        cmocka_unit_test(one_visit_has_the_interval_of_its_blocks),
+        cmocka_unit_test(exposed_is_never_below_0),
+        cmocka_unit_test(intervals_know_the_cost_of_calls),
+        cmocka_unit_test(intervals_know_the_choice_of_quantiles),
+        cmocka_unit_test(intervals_have_the_truth),
+        cmocka_unit_test(verdict_compares_with_the_threshold),
+        cmocka_unit_test(verdict_without_a_threshold),
+        cmocka_unit_test(no_verdict_without_an_interval),
+    };
+    return cmocka_run_group_tests_name("gain", tests, NULL, NULL);
+}
