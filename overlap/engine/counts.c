@@ -90,15 +90,21 @@ static bool needs_large(const struct overlap_kind *kind)
     return kind->layout == OVERLAP_REDUCED || kind->layout == OVERLAP_VARYING;
 }
 
-/* Whether this library fails with blocks of this size. */
-static bool fails_large(const struct overlap_kind *kind, const struct overlap_shape *shape)
+bool overlap_is_library(const char *begin)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
-    if (kind->fails_large_in == NULL || shape->elements <= INT_MAX / (int64_t)sizeof(double))
+    if (begin == NULL)
         return false;
     BC_MPI(MPI_Get_library_version(version, &length));
-    return strncmp(version, kind->fails_large_in, strlen(kind->fails_large_in)) == 0;
+    return strncmp(version, begin, strlen(begin)) == 0;
+}
+
+/* Whether this library fails with blocks of this size. */
+static bool fails_large(const struct overlap_kind *kind, const struct overlap_shape *shape)
+{
+    return shape->elements > INT_MAX / (int64_t)sizeof(double) &&
+           overlap_is_library(kind->fails_large_in);
 }
 
 bool overlap_can_start(const struct overlap_kind *kind, const struct overlap_shape *shape)

@@ -8,6 +8,9 @@
    be set. Local. */
 void overlap_counts_create(struct overlap_operation *operation);
 
+/* Whether MPI_Get_library_version's text begins so; false for NULL. Local. */
+bool overlap_is_library(const char *begin);
+
 /* Local. */
 void overlap_counts_destroy(struct overlap_operation *operation);
 

@@ -10,8 +10,6 @@
 #define UNDISTURBED 0.05
 #define OTHER 0.25
 
-#define READINGS 2.0
-
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED])
 {
@@ -70,13 +68,21 @@ static double *make_series(const struct bc_samples *samples)
     return series;
 }
 
-/* Lets the interval reach two readings of the clock beyond where it ends with the error: start and
-   finish are timed one by one around work, and each time is known to a reading. */
-static void widen(struct bc_summary *summary, double error, double readings)
+/* Adds the error to the interval's, and lets it end further out by what the calls may cost besides.
+ */
+static void widen(struct bc_summary *summary, double error, double besides)
 {
     summary->interval = bc_interval_with(summary, error);
-    summary->interval.lo -= readings;
-    summary->interval.hi += readings;
+    summary->interval.lo -= besides;
+    summary->interval.hi += besides;
+}
+
+/* What the clock can't see took no time, not less. */
+static struct bc_interval not_below_0(struct bc_interval interval)
+{
+    if (isnan(interval.lo))
+        return interval;
+    return (struct bc_interval){fmax(0.0, interval.lo), fmax(0.0, interval.hi)};
 }
 
 /* What the clock can't see took no time, not less. */
@@ -88,7 +94,7 @@ static struct bc_interval not_below_0(struct bc_interval interval)
 }
 
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
-                                           const struct bc_samples *blocks, double clock_ns,
+                                           const struct bc_samples *blocks, double calls_ns,
                                            double confidence)
 {
     double *const of_visits = make_series(visits);
@@ -105,12 +111,11 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
     const double blocking_ns = summary[BLOCKING].value;
     summary[GAIN].value = blocking_ns - summary[EXPOSED].value;
     summary[GAIN_PCT].value = 100.0 * summary[GAIN].value / blocking_ns;
-    const double readings_ns = READINGS * clock_ns;
-    widen(&summary[BLOCKING], 0.0, readings_ns);
-    widen(&summary[EXPOSED], choice_ns, readings_ns);
+    widen(&summary[BLOCKING], 0.0, calls_ns);
+    widen(&summary[EXPOSED], choice_ns, calls_ns);
     summary[EXPOSED].interval = not_below_0(summary[EXPOSED].interval);
-    widen(&summary[GAIN], choice_ns, readings_ns);
-    widen(&summary[GAIN_PCT], 100.0 * choice_ns / blocking_ns, 100.0 * readings_ns / blocking_ns);
+    widen(&summary[GAIN], choice_ns, calls_ns);
+    widen(&summary[GAIN_PCT], 100.0 * choice_ns / blocking_ns, 100.0 * calls_ns / blocking_ns);
     return (struct overlap_gain){
         .blocking = summary[BLOCKING],
         .exposed = summary[EXPOSED],

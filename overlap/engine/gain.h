@@ -48,10 +48,10 @@ struct overlap_gain {
 };
 
 /* The gain of what visits say (OVERLAP_GAIN_ESTIMATED quantities, at least one visit). `blocks`,
-   parts of the first visit, make the interval where there is one visit. Intervals reach two
-   readings of the clock, of clock_ns each, further than what visits say. */
+   parts of the first visit, make the interval where there is one visit. Intervals end
+   further out by calls_ns: what calls cost is known no better. */
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
-                                           const struct bc_samples *blocks, double clock_ns,
+                                           const struct bc_samples *blocks, double calls_ns,
                                            double confidence);
 
 /* What the interval of the gain in percent says with a threshold in percent: "pays" (all of it

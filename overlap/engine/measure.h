@@ -123,6 +123,7 @@ struct overlap_row {
     double margin_ns;                  /* by how much more work is tried than that */
     double reference_ns;               /* of the first visit, phase 1 */
     bool has_blocking;                 /* the sister is timed, too */
+    int64_t parts;                     /* of the work */
     int64_t test_calls;                /* between the parts of the work; on every rank */
     double size_bytes;                 /* of a block; on every rank */
     int64_t wrong;                     /* operations with wrong data, on this rank */

@@ -49,7 +49,8 @@ static void start_all(struct overlap_operation *operation)
 
 bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form)
 {
-    return form == OVERLAP_NONBLOCKING || kind->functions.persist != NULL;
+    return form == OVERLAP_NONBLOCKING ||
+           (kind->functions.persist != NULL && !overlap_is_library(kind->fails_persistent_in));
 }
 
 static void make_requests(struct overlap_operation *operation)

@@ -78,6 +78,8 @@ struct overlap_kind {
     /* How MPI_Get_library_version's text begins in libraries where it fails with blocks beyond
        INT_MAX bytes; NULL: none is known. */
     const char *fails_large_in;
+    /* The same of libraries whose persistent form brings wrong data from its second start on. */
+    const char *fails_persistent_in;
 
     struct overlap_buffer send, receive; /* this rank's */
 

@@ -91,7 +91,9 @@ static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
     if (p->kind->persistent_function == NULL)
         return bc_error_set(error, "--form: there is no persistent form of %s: use nonblocking",
                             p->kind->name);
-    return bc_error_set(error, "--form: this MPI library lacks %s: use nonblocking",
+    return bc_error_set(error,
+                        "--form: this MPI library has no %s that can be started again: use "
+                        "nonblocking",
                         p->kind->persistent_function);
 }
 
@@ -205,7 +207,7 @@ void overlap_open(void *state, struct bc_run *run)
         bc_output_remark(run->output, "note", "no rows of the form persistent: %s%s",
                          overlap->parameters.kind->persistent_function == NULL
                              ? "there is none of "
-                             : "this MPI library lacks ",
+                             : "this MPI library lacks, or starts only once, ",
                          overlap->parameters.kind->persistent_function == NULL
                              ? overlap->parameters.kind->name
                              : overlap->parameters.kind->persistent_function);

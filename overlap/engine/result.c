@@ -64,6 +64,17 @@ static struct overlap_gain gain_by_mean(const struct bc_run *run, const struct b
     return gain;
 }
 
+/* How well the cost of calls is known: to a reading of the clock for each of start, finish and the
+   sister, which are timed one by one; and to a quarter of one for each call between two parts of
+   the work, where readings follow each other closely. */
+#define CALLS 3.0
+#define BETWEEN 0.25
+
+static double calls_ns(const struct bc_run *run, const struct overlap_row *row)
+{
+    return run->max_clock.read_ns * (CALLS + BETWEEN * (double)(row->parts - 1));
+}
+
 static struct overlap_gain summarize_gain(const struct overlap_state *overlap,
                                           const struct overlap_row *row)
 {
@@ -74,7 +85,7 @@ static struct overlap_gain summarize_gain(const struct overlap_state *overlap,
         return gain;
     gain = run->settings.estimator == BC_MEAN
                ? gain_by_mean(run, &row->rounds)
-               : overlap_gain_of_visits(&row->gains, &row->gain_blocks, run->max_clock.read_ns,
+               : overlap_gain_of_visits(&row->gains, &row->gain_blocks, calls_ns(run, row),
                                         run->settings.confidence_pct / 100.0);
     if (!row->has_blocking)
         gain.blocking = gain.gain = gain.gain_pct = none;

@@ -157,6 +157,7 @@ void overlap_visit_operation(struct overlap_state *overlap, struct overlap_opera
     visit.round.parts = parts_of(&visit);
     if (run->visit == 0 || !visit.robust)
         find_work(&visit, test_calls, seconds);
+    row->parts = visit.round.parts;
     overlap_measure_answer(&visit);
     row->wrong += visit.round.wrong;
     bc_samples_free(&visit.own);

@@ -1,5 +1,5 @@
-/* The post of every non-blocking collective in collectives.def, and the whole of every blocking
- * one. */
+/* The post of every non-blocking collective in collectives.def, the making of every persistent one,
+ * and the whole of every blocking one. */
 #include "buffers.h"
 #include "next.h"
 #include "requests.h"
@@ -78,5 +78,26 @@ static bool is_modelled(enum operation_class class)
         complete(OPERATION_##Name, bytes, call_ns, is_real, real_end_ns);                          \
         return MPI_SUCCESS;                                                                        \
     }
+
+#if HAS_PERSISTENT
+#define PERSISTENT_COLLECTIVE(Name, name, parameters, arguments, bytes, received_byte)             \
+    INTERPOSED int PERSISTENT(Name)(UNWRAP parameters, MPI_Info info, MPI_Request * request)       \
+    {                                                                                              \
+        if (model.coll == 0)                                                                       \
+            return next.Name(UNWRAP arguments, info, request);                                     \
+        struct operation *operation = operation_take(request);                                     \
+        if (model.data != 0) {                                                                     \
+            const int error = next.Name(UNWRAP arguments, info, &operation->data.operation);       \
+            if (error != MPI_SUCCESS)                                                              \
+                return operation_cancel(operation, request, error);                                \
+        }                                                                                          \
+        operation_persist(operation, OPERATION_##Name, bytes, NULL);                               \
+        if (model.corrupt != 0)                                                                    \
+            operation_persist_damage(operation, comm, received_byte);                              \
+        return MPI_SUCCESS;                                                                        \
+    }
+#else
+#define PERSISTENT_COLLECTIVE(...)
+#endif
 
 #include "collectives.def"

@@ -13,6 +13,7 @@ struct model_parameters model = {
     .fraction = NAN,
     .progress_share = 1,
     .progress_ns = NAN,
+    .early_partitions = 1,
     .corrupt_every = 1,
 };
 
@@ -45,6 +46,7 @@ static const struct variable variables[] = {
     {"MODEL_PROGRESS_SHARE", &model.progress_share, 1, 1e-6, 1, false},
     {"MODEL_PROGRESS_US", &model.progress_ns, 1e3, 1e-3, 1e9, false},
     {"MODEL_TEST_US", &model.test_ns, 1e3, 0, 1e9, false},
+    {"MODEL_EARLY_PARTITIONS", &model.early_partitions, 1, 0, 1, true},
     {"MODEL_SYNC_US", &model.sync_ns, 1e3, 0, 1e9, false},
     {"MODEL_LATE_SHARE", &model.late_share, 1, 0, 1, false},
     {"MODEL_LATE_US", &model.late_ns, 1e3, 0, 1e9, false},

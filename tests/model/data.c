@@ -60,7 +60,7 @@ void data_plan_damage(struct data *data, enum operation_kind kind, MPI_Comm comm
     int size;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
-    if (kind == OPERATION_Ibarrier) {
+    if (kind == OPERATION_Ibarrier || kind == OPERATION_Barrier_init) {
         data->leaves_early = size > 1 && rank == size - 1;
         return;
     }

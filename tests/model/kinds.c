@@ -4,7 +4,11 @@ const struct operation_traits operation_traits[OPERATION_KINDS] = {
 #define COLLECTIVE(Name, name, ...) [OPERATION_##Name] = {name, CLASS_COLLECTIVE, false},
 #define BLOCKING_COLLECTIVE(Name, name, class, ...)                                                \
     [OPERATION_##Name] = {name, CLASS_##class, false},
+#define PERSISTENT_COLLECTIVE(Name, name, ...) [OPERATION_##Name] = {name, CLASS_COLLECTIVE, false},
 #include "collectives.def"
+    [OPERATION_Psend_init] = {"psend_init", CLASS_SEND, false},
+    [OPERATION_Pready] = {"pready", CLASS_SEND, false},
+    [OPERATION_Precv_init] = {"precv_init", CLASS_RECEIVE, false},
 #define MESSAGE_ROWS 1
 #define MESSAGE(Name, name, direction, blocking)                                                   \
     [OPERATION_##Name] = {name, CLASS_##direction, blocking},

@@ -47,6 +47,10 @@
  * A collective starts when it is posted, s = t_post, and D = MODEL_DURATION_US + bytes
  * MODEL_PER_BYTE_NS.
  *
+ * A persistent one (MPI_Allreduce_init and so on, where the library has them) is posted by each
+ * MPI_Start, in an MPI_Startall one after the other, and has rows of its own in the report
+ * ("allreduce_init"). Open MPI 4.1 calls them MPIX_Allreduce_init and so on (persistent.h).
+ *
  * A blocking one called at t completes at c = t + D + late and returns after w more, so that the
  * caller finds D + x of the report's row. Its D is
  *
@@ -78,6 +82,18 @@
  * by each start, in an MPI_Startall one after the other. Messages to and from MPI_PROC_NULL and
  * probes are the real ones.
  *
+ * A partitioned send (MPI 4) with MODEL_EARLY_PARTITIONS=1 has a message of T = L + G
+ * bytes-of-the-partition for each partition, posted by the MPI_Pready that marks it (Pready_range
+ * and Pready_list: one after the other), which starts and has its share f as any send. With 0 all
+ * is one message of T = L + G bytes that the last MPI_Pready posts. MPI_Start spends o, and each
+ * Pready does. A wait completes at c = max(t_wait, every s + f T + late) + the sum of (1 - f) T,
+ * and returns after one w; called before another thread has marked all partitions, it waits for
+ * that. Start and wait are in row psend_init of the report, whose bytes and T are the whole's, each
+ * Pready in row pready with the partition's. A partitioned receive is a receive of the whole,
+ * posted by its start (row precv_init); MPI_Parrived says so when that is complete but for its host
+ * part, whatever the partition, and with MODEL_DATA=1 when the partition has arrived, too; it is a
+ * test as MPI_Request_get_status.
+ *
  * A one-sided operation (MODEL_RMA=1; rma.def; atomic ones too) starts and lasts as a message, by a
  * third gap clock. It is complete when a synchronisation of its window (and target, where one is
  * named) says so, in this process's view:
@@ -88,8 +104,9 @@
  *           MODEL_SYNC_US + w all the same. The real one is called too, when the operations are
  *           complete, where leaving it out could deadlock or break an epoch, that is all but the
  *           flushes; what it takes longer than MODEL_SYNC_US + w is in x. Those with a request
- *           have, besides, its wait, which is a message's, and stages, without which (as with
- *           a wait from the post on) the synchronisation reckons.
+ *           have, besides, its wait, which is a message's. A synchronisation takes their stages as
+ *           if each began when the one before it ended, so after the wait it only takes its own
+ *           time.
  *
  * Where data moves an atomic operation of one element (Fetch_and_op, Compare_and_swap) takes place
  * when it is complete, not when it is posted: the synchronisation makes it, after T, and then
@@ -143,10 +160,12 @@
  *   MODEL_RMA           0        0, 1       1: one-sided communication is modelled
  *   MODEL_DURATION_US   0        0 .. 1e9   duration of a collective of no bytes
  *   MODEL_BARRIER_US    0        0 .. 1e9   duration of a barrier, and of an allreduce of no bytes
- *   MODEL_BLOCKING_US   none     0 .. 1e9   duration of a blocking call of no bytes: collectives
- * but barriers, and messages in the place of MODEL_LATENCY_US. Unset, neighbourhood collectives and
- *                                           messages last as the non-blocking ones, and others are
- *                                           the real ones but for MODEL_SYNC_COLL
+ *   MODEL_BLOCKING_US   none     0 .. 1e9   duration of a blocking call of no bytes: of
+ *                                           collectives but barriers, and of messages in the
+ *                                           place of MODEL_LATENCY_US. Unset, neighbourhood
+ *                                           collectives and messages last as the non-blocking
+ *                                           ones, and others are the real ones but for
+ *                                           MODEL_SYNC_COLL
  *   MODEL_LATENCY_US    0        0 .. 1e9   L, duration of a message of no bytes
  *   MODEL_GAP_US        0        0 .. 1e9   g, least time between the starts of two messages
  *   MODEL_PER_BYTE_NS   0        0 .. 1e9   G, added to the duration for each byte (see
@@ -168,6 +187,9 @@
  *                                           a stage's duration; set, it takes the place of the
  *                                           share
  *   MODEL_TEST_US       0        0 .. 1e9   what a test of a modelled active request takes
+ *   MODEL_EARLY_PARTITIONS
+ *                       1        0, 1       1: each partition of a send starts when it is ready; 0:
+ *                                           all when the last one is
  *   MODEL_SYNC_US       0        0 .. 1e9   duration of a one-sided synchronisation by itself
  *   MODEL_LATE_SHARE    0        0 .. 1     share of the operations whose autonomous part is
  *                                           delayed ...
@@ -179,12 +201,13 @@
  *                                           sequence
  *   MODEL_DATA          0        0, 1       1: the real operation runs too, started in the post and
  *                                           completed in the wait. Its host time is in h and x.
- *   MODEL_CORRUPT       0        0, 1       1: implies MODEL_DATA=1; of every collective the
- *                                           highest rank that receives anything gets one byte
- *                                           wrong; from a barrier the highest rank is let out at
- *                                           once (see data.c); of messages received and one-sided
- *                                           operations, every MODEL_CORRUPT_EVERY-th has one byte
- *                                           wrong
+ *   MODEL_CORRUPT       0        0, 1       1: implies MODEL_DATA=1; of every collective but
+ *                                           blocking ones without a topology the highest rank
+ *                                           that receives anything gets one byte wrong (of a
+ *                                           persistent one in each start); from a barrier the
+ *                                           highest rank is let out at once (see data.c); of
+ *                                           messages received and one-sided operations, every
+ *                                           MODEL_CORRUPT_EVERY-th has one byte wrong
  *   MODEL_CORRUPT_EVERY 1        1 .. 1e9   counted in each process, over all receives into
  *                                           buffers of some bytes and all one-sided operations of
  *                                           some, in the order of their posts
@@ -193,8 +216,7 @@
  *
  * Where the library of tests/disturbance is preloaded, too, and slows a rank down at times, what
  * begins on that rank then takes its factor times as long: D, T, g, o, w, stages, tests and what
- * makes late. The
- * report has D, T, g, h, x and test_us without it.
+ * makes late. The report has D, T, g, h, x and test_us without it.
  *
  * Intracommunicators and the C interface only. An operation's request must not be converted for
  * Fortran.
@@ -210,10 +232,14 @@
 enum operation_kind {
 #define COLLECTIVE(Name, ...) OPERATION_##Name,
 #define BLOCKING_COLLECTIVE(Name, ...) OPERATION_##Name,
+#define PERSISTENT_COLLECTIVE(Name, ...) OPERATION_##Name,
 #include "collectives.def"
 #define MESSAGE_ROWS 1
 #define MESSAGE(Name, ...) OPERATION_##Name,
 #include "p2p.def"
+    OPERATION_Psend_init,
+    OPERATION_Pready,
+    OPERATION_Precv_init,
 #define ONE_SIDED(Name, ...) OPERATION_##Name,
 #define ONE_SIDED_REQUEST(Name, ...) OPERATION_##Name,
 #define ATOMIC(Name, ...) OPERATION_##Name,
@@ -266,6 +292,7 @@ struct model_parameters {
     double progress_share;
     double progress_ns; /* NaN if unset */
     double test_ns;
+    double early_partitions;
     double sync_ns;
     double late_share;
     double late_ns;
@@ -346,6 +373,11 @@ void timing_post(struct timing *timing, enum operation_kind kind, int64_t bytes,
 void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes, int64_t post_ns);
 void timing_spend(const struct timing *timing, int64_t post_ns);
 
+/* The plan of something without a duration, or whose parts have one: what it waits for is over at
+   post_ns. */
+void timing_plan_nothing(struct timing *timing, enum operation_kind kind, int64_t bytes,
+                         int64_t post_ns);
+
 /* Returns the last clock reading, which is at least end_ns. Reads the clock once, or when it isn't
    end_ns yet, until it is and once more. */
 int64_t timing_spin_until(int64_t end_ns);
@@ -394,6 +426,9 @@ void test_end(const struct test *test);
 void completion_begin(struct completion *completion, int64_t wait_ns);
 void completion_add(struct completion *completion, const struct timing *timing);
 void completion_end(const struct completion *completion);
+
+/* The same as add of a part of an operation that has its w for the whole. */
+void completion_add_part(struct completion *completion, const struct timing *timing);
 
 /* report.c. Collective over MPI_COMM_WORLD. */
 void report_write(void);

@@ -23,6 +23,13 @@ __attribute__((constructor)) static void find_next_definitions(void)
 {
 #define FIND_NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
     NEXT_FUNCTIONS(FIND_NEXT)
+    NEXT_PARTITIONED(FIND_NEXT)
+#if HAS_PERSISTENT
+#define PERSISTENT_COLLECTIVE(Name, ...)                                                           \
+    next.Name = (__typeof__(next.Name))next_definition(PERSISTENT_PMPI(Name));
+#else
+#define PERSISTENT_COLLECTIVE(Name, ...)
+#endif
 #define COLLECTIVE(Name, ...) FIND_NEXT(Name)
 #define BLOCKING_COLLECTIVE(Name, ...) FIND_NEXT(Name)
 #include "collectives.def"

@@ -5,6 +5,8 @@
 #ifndef MODEL_NEXT_H
 #define MODEL_NEXT_H
 
+#include "persistent.h"
+
 #include <mpi.h>
 
 /* Marks what the model defines in place of MPI; everything else stays invisible to the program. */
@@ -35,11 +37,29 @@
     X(Request_free)                                                                                \
     X(Request_get_status)
 
+#if MPI_VERSION >= 4
+#define NEXT_PARTITIONED(X)                                                                        \
+    X(Psend_init)                                                                                  \
+    X(Precv_init)                                                                                  \
+    X(Pready)                                                                                      \
+    X(Pready_range)                                                                                \
+    X(Pready_list)                                                                                 \
+    X(Parrived)
+#else
+#define NEXT_PARTITIONED(X)
+#endif
+
 /* next.Wait is the definition of MPI_Wait after ours. Filled when the library is loaded. */
 struct next_mpi {
 /* A declarator can't be in parentheses here. NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define NEXT_MEMBER(Name) __typeof__(MPI_##Name) *Name;
     NEXT_FUNCTIONS(NEXT_MEMBER)
+    NEXT_PARTITIONED(NEXT_MEMBER)
+#if HAS_PERSISTENT
+#define PERSISTENT_COLLECTIVE(Name, ...) __typeof__(PERSISTENT(Name)) *Name;
+#else
+#define PERSISTENT_COLLECTIVE(Name, ...)
+#endif
 #define COLLECTIVE(Name, ...) NEXT_MEMBER(Name)
 #define BLOCKING_COLLECTIVE(Name, ...) NEXT_MEMBER(Name)
 #include "collectives.def"

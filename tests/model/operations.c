@@ -1,5 +1,6 @@
 /* Operations: taken and given back, started, and what completes them. */
 #include "next.h"
+#include "partitioned.h"
 #include "requests.h"
 #include "statistics.h"
 
@@ -42,6 +43,8 @@ struct operation *operation_take(MPI_Request *request)
     data_clear(&operation->data);
     operation->envelope = (struct envelope){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     operation->persistent.is_persistent = false;
+    operation->persistent.is_behind = false;
+    operation->partitions = NULL;
     *request = request_of(operation);
     return operation;
 }
@@ -73,14 +76,44 @@ void operation_persist(struct operation *operation, enum operation_kind kind, in
                                                 .received_byte = received_byte};
 }
 
+void operation_persist_damage(struct operation *operation, MPI_Comm comm,
+                              unsigned char *received_byte)
+{
+    struct data vote;
+    data_clear(&vote);
+    data_plan_damage(&vote, operation->persistent.kind, comm, received_byte);
+    operation->persistent.leaves_early = vote.leaves_early;
+    if (vote.leaves_early)
+        return;
+    (void)PMPI_Wait(&vote.vote_request, MPI_STATUS_IGNORE);
+    if (vote.highest_receiver == vote.vote)
+        operation->persistent.received_byte = vote.received_byte;
+}
+
+/* A barrier that was left early is still to be completed, if it is persistent before its next
+ * start. MPICH 4.0.2 never returns from a wait for one that isn't active. */
+static int catch_up(struct operation *operation)
+{
+    if (!operation->persistent.is_behind)
+        return MPI_SUCCESS;
+    operation->persistent.is_behind = false;
+    return next.Wait(&operation->data.operation, MPI_STATUS_IGNORE);
+}
+
+static bool autonomous_done(struct operation *operation, int64_t since_ns, int64_t now_ns)
+{
+    if (operation->partitions != NULL)
+        return partitions_progress(operation->partitions, &operation->timing, since_ns, now_ns);
+    timing_progress(&operation->timing, since_ns, now_ns);
+    return timing_autonomous_done(&operation->timing, now_ns);
+}
+
 bool operation_progress(struct operation *operation, int64_t since_ns, int64_t now_ns)
 {
     if (!operation_is_active(operation))
         return true;
-    timing_progress(&operation->timing, since_ns, now_ns);
-    if (!data_arrived(&operation->data))
-        return false;
-    return operation->data.leaves_early || timing_autonomous_done(&operation->timing, now_ns);
+    const bool done = autonomous_done(operation, since_ns, now_ns);
+    return data_arrived(&operation->data) && (done || operation->data.leaves_early);
 }
 
 static const MPI_Status empty_status = {
@@ -117,10 +150,16 @@ int operation_finish(struct operation *operation, MPI_Request *request, MPI_Stat
         operation_set_empty(status);
         return MPI_SUCCESS;
     }
-    const int error = data_wait(&operation->data);
+    if (operation->partitions != NULL)
+        partitions_await(operation->partitions);
+    if (operation->persistent.is_persistent)
+        operation->persistent.is_behind = operation->data.leaves_early;
+    const int error = operation->persistent.is_behind ? MPI_SUCCESS : data_wait(&operation->data);
     operation_set_status(status, operation);
     if (!operation->data.leaves_early)
         completion_add(completion, &operation->timing);
+    if (operation->partitions != NULL)
+        partitions_add(operation->partitions, completion);
     if (operation->persistent.is_persistent) {
         operation->persistent.is_active = false;
         *request = request_of(operation);
@@ -146,6 +185,21 @@ int operation_wait(MPI_Request *request, MPI_Status *status)
     return operation_complete(operation_of(*request), request, status, clock_now_ns());
 }
 
+/* Of what a start has started. */
+static void plan_damage(struct operation *operation)
+{
+    const struct persistent *persistent = &operation->persistent;
+    if (operation_traits[persistent->kind].class != CLASS_COLLECTIVE) {
+        data_plan_message_damage(&operation->data, persistent->received_byte);
+        /* What the status of a partitioned receive says about bytes isn't known. */
+        operation->data.may_be_empty &= persistent->kind != OPERATION_Precv_init;
+        return;
+    }
+    operation->data.leaves_early = persistent->leaves_early;
+    if (persistent->received_byte != NULL)
+        data_plan_local_damage(&operation->data, persistent->received_byte);
+}
+
 int operation_start(struct operation *operation)
 {
     const int64_t post_ns = clock_now_ns();
@@ -154,22 +208,32 @@ int operation_start(struct operation *operation)
         model_abort("MPI_Start of a request that is active is erroneous (MPI 3.1, section 3.9)");
     if (model.data != 0) {
         data_renew(&operation->data);
-        const int error = next.Start(&operation->data.operation);
+        const int caught_up = catch_up(operation);
+        const int error =
+            caught_up == MPI_SUCCESS ? next.Start(&operation->data.operation) : caught_up;
         if (error != MPI_SUCCESS)
             return error;
         if (model.corrupt != 0)
-            data_plan_message_damage(&operation->data, persistent->received_byte);
+            plan_damage(operation);
     }
     persistent->is_active = true;
+    if (operation->partitions != NULL) {
+        partitions_start(operation->partitions, &operation->timing, persistent->bytes, post_ns);
+        return MPI_SUCCESS;
+    }
     timing_post(&operation->timing, persistent->kind, persistent->bytes, post_ns);
     return MPI_SUCCESS;
 }
 
 int operation_free(struct operation *operation, MPI_Request *request)
 {
-    const int error = operation->data.operation != MPI_REQUEST_NULL
-                          ? next.Request_free(&operation->data.operation)
-                          : MPI_SUCCESS;
+    int error = MPI_SUCCESS;
+    if (operation->data.operation != MPI_REQUEST_NULL) {
+        error = catch_up(operation);
+        const int own_error = next.Request_free(&operation->data.operation);
+        error = error != MPI_SUCCESS ? error : own_error;
+    }
+    partitions_free(operation->partitions);
     *request = MPI_REQUEST_NULL;
     give_back(operation);
     return error;

@@ -6,15 +6,15 @@
 #include "requests.h"
 #include "statistics.h"
 
-/* Whether this is a message; anything else may neither be cancelled nor freed before it is
- * complete. */
-static bool is_message(const struct operation *operation)
+/* A collective may not be cancelled, and not be freed before it is complete unless it is
+ * persistent. */
+static bool is_collective(const struct operation *operation)
 {
-    return operation->persistent.is_persistent ||
-           operation_traits[operation->timing.series->kind].class != CLASS_COLLECTIVE;
+    const enum operation_kind kind = operation->persistent.is_persistent
+                                         ? operation->persistent.kind
+                                         : operation->timing.series->kind;
+    return operation_traits[kind].class == CLASS_COLLECTIVE;
 }
-
-/* ---- One request ----------------------------------------------------------------------------- */
 
 INTERPOSED int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
@@ -63,7 +63,7 @@ INTERPOSED int MPI_Request_free(MPI_Request *request)
     struct operation *operation = operation_of(*request);
     if (operation == NULL)
         return next.Request_free(request);
-    if (!is_message(operation))
+    if (is_collective(operation) && !operation->persistent.is_persistent)
         model_abort(
             "MPI_Request_free of a collective's request is erroneous (MPI 3.1, section 5.12)");
     return operation_free(operation, request);
@@ -75,7 +75,7 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
     struct operation *operation = operation_of(*request);
     if (operation == NULL)
         return next.Cancel(request);
-    if (!is_message(operation))
+    if (is_collective(operation))
         model_abort("MPI_Cancel of a collective's request is erroneous (MPI 3.1, section 5.12)");
     return operation->data.operation != MPI_REQUEST_NULL ? next.Cancel(&operation->data.operation)
                                                          : MPI_SUCCESS;

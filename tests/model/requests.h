@@ -24,11 +24,13 @@ struct envelope {
 
 /* What each start of a persistent request needs. */
 struct persistent {
-    bool is_persistent; /* or nothing else here counts */
+    bool is_persistent; /* or nothing else here counts, and is_behind is false */
     bool is_active;     /* started and not complete */
+    bool is_behind;     /* a barrier left early: the real one is still active */
+    bool leaves_early;  /* each time: see struct data */
     enum operation_kind kind;
     int64_t bytes;
-    unsigned char *received_byte; /* see struct data */
+    unsigned char *received_byte; /* see struct data; of a collective NULL if it stays right */
 };
 
 struct operation {
@@ -36,6 +38,7 @@ struct operation {
     struct envelope envelope;
     struct data data;
     struct persistent persistent;
+    struct partitions *partitions; /* of a partitioned send; NULL of others */
     /* While an array of requests is handed to the next definition: see hide_modelled. */
     struct operation *next_hidden;
     int hidden_index;
@@ -60,6 +63,11 @@ int operation_cancel(struct operation *operation, MPI_Request *request, int erro
  * in its data. */
 void operation_persist(struct operation *operation, enum operation_kind kind, int64_t bytes,
                        unsigned char *received_byte);
+
+/* Decides which rank of a persistent collective gets wrong data, or leaves a barrier early, each
+ * time. Collective over comm. */
+void operation_persist_damage(struct operation *operation, MPI_Comm comm,
+                              unsigned char *received_byte);
 
 /* Whether it is started and not complete; one that isn't persistent is always. */
 static inline bool operation_is_active(const struct operation *operation)

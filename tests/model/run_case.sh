@@ -68,6 +68,14 @@ barrier_costs() {
     timed_job 2 "$model" $settings "$@" MODEL_REPORT="$report" "$build/model_blocking_test" cost || exit 1
 }
 
+# progress_costs DURATION_US FRACTION [VARIABLE=VALUE ...]
+progress_costs() {
+    settings="MODEL_P2P=1 MODEL_RMA=1 MODEL_DURATION_US=$1 MODEL_LATENCY_US=$1 MODEL_FRACTION=$2"
+    shift 2
+    # shellcheck disable=SC2086
+    timed_job 2 "$model" $settings "$@" MODEL_REPORT="$report" "$build/model_progress_test" || exit 1
+}
+
 # rma_costs LATENCY_US POST_US WAIT_US SYNC_US [VARIABLE=VALUE ...]
 rma_costs() {
     settings="MODEL_RMA=1 MODEL_LATENCY_US=$1 MODEL_POST_US=$2 MODEL_WAIT_US=$3 MODEL_SYNC_US=$4"
@@ -159,7 +167,8 @@ requests)
     ;;
 refusals)
     for setting in MODEL_FRACTION=1.5 MODEL_DURATION_US=-1 MODEL_POST_US=1us MODEL_WAIT_US= MODEL_LATE_SHARE=nan \
-        MODEL_DATA=2 MODEL_SEED=0.5 MODEL_SLOW_BYTES=-1 MODEL_SLOW_SHARE=-2; do
+        MODEL_DATA=2 MODEL_SEED=0.5 MODEL_SLOW_BYTES=-1 MODEL_SLOW_SHARE=-2 \
+        MODEL_PROGRESS_SHARE=0 MODEL_PROGRESS_SHARE=1.5 MODEL_PROGRESS_US=0 MODEL_TEST_US=-1 MODEL_BLOCKING_US=x; do
         expect_refusal "$setting: must be" 2 "$model" "$setting" "$build/model_cost_test"
     done
     expect_refusal "MODEL_REPORT" 2 "$model" MODEL_REPORT=/nonexistent/report.tsv "$build/model_cost_test"
@@ -228,6 +237,51 @@ blocking_cost)
 barrier_data)
     job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 "$build/model_blocking_test" data || exit 1
     job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 MODEL_CORRUPT=1 "$build/model_blocking_test" data || exit 1
+    ;;
+progress_cost)
+    progress_costs 100 1
+    progress_costs 100 1 MODEL_TEST_US=2
+    progress_costs 100 1 MODEL_PROGRESS_SHARE=0.25 MODEL_TEST_US=1 MODEL_SYNC_US=3
+    progress_costs 100 0.6 MODEL_PROGRESS_SHARE=0.1 MODEL_POST_US=1 MODEL_WAIT_US=0.5
+    progress_costs 200 0.8 MODEL_PROGRESS_US=30 MODEL_TEST_US=5
+    progress_costs 20 1 MODEL_PROGRESS_SHARE=0.4 MODEL_TEST_US=0.5
+    ;;
+progress_data)
+    staged="MODEL_PROGRESS_SHARE=0.2 MODEL_TEST_US=3"
+    p2p_delivers "MODEL_DATA=1 $staged" right
+    p2p_delivers "$staged" untouched
+    # shellcheck disable=SC2086
+    job 4 "$model" MODEL_DATA=1 $staged MODEL_DURATION_US=50 MODEL_FRACTION=0.5 "$build/model_data_test" right || exit 1
+    # shellcheck disable=SC2086
+    job 2 "$model" MODEL_DURATION_US=200 MODEL_FRACTION=0.5 $staged "$build/model_request_test" || exit 1
+    ;;
+partitioned_cost)
+    if job 1 "" "$build/model_partitioned_test" 2>&1 | grep "has no partitioned"; then
+        exit 0
+    fi
+    for setting in "MODEL_LATENCY_US=20 WORK_US=100" "MODEL_LATENCY_US=20 WORK_US=100 MODEL_EARLY_PARTITIONS=0" \
+        "MODEL_LATENCY_US=5 MODEL_PER_BYTE_NS=200 WORK_US=40" \
+        "MODEL_LATENCY_US=5 MODEL_PER_BYTE_NS=200 WORK_US=40 MODEL_EARLY_PARTITIONS=0 MODEL_FRACTION=0.5" \
+        "MODEL_LATENCY_US=40 MODEL_POST_US=1 MODEL_WAIT_US=0.5 MODEL_FRACTION=0.25 WORK_US=10" \
+        "MODEL_LATENCY_US=20 WORK_US=4 MODEL_GAP_US=5"; do
+        # shellcheck disable=SC2086
+        timed_job 2 "$model" MODEL_P2P=1 $setting MODEL_REPORT="$report" "$build/model_partitioned_test" cost || exit 1
+    done
+    ;;
+partitioned_data)
+    if job 1 "" "$build/model_partitioned_test" 2>&1 | grep "has no partitioned"; then
+        exit 0
+    fi
+    for setting in "MODEL_DATA=0 untouched" "MODEL_DATA=1 right" "MODEL_CORRUPT=1 wrong 1" \
+        "MODEL_DATA=1 MODEL_EARLY_PARTITIONS=0 MODEL_PROGRESS_SHARE=0.3 MODEL_TEST_US=2 right"; do
+        outcome=$(printf '%s\n' "$setting" | sed 's/[A-Z_]*=[^ ]* *//g')
+        # shellcheck disable=SC2086
+        job 2 "$model" MODEL_P2P=1 MODEL_LATENCY_US=100 ${setting%"$outcome"} "$build/model_partitioned_test" $outcome ||
+            exit 1
+    done
+    job 2 "$model" MODEL_P2P=1 MODEL_CORRUPT=1 MODEL_CORRUPT_EVERY=4 "$build/model_partitioned_test" wrong 4 || exit 1
+    expect_refusal "request that isn't active" 2 "$model" MODEL_P2P=1 "$build/model_partitioned_test" idle
+    expect_refusal "partition that is ready" 2 "$model" MODEL_P2P=1 "$build/model_partitioned_test" twice
     ;;
 rma_cost)
     rma_costs 20 1 0 0

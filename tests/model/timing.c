@@ -179,6 +179,12 @@ void timing_plan(struct timing *timing, enum operation_kind kind, int64_t bytes,
     }
 }
 
+void timing_plan_nothing(struct timing *timing, enum operation_kind kind, int64_t bytes,
+                         int64_t post_ns)
+{
+    *timing = (struct timing){.series = series_find(kind, bytes), .stage_end_ns = post_ns};
+}
+
 void timing_spend(const struct timing *timing, int64_t post_ns)
 {
     /* Time after the last reading isn't measured, so nothing is left to do then but one store. */
@@ -275,15 +281,20 @@ void completion_begin(struct completion *completion, int64_t wait_ns)
     completion->series.count = 0;
 }
 
-void completion_add(struct completion *completion, const struct timing *timing)
+void completion_add_part(struct completion *completion, const struct timing *timing)
 {
     const int64_t end_ns = timing_autonomous_end_ns(timing, completion->call_ns);
     if (end_ns > completion->autonomous_end_ns)
         completion->autonomous_end_ns = end_ns;
     completion->host_ns += timing->host_ns;
+    add_series(&completion->series, timing->series);
+}
+
+void completion_add(struct completion *completion, const struct timing *timing)
+{
+    completion_add_part(completion, timing);
     completion->wait_ns += completion->a_wait_ns;
     completion->unslowed_wait_ns += timing_slowed_ns(model.wait_ns, 1);
-    add_series(&completion->series, timing->series);
 }
 
 void completion_end(const struct completion *completion)
