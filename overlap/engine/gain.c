@@ -85,14 +85,6 @@ static struct bc_interval not_below_0(struct bc_interval interval)
     return (struct bc_interval){fmax(0.0, interval.lo), fmax(0.0, interval.hi)};
 }
 
-/* What the clock can't see took no time, not less. */
-static struct bc_interval not_below_0(struct bc_interval interval)
-{
-    if (isnan(interval.lo))
-        return interval;
-    return (struct bc_interval){fmax(0.0, interval.lo), fmax(0.0, interval.hi)};
-}
-
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
                                            const struct bc_samples *blocks, double calls_ns,
                                            double confidence)
