@@ -1,0 +1,169 @@
+/*
+ * What is said of the MPI library's progress: which rows count, and which judgement they lead to.
+ */
+#include "helpers.h"
+#include "streams.h"
+
+#include "overlap/engine/progress.h"
+
+#include <unistd.h>
+
+#define REFERENCE_NS 100e3
+#define MIB 1048576.0
+
+static const struct bc_style tsv = {BC_FORMAT_TSV, BC_WITH_METADATA, "overlap_test"};
+static const struct bc_table no_columns = {NULL, 0};
+
+/* Takes in a row of which this share is hidden under work. */
+static void add(struct overlap_progress *progress, double size_bytes, int64_t test_calls,
+                double hidden_pct)
+{
+    overlap_progress_add(progress, size_bytes, test_calls, REFERENCE_NS,
+                         REFERENCE_NS * (1.0 - hidden_pct / 100.0));
+}
+
+/* What the note says, with the newline at its end; "" without one. */
+static const char *note(const struct overlap_progress *progress)
+{
+    static char text[512];
+    char path[TEMPORARY_PATH_MAX];
+    make_temporary(path);
+    struct bc_output *const output = bc_output_open(path, &tsv, &no_columns);
+    assert_non_null(output);
+    overlap_progress_note(progress, output);
+    (void)bc_output_close(output);
+    (void)read_text(path, text, sizeof text);
+    assert_int_equal(unlink(path), 0);
+    return text;
+}
+
+/* ---- the judgement --------------------------------------------------------------------------- */
+
+static void by_itself(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    add(&progress, MIB, 0, 90.0);
+    assert_string_equal(note(&progress), "# note: the MPI library makes progress by itself: of an "
+                                         "operation of 1048576 bytes 90 % are hidden under work\n");
+    /* Calls that hide more change nothing. */
+    add(&progress, MIB, 4, 99.0);
+    assert_non_null(strstr(note(&progress), "progress by itself: "));
+    /* From a half on. */
+    progress.hidden_pct = 50.0;
+    assert_non_null(strstr(note(&progress), "progress by itself: "));
+    progress.hidden_pct = 49.9;
+    assert_null(strstr(note(&progress), "progress by itself: "));
+}
+
+static void in_calls_only(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    add(&progress, MIB, 1, 30.0);
+    add(&progress, MIB, 0, 5.0);
+    add(&progress, MIB, 16, 95.0);
+    add(&progress, MIB, 64, 60.0);
+    /* By the number of calls that hides most, wherever its row is. */
+    assert_string_equal(note(&progress),
+                        "# note: progress in calls only: of an operation of 1048576 bytes 5 % are "
+                        "hidden under work, 95 % with 16 calls of MPI_Test\n");
+}
+
+static void before_the_wait_or_not(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    add(&progress, MIB, 0, 10.0);
+    add(&progress, MIB, 4, 29.9);
+    assert_string_equal(note(&progress),
+                        "# note: no progress before the wait: of an operation of 1048576 bytes 10 "
+                        "% are hidden under work, 30 % with 4 calls of MPI_Test\n");
+    add(&progress, MIB, 8, 30.1); /* 20 points more */
+    assert_non_null(strstr(note(&progress), "progress in calls only: "));
+}
+
+static void calls_may_help(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    add(&progress, MIB, 0, 3.0);
+    assert_string_equal(note(&progress),
+                        "# note: the MPI library makes little progress by itself: of an operation "
+                        "of 1048576 bytes 3 % are hidden under work; --test-calls=0,4,16 shows "
+                        "whether calls of MPI_Test help\n");
+}
+
+/* Where more is exposed than the operation takes alone. */
+static void nothing_is_hidden(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    add(&progress, MIB, 0, -30.0);
+    assert_non_null(strstr(note(&progress), " 0 % are hidden under work; "));
+    add(&progress, MIB, 4, -20.0);
+    assert_non_null(strstr(note(&progress), "no progress before the wait: "));
+    assert_non_null(strstr(note(&progress), " 0 % are hidden under work, 0 % with 4 calls"));
+}
+
+/* ---- the rows that count --------------------------------------------------------------------- */
+
+static void nothing_without_large_messages(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    assert_string_equal(note(&progress), "");
+    add(&progress, 8.0, 0, 90.0);
+    add(&progress, OVERLAP_LARGE_BYTES - 8.0, 0, 90.0);
+    assert_string_equal(note(&progress), "");
+    add(&progress, OVERLAP_LARGE_BYTES, 0, 90.0);
+    assert_string_not_equal(note(&progress), "");
+}
+
+static void nothing_without_a_row_without_calls(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    add(&progress, MIB, 4, 90.0);
+    assert_string_equal(note(&progress), "");
+}
+
+static void the_largest_size_counts(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    add(&progress, MIB, 0, 10.0);
+    add(&progress, MIB / 2.0, 0, 90.0);
+    assert_non_null(strstr(note(&progress), "little progress"));
+    /* With a larger size all is judged anew. */
+    add(&progress, MIB, 4, 90.0);
+    add(&progress, 2.0 * MIB, 0, 20.0);
+    assert_non_null(strstr(note(&progress), "little progress by itself: of an operation of "
+                                            "2097152 bytes 20 %"));
+}
+
+static void rows_without_a_time_dont_count(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    overlap_progress_add(&progress, MIB, 0, 0.0, 1e3);
+    overlap_progress_add(&progress, MIB, 0, NAN, 1e3);
+    overlap_progress_add(&progress, MIB, 0, REFERENCE_NS, NAN);
+    assert_string_equal(note(&progress), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_itself),
+        cmocka_unit_test(in_calls_only),
+        cmocka_unit_test(before_the_wait_or_not),
+        cmocka_unit_test(calls_may_help),
+        cmocka_unit_test(nothing_is_hidden),
+        cmocka_unit_test(nothing_without_large_messages),
+        cmocka_unit_test(nothing_without_a_row_without_calls),
+        cmocka_unit_test(the_largest_size_counts),
+        cmocka_unit_test(rows_without_a_time_dont_count),
+    };
+    return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
+}
