@@ -2,6 +2,7 @@
 
 #include "common/clock/clock.h"
 #include "common/clock/work.h"
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/estimate.h"
 #include "overlap/engine/gain.h"
@@ -149,7 +150,11 @@ static void before_operation(const struct overlap_round *round)
 
 static void after_operation(struct overlap_round *round)
 {
-    if (round->check && !overlap_operation_verify(round->operation))
+    if (!round->check)
+        return;
+    /* A transfer may be complete at its origin only. */
+    bc_harness_barrier(round->operation->comm);
+    if (!overlap_operation_verify(round->operation))
         round->wrong++;
 }
 

@@ -1,6 +1,5 @@
 #include "overlap/engine/operation.h"
 
-#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/counts.h"
 
@@ -129,7 +128,6 @@ void overlap_operation_poison(struct overlap_operation *operation)
 bool overlap_operation_verify(struct overlap_operation *operation)
 {
     const struct overlap_kind *const kind = operation->kind;
-    bc_harness_barrier(operation->comm);
     if (kind->settle != NULL)
         kind->settle(operation);
     if (kind->is_right != NULL)

@@ -219,7 +219,8 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
 /* Overwrites the receive buffer, so that old data can't pass for new. Local. */
 void overlap_operation_poison(struct overlap_operation *operation);
 
-/* Waits for all ranks; true if the receive buffer holds what it must. Collective. */
+/* True if the receive buffer holds what it must, when all ranks are done with the operation. Local.
+ */
 bool overlap_operation_verify(struct overlap_operation *operation);
 
 /* Collective. */

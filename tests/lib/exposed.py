@@ -56,3 +56,15 @@ def blocking_us(truths, *names):
     """What the blocking call takes."""
     rows = [truth_of(truths, name) for name in names]
     return max(number(row["duration_us"]) + number(row["extra_us"]) for row in rows)
+
+
+# What calls cost besides is at most this share of an operation.
+OUTSIDE_MOST = 0.005
+
+
+def outside_us(row, operation):
+    """What calls cost a caller besides what the model says, which sees only what happens inside
+    them: the way into a call and out of it, when other work has had the caches. As the reference
+    of the same row, a start and a finish, shows it."""
+    model_us = operation.duration + operation.extra
+    return min(abs(number(row["ref_us"]) - model_us), OUTSIDE_MOST * model_us)
