@@ -1,0 +1,128 @@
+#!/bin/sh
+# Does overlap_sendrecv say right whether going non-blocking pays? 1 MiB both ways between
+# two hosts.
+#
+# eager:      the post hands all data to the kernel, which moves it while the rank
+#             computes. The verdict must be pays, and what stays exposed must differ by
+#             no more than 5 % of the exchange's time from what raw TCP leaves exposed:
+#             post, the same work, receive (tcp_exchange). The medians of three launches
+#             are compared, each measured in turn with raw TCP.
+# rendezvous: the post only announces the data, and nothing moves before the rank is back
+#             in MPI. The verdict must be loses or even; with 16 calls of MPI_Test in the
+#             work it must be pays. A launch that can't tell one of the two proves nothing,
+#             and is repeated up to two times; any other verdict is wrong at once.
+#
+# The wire has packets of 65000 bytes, and a bucket (0.5 ms) for one of them. With 9000
+# bytes the kernel takes 2 to 5 ms from the work for packets and timers, now more on one
+# host and now on the other, and no two launches agree on that.
+#
+# --swap runs each protocol in place of the other (the test of this test).
+
+set -u
+
+eager=inf
+rendezvous=0
+if [ "${1:-}" = --swap ]; then
+    eager=0
+    rendezvous=inf
+    shift
+fi
+if [ $# -lt 2 ] || [ $# -gt 3 ]; then
+    echo "usage: test_gain.sh [--swap] OVERLAP_SENDRECV TCP_EXCHANGE [MPIRUN]" >&2
+    exit 2
+fi
+folder=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+program=$1
+exchange=$2
+launcher=${3:-}
+testbed=gain-$$
+# shellcheck source=test_lib.sh
+. "$folder/test_lib.sh"
+
+readonly ELEMENTS=131072
+readonly BYTES=$((8 * ELEMENTS))
+readonly LAUNCHES=3
+readonly ROUNDS=30
+
+start_testbed 1gbit --mtu 65000 --burst 64kb
+results=$(mktemp -d) || exit 1
+trap '"$folder/testbed.sh" down -q "$testbed"; rm -r "$results"' EXIT
+
+# launch RNDV_THRESHOLD TEST_CALLS VISITS COLUMN...: those columns of its rows to $results/rows.
+launch() {
+    threshold=$1
+    test_calls=$2
+    visits=$3
+    shift 3
+    status=0
+    UCX_RNDV_THRESH=$threshold \
+        "$folder/testbed.sh" run -q --in "$testbed" ${launcher:+--mpirun "$launcher"} -- \
+        "$program" --data-driven "--min-num-elts=$ELEMENTS" "--max-num-elts=$ELEMENTS" \
+        "--test-calls=$test_calls" --max-time=4 "--visits=$visits" >"$results/table" || status=$?
+    [ "$status" -ne 77 ] || exit 77
+    if [ "$status" -ne 0 ]; then
+        echo "FAIL: the job with UCX_RNDV_THRESH=$threshold ended with status $status"
+        exit 1
+    fi
+    columns "$@" <"$results/table" >"$results/rows"
+}
+
+failed=0
+allowed_pct=$(within_pct 5) || exit 1
+launch=0
+while [ "$launch" -lt "$LAUNCHES" ]; do
+    launch=$((launch + 1))
+    launch "$eager" 0 6 ref_us exposed_us verdict
+    IFS='	' read -r ref exposed verdict <"$results/rows"
+    "$folder/testbed.sh" exec "$testbed" 1 "$exchange" client "$SERVER_ADDRESS" "$PORT" \
+        "$BYTES" "$ROUNDS" both "$(echo "$ref" | awk '{ printf "%d", 2 * $1 }')" |
+        columns one_way_us exposed_us >"$results/raw"
+    IFS='	' read -r raw raw_exposed <"$results/raw"
+    echo "eager, launch $launch: $verdict; exposed_us $exposed, raw TCP leaves $raw_exposed us of $raw us"
+    printf '%s\n' "exposed $exposed" "raw $raw" "raw-exposed $raw_exposed" "$verdict $launch" \
+        >>"$results/eager"
+done
+if [ "$(grep -c '^pays ' "$results/eager")" -ge 2 ]; then
+    echo "ok: eager: pays"
+else
+    echo "FAIL: eager: of $LAUNCHES launches two should say pays"
+    failed=1
+fi
+awk -v allowed="$allowed_pct" -v exposed="$(median exposed "$LAUNCHES" <"$results/eager")" \
+    -v raw="$(median raw "$LAUNCHES" <"$results/eager")" \
+    -v raw_exposed="$(median raw-exposed "$LAUNCHES" <"$results/eager")" 'BEGIN {
+    change = raw > 0 && raw_exposed > 0 ? 100 * (exposed - raw_exposed) / raw : 100
+    ok = change > -allowed && change < allowed
+    printf "%s: eager: exposed_us %s, raw TCP %s us: %+.1f %% of the %s us that it takes, should be within %.1f %%\n",
+           (ok ? "ok" : "FAIL"), exposed, raw_exposed, change, raw, allowed
+    exit !ok
+}' || failed=1
+
+launch=0
+answer=open
+while [ "$answer" = open ] && [ "$launch" -lt "$LAUNCHES" ]; do
+    launch=$((launch + 1))
+    # Many visits, since in some rounds the rendezvous is stalled for 2 ms.
+    launch "$rendezvous" 0,16 20 gain_pct verdict
+    answer=$(awk -F '\t' '
+        { said[NR] = $2 }
+        END {
+            lost = said[1] == "loses" || said[1] == "even"
+            answer = "open"
+            if (lost && said[2] == "pays")
+                answer = "right"
+            if (NR != 2 || said[1] == "pays" || said[2] == "loses" || said[2] == "even")
+                answer = "wrong"
+            print answer
+        }' "$results/rows")
+    echo "rendezvous, launch $launch:$(awk -F '\t' '
+        { printf "%s gain_pct %s, %s", (NR > 1 ? "; with 16 calls of MPI_Test" : ""), $1, $2 }' \
+        "$results/rows")"
+done
+if [ "$answer" = right ]; then
+    echo "ok: rendezvous: loses or even, and pays with 16 calls of MPI_Test"
+else
+    echo "FAIL: rendezvous: should say loses or even, and pays with 16 calls of MPI_Test"
+    failed=1
+fi
+exit "$failed"
