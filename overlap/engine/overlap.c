@@ -153,42 +153,72 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
     return max_ns;
 }
 
-bool overlap_probe_choice(struct overlap_state *overlap, struct bc_run *run,
-                          const struct overlap_choice *choice, bool chosen, struct bc_error *error)
+/* The most calls that are asked for. */
+static int64_t max_test_calls(const struct overlap_parameters *p)
 {
-    const struct overlap_parameters *const p = &overlap->parameters;
     int64_t max_calls = 0;
     for (int i = 0; i < p->test_calls_count; i++)
         if (p->test_calls[i] > max_calls)
             max_calls = p->test_calls[i];
-    if (max_calls == 0)
-        return true;
-    const double reference_ns = first_reference_ns(p, run, choice);
-    const struct bc_work_rate rate = bc_work_calibrate();
-    const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
-    if ((uint64_t)max_calls < units)
-        return true;
-    overlap->cuts_too_fine = !chosen;
-    return !chosen ? true
-                   : bc_error_set(error,
-                                  "--test-calls: the work under an operation of %.3g us can't be "
-                                  "cut into %lld parts: use at most %lld, or larger sizes",
-                                  reference_ns * 1e-3, (long long)max_calls + 1,
-                                  units > 0 ? (long long)units - 1 : 0LL);
+    return max_calls;
 }
 
+/* The most calls for which plenty of work under such an operation can be cut. */
+static int64_t most_test_calls(const struct overlap_parameters *p, double reference_ns)
+{
+    const struct bc_work_rate rate = bc_work_calibrate();
+    const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
+    return units > 0 ? (int64_t)units - 1 : 0;
+}
+
+/* Refuses more calls than that; `instead` says what else would do. */
+static bool refuse_calls(const struct overlap_parameters *p, double reference_ns,
+                         const char *instead, struct bc_error *error)
+{
+    const int64_t most = most_test_calls(p, reference_ns), asked = max_test_calls(p);
+    if (asked <= most)
+        return true;
+    return bc_error_set(error,
+                        "--test-calls: the work under an operation of %.4g us can't be cut into "
+                        "%lld parts: use at most %lld, or %s",
+                        reference_ns * 1e-3, (long long)asked + 1, (long long)most, instead);
+}
+
+bool overlap_probe_choice(struct overlap_state *overlap, struct bc_run *run,
+                          const struct overlap_choice *choice, bool chosen, struct bc_error *error)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    if (max_test_calls(p) == 0)
+        return true;
+    const double reference_ns = first_reference_ns(p, run, choice);
+    if (chosen)
+        return refuse_calls(p, reference_ns, "larger sizes, or more --plenty", error);
+    overlap->cuts_too_fine = max_test_calls(p) > most_test_calls(p, reference_ns);
+    return true;
+}
+
+/* In the time-driven model the operation takes the cutoff time: if no size does, a note says so. */
 bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
     const struct overlap_choice choice = {.root = (int)p->root,
                                           .elements = p->kind->no_elements ? 0 : p->min_elements};
-    const bool chosen =
-        p->kind->no_elements || !p->data_driven || bc_option_given(&run->options, "min-num-elts");
+    const bool chosen = p->kind->no_elements || bc_option_given(&run->options, "min-num-elts");
+    if (!is_data_driven(p))
+        return refuse_calls(p, p->cutoff_ms * 1e6, "a longer --cutoff-time, or more --plenty",
+                            error);
     return overlap_probe_choice(overlap, run, &choice, chosen, error);
 }
 
 /* ---- what the rows share --------------------------------------------------------------------- */
+
+static void note_fine_cuts(const struct overlap_state *overlap)
+{
+    bc_output_remark(overlap->run->output, "note",
+                     "in rows of the smallest sizes the work can't be cut into as many parts as "
+                     "--test-calls asks for: some calls follow one another without work");
+}
 
 void overlap_open(void *state, struct bc_run *run)
 {
@@ -212,9 +242,7 @@ void overlap_open(void *state, struct bc_run *run)
                              ? overlap->parameters.kind->name
                              : overlap->parameters.kind->persistent_function);
     if (overlap->cuts_too_fine)
-        bc_output_remark(run->output, "note",
-                         "in rows of the smallest sizes the work can't be cut into as many parts "
-                         "as --test-calls asks for: some calls follow one another without work");
+        note_fine_cuts(overlap);
 }
 
 /* Calibrates again and says so if the rate is not what it was. */
@@ -278,7 +306,8 @@ static struct overlap_key find_size(struct overlap_state *overlap, const void *v
     const double end_s = bc_elapsed_s() + GROWTH_S;
     int64_t elements = p->min_elements;
     for (bool again = false;;) {
-        const bool takes_it = quick_reference_ns(overlap, elements, variant, end_s) >= cutoff_ns;
+        const double reference_ns = quick_reference_ns(overlap, elements, variant, end_s);
+        const bool takes_it = reference_ns >= cutoff_ns;
         int late = bc_elapsed_s() >= end_s;
         if (late && !takes_it)
             bc_output_remark(overlap->run->output, "note",
@@ -291,8 +320,11 @@ static struct overlap_key find_size(struct overlap_state *overlap, const void *v
         if (takes_it)
             continue;
         const int64_t larger = late ? 0 : next_elements(p, elements);
-        if (larger == 0)
+        if (larger == 0) {
+            if (max_test_calls(p) > most_test_calls(p, reference_ns))
+                note_fine_cuts(overlap);
             return (struct overlap_key){.elements = elements, .status = BC_MAX_SIZE};
+        }
         elements = larger;
     }
 }
