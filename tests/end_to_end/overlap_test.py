@@ -1,5 +1,6 @@
 """The overlap suite as a user runs it: wrong usage, the environment variables, the data checks, the
-defaults, the search for a size and for the amount of work."""
+defaults, the search for a size and for the amount of work, and what is gained: calls of MPI_Test,
+forms, verdicts, messages, one-sided transfers and halos."""
 
 import math
 import os
@@ -9,7 +10,7 @@ import time
 
 import pytest
 
-from mpi_run import COLLECTIVES, number, read, read_tsv, run_raw
+from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, number, read, read_tsv, run_raw
 
 # One size, few samples: for tests that are not about the numbers.
 SHORT = ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--samples=5", "--warmup=1"]
@@ -17,12 +18,14 @@ IALLREDUCE = "overlap/overlap_iallreduce"
 
 
 @pytest.fixture
-def overlap(built, launcher, model):
+def overlap(build, built, launcher, model):
     """Runs the program of a collective, with words before it and with variables, on the model if
     those are its; what has ended, with the status it must end with."""
     def start(*options, collective="iallreduce", ranks=2, before=(), status=0, **variables):
         if any(name.startswith("MODEL_") for name in variables):
             variables["LD_PRELOAD"] = model
+        if collective == "partitioned" and not os.path.exists(f"{build}/overlap/overlap_partitioned"):
+            pytest.skip("the MPI library has no partitioned messages")
         program = [*before, built("overlap/overlap_" + collective), *options]
         done = run_raw(launcher, ranks, program, variables)
         assert done.returncode == status, (done.args, done.stdout[-2000:], done.stderr[-2000:])
@@ -196,16 +199,20 @@ class Defaults:
         yield
         assert time.monotonic() - start_s < 20.0
 
-    @pytest.mark.parametrize("collective", COLLECTIVES)
+    @pytest.mark.parametrize("collective", [*OPERATIONS, "partitioned"])
     def test_all(self, rows_of, collective):
         rows = rows_of(collective=collective)
         assert len(rows) >= 1
-        assert number(rows[0]["ref_us"]) > 0.0
-        assert rows[0]["status"] in ("ok", "budget", "max-size")
+        for row in rows:
+            assert number(row["ref_us"]) > 0.0
+            assert row["status"] in ("ok", "budget", "max-size")
+            assert int(row["samples"]) >= 6
+            assert "NA" not in (row["gain_lo_us"], row["exposed_hi_us"], row["verdict"])
 
     def test_data_driven(self, rows_of):
         rows = rows_of("--data-driven")
         assert [row["elements"] for row in rows] == [str(2 ** i) for i in range(18)]
+        assert min(int(row["samples"]) for row in rows) >= 6
 
     def test_slow_operations(self, rows_of):
         """Rows are never dropped, however slow the operation is."""
@@ -315,3 +322,357 @@ class Growth:
             if mistakes >= 3 and once >= 3:
                 return
         pytest.fail(f"the model was not late enough: {mistakes} {once}")
+
+
+# ---- what is gained ------------------------------------------------------------------------------
+
+PUT, HALO, PARTITIONED = ("overlap/overlap_" + name for name in ("put", "halo", "partitioned"))
+# Of halo's methods those that bring right data with every MPI library.
+METHODS = "--methods=isend/irecv types,isend/irecv packed,persistent"
+FINE_CUTS = "the work can't be cut into as many parts as --test-calls asks for"
+
+
+@pytest.fixture
+def has_partitioned(build):
+    """For tests of overlap_partitioned."""
+    if not os.path.exists(f"{build}/{PARTITIONED}"):
+        pytest.skip("the MPI library has no partitioned messages")
+
+
+@pytest.fixture
+def some(launcher):
+    """Of the wrong values all, or the first one where it takes the launcher seconds to end a job
+    that failed."""
+    return lambda values: values[:1] if launcher.is_openmpi else values
+
+
+class Refused:
+    """What is refused of calls, forms, partitions and boxes, and what would do."""
+
+    # Work that is short on a busy machine, too.
+    LITTLE = ["--plenty=0.01"]
+
+    @pytest.mark.parametrize("program, option, values", [
+        (IALLREDUCE, "--test-calls", ("many", "", "-1", "1.5", "auto,3", "0,auto", "0,,4", "Auto",
+                                      "1000001", "0,2:1M", "9" * 40,
+                                      ",".join(map(str, range(65))))),
+        (IALLREDUCE, "--form", ("blocking", "", "nonblocking,persistent")),
+        (IALLREDUCE, "--plenty", ("0", "-1", "x", "1001", "nan")),
+        (IALLREDUCE, "--threshold", ("-1", "101", "x", "")),
+        (HALO, "--local", ("0", "4x4", "x", "", "4,,5", "99999", "9999999999")),
+        (HALO, "--methods", ("put", "", "shared window"))])
+    def test_values(self, refused, some, program, option, values):
+        for value in some(values):
+            refused(program, f"{option}={value}", named=option)
+
+    def test_persistent(self, refused, some):
+        for name in some(["put", "get"]):
+            line = refused("overlap/overlap_" + name, "--form=persistent", named="--form")
+            assert f"there is no persistent form of {name}: use nonblocking" in line
+
+    def test_calls_for_given_sizes(self, refused, rows_of):
+        """The number that would do does, if the operation then is as quick."""
+        sizes = ["--data-driven", "--min-num-elts=8", "--max-num-elts=8", *self.LITTLE]
+        line = refused(IALLREDUCE, "--test-calls=0,1000000", *sizes, named="--test-calls")
+        most = int(re.search(r"use at most (\d+), or larger sizes", line).group(1))
+        row, = rows_of(f"--test-calls={most // 4}", *sizes, "--samples=1")
+        assert row["test_calls"] == str(most // 4)
+
+    @pytest.mark.parametrize("program, options", [
+        ("overlap/overlap_ibarrier", LITTLE),
+        (HALO, ["--local=4", *LITTLE]),
+        (IALLREDUCE, ["--cutoff-time=0.1"]),
+        (IALLREDUCE, ["--plenty=0.1"])])
+    def test_calls(self, refused, program, options):
+        refused(program, "--test-calls=1000000", *options, named="--test-calls")
+
+    @pytest.mark.parametrize("collective, options", [
+        ("iallreduce", ["--data-driven", "--max-num-elts=2"]), ("halo", [METHODS])])
+    def test_calls_for_default_sizes(self, overlap, collective, options):
+        """A note says so, and rows come; without too many calls there is none."""
+        options = [*options, "--samples=1", "--warmup=0"]
+        said = overlap("--test-calls=0,100000", *options, *self.LITTLE,
+                       collective=collective).stdout
+        assert FINE_CUTS in said
+        assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "100000"]
+        assert FINE_CUTS not in overlap("--test-calls=4", *options, collective=collective).stdout
+
+    def test_calls_for_the_cutoff_time(self, overlap):
+        """Where the size is searched for, the work is as long as the cutoff time makes it; if no
+        size takes that, a note says that it isn't."""
+        options = ["--max-num-elts=1", "--samples=1", "--warmup=0", "--test-calls=20000"]
+        said = overlap(*options, MODEL_DURATION_US=2000).stdout
+        assert FINE_CUTS not in said
+        said = overlap(*options, MODEL_DURATION_US=1).stdout
+        assert FINE_CUTS in said
+        assert read_tsv(said)[0]["status"] == "max-size"
+
+
+@pytest.mark.usefixtures("has_partitioned")
+class Partitions:
+    """overlap_partitioned: its options, its key, and its costs."""
+
+    @pytest.mark.parametrize("option", ["--partitions=0", "--partitions=65537", "--partitions=x",
+                                        "--partitions=", "--test-calls=2", "--test-calls=auto",
+                                        "--test-calls=0,1", "--form=persistent"])
+    def test_refused(self, refused, option):
+        refused(PARTITIONED, option, named=option.split("=")[0])
+
+    @pytest.mark.parametrize("options, says", [
+        (["--partitions=8", "--min-num-elts=12"], "use a multiple of 8 for --min-num-elts"),
+        (["--partitions=8", "--max-num-elts=20"], "use a multiple of 8 for --max-num-elts"),
+        (["--partitions=4,6", "--min-num-elts=8"], "use a multiple of 12 for --min-num-elts"),
+        (["--partitions=3,7,65536"], "use fewer, or a larger --max-num-elts")])
+    def test_parts_that_dont_divide(self, refused, options, says):
+        assert says in refused(PARTITIONED, "--data-driven", *options, named="--partitions")
+
+    def test_default_sizes_are_divided(self, rows_of):
+        rows = rows_of("--partitions=3,4", "--data-driven", "--samples=1", "--warmup=0",
+                       collective="partitioned")
+        assert [row["partitions"] for row in rows[:4]] == ["3", "4", "3", "4"]
+        elements = [int(row["elements"]) for row in rows]
+        assert (elements[:4], elements[-1]) == ([12, 12, 24, 24], 131064)
+        assert all(number % 12 == 0 for number in elements)
+
+    def test_keys(self, overlap):
+        said = overlap("--partitions=2,4", *SHORT, collective="partitioned").stdout
+        assert " test_calls=key partitions=key elements=key " in said
+        assert [(row["form"], row["test_calls"], row["partitions"]) for row in read_tsv(said)] == [
+            ("nonblocking", "0", "2"), ("nonblocking", "0", "4")]
+
+    def test_all_forms(self, overlap):
+        said = overlap("--form=all", *SHORT, collective="partitioned").stdout
+        assert "# note: no rows of the form persistent: there is none of partitioned\n" in said
+        assert len(read_tsv(said)) == 1
+
+
+class Forms:
+    """Keys of rows: which there are, and in which order."""
+
+    @pytest.mark.parametrize("collective", ["iallreduce", "sendrecv"])
+    def test_all(self, rows_of, collective):
+        rows = rows_of("--form=all", "--test-calls=0,2", "--data-driven", "--min-num-elts=8",
+                       "--max-num-elts=16", "--samples=2", "--warmup=0", collective=collective)
+        assert [(row["elements"], row["form"], row["test_calls"]) for row in rows] == [
+            (elements, form, calls) for elements in ("8", "16")
+            for form in ("nonblocking", "persistent") for calls in ("0", "2")]
+        assert {(row["collective"], row["best_test_calls"]) for row in rows} == {
+            (collective, "NA")}
+
+    def test_time_driven(self, rows_of):
+        """All rows are of the one size."""
+        rows = rows_of("--form=all", "--test-calls=0,2", "--max-num-elts=8", "--samples=2",
+                       MODEL_PER_BYTE_NS=10, MODEL_DURATION_US=1000)
+        assert [(row["model"], row["elements"], row["form"], row["test_calls"])
+                for row in rows] == [("time", "1", form, calls)
+                                     for form in ("nonblocking", "persistent")
+                                     for calls in ("0", "2")]
+
+    @pytest.mark.parametrize("form, methods", [
+        ("all", ["isend/irecv types", "isend/irecv packed", "persistent"]),
+        ("nonblocking", ["isend/irecv types", "isend/irecv packed"]),
+        ("persistent", ["persistent"])])
+    def test_halo(self, rows_of, form, methods):
+        """Its methods have their forms."""
+        rows = rows_of(f"--form={form}", "--local=2,4x3x2", METHODS, "--test-calls=0,1",
+                       "--samples=2", "--warmup=0", collective="halo")
+        assert [(row["local"], row["method"], row["form"], row["test_calls"]) for row in rows] == [
+            (local, method, "persistent" if method == "persistent" else "nonblocking", calls)
+            for local in ("2x2x2", "4x3x2") for method in methods for calls in ("0", "1")]
+        assert {(row["local"], row["elements"], row["size_bytes"]) for row in rows} == {
+            ("2x2x2", "24", "192"), ("4x3x2", "52", "416")}
+
+    @pytest.mark.parametrize("collective", ["put", "get"])
+    def test_without_persistent(self, overlap, collective):
+        said = overlap("--form=all", *SHORT, collective=collective).stdout
+        assert f"# note: no rows of the form persistent: there is none of {collective}\n" in said
+        assert [row["form"] for row in read_tsv(said)] == ["nonblocking"]
+
+
+class Gains:
+    """Against the blocking sister, on a model whose operations take 200 us, half of them
+    overlapped, so that about 100 us are exposed."""
+
+    ONE = ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--max-time=0.4"]
+
+    @pytest.fixture
+    def gained(self, rows_of):
+        """The row with a blocking sister of this time."""
+        def of(blocking_us, *options, **how):
+            row, = rows_of(*self.ONE, *options, **{
+                "MODEL_DURATION_US": 200, "MODEL_FRACTION": 0.5,
+                "MODEL_BLOCKING_US": blocking_us, **how})
+            return row
+        return of
+
+    @pytest.mark.parametrize("blocking_us, threshold, expected", [
+        (150, "2", "pays"), (150, "90", "even"), (80, "2", "loses"), (80, "90", "even"),
+        (80, "0", "loses"), (150, "0%", "pays")])
+    def test_verdict(self, gained, blocking_us, threshold, expected):
+        row = gained(blocking_us, f"--threshold={threshold}")
+        assert row["verdict"] == expected
+        assert number(row["blocking_us"]) == pytest.approx(blocking_us, rel=0.05)
+        assert number(row["exposed_us"]) == pytest.approx(100, rel=0.05)
+
+    def test_verdict_that_nobody_can_tell(self, gained):
+        """The interval, which is of some width, lies on the threshold."""
+        gain_pct = number(gained(150)["gain_pct"])
+        found = [gained(150, f"--threshold={gain_pct}", "--max-time=0.05")["verdict"]
+                 for _ in range(3)]
+        assert "can't tell" in found
+
+    @pytest.mark.parametrize("estimator", ["median", "mean"])
+    def test_gain(self, gained, estimator):
+        row = gained(150, f"--estimator={estimator}")
+        blocking_us, exposed_us = number(row["blocking_us"]), number(row["exposed_us"])
+        assert number(row["gain_us"]) == pytest.approx(blocking_us - exposed_us, abs=0.002)
+        assert number(row["gain_pct"]) == pytest.approx(
+            100 * (blocking_us - exposed_us) / blocking_us, abs=0.02)
+        for name, unit in (("blocking", "us"), ("exposed", "us"), ("gain", "us"), ("gain", "pct")):
+            assert (number(row[f"{name}_lo_{unit}"]) <= number(row[f"{name}_{unit}"]) <=
+                    number(row[f"{name}_hi_{unit}"])), name
+        assert row["verdict"] == "pays"
+
+    @pytest.mark.parametrize("collective, variables", [
+        ("isend", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200}),
+        ("irecv", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200}),
+        ("sendrecv", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200})])
+    def test_messages(self, gained, collective, variables):
+        """Of a sendrecv both messages need the host for a half, one after the other."""
+        row = gained(300, collective=collective, **variables)
+        assert number(row["blocking_us"]) == pytest.approx(300, rel=0.05)
+        expected = 200 if collective == "sendrecv" else 100
+        assert number(row["exposed_us"]) == pytest.approx(expected, rel=0.05)
+        assert row["verdict"] == "pays"
+
+    @pytest.mark.parametrize("estimator", ["median", "mean"])
+    def test_without_the_sister(self, overlap, tmp_path, estimator):
+        path = tmp_path / "samples"
+        said = overlap(*self.ONE, "--no-blocking", f"--dump-samples={path}",
+                       f"--estimator={estimator}", MODEL_DURATION_US=200,
+                       MODEL_FRACTION=0.5, MODEL_BLOCKING_US=150).stdout
+        row, = read_tsv(said)
+        values = {name: row[name] for name in row
+                  if name.startswith(("blocking_", "gain_")) or name == "verdict"}
+        assert len(values) == 10
+        assert set(values.values()) == {"NA"}
+        assert number(row["exposed_us"]) == pytest.approx(100, rel=0.05)
+        assert "NA" not in (row["exposed_lo_us"], row["exposed_hi_us"], row["overlap_pct"])
+        assert "blocking" not in {sample["quantity"] for sample in read_tsv(read(path))}
+
+    def test_too_few_samples(self, rows_of):
+        """Without an interval there is no verdict, and no half of an interval."""
+        row, = rows_of(*SHORT, "--samples=1", MODEL_DURATION_US=200)
+        assert (row["exposed_lo_us"], row["exposed_hi_us"], row["gain_hi_pct"], row["verdict"]) == (
+            "NA", "NA", "NA", "NA")
+        assert "NA" not in (row["exposed_us"], row["blocking_us"], row["gain_us"])
+
+    def test_plenty(self, rows_of):
+        """Half as much work as the operation proceeds by itself: what is left of that is exposed,
+        too."""
+        row, = rows_of(*self.ONE, "--plenty=0.25", MODEL_DURATION_US=200, MODEL_FRACTION=0.5)
+        assert number(row["exposed_us"]) == pytest.approx(150, rel=0.05)
+
+    @pytest.mark.parametrize("collective", ["iallreduce", "put", "halo"])
+    def test_samples(self, overlap, tmp_path, collective):
+        path = tmp_path / "samples"
+        sizes = ["--local=4", METHODS] if collective == "halo" else SHORT[:3]
+        overlap(*sizes, "--samples=5", f"--dump-samples={path}", collective=collective)
+        quantities = {}
+        for sample in read_tsv(read(path)):
+            quantities.setdefault(sample["row"], []).append(sample["quantity"])
+        assert set(quantities) == ({"1", "2", "3"} if collective == "halo" else {"1"})
+        for found in quantities.values():
+            assert set(found) == {"reference_phase", "reference", "total", "work", "beside",
+                                  "blocking", "exposed"}
+            assert found.count("exposed") == found.count("blocking") == 5
+
+
+class Calls:
+    """Calls of MPI_Test, on a model that makes progress in calls only."""
+
+    ONE = ["--data-driven", "--min-num-elts=16K", "--max-num-elts=16K", "--max-time=0.6"]
+    # Four stages, three of which a call must start; a call takes 5 us.
+    STAGES = {"MODEL_DURATION_US": 200, "MODEL_FRACTION": 1, "MODEL_PROGRESS_SHARE": 0.25,
+              "MODEL_TEST_US": 5}
+
+    def test_numbers(self, rows_of):
+        rows = rows_of("--test-calls=0,1,3,12", *self.ONE, **self.STAGES)
+        assert [row["test_calls"] for row in rows] == ["0", "1", "3", "12"]
+        exposed_us = [number(row["exposed_us"]) for row in rows]
+        # Stages that are left, of 50 us, and calls: with 12 of them the eighth finds it complete.
+        for found, expected in zip(exposed_us, (150, 105, 15, 40)):
+            assert found == pytest.approx(expected, abs=4), exposed_us
+
+    def test_auto(self, rows_of):
+        row, = rows_of("--test-calls=auto", *self.ONE, **self.STAGES)
+        assert (row["test_calls"], row["best_test_calls"]) == ("auto", "3")
+        assert number(row["exposed_us"]) == pytest.approx(15, abs=4)
+
+    def test_auto_finds_none(self, rows_of):
+        row, = rows_of("--test-calls=auto", *self.ONE, **{**self.STAGES, "MODEL_PROGRESS_SHARE": 1})
+        assert (row["test_calls"], row["best_test_calls"]) == ("auto", "0")
+
+    @pytest.mark.parametrize("share, fraction, calls, said", [
+        (1, 1, "0", "the MPI library makes progress by itself: of an operation of 131072 bytes"),
+        (1, 0, "0", "--test-calls=0,4,16 shows whether calls of MPI_Test help"),
+        (1, 0, "0,4", "no progress before the wait: "),
+        (0.25, 1, "0,4", "progress in calls only: of an operation of 131072 bytes 2")])
+    def test_progress(self, overlap, share, fraction, calls, said):
+        output = overlap(f"--test-calls={calls}", *self.ONE, **{
+            **self.STAGES, "MODEL_PROGRESS_SHARE": share, "MODEL_FRACTION": fraction}).stdout
+        notes = [line for line in output.splitlines() if "under work" in line]
+        assert len(notes) == 1, notes
+        assert notes[0].startswith("# note: ")
+        assert said in notes[0]
+
+    def test_progress_of_small_messages(self, overlap):
+        assert "under work" not in overlap(*SHORT, **self.STAGES).stdout
+
+    @pytest.mark.parametrize("calls", ["1,7", "auto"])
+    @pytest.mark.parametrize("collective", ["sendrecv", "put", "halo"])
+    def test_data(self, rows_of, collective, calls):
+        """Tests that complete requests do no harm, in no form."""
+        sizes = ["--local=4", METHODS] if collective == "halo" else SHORT[:3]
+        form = "nonblocking" if collective == "put" else "all"
+        rows = rows_of("--check", f"--test-calls={calls}", *sizes, f"--form={form}",
+                       "--samples=3", collective=collective)
+        assert {row["status"] for row in rows} <= {"ok", "budget"}
+
+
+# What makes the model MPI move data of an operation, in messages or one-sided.
+MOVES = {"isend": "MODEL_P2P", "irecv": "MODEL_P2P", "sendrecv": "MODEL_P2P", "halo": "MODEL_P2P",
+         "partitioned": "MODEL_P2P", "put": "MODEL_RMA", "get": "MODEL_RMA"}
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("collective", [*PAIRS, "halo", "partitioned"])
+class Messages:
+    """--check of messages, one-sided transfers and halos, with partners and without."""
+
+    @pytest.fixture
+    def rows(self, rows_of, collective, ranks):
+        """The rows of a short run; short of time where ranks share processors."""
+        def start(*options, **how):
+            sizes = ["--local=3", METHODS] if collective == "halo" else SHORT[:3]
+            samples = 5 if ranks <= os.cpu_count() else 1
+            return rows_of("--check", *sizes, f"--samples={samples}", "--warmup=0", "--visits=1",
+                           *options, collective=collective, ranks=ranks, **how)
+        return start
+
+    def test_right_data(self, rows, collective, ranks):
+        form = "nonblocking" if collective in ("put", "get", "partitioned") else "all"
+        found = rows(f"--form={form}")
+        assert len(found) == {"all": 2, "nonblocking": 1}[form] + (collective == "halo")
+        assert {row["status"] for row in found} <= {"ok", "budget"}
+        works = {"sendrecv": ranks - ranks % 2, "halo": ranks}.get(collective, ranks // 2)
+        # Ranks are in their own order on one node; the last one of an odd number rests.
+        lowest = ranks // 2 if collective == "irecv" else 0
+        for row in found:
+            assert lowest <= int(row["slowest_rank"]) < lowest + works
+
+    @pytest.mark.parametrize("corrupt", [0, 1])
+    def test_wrong_data(self, rows, collective, ranks, corrupt):
+        for row in rows(status=corrupt, **{MOVES[collective]: 1}, MODEL_LATENCY_US=20,
+                        MODEL_FRACTION=1, MODEL_DATA=1, MODEL_CORRUPT=corrupt):
+            assert row["status"] == "FAIL" if corrupt else row["status"] in ("ok", "budget")
