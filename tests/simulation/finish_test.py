@@ -21,7 +21,8 @@ RUNS = {
     "overlap": [f"overlap_{name}" for name in (
         "iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv", "ialltoallw",
         "ibarrier", "ibcast", "iexscan", "igather", "igatherv", "ireduce", "ireduce_scatter",
-        "ireduce_scatter_block", "iscan", "iscatter", "iscatterv")],
+        "ireduce_scatter_block", "iscan", "iscatter", "iscatterv",
+        "isend", "irecv", "sendrecv", "put", "get", "halo")],
     "mpi_overhead": ["mpi_overhead"],
     "msgrate": ["msgrate", "msgrate_rma"],
     "pingpong": ["pingpong"],
@@ -53,6 +54,7 @@ OPTIONS = {
     "msgrate_rma": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "mpi_overhead": ["--msgsize=8,128K", "--both", "--check"],
     "overlap_ibarrier": ["--data-driven"],
+    "overlap_halo": ["--local=2", "--methods=isend/irecv types,isend/irecv packed", "--check"],
 }
 OVERLAP = ["--data-driven", "--min-num-elts=1", "--max-num-elts=1", "--check"]
 
@@ -93,7 +95,8 @@ QUADRATIC_MAX = 64
 
 # In CI on 64 ranks, what truth_test.py doesn't run, and a collective on 256, on one kind of cluster;
 # --full takes all, up to 1,024 ranks.
-SHARE = {64: ("msgrate_rma", "overlap_ibarrier", "overlap_igatherv", "syncbench"),
+SHARE = {64: ("msgrate_rma", "overlap_get", "overlap_halo", "overlap_ibarrier", "overlap_igatherv",
+              "overlap_sendrecv", "syncbench"),
          256: ("overlap_ibcast",)}
 
 

@@ -133,7 +133,8 @@ openmpi | openmpi_full)
         configure -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O0 -g1"
         # What meets the library's own ways. A folder's Makefile makes all that is in it.
         # shellcheck disable=SC2086  # words
-        build_targets $benchmarks overlap_iallreduce overlap_ibarrier test_job test_hosts \
+        build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
+            overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
             test_harness test_run test_coarray test_halo_swap
         for folder in model monitor end_to_end mpi_defects; do
             run make -C "$build/tests/$folder" -j 2 --no-print-directory
@@ -148,7 +149,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
-            -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_late|unit_[a-z_]*_[1478])$' -R '^(model_.*|leaks_kinds|mpi_defects|suite_mpirun|(syncbench|halo)_many|monitor_(counts|flight|threads|fortran)|unit_(job|hosts|harness|run|coarray|halo_swap)_.*)$'
+            -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_late|unit_[a-z_]*_[1478])$' -R '^(model_.*|leaks_kinds|mpi_defects|suite_mpirun|(overlap|syncbench|halo)_many|monitor_(counts|flight|threads|fortran)|unit_(job|hosts|harness|run|coarray|halo_swap)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
