@@ -19,6 +19,12 @@ static int index_of_least(const struct overlap_calls_search *search)
     return least;
 }
 
+bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns)
+{
+    return search->tried[i].exposed_ns <=
+           search->tried[index_of_least(search)].exposed_ns + within_ns;
+}
+
 int64_t overlap_calls_best(const struct overlap_calls_search *search)
 {
     if (search->count == 0)
@@ -55,11 +61,9 @@ static double slope(const struct overlap_calls_trial *from, const struct overlap
 /* The number between trials `left` and left + 1 to try; 0: there is none that could be better than
    the best one by more than the tolerance. The exposed time between two numbers lies above the
    lines through the trials on either side, as long as it falls ever less steeply, and then rises
-   ever more. */
-static int64_t promising(const struct overlap_calls_search *search, int left)
+   ever more. *lowest_ns becomes the least that it could be. */
+static int64_t promising(const struct overlap_calls_search *search, int left, double *lowest_ns)
 {
-    if (left < 0 || left + 1 >= search->count)
-        return 0;
     const struct overlap_calls_trial *const from = &search->tried[left];
     const struct overlap_calls_trial *const to = from + 1;
     const double least_ns = search->tried[index_of_least(search)].exposed_ns;
@@ -83,6 +87,7 @@ static int64_t promising(const struct overlap_calls_search *search, int left)
     }
     if (bound_ns >= least_ns - search->tolerance_ns)
         return 0;
+    *lowest_ns = bound_ns;
     return from->calls + (int64_t)llround(from_left);
 }
 
@@ -96,12 +101,17 @@ static void choose_next(struct overlap_calls_search *search)
         return;
     }
     search->refining = true;
-    const int least = index_of_least(search);
-    search->next = promising(search, least - 1);
-    if (search->next == 0)
-        search->next = promising(search, least);
-    if (search->next == 0)
-        search->done = true;
+    search->next = 0;
+    double least_ns = INFINITY;
+    for (int left = 0; left + 1 < search->count; left++) {
+        double lowest_ns = INFINITY;
+        const int64_t calls = promising(search, left, &lowest_ns);
+        if (calls != 0 && lowest_ns < least_ns) {
+            search->next = calls;
+            least_ns = lowest_ns;
+        }
+    }
+    search->done = search->next == 0;
 }
 
 void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns)

@@ -5,9 +5,10 @@
  *
  * More calls give the library more occasions to go on, until it needs no more of them; each costs
  * its own time. So the exposed time falls and then rises again. The numbers 0, 1, 2, 4, 8 ... are
- * tried until the exposed time rises or the limit is reached; then numbers on both sides of the
- * best one, where the lines through what was tried meet, or half-way, as long as these lines leave
- * room for something better.
+ * tried until the exposed time rises or the limit is reached; then numbers between them, where the
+ * lines through what was tried meet, or half-way, as long as these lines leave room for something
+ * better: first where there is most of it, which need not be beside the best one so far (with a
+ * call that costs what it gains two far numbers are equally good, and a better one lies before).
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_BEST_CALLS_H
 #define COMMCOST_OVERLAP_ENGINE_BEST_CALLS_H
@@ -36,6 +37,10 @@ void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, dou
 
 /* Takes in the exposed time with `next` calls; sets `done` or the next number. */
 void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns);
+
+/* Whether trial i is worth another look: a moment of the machine may have made it better or worse
+   than it is. It isn't if it differs from the least one by more than `within_ns`. */
+bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns);
 
 /* The fewest calls of those that were tried whose exposed time is within the tolerance of the least
    one; 0 if none was. */

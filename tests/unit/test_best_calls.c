@@ -90,6 +90,17 @@ static void fewest_of_equal(void **state)
     assert_int_equal(search(&operation, 1000, 0.0, &random), 0);
 }
 
+/* Four calls and eight are equally good, three better: whichever of the two seems the better one.
+ */
+static void before_equal_ones(void **state)
+{
+    const struct staged operation = {4, 10000.0};
+    struct random random = random_from(5);
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(search(&operation, 1000, 300.0, &random), 3);
+}
+
 /* Random stages and costs, with noise: the number that is found leaves at most 2 % of the
    operation's time more exposed than the best one, in 95 of 100 searches. */
 static void under_noise(void **state)
@@ -113,9 +124,8 @@ static void under_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_numbers),
-        cmocka_unit_test(the_more_the_better),
-        cmocka_unit_test(fewest_of_equal),
+        cmocka_unit_test(known_numbers),   cmocka_unit_test(the_more_the_better),
+        cmocka_unit_test(fewest_of_equal), cmocka_unit_test(before_equal_ones),
         cmocka_unit_test(under_noise),
     };
     return cmocka_run_group_tests_name("best_calls", tests, NULL, NULL);
