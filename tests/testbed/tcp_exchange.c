@@ -315,8 +315,8 @@ static bool serve(int connection)
     if (!transfer(connection, NULL, 0, (char *)&request, sizeof request))
         return lost("reading the request");
     if (request.bytes < 1 || request.bytes > MAX_BYTES || request.pattern > BOTH ||
-        request.warmup >= request.repetitions || request.repetitions > (size_t)2 * MAX_REPETITIONS ||
-        request.work_us > MAX_WORK_US) {
+        request.warmup >= request.repetitions ||
+        request.repetitions > (size_t)2 * MAX_REPETITIONS || request.work_us > MAX_WORK_US) {
         fprintf(stderr, "tcp_exchange: this is no request of tcp_exchange's client\n");
         return false;
     }
