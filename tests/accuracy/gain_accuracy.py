@@ -173,14 +173,31 @@ def draw_stages(stages, duration_us):
     return duration_us / stages, duration_us / stages * random.uniform(0.02, 0.3)
 
 
-def stage_name(stages):
-    return f"{stages - 1} calls are best" if stages else "more calls are better"
+class Staged(typing.NamedTuple):
+    """An operation in stages."""
+
+    __test__ = False
+    stages: int
+    duration_us: int
+
+    def __str__(self):
+        best = f"{self.stages - 1} calls are best" if self.stages else "more calls are better"
+        return f"D={self.duration_us} us, {best}"
 
 
-@pytest.mark.parametrize("duration_us", TARGETS)
-@pytest.mark.parametrize("stages", STAGES, ids=stage_name)
-def test_calls(duration_us, stages, accuracy, launch, inside, full):
+def all_staged():
+    return [Staged(stages, duration) for stages in STAGES for duration in TARGETS]
+
+
+def quick_staged():
+    """Each number of stages, each duration in turn."""
+    return [Staged(stages, list(TARGETS)[i % len(TARGETS)]) for i, stages in enumerate(STAGES)]
+
+
+@pytest.mark.parametrize("staged", cases(all_staged(), quick_staged()))
+def test_calls(staged, accuracy, launch, inside, full):
     """The exposed time with any number of calls."""
+    stages, duration_us = staged
     operation = OPERATIONS[random.choice(QUICK[duration_us])]
 
     def once():
@@ -194,14 +211,14 @@ def test_calls(duration_us, stages, accuracy, launch, inside, full):
                 errors[f"{quantity} with {found.row['test_calls']} calls"] = error
         return errors
 
-    accuracy.check(f"{operation.program} D={duration_us} us, {stage_name(stages)}", once,
+    accuracy.check(f"{operation.program} {staged}", once,
                    TARGETS[duration_us], launches=median_of_launches(full))
 
 
-@pytest.mark.parametrize("duration_us", TARGETS)
-@pytest.mark.parametrize("stages", STAGES, ids=stage_name)
-def test_auto(duration_us, stages, accuracy, launch, full):
+@pytest.mark.parametrize("staged", cases(all_staged(), quick_staged()))
+def test_auto(staged, accuracy, launch, full):
     """The calls that were found leave hardly more exposed than the best number would."""
+    stages, duration_us = staged
     operation = OPERATIONS[random.choice(QUICK[duration_us])]
 
     def once():
@@ -214,7 +231,7 @@ def test_auto(duration_us, stages, accuracy, launch, full):
         missed_us = found.exposed - found.operation.exposed(best, work_us)
         return {"missed": missed_us / found.blocking}
 
-    accuracy.check(f"auto: {operation.program} D={duration_us} us, {stage_name(stages)}", once,
+    accuracy.check(f"auto: {operation.program} {staged}", once,
                    0.02, launches=median_of_launches(full))
 
 
