@@ -255,7 +255,7 @@ def right_verdict(gain_pct, threshold_pct):
 def test_verdict(threshold_pct, launch, inside, full, say):
     """Right, and rarely undecided, where the truth is clear of the threshold. With a threshold of
     5 % half of the truths are 0."""
-    launches = 100 if full else 15
+    launches = 100 if full else 10
     wrong, undecided = [], []
     for _ in range(launches):
         even = threshold_pct > CLEAR_POINTS and random.random() < 0.5
