@@ -134,7 +134,7 @@ openmpi | openmpi_full)
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
-            test_harness test_run test_coarray test_halo_swap
+            test_harness test_run test_sampling test_halo_swap
         for folder in model monitor end_to_end mpi_defects; do
             run make -C "$build/tests/$folder" -j 2 --no-print-directory
         done
