@@ -3,8 +3,9 @@
 #include <math.h>
 
 /* A library that hides this share of an operation under work without calls makes progress by
-   itself; one that hides this many points more with calls makes it in calls. */
+   itself, or some; one that hides this many points more with calls makes it in calls. */
 #define BY_ITSELF_PCT 50.0
+#define SOME_PCT 20.0
 #define IN_CALLS_POINTS 20.0
 
 void overlap_progress_add(struct overlap_progress *progress, double size_bytes, int64_t test_calls,
@@ -51,8 +52,9 @@ void overlap_progress_note(const struct overlap_progress *progress, struct bc_ou
         note_with_calls(progress, output);
     else
         bc_output_remark(output, "note",
-                         "the MPI library makes little progress by itself: of an operation of "
+                         "the MPI library makes %s progress by itself: of an operation of "
                          "%.0f bytes %.0f %% are hidden under work; --test-calls=0,4,16 shows "
                          "whether calls of MPI_Test help",
-                         progress->size_bytes, fmax(0.0, progress->hidden_pct));
+                         progress->hidden_pct >= SOME_PCT ? "some" : "little", progress->size_bytes,
+                         fmax(0.0, progress->hidden_pct));
 }
