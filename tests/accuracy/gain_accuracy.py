@@ -5,13 +5,14 @@ its blocking sister are known (lib/exposed.py), with values at random in each la
 and gain are compared in percent of the blocking call's time.
 """
 
+import functools
 import random
 import typing
 
 import pytest
 
 from accuracy import binomial_at_most, cases
-from exposed import blocking_us, operation_of, outside_us, truth_of
+from exposed import blocking_us, operation_of, outside_us, partitioned_of, truth_of
 from mpi_run import number
 
 # Largest error of exposed_us and gain_us, as a share of blocking_us, by the operation's duration.
@@ -29,40 +30,103 @@ POOLED = 0.93
 SIGNIFICANCE = 0.01
 
 
-class Operation(typing.NamedTuple):
-    """A program, what switches its model on, and its and its sister's rows of the report."""
+class Program(typing.NamedTuple):
+    """A program, what switches its model on, and how the truth follows from the model's report."""
 
     __test__ = False
-    program: str
-    variables: dict
-    duration: str
-    started: list
-    sisters: list
+    name: str
+    duration: str        # the variable of the non-blocking operation's duration
+    operation: object    # of the report's rows and lib/exposed.py's `decides` and `stage`
+    blocking: object     # of the report's rows: the sister, in us
+    variables: dict = {}
+    options: list = SIZE
 
 
-def collective(name):
-    return Operation("overlap_i" + name, {}, "MODEL_DURATION_US", ["i" + name], [name])
+def collective(name, persistent=False):
+    started = name + "_init" if persistent else "i" + name
+    return Program("overlap_i" + name, "MODEL_DURATION_US",
+                   functools.partial(operation_of, names=[started]),
+                   functools.partial(blocking_us, names=[name]),
+                   options=[*SIZE, "--form=persistent"] if persistent else SIZE)
 
 
-OPERATIONS = {name: collective(name) for name in
-              ("allreduce", "bcast", "alltoallv", "reduce_scatter", "gather", "scan",
-               "neighbor_alltoall")}
-OPERATIONS["isend"] = Operation("overlap_isend", {"MODEL_P2P": 1}, "MODEL_LATENCY_US",
-                                ["isend"], ["send"])
-OPERATIONS["irecv"] = Operation("overlap_irecv", {"MODEL_P2P": 1}, "MODEL_LATENCY_US",
-                                ["irecv"], ["recv"])
-QUICK = {200: ["allreduce", "alltoallv", "irecv"], 20: ["bcast", "isend"]}
+def message(name, started, sisters):
+    return Program(name, "MODEL_LATENCY_US", functools.partial(operation_of, names=started),
+                   functools.partial(blocking_us, names=sisters), {"MODEL_P2P": 1})
+
+
+def one_sided(name, flushed):
+    """The sister is flushed at once. A put is flushed after its wait, too; a get is complete then.
+    """
+    def operation(truths, **progress):
+        flush = blocking_us(truths, ["win_flush"]) if flushed else 0.0
+        return operation_of(truths, ["r" + name], flush=flush, **progress)
+
+    def blocking(truths):
+        return number(truth_of(truths, name)["duration_us"]) + blocking_us(truths, ["win_flush"])
+
+    return Program("overlap_" + name, "MODEL_LATENCY_US", operation, blocking,
+                   {"MODEL_RMA": 1, "MODEL_SYNC_US": 3})
+
+
+def halo(method, started, sisters, calls):
+    """A swap of six faces by two processes, four of which each keeps to itself."""
+    def blocking(truths):
+        return calls * blocking_us(truths, sisters)
+
+    return Program("overlap_halo", "MODEL_DURATION_US" if calls == 1 else "MODEL_LATENCY_US",
+                   functools.partial(operation_of, names=started), blocking, {"MODEL_P2P": 1},
+                   ["--local=10", f"--methods={method}"])
+
+
+def partitioned(parts, early):
+    def operation(truths, **_):
+        return partitioned_of(truths, parts, early)
+
+    return Program("overlap_partitioned", "MODEL_LATENCY_US", operation,
+                   functools.partial(blocking_us, names=["send"]),
+                   {"MODEL_P2P": 1, "MODEL_EARLY_PARTITIONS": int(early)},
+                   [*SIZE, f"--partitions={parts}"])
+
+
+COLLECTIVES = ["allreduce", "bcast", "alltoallv", "reduce_scatter", "gather", "scan",
+               "neighbor_alltoall"]
+PERSISTENT = ["allreduce", "bcast", "alltoallv", "reduce_scatter"]
+FACES = 6
+PROGRAMS = {
+    **{name: collective(name) for name in COLLECTIVES},
+    **{f"{name}, persistent": collective(name, persistent=True) for name in PERSISTENT},
+    "isend": message("overlap_isend", ["isend"], ["send"]),
+    "irecv": message("overlap_irecv", ["irecv"], ["recv"]),
+    "sendrecv": message("overlap_sendrecv", ["irecv", "isend"], ["recv", "send"]),
+    "put": one_sided("put", flushed=True),
+    "get": one_sided("get", flushed=False),
+    "halo, types": halo("isend/irecv types", FACES * ["irecv", "isend"], ["recv", "send"], FACES),
+    "halo, persistent": halo("persistent", FACES * ["recv_init", "send_init"], ["recv", "send"],
+                             FACES),
+    "halo, neighbor": halo("neighbor_alltoallw", ["ineighbor_alltoallw"], ["neighbor_alltoallw"],
+                           1),
+    "partitioned, early": partitioned(4, early=True),
+    "partitioned, late": partitioned(4, early=False),
+}
+QUICK = {200: ["allreduce", "alltoallv", "irecv", "put", "halo, types", "partitioned, early"],
+         20: ["bcast", "isend", "allreduce, persistent", "sendrecv", "get", "halo, persistent",
+              "partitioned, late"]}
+
+# Whose exposed time follows from one transfer's, and whose sister's from MODEL_BLOCKING_US alone.
+SINGLE = {200: ["allreduce", "alltoallv", "irecv"], 20: ["bcast", "isend"]}
+
+# Whose progress depends on calls of MPI_Test below.
+TESTED = {200: [*SINGLE[200], "get"], 20: [*SINGLE[20], "sendrecv"]}
 
 
 class Case(typing.NamedTuple):
     __test__ = False
-    operation: str
+    program: str
     duration_us: int
-    form: str = "nonblocking"
 
     def __str__(self):
-        persistent = ", persistent" if self.form == "persistent" else ""
-        return f"{self.operation}{persistent} D={self.duration_us} us"
+        return f"{self.program} D={self.duration_us} us"
 
 
 class Launch(typing.NamedTuple):
@@ -72,7 +136,7 @@ class Launch(typing.NamedTuple):
     row: dict
     blocking: float
     exposed: float
-    operation: object  # exposed.Operation
+    operation: object  # of lib/exposed.py
 
     def errors(self):
         """Of exposed_us and gain_us, as shares of blocking_us."""
@@ -93,28 +157,23 @@ class Launch(typing.NamedTuple):
 @pytest.fixture
 def launch(on_model):
     """Runs a program on the model; what its rows say and what is true."""
-    def run(operation, duration_us, blocking_call_us, *options, form="nonblocking", calls=1,
-            **variables):
+    def run(program, duration_us, blocking_call_us, *options, calls=1, **variables):
         stage_us = variables.pop("stage_us", 0.0)
         decides_us = variables.get("MODEL_TEST_US", 0.0)
         if stage_us:
             variables["MODEL_PROGRESS_US"] = stage_us
         rows, truths = on_model(
-            "overlap/" + operation.program, *SIZE, "--max-time=0.5", f"--form={form}", *options,
-            **operation.variables,
-            **{operation.duration: duration_us, "MODEL_BLOCKING_US": blocking_call_us},
-            **variables)
-        started = operation.started
-        if form == "persistent":
-            started = [name[1:] + "_init" for name in started]
-        known = operation_of(truth_of(truths, started[0]), decides_us, stage_us)
-        blocking = blocking_us(truths, *operation.sisters)
+            "overlap/" + program.name, *program.options, "--max-time=0.5", *options,
+            **program.variables,
+            **{program.duration: duration_us, "MODEL_BLOCKING_US": blocking_call_us}, **variables)
+        operation = program.operation(truths, decides=decides_us, stage=stage_us)
+        blocking = program.blocking(truths)
         assert len(rows) == calls
         found = []
         for row in rows:
             tests = row["best_test_calls"] if row["test_calls"] == "auto" else row["test_calls"]
-            exposed = known.exposed(int(tests), 2 * number(row["ref_us"]))
-            found.append(Launch(row, blocking, exposed, known))
+            exposed = operation.exposed(int(tests), 2 * number(row["ref_us"]))
+            found.append(Launch(row, blocking, exposed, operation))
         return found
     return run
 
@@ -133,14 +192,11 @@ def inside():
 
 
 def all_cases():
-    return ([Case(name, duration) for duration in TARGETS for name in OPERATIONS] +
-            [Case(name, duration, "persistent") for duration in TARGETS
-             for name in ("allreduce", "bcast", "alltoallv", "reduce_scatter")])
+    return [Case(name, duration) for duration in TARGETS for name in PROGRAMS]
 
 
 def quick_cases():
-    return [Case(name, duration) for duration, names in QUICK.items() for name in names] + [
-        Case("allreduce", 20, "persistent")]
+    return [Case(name, duration) for duration, names in QUICK.items() for name in names]
 
 
 def median_of_launches(full):
@@ -151,8 +207,8 @@ def median_of_launches(full):
 def test_gain(case, accuracy, launch, inside, full):
     def once():
         fraction, blocking_call_us = draw(case.duration_us)
-        found, = launch(OPERATIONS[case.operation], case.duration_us, blocking_call_us,
-                        form=case.form, MODEL_FRACTION=fraction)
+        found, = launch(PROGRAMS[case.program], case.duration_us, blocking_call_us,
+                        MODEL_FRACTION=fraction)
         inside.append(found.has_truth())
         return found.errors()
 
@@ -198,12 +254,12 @@ def quick_staged():
 def test_calls(staged, accuracy, launch, inside, full):
     """The exposed time with any number of calls."""
     stages, duration_us = staged
-    operation = OPERATIONS[random.choice(QUICK[duration_us])]
+    program = PROGRAMS[random.choice(TESTED[duration_us])]
 
     def once():
         stage_us, test_us = draw_stages(stages, duration_us)
         errors = {}
-        for found in launch(operation, duration_us, duration_us * random.uniform(0.5, 2),
+        for found in launch(program, duration_us, duration_us * random.uniform(0.5, 2),
                             "--test-calls=0,1,4,16", calls=4, MODEL_FRACTION=1,
                             stage_us=stage_us, MODEL_TEST_US=test_us):
             inside.append(found.has_truth())
@@ -211,7 +267,7 @@ def test_calls(staged, accuracy, launch, inside, full):
                 errors[f"{quantity} with {found.row['test_calls']} calls"] = error
         return errors
 
-    accuracy.check(f"{operation.program} {staged}", once,
+    accuracy.check(f"{program.name} {staged}", once,
                    TARGETS[duration_us], launches=median_of_launches(full))
 
 
@@ -219,11 +275,11 @@ def test_calls(staged, accuracy, launch, inside, full):
 def test_auto(staged, accuracy, launch, full):
     """The calls that were found leave hardly more exposed than the best number would."""
     stages, duration_us = staged
-    operation = OPERATIONS[random.choice(QUICK[duration_us])]
+    program = PROGRAMS[random.choice(TESTED[duration_us])]
 
     def once():
         stage_us, test_us = draw_stages(stages, duration_us)
-        found, = launch(operation, duration_us, duration_us * random.uniform(0.5, 2),
+        found, = launch(program, duration_us, duration_us * random.uniform(0.5, 2),
                         "--test-calls=auto", MODEL_FRACTION=1, stage_us=stage_us,
                         MODEL_TEST_US=test_us)
         work_us = 2 * number(found.row["ref_us"])
@@ -231,7 +287,7 @@ def test_auto(staged, accuracy, launch, full):
         missed_us = found.exposed - found.operation.exposed(best, work_us)
         return {"missed": missed_us / found.blocking}
 
-    accuracy.check(f"auto: {operation.program} {staged}", once,
+    accuracy.check(f"auto: {program.name} {staged}", once,
                    0.02, launches=median_of_launches(full))
 
 
@@ -261,11 +317,11 @@ def test_verdict(threshold_pct, launch, inside, full, say):
         even = threshold_pct > CLEAR_POINTS and random.random() < 0.5
         gain_pct = 0.0 if even else draw_gain(threshold_pct)
         duration_us = random.choice(list(TARGETS))
-        operation = OPERATIONS[random.choice(QUICK[duration_us])]
+        program = PROGRAMS[random.choice(SINGLE[duration_us])]
         # f = 0: all of the operation is exposed.
         fraction = max(0.0, gain_pct / 100) if gain_pct > 50 else 0.0
         blocking_call_us = duration_us * (1 - fraction) / (1 - gain_pct / 100)
-        found, = launch(operation, duration_us, blocking_call_us,
+        found, = launch(program, duration_us, blocking_call_us,
                         f"--threshold={threshold_pct}", MODEL_FRACTION=fraction)
         inside.append(found.has_truth())
         verdict = found.row["verdict"]

@@ -21,7 +21,7 @@ import typing
 import pytest
 
 from disturbance import CONDITIONS
-from exposed import blocking_us, operation_of, outside_us, truth_of
+from exposed import blocking_us, operation_of, outside_us
 from mpi_run import number, read, read_tsv, run_on_model
 from trials import (Launch, Record, by_case, mean_error, rejected, share_inside, table, wider_by)
 
@@ -84,8 +84,8 @@ def gain(collective, duration_us, target):
 
     def found(written):
         row = written.row
-        operation = operation_of(truth_of(written.truths, "i" + collective))
-        blocking = blocking_us(written.truths, collective)
+        operation = operation_of(written.truths, ["i" + collective])
+        blocking = blocking_us(written.truths, [collective])
         truth = 100 * (1 - operation.exposed(0, 2 * number(row["ref_us"])) / blocking)
         unknown = 100 * outside_us(row, operation) / blocking
         found, low, high = (number(row[f"gain{part}_pct"]) for part in ("", "_lo", "_hi"))
