@@ -109,6 +109,9 @@ static void answer_robustly(struct overlap_visit *visit)
 {
     struct overlap_row *const row = visit->row;
     const size_t count = visit->own.count;
+    /* After --max-samples rounds, or without time, a visit has none, and says nothing. */
+    if (count == 0)
+        return;
     append_answer(visit, 0, count, &row->answers);
     append_gain(visit, 0, count, &row->gains);
     if (visit->root)

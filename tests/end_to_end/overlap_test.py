@@ -570,6 +570,12 @@ class Gains:
             "NA", "NA", "NA", "NA")
         assert "NA" not in (row["exposed_us"], row["blocking_us"], row["gain_us"])
 
+    def test_visits_without_rounds(self, gained):
+        """Once --max-samples is reached, the visits that follow have no rounds and say nothing."""
+        row = gained(150, "--visits=4", "--max-samples=40", "--max-time=2")
+        assert (row["samples"], row["verdict"]) == ("40", "pays")
+        assert number(row["blocking_us"]) == pytest.approx(150, rel=0.05)
+
     def test_plenty(self, rows_of):
         """Half as much work as the operation proceeds by itself: what is left of that is exposed,
         too."""
