@@ -572,9 +572,10 @@ class Gains:
 
     def test_visits_without_rounds(self, gained):
         """Once --max-samples is reached, the visits that follow have no rounds and say nothing."""
-        row = gained(150, "--visits=4", "--max-samples=40", "--max-time=2")
-        assert (row["samples"], row["verdict"]) == ("40", "pays")
-        assert number(row["blocking_us"]) == pytest.approx(150, rel=0.05)
+        row = gained(150, "--visits=8", "--max-samples=5")
+        assert row["samples"] == "5"
+        assert number(row["blocking_us"]) == pytest.approx(150, rel=0.1)
+        assert "NA" not in (row["gain_us"], row["gain_lo_pct"], row["verdict"])
 
     def test_plenty(self, rows_of):
         """Half as much work as the operation proceeds by itself: what is left of that is exposed,
