@@ -7,7 +7,7 @@ import re
 import pytest
 
 from accuracy import Accuracy
-from commcost import findings, tables
+from commcost import findings, gains, tables
 from mpi_run import number, read, read_tsv, run_raw
 
 
@@ -78,6 +78,48 @@ def test_sizes_that_hide(tells, fraction, words):
                      "--max-num-elts=8", "--max-time=0.3", MODEL_DURATION_US=200,
                      MODEL_FRACTION=fraction)
     assert sentence == words
+
+
+@pytest.mark.parametrize("fraction, words, gain_pct", [
+    (0.5, "Going non-blocking pays with plenty of work: MPI_Iallreduce ", 100 / 3),
+    (0, "Going non-blocking loses even with plenty of work: MPI_Iallreduce ", -100 / 3)])
+def test_what_pays(tells, near, fraction, words, gain_pct):
+    """A blocking call takes 150 us; of the non-blocking one 100 or 200 us stay exposed."""
+    def found_pct():
+        sentence = tells(gains.what_pays, "overlap/overlap_iallreduce", "--data-driven",
+                         "--min-num-elts=8", "--max-num-elts=8", "--max-time=0.3",
+                         MODEL_DURATION_US=200, MODEL_FRACTION=fraction, MODEL_BLOCKING_US=150)
+        assert sentence.startswith(words)
+        return float(re.search(r"a gain of (-?[0-9.]+) %", sentence).group(1))
+    near(f"the gain where {fraction:.0%} proceed", found_pct, gain_pct, allowed=1)
+
+
+def test_calls_that_help(tells, near):
+    """Four stages of 50 us that calls start, under 400 us of work: a call in the middle of it starts
+    the second one, 15 calls all of them."""
+    def exposed_us():
+        sentence = tells(gains.tests_that_help, "overlap/overlap_iallreduce", "--data-driven",
+                         "--min-num-elts=8", "--max-num-elts=8", "--max-time=0.4",
+                         "--test-calls=0,1,15", MODEL_DURATION_US=200, MODEL_FRACTION=1,
+                         MODEL_PROGRESS_SHARE=0.25, MODEL_BLOCKING_US=200)
+        assert sentence.startswith("With calls of MPI_Test during the work less stays exposed: "
+                                   "MPI_Iallreduce of 64 bytes, least at 15 calls (")
+        return number_after("without", sentence)
+    near("what stays exposed without calls", exposed_us, 150, allowed=2)
+
+
+def test_calls_that_cost(tells, near):
+    """150 of 200 us proceed by themselves. Calls at 80 and 180 us of 20 us each: the second one
+    completes the operation, and 90 us are exposed, 50 without calls."""
+    def exposed_us():
+        sentence = tells(gains.tests_that_help, "overlap/overlap_iallreduce", "--data-driven",
+                         "--min-num-elts=8", "--max-num-elts=8", "--max-time=0.4",
+                         "--test-calls=0,4", MODEL_DURATION_US=200, MODEL_FRACTION=0.75,
+                         MODEL_TEST_US=20, MODEL_BLOCKING_US=200)
+        assert sentence.startswith("Calls of MPI_Test during the work only cost time: "
+                                   "MPI_Iallreduce of 64 bytes (")
+        return float(re.search(r"([0-9.]+) µs \([^)]*\) without", sentence).group(1))
+    near("what stays exposed without calls", exposed_us, 50, allowed=1)
 
 
 def test_message_cost(tells, near):
