@@ -255,7 +255,7 @@ void overlap_take_total(void *context, double *values)
 }
 
 /* What a network did just before shows in the next operation: buffers drain and token buckets fill.
-   So the work alone precedes all operations that are compared; the first one doesn't count. */
+   So the same work alone precedes all operations that are compared; the first one doesn't count. */
 static void take_trial(struct overlap_round *round, double *values)
 {
     const double clock_ns = round->clock_ns;
@@ -272,20 +272,24 @@ static void take_trial(struct overlap_round *round, double *values)
     bc_samples_append(round->own, own, OVERLAP_OWN_QUANTITIES, 0);
 }
 
-/* Returns the exposed time: what the operation adds to plenty of work. */
-static double take_plenty(struct overlap_round *round, int quantity, double blocking_ns)
+static void keep_plenty(const struct overlap_round *round, const struct with_work *times,
+                        double blocking_ns)
 {
-    const struct with_work times = take_with_work(round, quantity, round->plenty_units);
     const double own[OVERLAP_PLENTY_QUANTITIES] = {
         [OVERLAP_PLENTY_BLOCKING] = blocking_ns - round->clock_ns,
-        [OVERLAP_PLENTY_BESIDE] = times.beside_ns - round->clock_ns,
-        [OVERLAP_PLENTY_INSIDE] = times.inside_ns,
-        [OVERLAP_PLENTY_ALONE] = times.alone_ns,
+        [OVERLAP_PLENTY_BESIDE] = times->beside_ns - round->clock_ns,
+        [OVERLAP_PLENTY_INSIDE] = times->inside_ns,
+        [OVERLAP_PLENTY_ALONE] = times->alone_ns,
     };
     bc_samples_append(round->own_plenty, own, OVERLAP_PLENTY_QUANTITIES, 0);
+}
+
+/* What the operation adds to plenty of work. */
+static double exposed_of(const struct overlap_round *round, const struct with_work *times)
+{
     if (!round->operation->works)
         return -INFINITY;
-    return times.beside_ns + times.inside_ns - times.alone_ns;
+    return times->beside_ns + times->inside_ns - times->alone_ns;
 }
 
 void overlap_take_trial(void *context, double *values)
@@ -296,21 +300,29 @@ void overlap_take_trial(void *context, double *values)
 
 void overlap_take_plenty(void *context, double *values)
 {
-    values[0] = take_plenty(context, 0, 0.0);
-    after_round(context);
+    struct overlap_round *const round = context;
+    const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_units);
+    keep_plenty(round, &times, 0.0);
+    values[0] = exposed_of(round, &times);
+    after_round(round);
 }
 
+/* The answer comes last, so that what precedes the reference is an operation with no more work in
+   it than fits: one with plenty would leave buffers emptier for the reference than the reference
+   leaves them for the operation that it is compared with. */
 void overlap_take_round(void *context, double *values)
 {
     struct overlap_round *const round = context;
     take_trial(round, values);
-    values[OVERLAP_WORK] = take_work(round, OVERLAP_WORK, round->answer_units);
-    values[OVERLAP_TOTAL] = take_total(round, OVERLAP_TOTAL, round->answer_units);
+    const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_units);
+    values[OVERLAP_EXPOSED] = exposed_of(round, &times);
     values[OVERLAP_BLOCKING] = 0.0;
     if (round->blocking) {
-        (void)take_work(round, OVERLAP_WORK, round->units);
+        (void)take_work(round, OVERLAP_WORK, round->plenty_units);
         values[OVERLAP_BLOCKING] = take_blocking(round);
     }
-    values[OVERLAP_EXPOSED] = take_plenty(round, OVERLAP_EXPOSED, values[OVERLAP_BLOCKING]);
+    keep_plenty(round, &times, values[OVERLAP_BLOCKING]);
+    values[OVERLAP_WORK] = take_work(round, OVERLAP_WORK, round->answer_units);
+    values[OVERLAP_TOTAL] = take_total(round, OVERLAP_TOTAL, round->answer_units);
     after_round(round);
 }
