@@ -9,9 +9,10 @@
 #define ANSWER_ROUNDS 30
 
 /* Work beyond the knee must make the operation longer by at least half of the margin, or the margin
-   is doubled, at most so often in a visit, each time after PROBE_ROUNDS rounds. */
-#define MARGIN_DOUBLINGS 4
+   is doubled, each time after this number of rounds, up to this share of the reference time: what
+   is that much longer than the operation can't fit. */
 #define PROBE_ROUNDS 8
+#define MARGIN_MAX_SHARE 1.0
 
 /* The first visit's rounds are cut into parts, whose differences stand in for those of visits where
    there is one visit only; each part has at least so many rounds. */
@@ -21,22 +22,23 @@
 /* Gives all ranks the amounts of work that the row's knee and margin ask for. Collective. */
 static void choose_work(struct overlap_visit *visit)
 {
-    const struct bc_work_rate *const rate = &visit->overlap->rate;
     const struct overlap_row *const row = visit->row;
-    uint64_t units[2] = {bc_work_units(rate, fmax(0.0, row->knee_ns) + row->margin_ns),
-                         bc_work_units(rate, fmax(0.0, row->knee_ns))};
+    const double knee_ns = fmax(0.0, row->knee_ns);
+    uint64_t part_units[2] = {overlap_part_units(visit, knee_ns + row->margin_ns),
+                              overlap_part_units(visit, knee_ns)};
     if (!visit->robust)
-        units[0] = units[1];
-    bc_harness_bcast(units, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    visit->round.units = units[0];
-    visit->round.answer_units = units[1];
+        part_units[0] = part_units[1];
+    bc_harness_bcast(part_units, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    visit->round.part_units = part_units[0];
+    visit->round.answer_part_units = part_units[1];
 }
 
-/* Chooses work that is more than fits, but little more. Collective. */
+/* Chooses work that is more than fits, but little more. The search may have ended far below the
+   knee, where something disturbed it. Collective. */
 static void choose_more_than_fits(struct overlap_visit *visit)
 {
     struct overlap_row *const row = visit->row;
-    for (int doublings = 0; doublings < MARGIN_DOUBLINGS; doublings++) {
+    for (;;) {
         struct overlap_estimate estimates[OVERLAP_ESTIMATED];
         choose_work(visit);
         bc_samples_clear(&visit->own);
@@ -44,11 +46,14 @@ static void choose_more_than_fits(struct overlap_visit *visit)
                             visit->end_s);
         overlap_estimate(visit, 0, visit->own.count, estimates);
         overlap_correct_rate(visit, estimates[OVERLAP_EST_ALONE].ns);
-        int fits = overlap_excess_of(estimates) < row->margin_ns / 2.0 &&
-                   overlap_seconds_left(visit) > 0.0;
-        bc_harness_bcast(&fits, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (!fits)
+        const bool fits = overlap_excess_of(estimates) < row->margin_ns / 2.0 &&
+                          row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
+        int goes_on = fits && overlap_seconds_left(visit) > 0.0;
+        bc_harness_bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (!goes_on) {
+            row->knee_is_beyond = row->knee_is_beyond || fits;
             break;
+        }
         row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
         row->margin_ns *= 2.0;
     }

@@ -111,7 +111,7 @@ static void choose_next(struct overlap_calls_search *search)
             least_ns = lowest_ns;
         }
     }
-    search->done = search->next == 0;
+    search->done = search->done || search->next == 0;
 }
 
 void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns)

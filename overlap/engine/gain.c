@@ -3,35 +3,42 @@
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* The quantiles of the work's times that stand for undisturbed times, and others. */
-#define UNDISTURBED 0.05
-#define OTHER 0.25
+/* By this quantile of the work's times, inside the operation and alone, the library takes from the
+   work what they differ by, if it takes as much in every round. */
+#define OTHER_TAKEN 0.25
+
+/* The quantile of what `add` less `subtract` (NULL: nothing) is in `count` rounds. `sorted` has
+   room for them. */
+static double quantile_of(const double *add, const double *subtract, size_t count, double quantile,
+                          double *sorted)
+{
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = add[i] - (subtract != NULL ? subtract[i] : 0.0);
+    bc_sort(sorted, count);
+    return bc_quantile(sorted, count, quantile);
+}
 
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED])
 {
     const size_t count = end - first;
     double *const sorted = bc_allocate(count, sizeof *sorted, "no memory for %zu rounds", count);
-    double median[OVERLAP_PLENTY_QUANTITIES];
-    double undisturbed[OVERLAP_PLENTY_QUANTITIES], other[OVERLAP_PLENTY_QUANTITIES];
-    for (int q = 0; q < OVERLAP_PLENTY_QUANTITIES; q++) {
-        memcpy(sorted, own->values[q] + first, count * sizeof *sorted);
-        bc_sort(sorted, count);
-        median[q] = bc_quantile(sorted, count, 0.5);
-        undisturbed[q] = bc_quantile(sorted, count, UNDISTURBED);
-        other[q] = bc_quantile(sorted, count, OTHER);
-    }
-    free(sorted);
-    estimates_ns[OVERLAP_GAIN_BLOCKING] = median[OVERLAP_PLENTY_BLOCKING];
-    /* And what the library took from the work. */
-    estimates_ns[OVERLAP_GAIN_EXPOSED] = median[OVERLAP_PLENTY_BESIDE] +
-                                         undisturbed[OVERLAP_PLENTY_INSIDE] -
-                                         undisturbed[OVERLAP_PLENTY_ALONE];
+    const double *const inside = own->values[OVERLAP_PLENTY_INSIDE] + first;
+    const double *const alone = own->values[OVERLAP_PLENTY_ALONE] + first;
+    const double beside_ns =
+        quantile_of(own->values[OVERLAP_PLENTY_BESIDE] + first, NULL, count, 0.5, sorted);
+    estimates_ns[OVERLAP_GAIN_BLOCKING] =
+        quantile_of(own->values[OVERLAP_PLENTY_BLOCKING] + first, NULL, count, 0.5, sorted);
+    /* What stops a rank is as likely in the work inside as in that alone, so it moves the median of
+       their differences neither way. */
+    estimates_ns[OVERLAP_GAIN_EXPOSED] = beside_ns + quantile_of(inside, alone, count, 0.5, sorted);
     estimates_ns[OVERLAP_GAIN_OTHER_EXPOSED] =
-        median[OVERLAP_PLENTY_BESIDE] + other[OVERLAP_PLENTY_INSIDE] - other[OVERLAP_PLENTY_ALONE];
+        beside_ns + quantile_of(inside, NULL, count, OTHER_TAKEN, sorted) -
+        quantile_of(alone, NULL, count, OTHER_TAKEN, sorted);
+    free(sorted);
 }
 
 /* The mean of what visits say; the interval of one visit is that of its blocks. */
@@ -50,6 +57,21 @@ static struct bc_summary summarize(const double *visits, size_t count, const dou
 
 enum { BLOCKING, EXPOSED, OTHER_EXPOSED, GAIN, GAIN_PCT, SERIES };
 
+/* 0 where the sister is too short for the clock; see overlap_gain_of_visits. */
+static double percent_of(double ns, double blocking_ns)
+{
+    return blocking_ns > 0.0 ? 100.0 * ns / blocking_ns : 0.0;
+}
+
+/* Whether the clock saw the sister in each visit. */
+static bool has_percentages(const struct bc_samples *visits)
+{
+    for (size_t i = 0; i < visits->count; i++)
+        if (!(visits->values[OVERLAP_GAIN_BLOCKING][i] > 0.0))
+            return false;
+    return true;
+}
+
 /* One series after the other, `count` values each; freed by the caller. */
 static double *make_series(const struct bc_samples *samples)
 {
@@ -63,7 +85,7 @@ static double *make_series(const struct bc_samples *samples)
         series[EXPOSED * count + i] = exposed_ns;
         series[OTHER_EXPOSED * count + i] = samples->values[OVERLAP_GAIN_OTHER_EXPOSED][i];
         series[GAIN * count + i] = blocking_ns - exposed_ns;
-        series[GAIN_PCT * count + i] = 100.0 * (blocking_ns - exposed_ns) / blocking_ns;
+        series[GAIN_PCT * count + i] = percent_of(blocking_ns - exposed_ns, blocking_ns);
     }
     return series;
 }
@@ -102,12 +124,15 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
     summary[EXPOSED].value = fmax(0.0, summary[EXPOSED].value);
     const double blocking_ns = summary[BLOCKING].value;
     summary[GAIN].value = blocking_ns - summary[EXPOSED].value;
-    summary[GAIN_PCT].value = 100.0 * summary[GAIN].value / blocking_ns;
+    summary[GAIN_PCT].value = percent_of(summary[GAIN].value, blocking_ns);
     widen(&summary[BLOCKING], 0.0, calls_ns);
     widen(&summary[EXPOSED], choice_ns, calls_ns);
     summary[EXPOSED].interval = not_below_0(summary[EXPOSED].interval);
     widen(&summary[GAIN], choice_ns, calls_ns);
-    widen(&summary[GAIN_PCT], 100.0 * choice_ns / blocking_ns, 100.0 * calls_ns / blocking_ns);
+    widen(&summary[GAIN_PCT], percent_of(choice_ns, blocking_ns),
+          percent_of(calls_ns, blocking_ns));
+    if (!has_percentages(visits))
+        bc_summary_scale(&summary[GAIN_PCT], NAN);
     return (struct overlap_gain){
         .blocking = summary[BLOCKING],
         .exposed = summary[EXPOSED],

@@ -3,10 +3,11 @@
  * it, the exposed time, against what the blocking sister costs.
  *
  * The exposed time is what the operation adds to the work: the total less that rank's own work
- * alone. It is formed on each rank, from what lies beside the work, by its median over rounds, and
- * from what the library takes from the work, as in estimate.h; the sister's time is a median over
- * rounds, too. The slowest rank's of each is taken once a visit, after that: a max over ranks in
- * each round would grow with the number of ranks wherever there is noise.
+ * alone. It is formed on each rank as the sum of two medians over rounds: of what lies beside the
+ * work, and of what the library takes from the work, by which the work inside the operation is
+ * longer than alone in the same round. The sister's time is a median over rounds, too. The slowest
+ * rank's of each is taken once a visit, after that: a max over ranks in each round would grow with
+ * the number of ranks wherever there is noise.
  *
  * All functions are local.
  */
@@ -30,8 +31,8 @@ enum overlap_plenty_quantity {
 enum overlap_gain_estimated {
     OVERLAP_GAIN_BLOCKING,
     OVERLAP_GAIN_EXPOSED,
-    OVERLAP_GAIN_OTHER_EXPOSED, /* by other quantiles of the work: how far does it depend on that?
-                                 */
+    OVERLAP_GAIN_OTHER_EXPOSED, /* by lower quantiles of the work: how far both differ, the interval
+                                   is widened */
     OVERLAP_GAIN_ESTIMATED
 };
 
@@ -44,7 +45,7 @@ void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
 struct overlap_gain {
     struct bc_summary blocking, exposed;
     struct bc_summary gain;     /* blocking - exposed */
-    struct bc_summary gain_pct; /* of blocking */
+    struct bc_summary gain_pct; /* of blocking; NAN where that is too short for the clock */
 };
 
 /* The gain of what visits say (OVERLAP_GAIN_ESTIMATED quantities, at least one visit). `blocks`,

@@ -44,11 +44,10 @@ static double time_blocking(const struct overlap_round *round)
     return bc_start_window_time(round->window, OVERLAP_BLOCKING, start_ns, bc_now_ns());
 }
 
-static double time_total(const struct overlap_round *round, int quantity, uint64_t units)
+static double time_total(const struct overlap_round *round, int quantity, uint64_t part_units)
 {
     struct overlap_operation *const operation = round->operation;
     const int64_t parts = round->parts;
-    const uint64_t part_units = units / (uint64_t)parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
     operation->start(operation);
@@ -66,11 +65,10 @@ struct parts {
     double total_ns, work_ns;
 };
 
-static struct parts time_parts(const struct overlap_round *round, int quantity, uint64_t units)
+static struct parts time_parts(const struct overlap_round *round, int quantity, uint64_t part_units)
 {
     struct overlap_operation *const operation = round->operation;
     const int64_t parts = round->parts;
-    const uint64_t part_units = units / (uint64_t)parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
     operation->start(operation);
@@ -91,10 +89,9 @@ static struct parts time_parts(const struct overlap_round *round, int quantity, 
 }
 
 /* The same work alone, in the same parts and with the same readings. */
-static double time_work_parts(const struct overlap_round *round, uint64_t units)
+static double time_work_parts(const struct overlap_round *round, uint64_t part_units)
 {
     const int64_t parts = round->parts;
-    const uint64_t part_units = units / (uint64_t)parts;
     release(round);
     int64_t work_ns = 0;
     for (int64_t part = 0; part < parts; part++) {
@@ -105,10 +102,9 @@ static double time_work_parts(const struct overlap_round *round, uint64_t units)
     return (double)work_ns;
 }
 
-static double time_work(const struct overlap_round *round, int quantity, uint64_t units)
+static double time_work(const struct overlap_round *round, int quantity, uint64_t part_units)
 {
     const int64_t parts = round->parts;
-    const uint64_t part_units = units / (uint64_t)parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
     for (int64_t part = 0; part < parts; part++)
@@ -152,8 +148,9 @@ static void after_operation(struct overlap_round *round)
 {
     if (!round->check)
         return;
-    /* A transfer may be complete at its origin only. */
-    bc_harness_barrier(round->operation->comm);
+    /* A transfer is complete at its origin only. All else must be there when it is finished. */
+    if (round->operation->kind->settle != NULL)
+        bc_harness_barrier(round->operation->comm);
     if (!overlap_operation_verify(round->operation))
         round->wrong++;
 }
@@ -171,10 +168,10 @@ static void after_round(struct overlap_round *round)
 /* The cost of one reading, which the sampler takes off, stays in all values; what more readings
    cost comes off here. */
 
-static double take_work(const struct overlap_round *round, int quantity, uint64_t units)
+static double take_work(const struct overlap_round *round, int quantity, uint64_t part_units)
 {
     if (round->operation->works)
-        return time_work(round, quantity, units);
+        return time_work(round, quantity, part_units);
     serve_work(round, quantity);
     return -INFINITY;
 }
@@ -203,12 +200,12 @@ static double take_blocking(struct overlap_round *round)
     return ns;
 }
 
-static double take_total(struct overlap_round *round, int quantity, uint64_t units)
+static double take_total(struct overlap_round *round, int quantity, uint64_t part_units)
 {
     double ns = -INFINITY;
     before_operation(round);
     if (round->operation->works)
-        ns = time_total(round, quantity, units);
+        ns = time_total(round, quantity, part_units);
     else
         serve_operation(round, quantity);
     after_operation(round);
@@ -221,7 +218,8 @@ struct with_work {
     double beside_ns;           /* the operation without it, with one reading */
 };
 
-static struct with_work take_with_work(struct overlap_round *round, int quantity, uint64_t units)
+static struct with_work take_with_work(struct overlap_round *round, int quantity,
+                                       uint64_t part_units)
 {
     const double readings_ns = round->clock_ns * (double)round->parts;
     struct with_work times = {-INFINITY, -INFINITY, -INFINITY};
@@ -232,9 +230,9 @@ static struct with_work take_with_work(struct overlap_round *round, int quantity
         after_operation(round);
         return times;
     }
-    times.alone_ns = time_work_parts(round, units) - readings_ns;
+    times.alone_ns = time_work_parts(round, part_units) - readings_ns;
     before_operation(round);
-    const struct parts parts = time_parts(round, quantity, units);
+    const struct parts parts = time_parts(round, quantity, part_units);
     after_operation(round);
     times.inside_ns = parts.work_ns - readings_ns;
     times.beside_ns = parts.total_ns - parts.work_ns - readings_ns;
@@ -250,7 +248,7 @@ void overlap_take_reference(void *context, double *values)
 void overlap_take_total(void *context, double *values)
 {
     struct overlap_round *const round = context;
-    values[0] = take_total(round, 0, round->units);
+    values[0] = take_total(round, 0, round->part_units);
     after_round(round);
 }
 
@@ -259,9 +257,9 @@ void overlap_take_total(void *context, double *values)
 static void take_trial(struct overlap_round *round, double *values)
 {
     const double clock_ns = round->clock_ns;
-    (void)take_work(round, OVERLAP_WORK, round->units);
+    (void)take_work(round, OVERLAP_WORK, round->part_units);
     values[OVERLAP_REFERENCE] = take_reference(round);
-    const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->units);
+    const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->part_units);
     values[OVERLAP_BESIDE] = times.beside_ns;
     const double own[OVERLAP_OWN_QUANTITIES] = {
         [OVERLAP_OWN_REFERENCE] = values[OVERLAP_REFERENCE] - clock_ns,
@@ -301,7 +299,7 @@ void overlap_take_trial(void *context, double *values)
 void overlap_take_plenty(void *context, double *values)
 {
     struct overlap_round *const round = context;
-    const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_units);
+    const struct with_work times = take_with_work(round, 0, round->plenty_part_units);
     keep_plenty(round, &times, 0.0);
     values[0] = exposed_of(round, &times);
     after_round(round);
@@ -314,15 +312,15 @@ void overlap_take_round(void *context, double *values)
 {
     struct overlap_round *const round = context;
     take_trial(round, values);
-    const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_units);
+    const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_part_units);
     values[OVERLAP_EXPOSED] = exposed_of(round, &times);
     values[OVERLAP_BLOCKING] = 0.0;
     if (round->blocking) {
-        (void)take_work(round, OVERLAP_WORK, round->plenty_units);
+        (void)take_work(round, OVERLAP_WORK, round->plenty_part_units);
         values[OVERLAP_BLOCKING] = take_blocking(round);
     }
     keep_plenty(round, &times, values[OVERLAP_BLOCKING]);
-    values[OVERLAP_WORK] = take_work(round, OVERLAP_WORK, round->answer_units);
-    values[OVERLAP_TOTAL] = take_total(round, OVERLAP_TOTAL, round->answer_units);
+    values[OVERLAP_WORK] = take_work(round, OVERLAP_WORK, round->answer_part_units);
+    values[OVERLAP_TOTAL] = take_total(round, OVERLAP_TOTAL, round->answer_part_units);
     after_round(round);
 }

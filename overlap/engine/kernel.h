@@ -29,9 +29,9 @@ struct overlap_round {
     bool check;                     /* verify every operation's data, outside the timing */
     double clock_ns;                /* what a reading costs on this rank */
     int64_t parts;                  /* of all work; the operation's `between` is between two */
-    uint64_t units;                 /* of work, more than fits, or on trial */
-    uint64_t answer_units;          /* of the answer's work */
-    uint64_t plenty_units;          /* of plenty of work */
+    uint64_t part_units;            /* in each part of work that is more than fits, or on trial */
+    uint64_t answer_part_units;     /* in each part of the answer's work */
+    uint64_t plenty_part_units;     /* in each part of plenty of work */
     bool blocking;                  /* the sister is timed, too */
     struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
     struct bc_samples *own_plenty;  /* and those for the gain: enum overlap_plenty_quantity */
@@ -43,7 +43,7 @@ struct overlap_round {
  * work report -INFINITY, and keep no times. Collective.
  *
  *   reference    the reference time alone
- *   total        the total with `units` of work alone, as quantity 0
+ *   total        the total with the work on trial alone, as quantity 0
  *   trial        OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`
  *   plenty       the exposed time alone, as quantity 0; keeps `own_plenty`, with 0 for the sister
  *   round        all quantities; keeps both

@@ -43,11 +43,12 @@ static void tell_trial(const struct overlap_visit *visit, const struct overlap_t
 {
     if (visit->overlap->parameters.debug)
         bc_output_remark(visit->run->output, "debug",
-                         "trial: %llu units, work %.3f us, total %.3f us, "
+                         "trial: %lld x %llu units, work %.3f us, total %.3f us, "
                          "excess %.3f (%.3f to %.3f) us, %zu rounds: %s",
-                         (unsigned long long)visit->round.units, trial->work_ns * 1e-3,
-                         total_ns * 1e-3, trial->excess_ns * 1e-3, trial->excess_lo_ns * 1e-3,
-                         trial->excess_hi_ns * 1e-3, rounds, trial->fits ? "fits" : "does not fit");
+                         (long long)visit->round.parts, (unsigned long long)visit->round.part_units,
+                         trial->work_ns * 1e-3, total_ns * 1e-3, trial->excess_ns * 1e-3,
+                         trial->excess_lo_ns * 1e-3, trial->excess_hi_ns * 1e-3, rounds,
+                         trial->fits ? "fits" : "does not fit");
 }
 
 /* Work fits as long as the operation takes no longer than threshold_ns more with it: more rounds
@@ -101,7 +102,8 @@ static struct overlap_trial try_by_mean(struct overlap_visit *visit, double seco
     const struct bc_summary total = bc_run_summarize(visit->run, &samples, 0, -1);
     const double sd = isnan(reference->sd) ? 0.0 : reference->sd;
     const struct overlap_trial trial = {
-        .work_ns = bc_work_ns(&visit->overlap->rate, visit->round.units),
+        .work_ns =
+            (double)visit->round.parts * bc_work_ns(&visit->overlap->rate, visit->round.part_units),
         .fits = total.value <= reference->value + sd,
         .excess_ns = total.value - reference->value,
         .excess_lo_ns = total.interval.lo - reference->value,
@@ -114,7 +116,8 @@ static struct overlap_trial try_by_mean(struct overlap_visit *visit, double seco
 
 /* ---- phases 2 to 4: the search --------------------------------------------------------------- */
 
-/* Tries visit->round.units of work for at most `seconds`. Collective; the trial is on rank 0. */
+/* Tries visit->round.part_units in each part of the work for at most `seconds`. Collective; the
+ * trial is on rank 0. */
 static struct overlap_trial try_work(struct overlap_visit *visit, double seconds)
 {
     const struct overlap_search *const search = &visit->row->search;
@@ -143,16 +146,16 @@ static void search_work(struct overlap_visit *visit, double seconds)
     for (;;) {
         /* What rank 0 tells the others before each trial. */
         struct {
-            uint64_t units, goes_on;
+            uint64_t part_units, goes_on;
         } next = {0, 0};
         if (visit->root) {
             next.goes_on = search->trials == 0 || (!search->done && bc_elapsed_s() < deadline_s);
-            next.units = bc_work_units(&visit->overlap->rate, search->next_ns);
+            next.part_units = overlap_part_units(visit, search->next_ns);
         }
         bc_harness_bcast(&next, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         if (!next.goes_on)
             return;
-        visit->round.units = next.units;
+        visit->round.part_units = next.part_units;
         const struct overlap_trial trial = try_work(visit, seconds * TRIAL_SHARE);
         if (visit->root)
             overlap_search_report(search, &trial);

@@ -121,10 +121,12 @@ struct overlap_row {
     struct bc_samples gain_blocks;     /* the same of parts of the first visit */
     double knee_ns;                    /* the work that fits, as far as is known */
     double margin_ns;                  /* by how much more work is tried than that */
+    bool knee_is_beyond;               /* the time was up in a visit while even that fitted */
     double reference_ns;               /* of the first visit, phase 1 */
     bool has_blocking;                 /* the sister is timed, too */
     int64_t parts;                     /* of the work */
     int64_t test_calls;                /* between the parts of the work; on every rank */
+    double exposed_without_calls_ns;   /* where the number of calls was searched for: with none */
     double size_bytes;                 /* of a block; on every rank */
     int64_t wrong;                     /* operations with wrong data, on this rank */
 };

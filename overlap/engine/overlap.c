@@ -408,6 +408,28 @@ bool overlap_is_precise(const void *state, const void *key, const void *row)
     return overlap_row_is_precise(state, row);
 }
 
+/* With less work than the operation takes, or on shared processors, a row doesn't say who makes
+   progress. */
+static void judge_progress(struct overlap_state *overlap, const struct overlap_key *key,
+                           const struct overlap_row *row, const struct overlap_result *result)
+{
+    if (overlap->parameters.plenty < 1.0 || overlap->run->job.oversubscribed ||
+        isnan(result->gain.exposed.interval.lo))
+        return;
+    const struct overlap_progress_row judged = {
+        .size_bytes = result->size_bytes,
+        .variant = key->variant,
+        .test_calls = row->test_calls,
+        .searched = key->test_calls == OVERLAP_AUTO,
+        .reference_ns = result->reference.value,
+        .exposed_ns = result->gain.exposed.value,
+        .exposed_without_calls_ns = row->exposed_without_calls_ns,
+        .partner_is_in_mpi = overlap->parameters.kind->serve != NULL,
+        .takes_test_calls = row->parts == row->test_calls + 1,
+    };
+    overlap_progress_add(&overlap->progress, &judged);
+}
+
 void overlap_conclude(void *state, const void *row_key, void *memory, void *filled)
 {
     struct overlap_state *const overlap = state;
@@ -439,8 +461,7 @@ void overlap_conclude(void *state, const void *row_key, void *memory, void *fill
                          "wrong data in %lld operations, counted over ranks", (long long)all_wrong);
     }
     if (overlap->run->job.rank == 0 && key->form == OVERLAP_NONBLOCKING)
-        overlap_progress_add(&overlap->progress, result->size_bytes, row->test_calls,
-                             result->reference.value, result->gain.exposed.value);
+        judge_progress(overlap, key, row, result);
     const double reference_us = result->reference.value * 1e-3;
     if (!is_data_driven(p) && key->status == BC_OK &&
         reference_us < CUTOFF_SHARE * p->cutoff_ms * 1e3)

@@ -16,8 +16,8 @@ static struct bc_summary summarize(const struct bc_run *run, const struct bc_sam
 
 /* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
    post and wait are timed together alone, but one by one around work, and each time is known to a
-   reading. Under the mean with one visit the interval is the bracket of the search, and one
-   reading. */
+   reading. It has no upper end where all work fitted that there was time to try. Under the mean
+   with one visit the interval is the bracket of the search, and one reading. */
 static struct bc_summary summarize_overlap(const struct bc_run *run, const struct overlap_row *row)
 {
     const struct bc_samples *const answers = &row->answers;
@@ -47,6 +47,8 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
         fmin(overlap.value, overlap_percent(overlap.interval.lo - clock_pct, 100.0));
     overlap.interval.hi =
         fmax(overlap.value, overlap_percent(overlap.interval.hi + clock_pct, 100.0));
+    if (row->knee_is_beyond)
+        overlap.interval.hi = 100.0;
     return overlap;
 }
 
@@ -59,8 +61,7 @@ static struct overlap_gain gain_by_mean(const struct bc_run *run, const struct b
         .gain = bc_run_summarize(run, rounds, OVERLAP_BLOCKING, OVERLAP_EXPOSED),
     };
     gain.gain_pct = gain.gain;
-    if (gain.blocking.value > 0.0)
-        bc_summary_scale(&gain.gain_pct, 100.0 / gain.blocking.value);
+    bc_summary_scale(&gain.gain_pct, gain.blocking.value > 0.0 ? 100.0 / gain.blocking.value : NAN);
     return gain;
 }
 
@@ -92,16 +93,17 @@ static struct overlap_gain summarize_gain(const struct overlap_state *overlap,
     return gain;
 }
 
-/* Whether it is clear if going non-blocking pays, or as clear as the precision asks for or the
-   clock allows. */
+/* Whether it is clear that going non-blocking pays, loses or makes no difference, or the gain's
+   interval is as narrow as the precision asks for, or twice as wide as what calls cost makes it at
+   the min. */
 static bool gain_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
     const struct overlap_gain gain = summarize_gain(overlap, row);
     const char *const verdict = overlap_verdict(&gain.gain_pct, overlap->parameters.threshold_pct);
-    const double clock_pct = overlap_percent(2.0 * run->max_clock.read_ns, gain.blocking.value);
+    const double calls_pct = 100.0 * 2.0 * calls_ns(run, row) / gain.blocking.value;
     return !row->has_blocking || (verdict != NULL && strcmp(verdict, "can't tell") != 0) ||
-           bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, clock_pct);
+           bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, calls_pct);
 }
 
 /* What was asked for is a number of samples, however long they take; or the search's end and the

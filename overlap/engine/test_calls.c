@@ -33,6 +33,7 @@ static double try_calls(struct overlap_visit *visit, int64_t calls, double deadl
 {
     double estimates_ns[OVERLAP_GAIN_ESTIMATED];
     visit->round.parts = calls + 1;
+    overlap_choose_plenty(visit);
     bc_samples_clear(&visit->own_plenty);
     overlap_take_rounds(visit, 1, overlap_take_plenty, TRIAL_ROUNDS, deadline_s);
     overlap_estimate_gain(visit, 0, visit->own_plenty.count, estimates_ns);
@@ -77,7 +78,6 @@ void overlap_find_test_calls(struct overlap_visit *visit, double seconds)
 {
     const double deadline_s = bc_elapsed_s() + seconds;
     struct overlap_calls_search search;
-    overlap_choose_plenty(visit);
     overlap_calls_begin(&search, most_calls(visit), TOLERANCE * visit->reference_ns);
     for (;;) {
         int64_t next = search.done || (search.count > 0 && bc_elapsed_s() >= deadline_s)
@@ -91,6 +91,8 @@ void overlap_find_test_calls(struct overlap_visit *visit, double seconds)
             overlap_calls_report(&search, exposed_ns);
     }
     try_close_again(visit, &search, deadline_s);
+    if (search.count > 0 && search.tried[0].calls == 0)
+        visit->row->exposed_without_calls_ns = search.tried[0].exposed_ns;
     int64_t best = overlap_calls_best(&search);
     bc_harness_bcast(&best, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     visit->row->test_calls = best;

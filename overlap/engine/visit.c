@@ -8,9 +8,11 @@
 #define TRIAL_CONFIDENCE 0.95
 
 /* The rate of work is corrected from at least this number of rounds, and by at most this share at a
-   time: one late round must not change the rate. */
+   time: one late round must not change the rate. Parts shorter than this say more of the clock that
+   is read around each of them than of the rate. */
 #define CORRECTION_ROUNDS 5
 #define CORRECTION_MAX 0.1
+#define CORRECTION_PART_NS 1000.0
 
 double overlap_percent(double part, double whole)
 {
@@ -74,10 +76,10 @@ void overlap_estimate_gain(const struct overlap_visit *visit, size_t first, size
 void overlap_correct_rate(struct overlap_visit *visit, double work_ns)
 {
     struct bc_work_rate *const rate = &visit->overlap->rate;
-    const double expected_ns = bc_work_ns(rate, visit->round.units);
-    if (visit->own.count < CORRECTION_ROUNDS || expected_ns < 1000.0)
+    const double part_ns = bc_work_ns(rate, visit->round.part_units);
+    if (visit->own.count < CORRECTION_ROUNDS || part_ns < CORRECTION_PART_NS)
         return;
-    const double correction = work_ns / expected_ns;
+    const double correction = work_ns / (part_ns * (double)visit->round.parts);
     rate->ns_per_unit *= fmax(1.0 - CORRECTION_MAX, fmin(1.0 + CORRECTION_MAX, correction));
 }
 
@@ -96,13 +98,17 @@ void overlap_take_rounds(struct overlap_visit *visit, int quantities,
     bc_samples_free(&unused);
 }
 
+uint64_t overlap_part_units(const struct overlap_visit *visit, double work_ns)
+{
+    return bc_work_units(&visit->overlap->rate, work_ns / (double)visit->round.parts);
+}
+
 void overlap_choose_plenty(struct overlap_visit *visit)
 {
-    const struct overlap_state *const overlap = visit->overlap;
-    uint64_t units =
-        bc_work_units(&overlap->rate, overlap->parameters.plenty * visit->row->reference_ns);
-    bc_harness_bcast(&units, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    visit->round.plenty_units = units;
+    uint64_t part_units =
+        overlap_part_units(visit, visit->overlap->parameters.plenty * visit->row->reference_ns);
+    bc_harness_bcast(&part_units, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    visit->round.plenty_part_units = part_units;
 }
 
 /* ---- the visit ------------------------------------------------------------------------------- */
@@ -126,7 +132,7 @@ static void find_work(struct overlap_visit *visit, int64_t test_calls, double se
     visit->row->reference_ns = visit->reference_ns;
     if (test_calls == OVERLAP_AUTO && visit->run->visit == 0) {
         overlap_find_test_calls(visit, seconds * TEST_CALLS_SHARE);
-        left_s = fmax(0.0, seconds * (1.0 - TEST_CALLS_SHARE));
+        left_s = fmax(0.0, overlap_seconds_left(visit));
     } else if (test_calls != OVERLAP_AUTO) {
         visit->row->test_calls = test_calls;
     }

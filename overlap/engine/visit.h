@@ -68,11 +68,15 @@ void overlap_estimate(const struct overlap_visit *visit, size_t first, size_t en
 void overlap_estimate_gain(const struct overlap_visit *visit, size_t first, size_t end,
                            double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
 
-/* The work's own time as it was just measured, by the slowest rank's round->units, corrects the
-   rate for the next amount: the processor's clock rate may have changed. Local. */
+/* The units in each of the round's parts that make this work together. Local; rank 0's counts. */
+uint64_t overlap_part_units(const struct overlap_visit *visit, double work_ns);
+
+/* The time that the slowest rank's work on trial took alone corrects the rate for the next amount:
+   the processor's clock rate may have changed. Local. */
 void overlap_correct_rate(struct overlap_visit *visit, double work_ns);
 
-/* The plenty of work that goes with the row's reference time. Collective. */
+/* Chooses the plenty of work that goes with the row's reference time, for the round's number of
+   parts. Collective. */
 void overlap_choose_plenty(struct overlap_visit *visit);
 
 /* Phase 1, for which the first visit has a share of its time. Collective. */

@@ -66,23 +66,41 @@ static void what_the_library_takes_from_the_work_is_exposed(void **state)
     bc_samples_free(&own);
 }
 
-/* Whether it is in the work inside or alone, in a half of the rounds or in nearly all of them, of
-   the times beside the work in a third. */
+/* By nothing in some rounds, by much in others: the median counts, as for the sister. */
+static void what_it_takes_may_differ_by_rounds(void **state)
+{
+    (void)state;
+    enum { MANY = 2000 };
+    struct bc_samples own = {.count = 0};
+    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+    struct random random = random_from(5);
+    for (int i = 0; i < MANY; i++)
+        append_round(&own, BLOCKING_NS, BESIDE_NS, WORK_NS + 200e3 * random_uniform(&random),
+                     WORK_NS);
+    overlap_gain_own(&own, 0, MANY, estimates_ns);
+    assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + 100e3, 10e3);
+    assert_near(estimates_ns[OVERLAP_GAIN_OTHER_EXPOSED], BESIDE_NS + 50e3, 10e3);
+    bc_samples_free(&own);
+}
+
+/* In the work, inside and alone, they come as often, whatever that is; in the times beside it and
+   the sister's in a third of the rounds. */
 static void stops_move_nothing(void **state)
 {
     (void)state;
-    static const double shares[][2] = {{0.5, 0.0}, {0.0, 0.5}, {0.7, 0.2}, {0.3, 0.7}};
+    static const double shares[] = {0.1, 0.2, 0.35};
     struct random random = random_from(4);
     for (size_t i = 0; i < COUNT(shares); i++) {
         struct bc_samples own = {.count = 0};
         double estimates_ns[OVERLAP_GAIN_ESTIMATED];
         for (int round = 0; round < ROUNDS; round++) {
-            const double place = (double)((round * 7) % ROUNDS) / ROUNDS;
             const double stop_ns = 1e6 * random_uniform(&random);
+            const bool stops_inside = random_uniform(&random) < shares[i];
+            const bool stops_alone = random_uniform(&random) < shares[i];
             append_round(&own, BLOCKING_NS + (round % 3 == 0 ? stop_ns : 0.0),
                          BESIDE_NS + (round % 3 == 1 ? stop_ns : 0.0),
-                         WORK_NS + (place < shares[i][0] ? stop_ns : 0.0),
-                         WORK_NS + (place >= 1.0 - shares[i][1] ? stop_ns : 0.0));
+                         WORK_NS + (stops_inside ? stop_ns : 0.0),
+                         WORK_NS + (stops_alone ? stop_ns : 0.0));
         }
         overlap_gain_own(&own, 0, ROUNDS, estimates_ns);
         assert_near(estimates_ns[OVERLAP_GAIN_BLOCKING], BLOCKING_NS, 1e-6);
@@ -280,6 +298,21 @@ static void intervals_have_the_truth(void **state)
         }
 }
 
+/* A visit in which the clock's cost is as much as the sister takes. */
+static void no_percentage_of_what_the_clock_cannot_see(void **state)
+{
+    (void)state;
+    struct bc_samples visits = {.count = 0};
+    for (int i = 0; i < 6; i++)
+        append_visit(&visits, i == 3 ? -1.0 : 5.0, 20.0, 20.0);
+    const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 1.0, CONFIDENCE);
+    assert_true(isnan(gain.gain_pct.value));
+    assert_no_interval(&gain.gain_pct);
+    assert_null(overlap_verdict(&gain.gain_pct, 2.0));
+    assert_near(gain.gain.value, gain.blocking.value - 20.0, 1e-6);
+    bc_samples_free(&visits);
+}
+
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
 static const char *verdict(double lo, double hi, double threshold_pct)
@@ -330,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(medians_of_the_rounds_that_count),
         cmocka_unit_test(what_the_library_takes_from_the_work_is_exposed),
+        cmocka_unit_test(what_it_takes_may_differ_by_rounds),
         cmocka_unit_test(stops_move_nothing),
         cmocka_unit_test(gain_is_blocking_less_exposed),
         cmocka_unit_test(one_visit_has_the_interval_of_its_blocks),
@@ -337,6 +371,7 @@ int main(void)
         cmocka_unit_test(intervals_know_the_cost_of_calls),
         cmocka_unit_test(intervals_know_the_choice_of_quantiles),
         cmocka_unit_test(intervals_have_the_truth),
+        cmocka_unit_test(no_percentage_of_what_the_clock_cannot_see),
         cmocka_unit_test(verdict_compares_with_the_threshold),
         cmocka_unit_test(verdict_without_a_threshold),
         cmocka_unit_test(no_verdict_without_an_interval),

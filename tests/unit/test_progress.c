@@ -18,8 +18,14 @@ static const struct bc_table no_columns = {NULL, 0};
 static void add(struct overlap_progress *progress, double size_bytes, int64_t test_calls,
                 double hidden_pct)
 {
-    overlap_progress_add(progress, size_bytes, test_calls, REFERENCE_NS,
-                         REFERENCE_NS * (1.0 - hidden_pct / 100.0));
+    const struct overlap_progress_row row = {
+        .size_bytes = size_bytes,
+        .test_calls = test_calls,
+        .reference_ns = REFERENCE_NS,
+        .exposed_ns = REFERENCE_NS * (1.0 - hidden_pct / 100.0),
+        .takes_test_calls = true,
+    };
+    overlap_progress_add(progress, &row);
 }
 
 /* What the note says, with the newline at its end; "" without one. */
@@ -77,8 +83,8 @@ static void before_the_wait_or_not(void **state)
     add(&progress, MIB, 0, 10.0);
     add(&progress, MIB, 4, 29.9);
     assert_string_equal(note(&progress),
-                        "# note: no progress before the wait: of an operation of 1048576 bytes 10 "
-                        "% are hidden under work, 30 % with 4 calls of MPI_Test\n");
+                        "# note: little or no progress before the wait: of an operation of 1048576 "
+                        "bytes 10 % are hidden under work, 30 % with 4 calls of MPI_Test\n");
     add(&progress, MIB, 8, 30.1); /* 20 points more */
     assert_non_null(strstr(note(&progress), "progress in calls only: "));
 }
@@ -89,9 +95,87 @@ static void calls_may_help(void **state)
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 0, 3.0);
     assert_string_equal(note(&progress),
-                        "# note: the MPI library makes little progress by itself: of an operation "
-                        "of 1048576 bytes 3 % are hidden under work; --test-calls=0,4,16 shows "
-                        "whether calls of MPI_Test help\n");
+                        "# note: little or no progress before the wait: of an operation of 1048576 "
+                        "bytes 3 % are hidden under work; --test-calls=0,4,16 shows whether calls "
+                        "of MPI_Test help\n");
+    add(&progress, MIB, 0, 21.0);
+    assert_non_null(strstr(note(&progress), "note: some progress by itself: "));
+    add(&progress, MIB, 1, 45.0);
+    assert_non_null(strstr(note(&progress), "note: some progress by itself, more in calls: "));
+    assert_non_null(strstr(note(&progress), "hidden under work, 45 % with 1 call of MPI_Test\n"));
+    progress.hidden_with_calls_pct = 25.0;
+    assert_non_null(strstr(note(&progress), "note: some progress by itself: "));
+}
+
+/* Its parts of the work mark parts of the message, so it is not told to try calls. */
+static void no_advice_where_there_are_no_calls(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    const struct overlap_progress_row row = {
+        .size_bytes = MIB, .reference_ns = REFERENCE_NS, .exposed_ns = REFERENCE_NS};
+    overlap_progress_add(&progress, &row);
+    assert_null(strstr(note(&progress), "--test-calls"));
+    assert_non_null(strstr(note(&progress), " 0 % are hidden under work\n"));
+}
+
+/* A search for the best number of calls has tried none, too. */
+static void searched(void **state)
+{
+    (void)state;
+    struct overlap_progress_row row = {
+        .size_bytes = MIB,
+        .test_calls = 16,
+        .searched = true,
+        .reference_ns = REFERENCE_NS,
+        .exposed_ns = 0.1 * REFERENCE_NS,
+        .exposed_without_calls_ns = 0.9 * REFERENCE_NS,
+        .takes_test_calls = true,
+    };
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    overlap_progress_add(&progress, &row);
+    assert_string_equal(note(&progress),
+                        "# note: progress in calls only: of an operation of 1048576 bytes 10 % are "
+                        "hidden under work, 90 % with 16 calls of MPI_Test\n");
+    row.test_calls = 0;
+    row.exposed_ns = 0.9 * REFERENCE_NS;
+    progress = (struct overlap_progress){.size_bytes = 0.0};
+    overlap_progress_add(&progress, &row);
+    assert_string_equal(note(&progress),
+                        "# note: little or no progress before the wait: of an operation of 1048576 "
+                        "bytes 10 % are hidden under work, and no calls of MPI_Test hide more\n");
+}
+
+static void partners_in_mpi_may_make_the_progress(void **state)
+{
+    (void)state;
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    const struct overlap_progress_row row = {
+        .size_bytes = MIB, .reference_ns = REFERENCE_NS, .partner_is_in_mpi = true};
+    overlap_progress_add(&progress, &row);
+    assert_non_null(strstr(note(&progress), "note: progress without this rank: by the partner, "
+                                            "which is in MPI, or by the library: "));
+}
+
+/* Of those of one size, such as a halo swap's methods, the first one. */
+static void one_variant_is_judged(void **state)
+{
+    (void)state;
+    static const int variants[2];
+    struct overlap_progress progress = {.size_bytes = 0.0};
+    struct overlap_progress_row row = {.size_bytes = MIB,
+                                       .variant = &variants[0],
+                                       .reference_ns = REFERENCE_NS,
+                                       .exposed_ns = REFERENCE_NS};
+    overlap_progress_add(&progress, &row);
+    row.variant = &variants[1];
+    row.exposed_ns = 0.0;
+    row.test_calls = 4;
+    overlap_progress_add(&progress, &row);
+    row.test_calls = 0;
+    overlap_progress_add(&progress, &row);
+    assert_non_null(strstr(note(&progress), " 0 % are hidden under work"));
+    assert_null(strstr(note(&progress), "with 4 calls"));
 }
 
 /* Where more is exposed than the operation takes alone. */
@@ -102,7 +186,7 @@ static void nothing_is_hidden(void **state)
     add(&progress, MIB, 0, -30.0);
     assert_non_null(strstr(note(&progress), " 0 % are hidden under work; "));
     add(&progress, MIB, 4, -20.0);
-    assert_non_null(strstr(note(&progress), "no progress before the wait: "));
+    assert_non_null(strstr(note(&progress), "little or no progress before the wait: "));
     assert_non_null(strstr(note(&progress), " 0 % are hidden under work, 0 % with 4 calls"));
 }
 
@@ -134,21 +218,24 @@ static void the_largest_size_counts(void **state)
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 0, 10.0);
     add(&progress, MIB / 2.0, 0, 90.0);
-    assert_non_null(strstr(note(&progress), "little progress"));
+    assert_non_null(strstr(note(&progress), "little or no progress"));
     /* With a larger size all is judged anew. */
     add(&progress, MIB, 4, 90.0);
-    add(&progress, 2.0 * MIB, 0, 20.0);
-    assert_non_null(strstr(note(&progress), "little progress by itself: of an operation of "
-                                            "2097152 bytes 20 %"));
+    add(&progress, 2.0 * MIB, 0, 21.0);
+    assert_non_null(strstr(note(&progress), "some progress by itself: of an operation of 2097152 "
+                                            "bytes 21 %"));
 }
 
 static void rows_without_a_time_dont_count(void **state)
 {
     (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
-    overlap_progress_add(&progress, MIB, 0, 0.0, 1e3);
-    overlap_progress_add(&progress, MIB, 0, NAN, 1e3);
-    overlap_progress_add(&progress, MIB, 0, REFERENCE_NS, NAN);
+    const double times_ns[][2] = {{0.0, 1e3}, {NAN, 1e3}, {REFERENCE_NS, NAN}};
+    for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
+        const struct overlap_progress_row row = {
+            .size_bytes = MIB, .reference_ns = times_ns[i][0], .exposed_ns = times_ns[i][1]};
+        overlap_progress_add(&progress, &row);
+    }
     assert_string_equal(note(&progress), "");
 }
 
@@ -159,6 +246,10 @@ int main(void)
         cmocka_unit_test(in_calls_only),
         cmocka_unit_test(before_the_wait_or_not),
         cmocka_unit_test(calls_may_help),
+        cmocka_unit_test(no_advice_where_there_are_no_calls),
+        cmocka_unit_test(searched),
+        cmocka_unit_test(partners_in_mpi_may_make_the_progress),
+        cmocka_unit_test(one_variant_is_judged),
         cmocka_unit_test(nothing_is_hidden),
         cmocka_unit_test(nothing_without_large_messages),
         cmocka_unit_test(nothing_without_a_row_without_calls),
