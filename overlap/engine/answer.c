@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* A visit takes at least so many rounds at the answer, if there is time and --max-samples allows.
+/* A visit takes at least this number of rounds at the answer, if there is time and --max-samples
+ * allows.
  */
 #define ANSWER_ROUNDS 30
 
@@ -15,7 +16,7 @@
 #define MARGIN_MAX_SHARE 1.0
 
 /* The first visit's rounds are cut into parts, whose differences stand in for those of visits where
-   there is one visit only; each part has at least so many rounds. */
+   there is one visit only; each part has at least BLOCK_ROUNDS_MIN rounds. */
 #define BLOCKS BC_VISITS
 #define BLOCK_ROUNDS_MIN 2
 

@@ -10,28 +10,28 @@ void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, dou
     *search = (struct overlap_calls_search){.limit = limit, .tolerance_ns = tolerance_ns};
 }
 
-static int index_of_least(const struct overlap_calls_search *search)
+static int index_of_min(const struct overlap_calls_search *search)
 {
-    int least = 0;
+    int min = 0;
     for (int i = 1; i < search->count; i++)
-        if (search->tried[i].exposed_ns < search->tried[least].exposed_ns)
-            least = i;
-    return least;
+        if (search->tried[i].exposed_ns < search->tried[min].exposed_ns)
+            min = i;
+    return min;
 }
 
 bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns)
 {
     return search->tried[i].exposed_ns <=
-           search->tried[index_of_least(search)].exposed_ns + within_ns;
+           search->tried[index_of_min(search)].exposed_ns + within_ns;
 }
 
 int64_t overlap_calls_best(const struct overlap_calls_search *search)
 {
     if (search->count == 0)
         return 0;
-    const double least_ns = search->tried[index_of_least(search)].exposed_ns;
+    const double min_ns = search->tried[index_of_min(search)].exposed_ns;
     int i = 0;
-    while (search->tried[i].exposed_ns > least_ns + search->tolerance_ns)
+    while (search->tried[i].exposed_ns > min_ns + search->tolerance_ns)
         i++;
     return search->tried[i].calls;
 }
@@ -47,9 +47,9 @@ static void insert(struct overlap_calls_search *search, double exposed_ns)
 /* Whether the last RISES numbers are all worse than the best one. */
 static bool has_risen(const struct overlap_calls_search *search)
 {
-    return index_of_least(search) < search->count - RISES &&
+    return index_of_min(search) < search->count - RISES &&
            search->tried[search->count - 1].exposed_ns >
-               search->tried[index_of_least(search)].exposed_ns + search->tolerance_ns;
+               search->tried[index_of_min(search)].exposed_ns + search->tolerance_ns;
 }
 
 /* The rise of the exposed time for each call from one trial to another. */
@@ -61,12 +61,12 @@ static double slope(const struct overlap_calls_trial *from, const struct overlap
 /* The number between trials `left` and left + 1 to try; 0: there is none that could be better than
    the best one by more than the tolerance. The exposed time between two numbers lies above the
    lines through the trials on either side, as long as it falls ever less steeply, and then rises
-   ever more. *lowest_ns becomes the least that it could be. */
+   ever more. *lowest_ns becomes the lower bound of what it could be. */
 static int64_t promising(const struct overlap_calls_search *search, int left, double *lowest_ns)
 {
     const struct overlap_calls_trial *const from = &search->tried[left];
     const struct overlap_calls_trial *const to = from + 1;
-    const double least_ns = search->tried[index_of_least(search)].exposed_ns;
+    const double min_ns = search->tried[index_of_min(search)].exposed_ns;
     const double width = (double)(to->calls - from->calls);
     if (to->calls - from->calls < 2)
         return 0;
@@ -85,7 +85,7 @@ static int64_t promising(const struct overlap_calls_search *search, int left, do
     } else if (isfinite(falls)) {
         bound_ns = from->exposed_ns + falls * (width - 1.0);
     }
-    if (bound_ns >= least_ns - search->tolerance_ns)
+    if (bound_ns >= min_ns - search->tolerance_ns)
         return 0;
     *lowest_ns = bound_ns;
     return from->calls + (int64_t)llround(from_left);
@@ -102,13 +102,13 @@ static void choose_next(struct overlap_calls_search *search)
     }
     search->refining = true;
     search->next = 0;
-    double least_ns = INFINITY;
+    double min_ns = INFINITY;
     for (int left = 0; left + 1 < search->count; left++) {
         double lowest_ns = INFINITY;
         const int64_t calls = promising(search, left, &lowest_ns);
-        if (calls != 0 && lowest_ns < least_ns) {
+        if (calls != 0 && lowest_ns < min_ns) {
             search->next = calls;
-            least_ns = lowest_ns;
+            min_ns = lowest_ns;
         }
     }
     search->done = search->done || search->next == 0;

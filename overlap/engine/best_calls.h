@@ -1,14 +1,15 @@
 /*
- * The search for the number of calls of MPI_Test with the least exposed time: which number to try
+ * The search for the number of calls of MPI_Test with the min exposed time: which number to try
  * next, and when to stop. Pure logic: exposed times go in, numbers come out; the unit tests drive
  * it with functions. All functions are local.
  *
  * More calls give the library more occasions to go on, until it needs no more of them; each costs
  * its own time. So the exposed time falls and then rises again. The numbers 0, 1, 2, 4, 8 ... are
- * tried until the exposed time rises or the limit is reached; then numbers between them, where the
- * lines through what was tried meet, or half-way, as long as these lines leave room for something
- * better: first where there is most of it, which need not be beside the best one so far (with a
- * call that costs what it gains two far numbers are equally good, and a better one lies before).
+ * tried until the exposed time rises or the limit is reached. Then numbers between them are tried:
+ * where the lines through the trials on both sides meet, or half-way, as long as these lines leave
+ * room for a better number. The interval with the lowest bound comes first. It need not be beside
+ * the best number so far: where a call costs what it gains, two distant numbers are equally good,
+ * and a better one lies before both.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_BEST_CALLS_H
 #define COMMCOST_OVERLAP_ENGINE_BEST_CALLS_H
@@ -24,7 +25,7 @@ struct overlap_calls_trial {
 };
 
 struct overlap_calls_search {
-    int64_t limit;       /* the most calls that may be tried */
+    int64_t limit;       /* the max number of calls to try */
     double tolerance_ns; /* exposed times that differ by less are as good */
     int64_t next;        /* the number to try next */
     bool done;
@@ -39,11 +40,11 @@ void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, dou
 void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns);
 
 /* Whether trial i is worth another look: a moment of the machine may have made it better or worse
-   than it is. It isn't if it differs from the least one by more than `within_ns`. */
+   than it is. It isn't if it exceeds the min by more than `within_ns`. */
 bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns);
 
-/* The fewest calls of those that were tried whose exposed time is within the tolerance of the least
-   one; 0 if none was. */
+/* Of the numbers that were tried and whose exposed time is within the tolerance of the min, the
+   smallest; 0 if none was tried. */
 int64_t overlap_calls_best(const struct overlap_calls_search *search);
 
 #endif

@@ -39,10 +39,10 @@
 
 enum { OVERLAP_TEST_CALLS_MAX = 64 };
 
-/* As a number of calls of MPI_Test: the one with the least exposed time is looked for. */
+/* As a number of calls of MPI_Test: the one with the min exposed time is looked for. */
 #define OVERLAP_AUTO INT64_C(-1)
 
-/* The most calls that may be asked for. */
+/* The max number of calls that may be asked for. */
 #define OVERLAP_TEST_CALLS_LIMIT 1000000
 
 struct overlap_parameters {

@@ -12,16 +12,16 @@
 /* Exposed times that differ by less than this share of the reference time are as good. */
 #define TOLERANCE 0.005
 
-/* Numbers whose exposed time is within this share of the reference time of the least one are tried
-   again, in turn, this many times; the median counts. */
+/* Numbers whose exposed time exceeds the min by less than this share of the reference time are
+   tried again, in turn, this many times; the median counts. */
 #define CLOSE 0.25
 #define TRIALS 3
 
-/* The most calls that make sense: each part of the work takes at least this time, or as long as two
-   readings of the clock. */
+/* The max number of calls that makes sense: each part of the work takes at least this time, or as
+   long as two readings of the clock. */
 #define PART_NS 100.0
 
-static int64_t most_calls(const struct overlap_visit *visit)
+static int64_t max_calls(const struct overlap_visit *visit)
 {
     const double part_ns = fmax(PART_NS, 2.0 * visit->run->max_clock.read_ns);
     const double work_ns = visit->overlap->parameters.plenty * visit->reference_ns;
@@ -78,7 +78,7 @@ void overlap_find_test_calls(struct overlap_visit *visit, double seconds)
 {
     const double deadline_s = bc_elapsed_s() + seconds;
     struct overlap_calls_search search;
-    overlap_calls_begin(&search, most_calls(visit), TOLERANCE * visit->reference_ns);
+    overlap_calls_begin(&search, max_calls(visit), TOLERANCE * visit->reference_ns);
     for (;;) {
         int64_t next = search.done || (search.count > 0 && bc_elapsed_s() >= deadline_s)
                            ? OVERLAP_AUTO

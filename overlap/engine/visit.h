@@ -2,7 +2,7 @@
  * One visit of a row, and what its parts share: the engine's own.
  *
  *   visit.c       the visit from its begin to its end, rounds, and what rounds say
- *   test_calls.c  the number of calls of MPI_Test with the least exposed time
+ *   test_calls.c  the number of calls of MPI_Test with the min exposed time
  *   knee.c        phases 1 to 4: about how much work fits
  *   answer.c      rounds at the answer, and what the visit says
  *   result.c      the row of all visits

@@ -91,6 +91,8 @@ def name_of(way):
         return f"a message in {way.partitions} partitions"
     if way.collective == "sendrecv":
         return "MPI_Isend with MPI_Irecv" + form
+    if way.collective in ("put", "get"):
+        return f"MPI_R{way.collective}"
     return f"MPI_{way.collective.capitalize()}{form}"
 
 

@@ -627,7 +627,8 @@ class Calls:
         (1, 1, "0", "the MPI library makes progress by itself: of an operation of 131072 bytes"),
         (1, 0, "0", "--test-calls=0,4,16 shows whether calls of MPI_Test help"),
         (1, 0, "0,4", "little or no progress before the wait: "),
-        (0.25, 1, "0,4", "progress in calls only: of an operation of 131072 bytes 2")])
+        (0.25, 1, "0,4", "some progress by itself, more in calls: of an operation of 131072 bytes 2"),
+        (0.125, 1, "0,4", "progress in calls only: of an operation of 131072 bytes 1")])
     def test_progress(self, overlap, share, fraction, calls, said):
         output = overlap(f"--test-calls={calls}", *self.ONE, **{
             **self.STAGES, "MODEL_PROGRESS_SHARE": share, "MODEL_FRACTION": fraction}).stdout
