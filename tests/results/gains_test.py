@@ -164,7 +164,7 @@ def test_time_driven(facts):
 
 
 @pytest.mark.parametrize("cells, name", [
-    ({"collective": "isend"}, "MPI_Isend"), ({"collective": "put"}, "MPI_Put"),
+    ({"collective": "isend"}, "MPI_Isend"), ({"collective": "put"}, "MPI_Rput"),
     ({"collective": "sendrecv"}, "MPI_Isend with MPI_Irecv"),
     ({"collective": "ineighbor_alltoall"}, "MPI_Ineighbor_alltoall"),
     ({"form": "persistent"}, "MPI_Iallreduce (persistent)"),
