@@ -259,8 +259,8 @@ static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
     struct halo_state *const state = memory;
     const struct swap_variant variant = {method_at(0), state->boxes[0]};
     const struct overlap_choice choice = {.variant = &variant};
-    return overlap_probe_choice(&state->overlap, run, &choice,
-                                bc_option_given(&run->options, "local"), error);
+    return overlap_probe_choices(&state->overlap, run, &choice, 1,
+                                 bc_option_given(&run->options, "local"), error);
 }
 
 const struct bc_benchmark overlap_halo = {
