@@ -179,7 +179,8 @@ static int64_t max_parts(const struct overlap_state *overlap)
 /* The most parts into which plenty of work under such an operation can be cut. */
 static int64_t possible_parts(const struct overlap_parameters *p, double reference_ns)
 {
-    const struct bc_work_rate rate = bc_work_calibrate();
+    struct bc_work_rate rate = bc_work_calibrate();
+    rate.call_ns = fmax(0.0, rate.call_ns); /* below 0 it would make units out of nothing */
     const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
     return units > 0 ? (int64_t)units : 1;
 }

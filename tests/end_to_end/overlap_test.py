@@ -426,6 +426,32 @@ class Partitions:
     def test_parts_that_dont_divide(self, refused, options, says):
         assert says in refused(PARTITIONED, "--data-driven", *options, named="--partitions")
 
+    @pytest.mark.parametrize("sizes, partitions", [
+        (["--min-num-elts=1", "--max-num-elts=1"], "1"),
+        (["--min-num-elts=1", "--max-num-elts=2"], "1"),
+        (["--min-num-elts=12", "--max-num-elts=24"], "6"), (["--max-num-elts=20"], "5"),
+        (["--min-num-elts=16", "--max-num-elts=24"], "8")])
+    def test_default_parts_divide(self, overlap, sizes, partitions):
+        """A note says so where there are fewer."""
+        said = overlap("--data-driven", *sizes, "--samples=1", "--warmup=0",
+                       collective="partitioned").stdout
+        assert {row["partitions"] for row in read_tsv(said)} == {partitions}
+        assert (f"# note: {partitions} partition" in said) == (partitions != "8")
+        assert f"# partitions: {partitions}\n" in said
+
+    @pytest.mark.parametrize("options", [
+        ["--partitions=65536", "--data-driven", "--plenty=0.01"],
+        ["--partitions=2,8", "--cutoff-time=1e-4", "--plenty=0.01"]])
+    def test_more_parts_than_work(self, refused, options):
+        assert "use at most" in refused(PARTITIONED, *options, named="--partitions")
+
+    def test_more_default_parts_than_work(self, overlap):
+        """The work under 100 ns, times 0.01, isn't even 8 units."""
+        said = overlap("--cutoff-time=1e-4", "--plenty=0.01", "--samples=1", "--warmup=0",
+                       collective="partitioned").stdout
+        assert "the work can't be cut into as many parts as --partitions asks for" in said
+        assert [row["partitions"] for row in read_tsv(said)] == ["8"]
+
     def test_default_sizes_are_divided(self, rows_of):
         rows = rows_of("--partitions=3,4", "--data-driven", "--samples=1", "--warmup=0",
                        collective="partitioned")

@@ -31,6 +31,7 @@ def sweep(build, launcher):
     ("pingpong/pingpong", "8:512", "ndata", [1, 8, 64],
      ["--patterns=MPI Send", "--arrangements=single"]),
     ("overlap/overlap_sendrecv", "1K:4K", "size_bytes", [1024, 2048, 4096], ["--test-calls=0,1"]),
+    ("overlap/overlap_partitioned", "8:32,128", "size_bytes", [8, 16, 32, 128], []),
     ("halo/halo", "128,512", "local", ["4x4x4", "8x8x8"], ["--methods=persistent"]),
     ("overlap/overlap_halo", "128,512", "local", ["4x4x4", "8x8x8"], [])])
 def test_sizes(sweep, program, sizes, column, expected, options):
