@@ -365,6 +365,17 @@ class Refused:
         for value in some(values):
             refused(program, f"{option}={value}", named=option)
 
+    @pytest.mark.parametrize("value, says", [
+        ("-1", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("1.5", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("0,auto", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("0,1000001", "use whole numbers from 0 to 1000000"),
+        (",".join(map(str, range(65))), "use at most 64 at a time"),
+        ("4,4", "4 twice: use each number once"), ("1:8,16,4", "4 twice: use each number once")])
+    def test_wrong_calls(self, refused, value, says):
+        """What would do."""
+        assert says in refused(IALLREDUCE, f"--test-calls={value}", named="--test-calls")
+
     def test_persistent(self, refused, some):
         for name in some(["put", "get"]):
             line = refused("overlap/overlap_" + name, "--form=persistent", named="--form")
