@@ -106,18 +106,7 @@ static const struct overlap_kind halo = {
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Those of halo's methods that can be left alone for a while. */
-enum { METHODS = 4 };
-
-static const struct halo_method *method_at(int index)
-{
-    int i = 0;
-    while (halo_methods[i]->start == NULL || index-- > 0)
-        i++;
-    return halo_methods[i];
-}
-
-static const char *method_name(int index) { return method_at(index)->name; }
+static const char *method_name(int index) { return halo_methods_in_parts[index]->name; }
 
 struct halo_state {
     struct overlap_state overlap; /* first: the engine knows it */
@@ -127,7 +116,7 @@ struct halo_state {
     /* From the texts. */
     struct halo_box boxes[HALO_BOXES_MAX];
     int box_count;
-    struct swap_variant variants[METHODS * HALO_BOXES_MAX];
+    struct swap_variant variants[HALO_METHODS_IN_PARTS * HALO_BOXES_MAX];
     size_t variant_count;
 };
 
@@ -142,7 +131,7 @@ static const struct bc_option own_options[] = {
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
     {"methods", BC_NAMES, offsetof(struct halo_state, methods), .argument = "NAMES",
-     .name_at = method_name, .name_count = METHODS, .help = "methods"},
+     .name_at = method_name, .name_count = HALO_METHODS_IN_PARTS, .help = "methods"},
 };
 
 static const struct bc_column columns[] =
@@ -203,9 +192,9 @@ static void open_halo(void *memory, struct bc_run *run)
     MPI_Comm comm;
     const struct halo_grid grid = make_grid(&run->job, &comm);
     overlap_open(memory, run);
-    for (int i = 0; i < METHODS; i++)
+    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
         if (state->methods.chosen[i])
-            note_method(run, method_at(i), &grid, comm);
+            note_method(run, halo_methods_in_parts[i], &grid, comm);
     BC_MPI(MPI_Comm_free(&comm));
 }
 
@@ -221,8 +210,8 @@ static void list_rows(void *memory, struct bc_rows *rows)
     struct halo_state *const state = memory;
     state->variant_count = 0;
     for (int box = 0; box < state->box_count; box++)
-        for (int i = 0; i < METHODS; i++) {
-            const struct halo_method *const method = method_at(i);
+        for (int i = 0; i < HALO_METHODS_IN_PARTS; i++) {
+            const struct halo_method *const method = halo_methods_in_parts[i];
             if (state->methods.chosen[i] && !method->missing && has_form(state, method))
                 state->variants[state->variant_count++] =
                     (struct swap_variant){method, state->boxes[box]};
@@ -257,7 +246,7 @@ static void conclude(void *memory, const void *row_key, void *row, void *filled)
 static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
 {
     struct halo_state *const state = memory;
-    const struct swap_variant variant = {method_at(0), state->boxes[0]};
+    const struct swap_variant variant = {halo_methods_in_parts[0], state->boxes[0]};
     const struct overlap_choice choice = {.variant = &variant};
     return overlap_probe_choices(&state->overlap, run, &choice, 1,
                                  bc_option_given(&run->options, "local"), error);
