@@ -108,6 +108,8 @@ static const struct overlap_kind halo = {
 
 static const char *method_name(int index) { return halo_methods_in_parts[index]->name; }
 
+#define DEFAULT_LOCAL "10,50,100" /* each larger than the one before it */
+
 struct halo_state {
     struct overlap_state overlap; /* first: the engine knows it */
     const char *local_text;
@@ -116,6 +118,9 @@ struct halo_state {
     /* From the texts. */
     struct halo_box boxes[HALO_BOXES_MAX];
     int box_count;
+    double max_bytes; /* that a box may need; rank 0 */
+    char shortened_local[sizeof DEFAULT_LOCAL];
+    const char *left_out; /* of the default boxes those that don't fit, or NULL; rank 0 */
     struct swap_variant variants[HALO_METHODS_IN_PARTS * HALO_BOXES_MAX];
     size_t variant_count;
 };
@@ -154,19 +159,16 @@ static bool complete(void *memory, struct bc_error *error)
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
 {
     struct halo_state *const state = memory;
-    const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
-    for (int i = 0; i < state->box_count; i++) {
-        const double bytes = halo_needed_bytes(&state->boxes[i], true);
-        const long long max = (long long)halo_largest_cube(max_bytes, true);
-        if (bytes > max_bytes)
-            return bc_error_set(
-                error,
-                "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
-                "memory: use at most %lld",
-                (long long)state->boxes[i].extent[0], (long long)state->boxes[i].extent[1],
-                (long long)state->boxes[i].extent[2], bytes / 1048576, max_bytes / 1048576, max);
+    state->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
+    if (!bc_option_given(&run->options, "local")) {
+        state->left_out = halo_shorten_boxes(state->local_text, state->boxes, &state->box_count,
+                                             state->max_bytes, true, state->shortened_local);
+        if (state->left_out != NULL)
+            state->local_text = state->shortened_local;
     }
-    return overlap_fit(memory, run, error);
+    return halo_boxes_fit(state->boxes, state->box_count, state->max_bytes, true, "memory",
+                          error) &&
+           overlap_fit(memory, run, error);
 }
 
 /* Says when a method brings faces to the wrong side, which --check alone would show, or is left
@@ -192,6 +194,9 @@ static void open_halo(void *memory, struct bc_run *run)
     MPI_Comm comm;
     const struct halo_grid grid = make_grid(&run->job, &comm);
     overlap_open(memory, run);
+    if (state->left_out != NULL)
+        bc_output_remark(run->output, "note", "no boxes of %s: they do not fit into memory: %s",
+                         state->left_out, halo_box_advice(state->max_bytes, true).text);
     for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
         if (state->methods.chosen[i])
             note_method(run, halo_methods_in_parts[i], &grid, comm);
@@ -260,7 +265,7 @@ const struct bc_benchmark overlap_halo = {
     .options = {overlap_options, OVERLAP_OPTIONS,
                 &(const struct halo_state){
                     .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo, .form = OVERLAP_FORMS},
-                    .local_text = "10,50,100",
+                    .local_text = DEFAULT_LOCAL,
                     .methods = {.text = "all"}},
                 sizeof(struct halo_state)},
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
