@@ -156,9 +156,54 @@ static bool complete(void *memory, struct bc_error *error)
            halo_read_boxes(state->local_text, state->boxes, &state->box_count, error);
 }
 
+/* Whether --form asks for the method. */
+static bool has_form(const struct halo_state *state, const struct halo_method *method)
+{
+    const int form = state->overlap.parameters.form;
+    return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
+}
+
+/* Whether the method has rows. */
+static bool has_rows(const struct halo_state *state, int i)
+{
+    const struct halo_method *const method = halo_methods_in_parts[i];
+    return state->methods.chosen[i] && !method->missing && has_form(state, method);
+}
+
+/* Refuses a choice of methods without any row. */
+static bool fit_methods(const struct halo_state *state, struct bc_error *error)
+{
+    const struct halo_method *of_form = NULL; /* the first that would do */
+    const int form = state->overlap.parameters.form;
+    bool is_there = false; /* one of those chosen */
+    for (int i = HALO_METHODS_IN_PARTS - 1; i >= 0; i--) {
+        const struct halo_method *const method = halo_methods_in_parts[i];
+        if (has_rows(state, i))
+            return true;
+        if (!method->missing && has_form(state, method))
+            of_form = method;
+        is_there = is_there || (state->methods.chosen[i] && !method->missing);
+    }
+    const char *const would_do = of_form != NULL ? of_form->name : "all";
+    if (!is_there)
+        return bc_error_set(error,
+                            "--methods: this MPI library lacks the functions of '%.80s': use "
+                            "--methods='%s'",
+                            state->methods.text, would_do);
+    return bc_error_set(
+        error,
+        "--form: %s: none of the methods '%.80s' has this form: use --form=%s or "
+        "--methods='%s'",
+        overlap_form_names[form], state->methods.text,
+        overlap_form_names[form == OVERLAP_PERSISTENT ? OVERLAP_NONBLOCKING : OVERLAP_PERSISTENT],
+        would_do);
+}
+
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
 {
     struct halo_state *const state = memory;
+    if (!fit_methods(state, error))
+        return false;
     state->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
     if (!bc_option_given(&run->options, "local")) {
         state->left_out = halo_shorten_boxes(state->local_text, state->boxes, &state->box_count,
@@ -171,21 +216,36 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
            overlap_fit(memory, run, error);
 }
 
-/* Says when a method brings faces to the wrong side, which --check alone would show, or is left
-   out. Collective. */
-static void note_method(const struct bc_run *run, const struct halo_method *method,
-                        const struct halo_grid *grid, MPI_Comm comm)
+static void note_wrong_side(const struct bc_run *run, const struct halo_method *method,
+                            const char *where)
 {
-    if (method->missing) {
+    bc_output_remark(run->output, "note",
+                     "%s: %sthis MPI library brings faces to the wrong side where both neighbours "
+                     "are the same process; the time is that of the same messages",
+                     method->name, where);
+}
+
+/* Says when a method, or its blocking sister, brings faces to the wrong side, which --check alone
+   would show. Collective. */
+static void note_sides(const struct halo_state *state, const struct bc_run *run,
+                       const struct halo_method *method, const struct halo_grid *grid,
+                       MPI_Comm comm)
+{
+    if (method->is_right_in_parts != NULL && !method->is_right_in_parts(grid, comm))
+        note_wrong_side(run, method, "");
+}
+
+/* Says why a method that was chosen has no rows. Where the user named none, those of the form are
+   meant. */
+static void note_left_out(const struct halo_state *state, const struct bc_run *run,
+                          const struct halo_method *method)
+{
+    if (has_form(state, method))
         bc_output_remark(run->output, "note", "no %s: this MPI library has no such function",
                          method->name);
-        return;
-    }
-    if (method->is_right_in_parts != NULL && !method->is_right_in_parts(grid, comm))
-        bc_output_remark(run->output, "note",
-                         "%s: this MPI library brings faces to the wrong side where both "
-                         "neighbours are the same process; the time is that of the same messages",
-                         method->name);
+    else if (bc_option_given(&run->options, "methods"))
+        bc_output_remark(run->output, "note", "no rows of %s: the method isn't %s", method->name,
+                         overlap_form_names[state->overlap.parameters.form]);
 }
 
 static void open_halo(void *memory, struct bc_run *run)
@@ -197,17 +257,13 @@ static void open_halo(void *memory, struct bc_run *run)
     if (state->left_out != NULL)
         bc_output_remark(run->output, "note", "no boxes of %s: they do not fit into memory: %s",
                          state->left_out, halo_box_advice(state->max_bytes, true).text);
-    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
-        if (state->methods.chosen[i])
-            note_method(run, halo_methods_in_parts[i], &grid, comm);
+    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++) {
+        if (has_rows(state, i))
+            note_sides(state, run, halo_methods_in_parts[i], &grid, comm);
+        else if (state->methods.chosen[i])
+            note_left_out(state, run, halo_methods_in_parts[i]);
+    }
     BC_MPI(MPI_Comm_free(&comm));
-}
-
-/* Whether --form asks for the method. */
-static bool has_form(const struct halo_state *state, const struct halo_method *method)
-{
-    const int form = state->overlap.parameters.form;
-    return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
 }
 
 static void list_rows(void *memory, struct bc_rows *rows)
@@ -215,12 +271,10 @@ static void list_rows(void *memory, struct bc_rows *rows)
     struct halo_state *const state = memory;
     state->variant_count = 0;
     for (int box = 0; box < state->box_count; box++)
-        for (int i = 0; i < HALO_METHODS_IN_PARTS; i++) {
-            const struct halo_method *const method = halo_methods_in_parts[i];
-            if (state->methods.chosen[i] && !method->missing && has_form(state, method))
+        for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
+            if (has_rows(state, i))
                 state->variants[state->variant_count++] =
-                    (struct swap_variant){method, state->boxes[box]};
-        }
+                    (struct swap_variant){halo_methods_in_parts[i], state->boxes[box]};
     overlap_list_rows_of(&state->overlap, state->variant_count, state->variants,
                          sizeof *state->variants, rows);
 }

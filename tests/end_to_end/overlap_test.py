@@ -408,6 +408,16 @@ class Refused:
         assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "100000"]
         assert FINE_CUTS not in overlap("--test-calls=4", *options, collective=collective).stdout
 
+    @pytest.mark.parametrize("options, would_do", [
+        (["--form=persistent", "--methods=isend/irecv packed"], "--form=nonblocking"),
+        (["--form=persistent", "--methods=isend/irecv types,neighbor_alltoallw"],
+         "--form=nonblocking"),
+        (["--form=nonblocking", "--methods=persistent"], "--form=persistent")])
+    def test_methods_without_the_form(self, refused, options, would_do):
+        line = refused(HALO, *options, named="--form")
+        assert f"{options[0].split('=')[1]}: none of the methods '{options[1].split('=')[1]}'" in line
+        assert f"use {would_do}" in line
+
     def test_calls_for_the_cutoff_time(self, overlap):
         """Where the size is searched for, the work is as long as the cutoff time makes it; if no
         size takes that, a note says that it isn't."""
@@ -518,6 +528,21 @@ class Forms:
             for local in ("2x2x2", "4x3x2") for method in methods for calls in ("0", "1")]
         assert {(row["local"], row["elements"], row["size_bytes"]) for row in rows} == {
             ("2x2x2", "24", "192"), ("4x3x2", "52", "416")}
+
+    @pytest.mark.parametrize("form, methods, left_out", [
+        ("persistent", [METHODS], ["isend/irecv types", "isend/irecv packed"]),
+        ("nonblocking", ["--methods=persistent,isend/irecv types"], ["persistent"]),
+        ("persistent", [], []), ("nonblocking", [], []), ("all", [METHODS], [])])
+    def test_halo_notes(self, overlap, form, methods, left_out):
+        """Of methods that the user named and that lack the form; nothing else of methods that are
+        left out."""
+        said = overlap(f"--form={form}", "--local=2", *methods, "--samples=1", "--warmup=0",
+                       collective="halo").stdout
+        notes = re.findall("# note: no rows of (.*): the method isn't (.*)\n", said)
+        assert notes == [(name, form) for name in left_out]
+        if form == "persistent":
+            assert "# note: neighbor_alltoallw" not in said
+            assert "# note: no neighbor_alltoallw" not in said
 
     @pytest.mark.parametrize("collective", ["put", "get"])
     def test_without_persistent(self, overlap, collective):
