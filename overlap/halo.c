@@ -233,6 +233,9 @@ static void note_sides(const struct halo_state *state, const struct bc_run *run,
 {
     if (method->is_right_in_parts != NULL && !method->is_right_in_parts(grid, comm))
         note_wrong_side(run, method, "");
+    if (!state->overlap.parameters.no_blocking && method->is_right != NULL &&
+        !method->is_right(grid, comm))
+        note_wrong_side(run, method, "in the blocking sister ");
 }
 
 /* Says why a method that was chosen has no rows. Where the user named none, those of the form are

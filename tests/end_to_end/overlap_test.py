@@ -544,6 +544,16 @@ class Forms:
             assert "# note: neighbor_alltoallw" not in said
             assert "# note: no neighbor_alltoallw" not in said
 
+    def test_halo_sister(self, overlap, launcher, built):
+        """Its blocking sister may bring faces to the wrong side, too, or alone."""
+        verdict = run_raw(launcher, 2, [built("tests/end_to_end/neighbor_order"), "2", "1", "1"]
+                          ).stdout.strip()
+        assert verdict in ("right", "wrong")
+        one = ["--local=2", "--methods=neighbor_alltoallw", "--samples=1", "--warmup=0"]
+        note = "in the blocking sister this MPI library brings faces to the wrong side"
+        assert (note in overlap(*one, collective="halo").stdout) == (verdict == "wrong")
+        assert note not in overlap(*one, "--no-blocking", collective="halo").stdout
+
     @pytest.mark.parametrize("collective", ["put", "get"])
     def test_without_persistent(self, overlap, collective):
         said = overlap("--form=all", *SHORT, collective=collective).stdout
