@@ -304,13 +304,24 @@ static void conclude(void *memory, const void *row_key, void *row, void *filled)
                    (long long)extent[1], (long long)extent[2]);
 }
 
-/* The work can't be cut too fine in any box or method that was asked for by its name. */
+/* The work can't be cut too fine in the smallest box, if boxes were asked for. */
 static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
 {
     struct halo_state *const state = memory;
-    const struct swap_variant variant = {halo_methods_in_parts[0], state->boxes[0]};
-    const struct overlap_choice choice = {.variant = &variant};
-    return overlap_probe_choices(&state->overlap, run, &choice, 1,
+    struct swap_variant variants[HALO_METHODS_IN_PARTS];
+    struct overlap_choice choices[HALO_METHODS_IN_PARTS];
+    const struct halo_box *smallest = &state->boxes[0];
+    size_t count = 0;
+    for (int i = 1; i < state->box_count; i++)
+        if (halo_ndata(&state->boxes[i]) < halo_ndata(smallest))
+            smallest = &state->boxes[i];
+    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
+        if (has_rows(state, i)) {
+            variants[count] = (struct swap_variant){halo_methods_in_parts[i], *smallest};
+            choices[count] = (struct overlap_choice){.variant = &variants[count]};
+            count++;
+        }
+    return overlap_probe_choices(&state->overlap, run, choices, count,
                                  bc_option_given(&run->options, "local"), error);
 }
 

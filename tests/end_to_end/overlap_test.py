@@ -408,6 +408,13 @@ class Refused:
         assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "100000"]
         assert FINE_CUTS not in overlap("--test-calls=4", *options, collective=collective).stdout
 
+    @pytest.mark.parametrize("options", [
+        ["--local=100,10"], ["--local=10,100"], ["--local=100,10", "--methods=persistent"],
+        ["--local=100,10", "--form=persistent"]])
+    def test_calls_for_the_smallest_box(self, refused, options):
+        """100000 parts are too many for the box of 10, and not for that of 100."""
+        refused(HALO, "--test-calls=100000", "--plenty=1", *options, named="--test-calls")
+
     @pytest.mark.parametrize("options, would_do", [
         (["--form=persistent", "--methods=isend/irecv packed"], "--form=nonblocking"),
         (["--form=persistent", "--methods=isend/irecv types,neighbor_alltoallw"],
