@@ -62,18 +62,6 @@ static const struct bc_column columns[] = {
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* What would do where a box doesn't fit. */
-static struct bc_error advice(const struct halo_state *halo)
-{
-    const long long max = (long long)halo_largest_cube(halo->max_bytes, halo->parameters.packs);
-    struct bc_error hint;
-    if (max > 0)
-        bc_error_set(&hint, "use at most %lldx%lldx%lld", max, max, max);
-    else
-        bc_error_set(&hint, "use fewer processes a node");
-    return hint;
-}
-
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct halo_state *const halo = state;
@@ -83,17 +71,8 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     halo->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, p->in_window);
     if (!bc_option_given(&run->options, "local"))
         halo_parameters_shorten(p, halo->max_bytes);
-    for (int i = 0; i < p->box_count; i++) {
-        const double bytes = halo_needed_bytes(&p->boxes[i], p->packs);
-        const int64_t *const extent = p->boxes[i].extent;
-        if (bytes > halo->max_bytes)
-            return bc_error_set(error,
-                                "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
-                                "memory or /dev/shm: %s",
-                                (long long)extent[0], (long long)extent[1], (long long)extent[2],
-                                bytes / 1048576, halo->max_bytes / 1048576, advice(halo).text);
-    }
-    return true;
+    return halo_boxes_fit(p->boxes, p->box_count, halo->max_bytes, p->packs, "memory or /dev/shm",
+                          error);
 }
 
 /* ---- what the run says before its rows ------------------------------------------------------- */
@@ -155,7 +134,7 @@ static void open_halo(void *state, struct bc_run *run)
     if (p->left_out != NULL)
         bc_output_remark(run->output, "note",
                          "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
-                         advice(halo).text);
+                         halo_box_advice(halo->max_bytes, p->packs).text);
     for (size_t c = 0; c < sizeof checks / sizeof *checks; c++)
         for (int i = 0; i < HALO_METHODS; i++)
             if (p->method_chosen[i])

@@ -63,19 +63,10 @@ bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
 
 void halo_parameters_shorten(struct halo_parameters *p, double bytes)
 {
-    int count = p->box_count;
-    while (count > 1 && halo_needed_bytes(&p->boxes[count - 1], p->packs) > bytes)
-        count--;
-    if (count == p->box_count)
-        return;
-    strcpy(p->shortened_local, HALO_DEFAULT_LOCAL);
-    char *end = p->shortened_local;
-    for (int i = 0; i < count; i++)
-        end += strcspn(end, ",") + 1;
-    end[-1] = '\0';
-    p->left_out = end;
-    p->local_text = p->shortened_local;
-    p->box_count = count;
+    p->left_out = halo_shorten_boxes(p->local_text, p->boxes, &p->box_count, bytes, p->packs,
+                                     p->shortened_local);
+    if (p->left_out != NULL)
+        p->local_text = p->shortened_local;
 }
 
 static void choose_methods(struct halo_parameters *p)

@@ -106,18 +106,9 @@ static const struct overlap_kind halo = {
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Those of halo's methods that can be left alone for a while. */
-enum { METHODS = 4 };
+static const char *method_name(int index) { return halo_methods_in_parts[index]->name; }
 
-static const struct halo_method *method_at(int index)
-{
-    int i = 0;
-    while (halo_methods[i]->start == NULL || index-- > 0)
-        i++;
-    return halo_methods[i];
-}
-
-static const char *method_name(int index) { return method_at(index)->name; }
+#define DEFAULT_LOCAL "10,50,100" /* each larger than the one before it */
 
 struct halo_state {
     struct overlap_state overlap; /* first: the engine knows it */
@@ -127,7 +118,10 @@ struct halo_state {
     /* From the texts. */
     struct halo_box boxes[HALO_BOXES_MAX];
     int box_count;
-    struct swap_variant variants[METHODS * HALO_BOXES_MAX];
+    double max_bytes; /* that a box may need; rank 0 */
+    char shortened_local[sizeof DEFAULT_LOCAL];
+    const char *left_out; /* of the default boxes those that don't fit, or NULL; rank 0 */
+    struct swap_variant variants[HALO_METHODS_IN_PARTS * HALO_BOXES_MAX];
     size_t variant_count;
 };
 
@@ -142,7 +136,7 @@ static const struct bc_option own_options[] = {
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
     {"methods", BC_NAMES, offsetof(struct halo_state, methods), .argument = "NAMES",
-     .name_at = method_name, .name_count = METHODS, .help = "methods"},
+     .name_at = method_name, .name_count = HALO_METHODS_IN_PARTS, .help = "methods"},
 };
 
 static const struct bc_column columns[] =
@@ -162,39 +156,99 @@ static bool complete(void *memory, struct bc_error *error)
            halo_read_boxes(state->local_text, state->boxes, &state->box_count, error);
 }
 
+/* Whether --form asks for the method. */
+static bool has_form(const struct halo_state *state, const struct halo_method *method)
+{
+    const int form = state->overlap.parameters.form;
+    return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
+}
+
+/* Whether the method has rows. */
+static bool has_rows(const struct halo_state *state, int i)
+{
+    const struct halo_method *const method = halo_methods_in_parts[i];
+    return state->methods.chosen[i] && !method->missing && has_form(state, method);
+}
+
+/* Refuses a choice of methods without any row. */
+static bool fit_methods(const struct halo_state *state, struct bc_error *error)
+{
+    const struct halo_method *of_form = NULL; /* the first that would do */
+    const int form = state->overlap.parameters.form;
+    bool is_there = false; /* one of those chosen */
+    for (int i = HALO_METHODS_IN_PARTS - 1; i >= 0; i--) {
+        const struct halo_method *const method = halo_methods_in_parts[i];
+        if (has_rows(state, i))
+            return true;
+        if (!method->missing && has_form(state, method))
+            of_form = method;
+        is_there = is_there || (state->methods.chosen[i] && !method->missing);
+    }
+    const char *const would_do = of_form != NULL ? of_form->name : "all";
+    if (!is_there)
+        return bc_error_set(error,
+                            "--methods: this MPI library lacks the functions of '%.80s': use "
+                            "--methods='%s'",
+                            state->methods.text, would_do);
+    return bc_error_set(
+        error,
+        "--form: %s: none of the methods '%.80s' has this form: use --form=%s or "
+        "--methods='%s'",
+        overlap_form_names[form], state->methods.text,
+        overlap_form_names[form == OVERLAP_PERSISTENT ? OVERLAP_NONBLOCKING : OVERLAP_PERSISTENT],
+        would_do);
+}
+
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
 {
     struct halo_state *const state = memory;
-    const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
-    for (int i = 0; i < state->box_count; i++) {
-        const double bytes = halo_needed_bytes(&state->boxes[i], true);
-        const long long max = (long long)halo_largest_cube(max_bytes, true);
-        if (bytes > max_bytes)
-            return bc_error_set(
-                error,
-                "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
-                "memory: use at most %lld",
-                (long long)state->boxes[i].extent[0], (long long)state->boxes[i].extent[1],
-                (long long)state->boxes[i].extent[2], bytes / 1048576, max_bytes / 1048576, max);
+    if (!fit_methods(state, error))
+        return false;
+    state->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
+    if (!bc_option_given(&run->options, "local")) {
+        state->left_out = halo_shorten_boxes(state->local_text, state->boxes, &state->box_count,
+                                             state->max_bytes, true, state->shortened_local);
+        if (state->left_out != NULL)
+            state->local_text = state->shortened_local;
     }
-    return overlap_fit(memory, run, error);
+    return halo_boxes_fit(state->boxes, state->box_count, state->max_bytes, true, "memory",
+                          error) &&
+           overlap_fit(memory, run, error);
 }
 
-/* Says when a method brings faces to the wrong side, which --check alone would show, or is left
-   out. Collective. */
-static void note_method(const struct bc_run *run, const struct halo_method *method,
-                        const struct halo_grid *grid, MPI_Comm comm)
+static void note_wrong_side(const struct bc_run *run, const struct halo_method *method,
+                            const char *where)
 {
-    if (method->missing) {
+    bc_output_remark(run->output, "note",
+                     "%s: %sthis MPI library brings faces to the wrong side where both neighbours "
+                     "are the same process; the time is that of the same messages",
+                     method->name, where);
+}
+
+/* Says when a method, or its blocking sister, brings faces to the wrong side, which --check alone
+   would show. Collective. */
+static void note_sides(const struct halo_state *state, const struct bc_run *run,
+                       const struct halo_method *method, const struct halo_grid *grid,
+                       MPI_Comm comm)
+{
+    if (method->is_right_in_parts != NULL && !method->is_right_in_parts(grid, comm))
+        note_wrong_side(run, method, "");
+    if (!state->overlap.parameters.no_blocking && method->is_right != NULL &&
+        !method->is_right(grid, comm))
+        note_wrong_side(run, method, "in the blocking sister ");
+}
+
+/* Says why a method that was chosen has no rows. Where the user named none, those of the form are
+   meant. */
+static void note_left_out(const struct halo_state *state, const struct bc_run *run,
+                          const struct halo_method *method)
+{
+    if (has_form(state, method))
         bc_output_remark(run->output, "note", "no %s: this MPI library has no such function",
                          method->name);
-        return;
-    }
-    if (method->is_right_in_parts != NULL && !method->is_right_in_parts(grid, comm))
-        bc_output_remark(run->output, "note",
-                         "%s: this MPI library brings faces to the wrong side where both "
-                         "neighbours are the same process; the time is that of the same messages",
-                         method->name);
+    else if (bc_option_given(&run->options, "methods"))
+        bc_output_remark(run->output, "note", "no rows of %s: the method isn't %s", method->name,
+                         overlap_form_names[state->overlap.parameters.form]);
 }
 
 static void open_halo(void *memory, struct bc_run *run)
@@ -203,17 +257,16 @@ static void open_halo(void *memory, struct bc_run *run)
     MPI_Comm comm;
     const struct halo_grid grid = make_grid(&run->job, &comm);
     overlap_open(memory, run);
-    for (int i = 0; i < METHODS; i++)
-        if (state->methods.chosen[i])
-            note_method(run, method_at(i), &grid, comm);
+    if (state->left_out != NULL)
+        bc_output_remark(run->output, "note", "no boxes of %s: they do not fit into memory: %s",
+                         state->left_out, halo_box_advice(state->max_bytes, true).text);
+    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++) {
+        if (has_rows(state, i))
+            note_sides(state, run, halo_methods_in_parts[i], &grid, comm);
+        else if (state->methods.chosen[i])
+            note_left_out(state, run, halo_methods_in_parts[i]);
+    }
     BC_MPI(MPI_Comm_free(&comm));
-}
-
-/* Whether --form asks for the method. */
-static bool has_form(const struct halo_state *state, const struct halo_method *method)
-{
-    const int form = state->overlap.parameters.form;
-    return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
 }
 
 static void list_rows(void *memory, struct bc_rows *rows)
@@ -221,12 +274,10 @@ static void list_rows(void *memory, struct bc_rows *rows)
     struct halo_state *const state = memory;
     state->variant_count = 0;
     for (int box = 0; box < state->box_count; box++)
-        for (int i = 0; i < METHODS; i++) {
-            const struct halo_method *const method = method_at(i);
-            if (state->methods.chosen[i] && !method->missing && has_form(state, method))
+        for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
+            if (has_rows(state, i))
                 state->variants[state->variant_count++] =
-                    (struct swap_variant){method, state->boxes[box]};
-        }
+                    (struct swap_variant){halo_methods_in_parts[i], state->boxes[box]};
     overlap_list_rows_of(&state->overlap, state->variant_count, state->variants,
                          sizeof *state->variants, rows);
 }
@@ -253,14 +304,25 @@ static void conclude(void *memory, const void *row_key, void *row, void *filled)
                    (long long)extent[1], (long long)extent[2]);
 }
 
-/* The work can't be cut too fine in any box or method that was asked for by its name. */
+/* The work can't be cut too fine in the smallest box, if boxes were asked for. */
 static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
 {
     struct halo_state *const state = memory;
-    const struct swap_variant variant = {method_at(0), state->boxes[0]};
-    const struct overlap_choice choice = {.variant = &variant};
-    return overlap_probe_choice(&state->overlap, run, &choice,
-                                bc_option_given(&run->options, "local"), error);
+    struct swap_variant variants[HALO_METHODS_IN_PARTS];
+    struct overlap_choice choices[HALO_METHODS_IN_PARTS];
+    const struct halo_box *smallest = &state->boxes[0];
+    size_t count = 0;
+    for (int i = 1; i < state->box_count; i++)
+        if (halo_ndata(&state->boxes[i]) < halo_ndata(smallest))
+            smallest = &state->boxes[i];
+    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
+        if (has_rows(state, i)) {
+            variants[count] = (struct swap_variant){halo_methods_in_parts[i], *smallest};
+            choices[count] = (struct overlap_choice){.variant = &variants[count]};
+            count++;
+        }
+    return overlap_probe_choices(&state->overlap, run, choices, count,
+                                 bc_option_given(&run->options, "local"), error);
 }
 
 const struct bc_benchmark overlap_halo = {
@@ -271,7 +333,7 @@ const struct bc_benchmark overlap_halo = {
     .options = {overlap_options, OVERLAP_OPTIONS,
                 &(const struct halo_state){
                     .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo, .form = OVERLAP_FORMS},
-                    .local_text = "10,50,100",
+                    .local_text = DEFAULT_LOCAL,
                     .methods = {.text = "all"}},
                 sizeof(struct halo_state)},
     .own_options = {own_options, sizeof own_options / sizeof *own_options},

@@ -105,12 +105,15 @@ static const struct overlap_kind partitioned = {
 struct partitioned_state {
     struct overlap_state overlap; /* first: the engine knows it */
     struct bc_size_list partitions;
+    bool lowered; /* on rank 0: the default doesn't divide the sizes */
 };
 
 struct partitioned_result {
     struct overlap_result overlap; /* first */
     int64_t partitions;
 };
+
+#define DEFAULT_PARTITIONS "8"
 
 static const struct bc_option own_options[] = {
     {"partitions", BC_SIZE_LIST, offsetof(struct partitioned_state, partitions), .argument = "LIST",
@@ -135,22 +138,43 @@ static struct bc_table choose_table(const void *state)
                              sizeof data_driven_columns / sizeof *data_driven_columns};
 }
 
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* The smallest number that all numbers of partitions divide, or 0 beyond `max`. */
 static int64_t common_multiple(const struct bc_size_list *partitions, int64_t max)
 {
     int64_t multiple = 1;
     for (size_t i = 0; i < partitions->count; i++) {
-        int64_t a = multiple, b = partitions->values[i];
-        while (b != 0) {
-            const int64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        multiple *= partitions->values[i] / a;
+        multiple *= partitions->values[i] / greatest_divisor(multiple, partitions->values[i]);
         if (multiple > max)
             return 0;
     }
     return multiple;
+}
+
+/* Lowers the default to the largest number that divides the sizes that were given. */
+static void lower_default(struct partitioned_state *state, const struct bc_run *run)
+{
+    const struct overlap_parameters *const p = &state->overlap.parameters;
+    int64_t sizes = 0, *const partitions = state->partitions.values;
+    if (bc_option_given(&run->options, "partitions"))
+        return;
+    if (bc_option_given(&run->options, "min-num-elts"))
+        sizes = p->min_elements;
+    if (bc_option_given(&run->options, "max-num-elts"))
+        sizes = greatest_divisor(p->max_elements, sizes);
+    while (sizes % *partitions != 0) {
+        --*partitions;
+        state->lowered = true;
+    }
 }
 
 /* Sizes double from the smallest one, so what divides that divides all but maybe the largest. Sizes
@@ -194,7 +218,35 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
                             "--max-num-elts: %lld is more than one message's parts can "
                             "count: use at most %lld",
                             (long long)p->max_elements, (long long)BC_COUNT_MAX);
-    return overlap_fit(memory, run, error) && fit_partitions(state, run, error);
+    if (!overlap_fit(memory, run, error))
+        return false;
+    lower_default(state, run);
+    return fit_partitions(state, run, error);
+}
+
+/* A note tells where only the default asks for too many partitions. */
+static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
+{
+    struct partitioned_state *const state = memory;
+    struct overlap_state *const overlap = &state->overlap;
+    overlap->parts_option = "--partitions";
+    overlap->max_parts = bc_size_list_max(&state->partitions);
+    const struct overlap_choice choice = {.elements = overlap->parameters.min_elements,
+                                          .variant = &overlap->max_parts};
+    return overlap_probe_choices(overlap, run, &choice, 1,
+                                 bc_option_given(&run->options, "partitions"), error);
+}
+
+static void open_partitioned(void *memory, struct bc_run *run)
+{
+    const struct partitioned_state *const state = memory;
+    overlap_open(memory, run);
+    if (state->lowered)
+        bc_output_remark(run->output, "note",
+                         "%lld partition%s instead of " DEFAULT_PARTITIONS
+                         ", which don't divide the sizes that were asked for",
+                         (long long)*state->partitions.values,
+                         *state->partitions.values == 1 ? "" : "s");
 }
 
 static void list_rows(void *memory, struct bc_rows *rows)
@@ -219,15 +271,18 @@ const struct bc_benchmark overlap_partitioned = {
     .options = {overlap_options, OVERLAP_OPTIONS,
                 &(const struct partitioned_state){
                     .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &partitioned},
-                    .partitions.text = "8"},
+                    .partitions.text = DEFAULT_PARTITIONS},
                 sizeof(struct partitioned_state)},
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
-    OVERLAP_PROGRAM,
+    OVERLAP_PROGRAM_BASE,
     .bytes = {sizeof(struct partitioned_state), sizeof(struct overlap_key),
               sizeof(struct partitioned_result), sizeof(struct overlap_row)},
     .complete = overlap_parameters_complete,
     .fit = fit,
+    .probe = probe,
     .choose_table = choose_table,
+    .open = open_partitioned,
     .rows = list_rows,
+    .visit = overlap_visit,
     .conclude = conclude,
 };

@@ -7,6 +7,7 @@ static void create(struct overlap_operation *operation, double *buffer, int64_t 
     MPI_Win *const window = bc_allocate(1, sizeof *window, "no memory for a window");
     BC_MPI(MPI_Win_create(buffer, (MPI_Aint)((size_t)elements * sizeof *buffer),
                           (int)sizeof *buffer, MPI_INFO_NULL, operation->comm, window));
+    BC_MPI(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
     BC_MPI(MPI_Win_lock_all(0, *window));
     operation->own = window;
 }

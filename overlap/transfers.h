@@ -11,7 +11,7 @@ void overlap_create_target_window(struct overlap_operation *operation);
 void overlap_create_source_window(struct overlap_operation *operation);
 void overlap_destroy_window(struct overlap_operation *operation);
 
-/* For `settle`: makes what was put visible. Local. */
+/* For `settle`: makes visible what this rank stored, and what was put. Local. */
 void overlap_sync_window(const struct overlap_operation *operation);
 
 /* For `serve`: the target takes no part; it goes on to the next barrier. */

@@ -53,6 +53,7 @@ esac
 
 sizes=8:1M
 output=
+one_form="--output=FILE takes the result as it is; no other form of it"
 # The other options, as they are, stay the positional parameters.
 count=$#
 while [ "$count" -gt 0 ]; do
@@ -61,8 +62,16 @@ while [ "$count" -gt 0 ]; do
     --sizes) misused "--sizes needs a value: use --sizes=8,1K:4M" ;;
     --output=?*) output=$(as_path "${1#*=}") ;;
     # The programs take these abbreviated, too. Launches are put together by their metadata.
-    --ou=* | --out=* | --outp* | --no-h* | --no-m* | --noh* | --fo*)
-        misused "'$1': --output=FILE takes the result as it is; no other form of it"
+    --form | --form=*)
+        # An option of the overlap programs; elsewhere it abbreviates --format.
+        case $name in
+        overlap_*) set -- "$@" "$1" ;;
+        *) misused "'$1': $one_form" ;;
+        esac
+        ;;
+    --ou=* | --out=* | --outp* | --no-h* | --no-m* | --noh* | \
+        --f | --f=* | --fo | --fo=* | --for | --for=* | --forma*)
+        misused "'$1': $one_form"
         ;;
     *) set -- "$@" "$1" ;;
     esac

@@ -47,6 +47,36 @@ static bool is_name(const char *word, size_t length, const char *name)
     }
 }
 
+/* Whether the name at an index of the list is there at a lower index, too. */
+static bool is_listed_before(bc_name_fn *name_at, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (strcmp(name_at(i), name_at(index)) == 0)
+            return true;
+    return false;
+}
+
+/* The error lists all names if there are no more than this. */
+#define LISTED_MAX 8
+
+/* Sets the error that a word is none of the names. */
+static bool name_error(const char *given_to, const char *word, size_t length, bc_name_fn *name_at,
+                       int count, struct bc_error *error)
+{
+    struct bc_text use = {0};
+    int names = 0;
+    for (int i = 0; i < count; i++)
+        if (!is_listed_before(name_at, i))
+            bc_text_append(&use, "%s%s", names++ > 0 ? "," : "", name_at(i));
+    const bool few = names <= LISTED_MAX;
+    bc_error_set(error, "%s: '%.*s' is none: use all, or %s%s%s%s", given_to,
+                 (int)(length < SHOWN_MAX ? length : SHOWN_MAX), word,
+                 few ? "some of " : "names such as ", few ? use.start : name_at(0), few ? "" : ",",
+                 few ? "" : name_at(count - 1));
+    free(use.start);
+    return false;
+}
+
 bool bc_names_choose(const char *given_to, struct bc_names *names, bc_name_fn *name_at, int count,
                      struct bc_error *error)
 {
@@ -59,9 +89,7 @@ bool bc_names_choose(const char *given_to, struct bc_names *names, bc_name_fn *n
             if (all || is_name(word, length, name_at(i)))
                 names->chosen[i] = known = true;
         if (!known)
-            return bc_error_set(error, "%s: '%.*s' is none: use all, or names such as %s,%s",
-                                given_to, (int)(length < SHOWN_MAX ? length : SHOWN_MAX), word,
-                                name_at(0), name_at(count - 1));
+            return name_error(given_to, word, length, name_at, count, error);
         word += length;
         if (*word == '\0')
             return true;
@@ -490,15 +518,6 @@ static void print_wrapped(FILE *stream, const char *text)
     fputc('\n', stream);
 }
 
-/* Whether the name at an index of the list is there at a lower index, too. */
-static bool is_listed_before(const struct bc_option *option, int index)
-{
-    for (int i = 0; i < index; i++)
-        if (strcmp(option->name_at(i), option->name_at(index)) == 0)
-            return true;
-    return false;
-}
-
 static void print_option(FILE *stream, const struct bc_option_entry *entry)
 {
     const struct bc_option *const option = entry->option;
@@ -518,7 +537,7 @@ static void print_option(FILE *stream, const struct bc_option_entry *entry)
     struct bc_text help = {0};
     bc_text_append(&help, "%s", option->help);
     for (int i = 0; i < option->name_count; i++)
-        if (!is_listed_before(option, i))
+        if (!is_listed_before(option->name_at, i))
             bc_text_append(&help, "%s%s", i > 0 ? ", " : ", with commas: ", option->name_at(i));
     if (option->kind == BC_NAMES)
         bc_text_append(&help, "; or all. Case, spaces and dashes don't count");

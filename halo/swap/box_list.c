@@ -56,3 +56,48 @@ bool halo_read_boxes(const char *text, struct halo_box boxes[HALO_BOXES_MAX], in
             return true;
     }
 }
+
+const char *halo_shorten_boxes(const char *text, const struct halo_box *boxes, int *count,
+                               double bytes, bool packs, char *kept)
+{
+    int fits = *count;
+    while (fits > 1 && halo_needed_bytes(&boxes[fits - 1], packs) > bytes)
+        fits--;
+    if (fits == *count)
+        return NULL;
+    strcpy(kept, text);
+    char *end = kept;
+    for (int i = 0; i < fits; i++)
+        end += strcspn(end, ",") + 1;
+    end[-1] = '\0';
+    *count = fits;
+    return end;
+}
+
+struct bc_error halo_box_advice(double bytes, bool packs)
+{
+    const long long max = (long long)halo_largest_cube(bytes, packs);
+    struct bc_error hint;
+    if (max > 0)
+        bc_error_set(&hint, "use at most %lldx%lldx%lld", max, max, max);
+    else
+        bc_error_set(&hint, "use fewer processes a node");
+    return hint;
+}
+
+bool halo_boxes_fit(const struct halo_box *boxes, int count, double bytes, bool packs,
+                    const char *where, struct bc_error *error)
+{
+    for (int i = 0; i < count; i++) {
+        const double needed = halo_needed_bytes(&boxes[i], packs);
+        const int64_t *const extent = boxes[i].extent;
+        if (needed > bytes)
+            return bc_error_set(error,
+                                "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
+                                "%s: %s",
+                                (long long)extent[0], (long long)extent[1], (long long)extent[2],
+                                needed / 1048576, bytes / 1048576, where,
+                                halo_box_advice(bytes, packs).text);
+    }
+    return true;
+}

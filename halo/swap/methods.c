@@ -12,6 +12,13 @@ const struct halo_method *const halo_methods[HALO_METHODS] = {
     &halo_method_persistent, &halo_method_neighbor,   &halo_method_shared,
 };
 
+const struct halo_method *const halo_methods_in_parts[HALO_METHODS_IN_PARTS] = {
+    &halo_method_types,
+    &halo_method_packed,
+    &halo_method_persistent,
+    &halo_method_neighbor,
+};
+
 void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *box,
                         const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm)
 {

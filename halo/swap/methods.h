@@ -90,6 +90,10 @@ struct halo_method {
 enum { HALO_METHODS = 9 };
 extern const struct halo_method *const halo_methods[HALO_METHODS];
 
+/* Those of them that have a start. */
+enum { HALO_METHODS_IN_PARTS = 4 };
+extern const struct halo_method *const halo_methods_in_parts[HALO_METHODS_IN_PARTS];
+
 /* The data of --check (check.c): fills the array for a swap, counted from 0, with values that tell
    where in the whole grid they belong, and in which swap; and, after it, says whether the six faces
    have the neighbours' values and nothing else has changed. Local. */

@@ -87,7 +87,10 @@ struct overlap_state {
     bool shrunk;                          /* on rank 0: memory lowered the default max_elements */
     bool lacks_persistent;                /* on rank 0: rows of that form are left out */
     bool cuts_too_fine;                   /* on rank 0: see overlap_probe */
-    struct overlap_progress progress;     /* on rank 0 */
+    const char *parts_option; /* of a program that cuts the work by an option of its own: its name;
+                                 NULL: --test-calls does */
+    int64_t max_parts;        /* the most parts that option asks for */
+    struct overlap_progress progress; /* on rank 0 */
     struct bc_run *run;
     struct bc_work_rate first_rate; /* of this rank's work, when the run began */
     struct bc_work_rate rate;       /* the same, corrected by trials; rank 0's is used */

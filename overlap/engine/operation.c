@@ -123,6 +123,8 @@ void overlap_operation_poison(struct overlap_operation *operation)
     const int64_t count = operation->kind->receive.elements(&operation->shape);
     for (int64_t i = 0; i < count; i++)
         operation->receive[i] = -1.0;
+    if (operation->kind->settle != NULL)
+        operation->kind->settle(operation);
 }
 
 bool overlap_operation_verify(struct overlap_operation *operation)

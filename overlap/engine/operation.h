@@ -110,8 +110,9 @@ struct overlap_kind {
        other data; and says whether the right data has arrived. Local. NULL: buffers are used. */
     void (*prepare)(struct overlap_operation *operation);
     bool (*is_right)(struct overlap_operation *operation);
-    /* Called before received data is looked at, when all ranks are done with the operation. Local.
-       NULL: nothing. */
+    /* Called when the receive buffer has been overwritten, before other ranks may access it; and
+       before received data is looked at, when all ranks are done with the operation. Local. NULL:
+       nothing. */
     void (*settle)(const struct overlap_operation *operation);
 
     /* Instead of comparing data: runs the operation once in a way that shows whether it did what it

@@ -129,7 +129,15 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
     return fit_form(overlap, error) && fit_sizes(overlap, run, error);
 }
 
-/* The time of the quickest of a few operations, the longest of all ranks. Collective. */
+/* Where a variant says its form by itself, each has one row. */
+static bool is_wanted(const struct overlap_parameters *p, int form)
+{
+    if (p->kind->variants_have_forms)
+        return form == OVERLAP_NONBLOCKING;
+    return p->form == OVERLAP_FORMS || p->form == form;
+}
+
+/* The time of the quickest of a few operations, the longest of all ranks that work. Collective. */
 static double first_reference_ns(const struct overlap_parameters *p, const struct bc_run *run,
                                  const struct overlap_choice *choice)
 {
@@ -148,67 +156,80 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
         }
         own_ns = fmin(own_ns, (double)(bc_now_ns() - start_ns));
     }
+    if (!operation.works)
+        own_ns = 0.0;
     overlap_operation_destroy(&operation);
     bc_harness_allreduce(&own_ns, &max_ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return max_ns;
 }
 
-/* The most calls that are asked for. */
-static int64_t max_test_calls(const struct overlap_parameters *p)
+/* The most parts into which options ask to cut the work. */
+static int64_t max_parts(const struct overlap_state *overlap)
 {
+    const struct overlap_parameters *const p = &overlap->parameters;
     int64_t max_calls = 0;
+    if (overlap->parts_option != NULL)
+        return overlap->max_parts;
     for (int i = 0; i < p->test_calls_count; i++)
         if (p->test_calls[i] > max_calls)
             max_calls = p->test_calls[i];
-    return max_calls;
+    return max_calls + 1;
 }
 
-/* The most calls for which plenty of work under such an operation can be cut. */
-static int64_t most_test_calls(const struct overlap_parameters *p, double reference_ns)
+/* The most parts into which plenty of work under such an operation can be cut. */
+static int64_t possible_parts(const struct overlap_parameters *p, double reference_ns)
 {
-    const struct bc_work_rate rate = bc_work_calibrate();
+    struct bc_work_rate rate = bc_work_calibrate();
+    rate.call_ns = fmax(0.0, rate.call_ns); /* below 0 it would make units out of nothing */
     const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
-    return units > 0 ? (int64_t)units - 1 : 0;
+    return units > 0 ? (int64_t)units : 1;
 }
 
-/* Refuses more calls than that; `instead` says what else would do. */
-static bool refuse_calls(const struct overlap_parameters *p, double reference_ns,
-                         const char *instead, struct bc_error *error)
+static bool cuts_too_fine(const struct overlap_state *overlap, double reference_ns)
 {
-    const int64_t most = most_test_calls(p, reference_ns), asked = max_test_calls(p);
-    if (asked <= most)
-        return true;
-    return bc_error_set(error,
-                        "--test-calls: the work under an operation of %.4g us can't be cut into "
-                        "%lld parts: use at most %lld, or %s",
-                        reference_ns * 1e-3, (long long)asked + 1, (long long)most, instead);
+    return max_parts(overlap) > possible_parts(&overlap->parameters, reference_ns);
 }
 
-bool overlap_probe_choice(struct overlap_state *overlap, struct bc_run *run,
-                          const struct overlap_choice *choice, bool chosen, struct bc_error *error)
+bool overlap_probe_choices(struct overlap_state *overlap, struct bc_run *run,
+                           const struct overlap_choice *choices, size_t count, bool chosen,
+                           struct bc_error *error)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
-    if (max_test_calls(p) == 0)
+    const bool data_driven = is_data_driven(p), calls = overlap->parts_option == NULL;
+    const int64_t asked = max_parts(overlap);
+    double reference_ns = data_driven ? INFINITY : p->cutoff_ms * 1e6;
+    if (asked == 1)
         return true;
-    const double reference_ns = first_reference_ns(p, run, choice);
-    if (chosen)
-        return refuse_calls(p, reference_ns, "larger sizes, or more --plenty", error);
-    overlap->cuts_too_fine = max_test_calls(p) > most_test_calls(p, reference_ns);
-    return true;
+    for (size_t i = 0; data_driven && i < count; i++)
+        reference_ns = fmin(reference_ns, first_reference_ns(p, run, &choices[i]));
+    const int64_t possible = possible_parts(p, reference_ns);
+    overlap->cuts_too_fine = asked > possible;
+    if (!overlap->cuts_too_fine || !chosen)
+        return true;
+    return bc_error_set(error,
+                        "%s: the work under an operation of %.4g us can't be cut into %lld parts: "
+                        "use at most %lld, or %s, or more --plenty",
+                        calls ? "--test-calls" : overlap->parts_option, reference_ns * 1e-3,
+                        (long long)asked, (long long)(calls ? possible - 1 : possible),
+                        data_driven ? "larger sizes" : "a longer --cutoff-time");
 }
 
-/* In the time-driven model the operation takes the cutoff time: if no size does, a note says so. */
+/* In the time-driven model a note tells, too, if no size takes the cutoff time. */
 bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
-    const struct overlap_choice choice = {.root = (int)p->root,
-                                          .elements = p->kind->no_elements ? 0 : p->min_elements};
-    const bool chosen = p->kind->no_elements || bc_option_given(&run->options, "min-num-elts");
-    if (!is_data_driven(p))
-        return refuse_calls(p, p->cutoff_ms * 1e6, "a longer --cutoff-time, or more --plenty",
-                            error);
-    return overlap_probe_choice(overlap, run, &choice, chosen, error);
+    const bool chosen = !is_data_driven(p) || p->kind->no_elements ||
+                        bc_option_given(&run->options, "min-num-elts");
+    struct overlap_choice choices[OVERLAP_FORMS];
+    size_t count = 0;
+    for (int form = 0; form < OVERLAP_FORMS; form++)
+        if (is_wanted(p, form))
+            choices[count++] =
+                (struct overlap_choice){.form = (enum overlap_form)form,
+                                        .root = (int)p->root,
+                                        .elements = p->kind->no_elements ? 0 : p->min_elements};
+    return overlap_probe_choices(overlap, run, choices, count, chosen, error);
 }
 
 /* ---- what the rows share --------------------------------------------------------------------- */
@@ -216,8 +237,11 @@ bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
 static void note_fine_cuts(const struct overlap_state *overlap)
 {
     bc_output_remark(overlap->run->output, "note",
-                     "in rows of the smallest sizes the work can't be cut into as many parts as "
-                     "--test-calls asks for: some calls follow one another without work");
+                     "in rows of the smallest sizes the work can't be cut into as many parts as %s "
+                     "asks for: some %s",
+                     overlap->parts_option == NULL ? "--test-calls" : overlap->parts_option,
+                     overlap->parts_option == NULL ? "calls follow one another without work"
+                                                   : "parts are without work");
 }
 
 void overlap_open(void *state, struct bc_run *run)
@@ -321,20 +345,12 @@ static struct overlap_key find_size(struct overlap_state *overlap, const void *v
             continue;
         const int64_t larger = late ? 0 : next_elements(p, elements);
         if (larger == 0) {
-            if (max_test_calls(p) > most_test_calls(p, reference_ns))
+            if (cuts_too_fine(overlap, reference_ns))
                 note_fine_cuts(overlap);
             return (struct overlap_key){.elements = elements, .status = BC_MAX_SIZE};
         }
         elements = larger;
     }
-}
-
-/* Where a variant says its form by itself, each has one row. */
-static bool is_wanted(const struct overlap_parameters *p, int form)
-{
-    if (p->kind->variants_have_forms)
-        return form == OVERLAP_NONBLOCKING;
-    return p->form == OVERLAP_FORMS || p->form == form;
 }
 
 /* Adds the rows of a size. */

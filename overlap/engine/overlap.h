@@ -37,11 +37,13 @@ int overlap_shares(const void *state);
 
 /* For programs with rows of their own. */
 
-/* Checks that the work under the first operation, the quickest one, can be cut into as many parts
-   as the calls of MPI_Test ask for. Where it can't: if its size was chosen by the user (on rank 0)
-   as `probe` does; else a note will say so. Collective. */
-bool overlap_probe_choice(struct overlap_state *overlap, struct bc_run *run,
-                          const struct overlap_choice *choice, bool chosen, struct bc_error *error);
+/* Checks that the work can be cut into as many parts as --test-calls or overlap->parts_option asks
+   for: under the quickest of `count` operations, or, in the time-driven model, under one that takes
+   the cutoff time. Where it can't: if that is the user's choice (`chosen`, on rank 0) as `probe`
+   does; else a note will say so. Collective. */
+bool overlap_probe_choices(struct overlap_state *overlap, struct bc_run *run,
+                           const struct overlap_choice *choices, size_t count, bool chosen,
+                           struct bc_error *error);
 
 /* Lists the rows of all sizes, of each of `count` variants, which are an array of elements of
    `bytes` bytes. The time-driven model looks for the size of the first variant. Collective. */

@@ -55,6 +55,26 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .help = "show each trial in comment lines"},
 };
 
+/* Takes the numbers of calls of MPI_Test, which are rows' keys. */
+static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list *list,
+                         struct bc_error *error)
+{
+    if (list->count > OVERLAP_TEST_CALLS_MAX)
+        return bc_error_set(error,
+                            "--test-calls: \"%.80s\" are %zu numbers: use at most %d at a time",
+                            p->test_calls_text, list->count, OVERLAP_TEST_CALLS_MAX);
+    p->test_calls_count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        for (size_t before = 0; before < i; before++)
+            if (list->values[before] == list->values[i])
+                return bc_error_set(error,
+                                    "--test-calls: \"%.80s\" has %lld twice: use each number once",
+                                    p->test_calls_text, (long long)list->values[i]);
+        p->test_calls[p->test_calls_count++] = list->values[i];
+    }
+    return true;
+}
+
 bool overlap_parameters_complete(void *state, struct bc_error *error)
 {
     struct overlap_parameters *const p = state;
@@ -64,20 +84,15 @@ bool overlap_parameters_complete(void *state, struct bc_error *error)
         p->test_calls_count = 1;
         return true;
     }
-    if (!bc_parse_size_list(p->test_calls_text, &list))
+    if (!bc_parse_size_list(p->test_calls_text, &list) ||
+        bc_size_list_max(&list) > OVERLAP_TEST_CALLS_LIMIT) {
+        bc_size_list_free(&list);
         return bc_error_set(error,
-                            "--test-calls: \"%s\" is neither numbers nor auto: use say 0,4 or auto",
-                            p->test_calls_text);
-    const bool fits =
-        list.count <= OVERLAP_TEST_CALLS_MAX && bc_size_list_max(&list) <= OVERLAP_TEST_CALLS_LIMIT;
-    p->test_calls_count = fits ? (int)list.count : 0;
-    for (int i = 0; i < p->test_calls_count; i++)
-        p->test_calls[i] = list.values[i];
+                            "--test-calls: \"%.80s\" is no list of calls: use whole numbers from 0 "
+                            "to %d with commas, or auto alone",
+                            p->test_calls_text, OVERLAP_TEST_CALLS_LIMIT);
+    }
+    const bool good = take_numbers(p, &list, error);
     bc_size_list_free(&list);
-    return fits
-               ? true
-               : bc_error_set(error,
-                              "--test-calls: \"%s\" is too much: use at most %d numbers, none "
-                              "above %d",
-                              p->test_calls_text, OVERLAP_TEST_CALLS_MAX, OVERLAP_TEST_CALLS_LIMIT);
+    return good;
 }

@@ -365,6 +365,17 @@ class Refused:
         for value in some(values):
             refused(program, f"{option}={value}", named=option)
 
+    @pytest.mark.parametrize("value, says", [
+        ("-1", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("1.5", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("0,auto", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("0,1000001", "use whole numbers from 0 to 1000000"),
+        (",".join(map(str, range(65))), "use at most 64 at a time"),
+        ("4,4", "4 twice: use each number once"), ("1:8,16,4", "4 twice: use each number once")])
+    def test_wrong_calls(self, refused, value, says):
+        """What would do."""
+        assert says in refused(IALLREDUCE, f"--test-calls={value}", named="--test-calls")
+
     def test_persistent(self, refused, some):
         for name in some(["put", "get"]):
             line = refused("overlap/overlap_" + name, "--form=persistent", named="--form")
@@ -397,6 +408,23 @@ class Refused:
         assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "100000"]
         assert FINE_CUTS not in overlap("--test-calls=4", *options, collective=collective).stdout
 
+    @pytest.mark.parametrize("options", [
+        ["--local=100,10"], ["--local=10,100"], ["--local=100,10", "--methods=persistent"],
+        ["--local=100,10", "--form=persistent"]])
+    def test_calls_for_the_smallest_box(self, refused, options):
+        """100000 parts are too many for the box of 10, and not for that of 100."""
+        refused(HALO, "--test-calls=100000", "--plenty=1", *options, named="--test-calls")
+
+    @pytest.mark.parametrize("options, would_do", [
+        (["--form=persistent", "--methods=isend/irecv packed"], "--form=nonblocking"),
+        (["--form=persistent", "--methods=isend/irecv types,neighbor_alltoallw"],
+         "--form=nonblocking"),
+        (["--form=nonblocking", "--methods=persistent"], "--form=persistent")])
+    def test_methods_without_the_form(self, refused, options, would_do):
+        line = refused(HALO, *options, named="--form")
+        assert f"{options[0].split('=')[1]}: none of the methods '{options[1].split('=')[1]}'" in line
+        assert f"use {would_do}" in line
+
     def test_calls_for_the_cutoff_time(self, overlap):
         """Where the size is searched for, the work is as long as the cutoff time makes it; if no
         size takes that, a note says that it isn't."""
@@ -425,6 +453,32 @@ class Partitions:
         (["--partitions=3,7,65536"], "use fewer, or a larger --max-num-elts")])
     def test_parts_that_dont_divide(self, refused, options, says):
         assert says in refused(PARTITIONED, "--data-driven", *options, named="--partitions")
+
+    @pytest.mark.parametrize("sizes, partitions", [
+        (["--min-num-elts=1", "--max-num-elts=1"], "1"),
+        (["--min-num-elts=1", "--max-num-elts=2"], "1"),
+        (["--min-num-elts=12", "--max-num-elts=24"], "6"), (["--max-num-elts=20"], "5"),
+        (["--min-num-elts=16", "--max-num-elts=24"], "8")])
+    def test_default_parts_divide(self, overlap, sizes, partitions):
+        """A note says so where there are fewer."""
+        said = overlap("--data-driven", *sizes, "--samples=1", "--warmup=0",
+                       collective="partitioned").stdout
+        assert {row["partitions"] for row in read_tsv(said)} == {partitions}
+        assert (f"# note: {partitions} partition" in said) == (partitions != "8")
+        assert f"# partitions: {partitions}\n" in said
+
+    @pytest.mark.parametrize("options", [
+        ["--partitions=65536", "--data-driven", "--plenty=0.01"],
+        ["--partitions=2,8", "--cutoff-time=1e-4", "--plenty=0.01"]])
+    def test_more_parts_than_work(self, refused, options):
+        assert "use at most" in refused(PARTITIONED, *options, named="--partitions")
+
+    def test_more_default_parts_than_work(self, overlap):
+        """The work under 100 ns, times 0.01, isn't even 8 units."""
+        said = overlap("--cutoff-time=1e-4", "--plenty=0.01", "--samples=1", "--warmup=0",
+                       collective="partitioned").stdout
+        assert "the work can't be cut into as many parts as --partitions asks for" in said
+        assert [row["partitions"] for row in read_tsv(said)] == ["8"]
 
     def test_default_sizes_are_divided(self, rows_of):
         rows = rows_of("--partitions=3,4", "--data-driven", "--samples=1", "--warmup=0",
@@ -481,6 +535,31 @@ class Forms:
             for local in ("2x2x2", "4x3x2") for method in methods for calls in ("0", "1")]
         assert {(row["local"], row["elements"], row["size_bytes"]) for row in rows} == {
             ("2x2x2", "24", "192"), ("4x3x2", "52", "416")}
+
+    @pytest.mark.parametrize("form, methods, left_out", [
+        ("persistent", [METHODS], ["isend/irecv types", "isend/irecv packed"]),
+        ("nonblocking", ["--methods=persistent,isend/irecv types"], ["persistent"]),
+        ("persistent", [], []), ("nonblocking", [], []), ("all", [METHODS], [])])
+    def test_halo_notes(self, overlap, form, methods, left_out):
+        """Of methods that the user named and that lack the form; nothing else of methods that are
+        left out."""
+        said = overlap(f"--form={form}", "--local=2", *methods, "--samples=1", "--warmup=0",
+                       collective="halo").stdout
+        notes = re.findall("# note: no rows of (.*): the method isn't (.*)\n", said)
+        assert notes == [(name, form) for name in left_out]
+        if form == "persistent":
+            assert "# note: neighbor_alltoallw" not in said
+            assert "# note: no neighbor_alltoallw" not in said
+
+    def test_halo_sister(self, overlap, launcher, built):
+        """Its blocking sister may bring faces to the wrong side, too, or alone."""
+        verdict = run_raw(launcher, 2, [built("tests/end_to_end/neighbor_order"), "2", "1", "1"]
+                          ).stdout.strip()
+        assert verdict in ("right", "wrong")
+        one = ["--local=2", "--methods=neighbor_alltoallw", "--samples=1", "--warmup=0"]
+        note = "in the blocking sister this MPI library brings faces to the wrong side"
+        assert (note in overlap(*one, collective="halo").stdout) == (verdict == "wrong")
+        assert note not in overlap(*one, "--no-blocking", collective="halo").stdout
 
     @pytest.mark.parametrize("collective", ["put", "get"])
     def test_without_persistent(self, overlap, collective):

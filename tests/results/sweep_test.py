@@ -31,6 +31,7 @@ def sweep(build, launcher):
     ("pingpong/pingpong", "8:512", "ndata", [1, 8, 64],
      ["--patterns=MPI Send", "--arrangements=single"]),
     ("overlap/overlap_sendrecv", "1K:4K", "size_bytes", [1024, 2048, 4096], ["--test-calls=0,1"]),
+    ("overlap/overlap_partitioned", "8:32,128", "size_bytes", [8, 16, 32, 128], []),
     ("halo/halo", "128,512", "local", ["4x4x4", "8x8x8"], ["--methods=persistent"]),
     ("overlap/overlap_halo", "128,512", "local", ["4x4x4", "8x8x8"], [])])
 def test_sizes(sweep, program, sizes, column, expected, options):
@@ -46,12 +47,23 @@ def test_sizes(sweep, program, sizes, column, expected, options):
     ("halo/halo", "--sizes=8,x", "'8,x' is no list of sizes"),
     ("halo/halo", "--sizes=4K:8", "is no list of sizes"),
     ("halo/halo", "--no-header", "'--no-header'"), ("halo/halo", "--out=x", "'--out=x'"),
+    *[(program, option, f"'{option}'") for program, option in [
+        ("halo/halo", "--f=table"), ("halo/halo", "--form=table"), ("halo/halo", "--format"),
+        ("overlap/overlap_isend", "--fo=table"), ("overlap/overlap_isend", "--for=table"),
+        ("overlap/overlap_isend", "--forma=table"), ("overlap/overlap_isend", "--format=table")]],
     ("halo/halo", "--sizes", "--sizes needs a value"),
     ("halo/halo", "--output=/no/such/x", "cannot write '/no/such/x'")])
 def test_usage(sweep, program, option, named):
     _, done = sweep(program, option, status=2)
     assert named in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", [["--form=all"], ["--form", "all"]])
+def test_form(sweep, option):
+    """The option of overlap programs is no abbreviation of --format."""
+    rows, _ = sweep("overlap/overlap_isend", "--sizes=8", "--max-time=0.02", *option)
+    assert [row["form"] for row in rows] == ["nonblocking", "persistent"]
 
 
 def test_output(sweep, tmp_path):

@@ -264,10 +264,13 @@ static void methods_in_two_parts(void **state)
         assert_true((method->is_right == NULL) == (method->is_right_in_parts == NULL));
         if (method->start != NULL) {
             assert_true(found < COUNT(names));
+            assert_true(found < HALO_METHODS_IN_PARTS);
+            assert_ptr_equal(method, halo_methods_in_parts[found]);
             assert_string_equal(method->name, names[found++]);
         }
     }
     assert_int_equal(found, COUNT(names));
+    assert_int_equal(found, HALO_METHODS_IN_PARTS);
 }
 
 /* The calls of one swap. */

@@ -365,7 +365,33 @@ static void lists_of_names(void **state)
     names.text = "sub-put,get";
     assert_false(bc_names_choose("--types", &names, kind_name, KINDS, &f->error));
     assert_string_equal(f->error.text,
-                        "--types: 'get' is none: use all, or names such as put,isend/irecv");
+                        "--types: 'get' is none: use all, or some of put,many put,sub_put,"
+                        "isend/irecv");
+}
+
+static const char *number_name(int index)
+{
+    static const char *const numbers[] = {"zero", "one", "two",   "three", "four",
+                                          "five", "six", "seven", "eight"};
+    return numbers[index];
+}
+
+/* A list's names that stand there twice, each with the one before it. */
+static const char *pair_name(int index) { return number_name(index / 2); }
+
+/* Of few names the error lists all, each once; of many the first and the last. */
+static void names_in_errors(void **state)
+{
+    struct fixture *const f = *state;
+    struct bc_names names = {.text = "ten"};
+    assert_false(bc_names_choose("--n", &names, number_name, 8, &f->error));
+    assert_string_equal(f->error.text, "--n: 'ten' is none: use all, or some of zero,one,two,"
+                                       "three,four,five,six,seven");
+    assert_false(bc_names_choose("--n", &names, pair_name, 16, &f->error));
+    assert_string_equal(f->error.text, "--n: 'ten' is none: use all, or some of zero,one,two,"
+                                       "three,four,five,six,seven");
+    assert_false(bc_names_choose("--n", &names, number_name, 9, &f->error));
+    assert_string_equal(f->error.text, "--n: 'ten' is none: use all, or names such as zero,eight");
 }
 
 /* A word in place of a number; its value is beyond the limits. */
@@ -1084,6 +1110,7 @@ static const struct CMUnitTest tests[] = {
     OPTIONS_TEST(first_variable_that_is_set_counts),
     OPTIONS_TEST(boolean_variables),
     OPTIONS_TEST(lists_of_names),
+    OPTIONS_TEST(names_in_errors),
     OPTIONS_TEST(words_for_numbers),
     OPTIONS_TEST(aliases_short_options_and_abbreviations),
     OPTIONS_TEST(last_one_counts),

@@ -1,0 +1,96 @@
+/*
+ * Can the work under an operation be cut into as many parts as --test-calls asks for? Only the
+ * ranks that work count, in the form that was asked for.
+ */
+#include "overlap/engine/overlap.h" /* first: its parameters have names of ranks.h */
+
+#include "ranks.h"
+
+#include <time.h>
+
+/* Far more parts than the work under a quick operation has units, and far fewer than that under a
+   slow one. */
+#define CALLS 100000
+#define SLOW_NS 20000000
+
+static void rest(struct overlap_operation *operation)
+{
+    const struct timespec slow = {.tv_sec = 0, .tv_nsec = SLOW_NS};
+    (void)operation;
+    (void)nanosleep(&slow, NULL);
+}
+
+static void do_nothing(struct overlap_operation *operation) { (void)operation; }
+
+static void persist(struct overlap_operation *operation)
+{
+    BC_MPI(
+        MPI_Send_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, operation->comm, operation->requests));
+}
+
+static void finish_persistent_only_quickly(struct overlap_operation *operation)
+{
+    if (operation->form == OVERLAP_PERSISTENT)
+        BC_MPI(MPI_Wait(operation->requests, MPI_STATUS_IGNORE));
+    else
+        rest(operation);
+}
+
+static void let_rank_0_work(struct overlap_operation *operation) { operation->works = rank == 0; }
+
+/* On rank 0, whether CALLS calls were accepted; true on other ranks. Collective. */
+static bool accepts(const struct overlap_kind *kind, int form)
+{
+    struct overlap_state overlap = {.parameters = {OVERLAP_DEFAULTS, .kind = kind, .form = form,
+                                                   .test_calls = {0, CALLS},
+                                                   .test_calls_count = 2}};
+    struct bc_run run = {.job = {.rank = rank, .ranks = ranks}};
+    struct bc_error error = {""};
+    const bool good = overlap_probe(&overlap, &run, &error);
+    return rank != 0 || good;
+}
+
+static void ranks_that_work(void **state)
+{
+    (void)state;
+    const struct overlap_kind quick = {
+        .name = "quick",
+        .no_elements = true,
+        .functions = {.start = do_nothing},
+        .finish = do_nothing,
+        .serve = rest,
+        .place = let_rank_0_work,
+    };
+    struct overlap_kind slow = quick;
+    slow.finish = rest;
+    slow.serve = do_nothing;
+    const bool accepts_quick = accepts(&quick, OVERLAP_NONBLOCKING);
+    const bool accepts_slow = accepts(&slow, OVERLAP_NONBLOCKING);
+    assert_true(accepts_quick == (rank != 0));
+    assert_true(accepts_slow);
+}
+
+static void forms(void **state)
+{
+    (void)state;
+    const struct overlap_kind kind = {
+        .name = "kind",
+        .no_elements = true,
+        .functions = {.start = do_nothing, .persist = persist},
+        .finish = finish_persistent_only_quickly,
+    };
+    bool accepted[OVERLAP_FORMS + 1];
+    for (int form = 0; form <= OVERLAP_FORMS; form++)
+        accepted[form] = accepts(&kind, form);
+    assert_true(accepted[OVERLAP_NONBLOCKING]);
+    assert_true(accepted[OVERLAP_PERSISTENT] == (rank != 0));
+    /* The quickest of all forms. */
+    assert_true(accepted[OVERLAP_FORMS] == (rank != 0));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ranks_that_work),
+    cmocka_unit_test(forms),
+};
+const struct test_program test_program = {
+    .name = "overlap_probe", .tests = tests, .count = COUNT(tests), .mpi = true};

@@ -1,0 +1,95 @@
+/*
+ * The windows of one-sided transfers: errors come back, and what a rank stores into its part is
+ * synchronised with the window.
+ */
+#include "overlap/transfers.h" /* first: its parameters have names of ranks.h */
+
+#include "ranks.h"
+
+enum { ELEMENTS = 3 };
+
+/* ---- calls of MPI ---------------------------------------------------------------------------- */
+
+static int syncs;
+static const double *watched; /* NULL: not yet */
+static double seen;           /* the watched value at the last MPI_Win_sync */
+
+int MPI_Win_sync(MPI_Win window)
+{
+    syncs++;
+    if (watched != NULL)
+        seen = *watched;
+    return PMPI_Win_sync(window);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* All ranks have a part. */
+static struct overlap_operation make(const struct overlap_kind *kind)
+{
+    static const struct bc_job job = {0};
+    struct overlap_operation operation;
+    const struct overlap_choice choice = {.elements = ELEMENTS};
+    overlap_operation_create(&operation, kind, &job, &choice);
+    return operation;
+}
+
+static const struct overlap_kind target = {
+    .name = "target",
+    .create = overlap_create_target_window,
+    .destroy = overlap_destroy_window,
+    .settle = overlap_sync_window,
+    .send = {overlap_one_block, overlap_sent_to_all},
+    .receive = {overlap_one_block, overlap_sent_to_all},
+};
+
+static const struct overlap_kind source = {
+    .name = "source",
+    .create = overlap_create_source_window,
+    .destroy = overlap_destroy_window,
+    .send = {overlap_one_block, overlap_sent_to_all},
+    .receive = {overlap_one_block, overlap_sent_to_all},
+};
+
+static void errors_come_back(void **state)
+{
+    (void)state;
+    const struct overlap_kind *const kinds[] = {&target, &source};
+    bool returned[COUNT(kinds)];
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        MPI_Errhandler handler;
+        struct overlap_operation operation = make(kinds[i]);
+        MPI_Win_get_errhandler(overlap_window(&operation), &handler);
+        returned[i] = handler == MPI_ERRORS_RETURN;
+        MPI_Errhandler_free(&handler);
+        overlap_operation_destroy(&operation);
+    }
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        assert_true(returned[i]);
+}
+
+/* Other data is stored before MPI_Win_sync, and received data is looked at after it. */
+static void stores_are_synchronised(void **state)
+{
+    (void)state;
+    struct overlap_operation operation = make(&target);
+    watched = &operation.receive[ELEMENTS - 1];
+    syncs = 0;
+    overlap_operation_poison(&operation);
+    const int after_poison = syncs;
+    const double stored = *watched, synchronised = seen;
+    (void)overlap_operation_verify(&operation);
+    const int after_verify = syncs;
+    watched = NULL;
+    overlap_operation_destroy(&operation);
+    assert_int_equal(after_poison, 1);
+    assert_near(synchronised, stored, 0.0);
+    assert_int_equal(after_verify, 2);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(errors_come_back),
+    cmocka_unit_test(stores_are_synchronised),
+};
+const struct test_program test_program = {
+    .name = "transfers", .tests = tests, .count = COUNT(tests), .mpi = true};
