@@ -182,9 +182,11 @@ def check_program_options(text):
     who, colon, words = text.partition(":")
     if not colon:
         raise UsageError(f"--options: '{text:.200}': use 'NAME: --option ...'")
-    # Abbreviated, too; syncbench has an --outer.
-    if re.search(r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --fo| --f[= ]",
-                 f" {words} "):
+    # Abbreviated, too; syncbench has an --outer, and overlap programs a --form.
+    own = r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
+    if not who.startswith("overlap"):
+        own += "| --form[= ]"
+    if re.search(own, f" {words} "):
         raise UsageError(f"--options: '{text:.200}': --output, --format, --no-header, "
                          "--no-metadata and --nohdr are the suite's own")
     # The same by short options; -n is another one in other programs.

@@ -163,11 +163,13 @@ class Plan:
 
     def test_options(self, suite):
         plan = suite.plan("--runs=1", "--options=all: --max-time=0.5 --x",
-                          "--options=halo: --local=7", "--options=msgrate: --y")
+                          "--options=halo: --local=7", "--options=msgrate: --y",
+                          "--options=overlap_iallreduce: --form=all")
         for _, name, command in plan:
             assert "--max-time=0.5 --x" in command
             assert ("--local=7" in command) == (name == "halo")
             assert ("--y" in command) == (name == "msgrate")
+            assert ("--form=all" in command) == (name == "overlap_iallreduce")
 
     def test_launchers(self, suite):
         job = ["--ranks=8", "--ranks-per-node=4", "--hosts=a,b", "--bind=core"]
@@ -249,6 +251,8 @@ class Plan:
         ("--options=halo: --x --no-metadata", "--no-metadata"),
         ("--options=mpi_overhead: --nohdr", "--nohdr"), ("--options=halo: --ou=x", "--output"),
         ("--options=halo: --f table", "--format"), ("--options=mpi_overhead: --both -n", "header"),
+        ("--options=halo: --form=table", "--format"), ("--options=all: --form all", "--format"),
+        ("--options=overlap_isend: --forma=table", "--format"),
         ("--options=msgrate: -o", "header"), ("--build=/no/such", "--build"),
         ("--launcher=other -n", "{ranks}"), ("--resume=/no/such", "--resume"),
         ("--resume", "--resume"), ("--quick=no", "--quick")])
