@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* By this quantile of the work's times, inside the operation and alone, the library takes from the
-   work what they differ by, if it takes as much in every round. */
-#define OTHER_TAKEN 0.25
+/* The quantile of the work's times, inside the operation and alone, that stands for undisturbed
+   ones. */
+#define UNDISTURBED 0.05
 
 /* The quantile of what `add` less `subtract` (NULL: nothing) is in `count` rounds. `sorted` has
    room for them. */
@@ -32,12 +32,12 @@ void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
         quantile_of(own->values[OVERLAP_PLENTY_BESIDE] + first, NULL, count, 0.5, sorted);
     estimates_ns[OVERLAP_GAIN_BLOCKING] =
         quantile_of(own->values[OVERLAP_PLENTY_BLOCKING] + first, NULL, count, 0.5, sorted);
-    /* What stops a rank is as likely in the work inside as in that alone, so it moves the median of
-       their differences neither way. */
-    estimates_ns[OVERLAP_GAIN_EXPOSED] = beside_ns + quantile_of(inside, alone, count, 0.5, sorted);
-    estimates_ns[OVERLAP_GAIN_OTHER_EXPOSED] =
-        beside_ns + quantile_of(inside, NULL, count, OTHER_TAKEN, sorted) -
-        quantile_of(alone, NULL, count, OTHER_TAKEN, sorted);
+    estimates_ns[OVERLAP_GAIN_EXPOSED] = beside_ns +
+                                         quantile_of(inside, NULL, count, UNDISTURBED, sorted) -
+                                         quantile_of(alone, NULL, count, UNDISTURBED, sorted);
+    /* What stops a rank is as likely in the work inside as in that alone. */
+    estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED] =
+        beside_ns + quantile_of(inside, alone, count, 0.5, sorted);
     free(sorted);
 }
 
@@ -55,7 +55,7 @@ static struct bc_summary summarize(const double *visits, size_t count, const dou
     return summary;
 }
 
-enum { BLOCKING, EXPOSED, OTHER_EXPOSED, GAIN, GAIN_PCT, SERIES };
+enum { BLOCKING, EXPOSED, UNEVEN, GAIN, GAIN_PCT, SERIES };
 
 /* 0 where the sister is too short for the clock; see overlap_gain_of_visits. */
 static double percent_of(double ns, double blocking_ns)
@@ -72,18 +72,20 @@ static bool has_percentages(const struct bc_samples *visits)
     return true;
 }
 
-/* One series after the other, `count` values each; freed by the caller. */
-static double *make_series(const struct bc_samples *samples)
+/* One series after the other, `count` values each, with the exposed times of this quantity; freed
+   by the caller. */
+static double *make_series(const struct bc_samples *samples, enum overlap_gain_estimated exposed)
 {
     const size_t count = samples->count;
     double *const series =
         bc_allocate(SERIES * count, sizeof *series, "no memory for %zu visits", count);
     for (size_t i = 0; i < count; i++) {
         const double blocking_ns = samples->values[OVERLAP_GAIN_BLOCKING][i];
-        const double exposed_ns = samples->values[OVERLAP_GAIN_EXPOSED][i];
+        const double exposed_ns = samples->values[exposed][i];
         series[BLOCKING * count + i] = blocking_ns;
         series[EXPOSED * count + i] = exposed_ns;
-        series[OTHER_EXPOSED * count + i] = samples->values[OVERLAP_GAIN_OTHER_EXPOSED][i];
+        series[UNEVEN * count + i] = samples->values[OVERLAP_GAIN_MEDIAN_EXPOSED][i] -
+                                     samples->values[OVERLAP_GAIN_EXPOSED][i];
         series[GAIN * count + i] = blocking_ns - exposed_ns;
         series[GAIN_PCT * count + i] = percent_of(blocking_ns - exposed_ns, blocking_ns);
     }
@@ -107,20 +109,28 @@ static struct bc_interval not_below_0(struct bc_interval interval)
     return (struct bc_interval){fmax(0.0, interval.lo), fmax(0.0, interval.hi)};
 }
 
-struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
-                                           const struct bc_samples *blocks, double calls_ns,
-                                           double confidence)
+static void summarize_series(const struct bc_samples *visits, const struct bc_samples *blocks,
+                             enum overlap_gain_estimated exposed, double confidence,
+                             struct bc_summary summary[SERIES])
 {
-    double *const of_visits = make_series(visits);
-    double *const of_blocks = make_series(blocks);
-    struct bc_summary summary[SERIES];
+    double *const of_visits = make_series(visits, exposed);
+    double *const of_blocks = make_series(blocks, exposed);
     for (size_t i = 0; i < SERIES; i++)
         summary[i] = summarize(of_visits + i * visits->count, visits->count,
                                of_blocks + i * blocks->count, blocks->count, confidence);
     free(of_visits);
     free(of_blocks);
+}
 
-    const double choice_ns = summary[OTHER_EXPOSED].value - summary[EXPOSED].value;
+struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
+                                           const struct bc_samples *blocks, double calls_ns,
+                                           double confidence)
+{
+    struct bc_summary summary[SERIES];
+    summarize_series(visits, blocks, OVERLAP_GAIN_EXPOSED, confidence, summary);
+    const double choice_ns = summary[UNEVEN].value;
+    if (summary[UNEVEN].interval.lo > 0.0)
+        summarize_series(visits, blocks, OVERLAP_GAIN_MEDIAN_EXPOSED, confidence, summary);
     summary[EXPOSED].value = fmax(0.0, summary[EXPOSED].value);
     const double blocking_ns = summary[BLOCKING].value;
     summary[GAIN].value = blocking_ns - summary[EXPOSED].value;

@@ -3,11 +3,14 @@
  * it, the exposed time, against what the blocking sister costs.
  *
  * The exposed time is what the operation adds to the work: the total less that rank's own work
- * alone. It is formed on each rank as the sum of two medians over rounds: of what lies beside the
- * work, and of what the library takes from the work, by which the work inside the operation is
- * longer than alone in the same round. The sister's time is a median over rounds, too. The slowest
- * rank's of each is taken once a visit, after that: a max over ranks in each round would grow with
- * the number of ranks wherever there is noise.
+ * alone. It is formed on each rank: the median over rounds of what lies beside the work, and what
+ * the library takes from the work, by which that is longer inside the operation than alone. The
+ * latter is the difference of 5 % quantiles, which stops of the rank don't move. Where the library
+ * takes time in some rounds only, or more in some than in others, that is too little: the median of
+ * the differences of rounds is used where it exceeds the other by more than visits differ by. The
+ * sister's time is a median over rounds, too. The slowest rank's of each is taken once a visit,
+ * after that: a max over ranks in each round would grow with the number of ranks wherever there is
+ * noise.
  *
  * All functions are local.
  */
@@ -31,8 +34,7 @@ enum overlap_plenty_quantity {
 enum overlap_gain_estimated {
     OVERLAP_GAIN_BLOCKING,
     OVERLAP_GAIN_EXPOSED,
-    OVERLAP_GAIN_OTHER_EXPOSED, /* by lower quantiles of the work: how far both differ, the interval
-                                   is widened */
+    OVERLAP_GAIN_MEDIAN_EXPOSED, /* by the median of what the library takes from the work */
     OVERLAP_GAIN_ESTIMATED
 };
 
@@ -49,8 +51,10 @@ struct overlap_gain {
 };
 
 /* The gain of what visits say (OVERLAP_GAIN_ESTIMATED quantities, at least one visit). `blocks`,
-   parts of the first visit, make the interval where there is one visit. Intervals end
-   further out by calls_ns: what calls cost is known no better. */
+   parts of the first visit, make the interval where there is one visit. Intervals are widened by
+   what both exposed times differ by, and end further out by calls_ns: what calls cost is known no
+   better.
+ */
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
                                            const struct bc_samples *blocks, double calls_ns,
                                            double confidence);
