@@ -124,10 +124,11 @@ enum {
    MPIX_End_monitor. */
 typedef struct MPIX_Monitor {
     int profile;         /* monitor at all: without it the rest means nothing, and it means
-                            nothing without one of the six flags below: both warn */
+                            nothing without one of the seven flags below: both warn */
     int other;           /* other software services: what lies under MPI */
     int pttopt;          /* point-to-point: times, counts, bytes by function */
     int coll;            /* collective operations: the same */
+    int calls;           /* all of the time inside MPI: of each rank, and of other calls */
     int comm;            /* communicators: span and completions of each */
     int msgsize;         /* counts and bytes of small and large messages */
     int traffic;         /* their frequencies over the snapshot */
@@ -139,7 +140,7 @@ typedef struct MPIX_Monitor {
 #define MPIX_MONITOR_LARGE_BYTES 65536
 #define MPIX_MONITOR_DEFAULTS                                                                      \
     {                                                                                              \
-        0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                      \
+        0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                   \
     }
 
 /* Stands for a snapshot. Set by MPIX_Start_monitor; may be copied. */
@@ -164,9 +165,10 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 #define MPIX_MONITOR_NA (-1) /* counts and ranks; times are NAN */
 
 /* A row of a report. Which fields exist depends on its kind: pttopt and coll have counts and times,
-   comm counts and its span as total_s, workload the messages, other a time or a count in calls. */
+   calls counts and in_calls_s, comm counts and its span as total_s, workload the messages, other a
+   time or a count in calls, total in_calls_s. */
 typedef struct MPIX_Monitor_row {
-    char kind[16];      /* pttopt, coll, comm, workload, other */
+    char kind[16];      /* pttopt, coll, calls, comm, workload, other, total */
     char comm[64];      /* the communicator's name: see monitor/README.md */
     char operation[64]; /* MPI function; point-to-point, collective, ... */
     int ranks;          /* processes of the communicator, both groups of an intercommunicator */
@@ -181,6 +183,9 @@ typedef struct MPIX_Monitor_row {
     int rank;         /* whose row this is; MPIX_MONITOR_NA: of all ranks */
     double slowest_s; /* the greatest total_s of a rank */
     int slowest_rank; /* which rank that is */
+    double
+        in_calls_s; /* inside MPI: in the calls of these operations, and in those that completed
+                       them; of kind calls in calls that completed nothing; of kind total in all */
 } MPIX_Monitor_row;
 
 /*
