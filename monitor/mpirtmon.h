@@ -22,8 +22,9 @@
  * flushes, the target's side of one-sided communication and the partitions of a message are not
  * communications of their own: their time is in the operations that they complete. Collective
  * (coll): the blocking, non-blocking, persistent and neighborhood collectives, the creation and
- * freeing of communicators and windows, and fences. Not monitored: MPI's files, dynamic processes
- * but for the communicators that they make, and programs that use sessions only.
+ * freeing of communicators and windows, and fences. Not monitored but for their time: MPI's files,
+ * dynamic processes but for the communicators that they make. Not monitored: programs that use
+ * sessions only.
  *
  * The time of an operation (8.3.2.1: execution time = end time - start time) is:
  *
@@ -50,6 +51,15 @@
  * own calls, is subtracted. While several operations are in flight the monitor's work on the
  * others, some 40 ns each, is in the time of each of them, as the program's own work between its
  * calls is.
+ *
+ * Time inside MPI (8.3.2.1: total MPI execution time is time spent executing services for MPI) is
+ * what the calls of a process take, from entry to return, of each thread its outermost calls only.
+ * It counts for the operation that the call is or starts; of a call that completes operations in
+ * equal parts for these; of all other calls in rows of kind calls: by function for tests that find
+ * nothing, waits for what is complete already, probes, and synchronisations that complete nothing;
+ * in one row, "other MPI", for all other functions, MPI_Init among them where the snapshot is of the
+ * whole run, and MPI_Finalize until all ranks are there. MPI_Wtime, MPI_Wtick, MPI_Aint_add and
+ * MPI_Aint_diff don't count. So the rows of kinds pttopt, coll and calls together are the total.
  *
  * Counts: calls and completions of each function; of a communicator the number of its processes,
  * and completions and timeouts of its point-to-point and of its collective operations. Timeouts,
