@@ -29,7 +29,13 @@ static bool begin_receive(struct operation *operation, enum operation_kind kind,
 INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
                           MPI_Status *status)
 {
+    struct mpi_call call;
+    const bool monitored = is_monitored(CLASS_CALLS);
+    if (monitored)
+        call_enter(&call, OPERATION_Mprobe);
     const int error = next.Mprobe(source, tag, comm, message, status);
+    if (monitored)
+        call_left(&call, communicator_index(comm), ticks_now());
     if (error == MPI_SUCCESS)
         remember(*message, comm);
     return error;
@@ -38,7 +44,13 @@ INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messa
 INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                            MPI_Status *status)
 {
+    struct mpi_call call;
+    const bool monitored = is_monitored(CLASS_CALLS);
+    if (monitored)
+        call_enter(&call, OPERATION_Improbe);
     const int error = next.Improbe(source, tag, comm, flag, message, status);
+    if (monitored)
+        call_left(&call, communicator_index(comm), ticks_now());
     if (error == MPI_SUCCESS && *flag)
         remember(*message, comm);
     return error;
@@ -100,7 +112,10 @@ DUPLICATION(Comm_idup_with_info,
 INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
                                           MPI_Errhandler handler, MPI_Comm *newcomm)
 {
-    const int error = next.Comm_create_from_group(group, tag, info, handler, newcomm);
+    struct mpi_call call;
+    const bool entered = other_enter(&call);
+    const int error =
+        other_left(&call, entered, next.Comm_create_from_group(group, tag, info, handler, newcomm));
     if (error == MPI_SUCCESS)
         communicator_created(*newcomm, "MPI_Comm_create_from_group");
     return error;
@@ -111,8 +126,12 @@ INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
                                                 const char *tag, MPI_Info info,
                                                 MPI_Errhandler handler, MPI_Comm *newcomm)
 {
-    const int error = next.Intercomm_create_from_groups(local_group, local_leader, remote_group,
-                                                        remote_leader, tag, info, handler, newcomm);
+    struct mpi_call call;
+    const bool entered = other_enter(&call);
+    const int error =
+        other_left(&call, entered,
+                   next.Intercomm_create_from_groups(local_group, local_leader, remote_group,
+                                                     remote_leader, tag, info, handler, newcomm));
     if (error == MPI_SUCCESS)
         communicator_created(*newcomm, "MPI_Intercomm_create_from_groups");
     return error;
@@ -145,7 +164,9 @@ INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
 
 INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
 {
-    const int error = next.Comm_set_name(comm, name);
+    struct mpi_call call;
+    const bool entered = other_enter(&call);
+    const int error = other_left(&call, entered, next.Comm_set_name(comm, name));
     if (error == MPI_SUCCESS)
         communicator_named(comm, name);
     return error;
@@ -159,9 +180,14 @@ INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
     {                                                                                              \
         if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
             return next.Name arguments;                                                            \
+        struct mpi_call call;                                                                      \
+        const int communicator = window_communicator(win);                                         \
         const struct ending ending = window_take(win, completed_target);                           \
+        call_enter(&call, OPERATION_##Name);                                                       \
         const int error = next.Name arguments;                                                     \
-        ending_finish(ending, error, ticks_now());                                                 \
+        const uint64_t end_ticks = ticks_now();                                                    \
+        if (!ending_finish(ending, error, &call, end_ticks))                                       \
+            call_left(&call, communicator, end_ticks);                                             \
         return error;                                                                              \
     }
 #include "monitor/functions.def"
@@ -183,20 +209,19 @@ static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
     return closing;
 }
 
-static int closing_end(const struct closing *closing, int error)
+static int closing_end(struct closing *closing, int error)
 {
     const uint64_t end_ticks = ticks_now();
-    ending_finish(closing->ending, error, end_ticks);
-    if (closing->monitored && error == MPI_SUCCESS)
-        operation_end(&closing->operation, end_ticks, 0);
-    return error;
+    (void)ending_finish(closing->ending, error, NULL, end_ticks);
+    return closing->monitored ? operation_returned_at(&closing->operation, error, end_ticks)
+                              : error;
 }
 
 INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
 {
     if (!is_anything_monitored())
         return next.Win_fence(assertions, win);
-    const struct closing closing = closing_begin(OPERATION_Win_fence, win);
+    struct closing closing = closing_begin(OPERATION_Win_fence, win);
     return closing_end(&closing, next.Win_fence(assertions, win));
 }
 
@@ -204,7 +229,7 @@ INTERPOSED int MPI_Win_free(MPI_Win *win)
 {
     const MPI_Win freed = *win;
     const int number = window_number(freed);
-    const struct closing closing = closing_begin(OPERATION_Win_free, freed);
+    struct closing closing = closing_begin(OPERATION_Win_free, freed);
     const int error = closing_end(&closing, next.Win_free(win));
     if (error == MPI_SUCCESS)
         window_freed(freed, number);

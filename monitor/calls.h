@@ -62,13 +62,22 @@ static inline bool begin_if_monitored(struct operation *operation, enum operatio
 }
 
 /* The call of a blocking operation has returned `error`, which this returns, too. `status` says how
-   much the operation received; NULL: nothing. */
-static inline int operation_returned(const struct operation *operation, int error,
+   much the operation received; NULL: nothing. The second one has read the clock already. */
+static inline int operation_returned_at(struct operation *operation, int error, uint64_t end_ticks)
+{
+    if (error == MPI_SUCCESS)
+        operation_end(operation, end_ticks, 0);
+    operation_left(operation, end_ticks);
+    return error;
+}
+
+static inline int operation_returned(struct operation *operation, int error,
                                      const MPI_Status *status)
 {
     const uint64_t end_ticks = ticks_now();
     if (error == MPI_SUCCESS)
         operation_end(operation, end_ticks, status != NULL ? bytes_received(status) : 0);
+    operation_left(operation, end_ticks);
     return error;
 }
 
@@ -80,15 +89,18 @@ void operation_posted_again(const struct operation *operation, MPI_Request reque
    the operation is in flight, unless it is complete already. */
 static inline int operation_posted(struct operation *operation, int error, MPI_Request request)
 {
-    if (error != MPI_SUCCESS)
-        return error;
-    if (request == MPI_REQUEST_NULL || request_is_complete(request)) {
-        operation_end(operation, ticks_now(), 0);
+    const uint64_t exit_ticks = ticks_now();
+    if (error == MPI_SUCCESS && (request == MPI_REQUEST_NULL || request_is_complete(request))) {
+        operation_end(operation, exit_ticks, 0);
+        operation_left(operation, exit_ticks);
         return error;
     }
+    operation_left(operation, exit_ticks);
+    if (error != MPI_SUCCESS)
+        return error;
     operation->posted = true;
     if (!operation->receives)
-        operation->posted_ticks = ticks_now();
+        operation->posted_ticks = exit_ticks;
     monitor_lock();
     const enum request_added added = request_add(request, operation);
     if (added == REQUEST_WITHOUT_ROOM)
@@ -96,6 +108,23 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
     monitor_unlock();
     if (__builtin_expect(added == REQUEST_REPEATED, 0))
         operation_posted_again(operation, request);
+    return error;
+}
+
+/* Enters a call of a function that has no row of its own, if such calls are monitored; the other
+   function leaves it. Returns `error`. */
+static inline bool other_enter(struct mpi_call *call)
+{
+    const bool monitored = is_monitored(CLASS_CALLS);
+    if (monitored)
+        call_enter(call, OPERATION_OTHER_MPI);
+    return monitored;
+}
+
+static inline int other_left(const struct mpi_call *call, bool entered, int error)
+{
+    if (entered)
+        call_left(call, NO_COMMUNICATOR, ticks_now());
     return error;
 }
 

@@ -18,8 +18,9 @@
 
 #include "monitor/handles.h"
 
-/* Number 0 stands for all communicators that found no room. */
-enum { COMMUNICATORS_MAX = 512, OTHER_COMMUNICATORS = 0 };
+/* Number 0 stands for all communicators that found no room, and a number after the last one for
+   calls that have no communicator. */
+enum { COMMUNICATORS_MAX = 512, OTHER_COMMUNICATORS = 0, NO_COMMUNICATOR = COMMUNICATORS_MAX };
 
 struct communicator {
     uint64_t identity;

@@ -17,6 +17,7 @@
 struct held {
     MPI_Request request;
     bool taken; /* its operation is in `operation` */
+    bool ends;  /* ... and the call has completed it */
     struct operation operation;
 };
 
@@ -74,20 +75,29 @@ static void hold(struct held *held, int count, const MPI_Request *requests)
     monitor_unlock();
 }
 
-/* The call has completed this request. */
-static void end_held(struct held *held, uint64_t end_ticks, const MPI_Status *status)
+/* The call has completed this request. Takes its operation out; false if there is none. */
+static bool take_completed(struct held *held)
 {
     /* Without the lock there is one thread, so nobody has taken the operation meanwhile. */
-    if (!held->taken && (monitor_lock_needed || !request_take(held->request, &held->operation)))
-        return;
-    held->taken = false;
-    held->request = MPI_REQUEST_NULL; /* for drop_failed */
+    if (!held->taken && !monitor_lock_needed)
+        held->taken = request_take(held->request, &held->operation);
+    held->ends = held->taken;
+    return held->ends;
+}
+
+/* Ends the operation that was taken out, with its share of the time of the call. */
+static void end_taken(struct held *held, const struct mpi_call *call, uint64_t share,
+                      uint64_t end_ticks, const MPI_Status *status)
+{
     const struct operation *const operation = &held->operation;
     int cancelled = 0;
+    held->taken = false;
+    held->request = MPI_REQUEST_NULL; /* for drop_failed */
     if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
         PMPI_Test_cancelled(status, &cancelled);
     if (!cancelled)
         operation_end(operation, end_ticks, operation->receives ? bytes_received(status) : 0);
+    call_completed(call, operation, share);
 }
 
 /* The call has failed: an operation whose request it has freed is over, without an end. */
@@ -125,11 +135,14 @@ uint64_t posted_own_ticks(void)
     for (int i = 0; i < ROUNDS; i++) {
         struct operation operation;
         struct held held;
+        struct mpi_call call;
         operation_begin_at(&operation, OPERATION_Irecv, OTHER_COMMUNICATORS, (struct sent){0},
                            true);
         (void)operation_posted(&operation, MPI_SUCCESS, request);
         hold(&held, 1, &request);
+        call_enter(&call, OPERATION_Wait);
         ticks[i] = (double)(ticks_now() - operation.start_ticks);
+        (void)call_ticks(&call, ticks_now());
         if (!held.taken)
             (void)request_take(request, &operation);
     }
@@ -139,14 +152,16 @@ uint64_t posted_own_ticks(void)
 /* ---- calls on one request -------------------------------------------------------------------- */
 
 /* The call has returned `error`, which this returns, too. */
-static int end_one(struct held *held, const MPI_Request *request, int error, bool is_complete,
-                   const MPI_Status *status)
+static int end_one(struct held *held, const struct mpi_call *call, const MPI_Request *request,
+                   int error, bool is_complete, const MPI_Status *status)
 {
     const uint64_t end_ticks = ticks_now();
+    if (error == MPI_SUCCESS && is_complete && take_completed(held))
+        end_taken(held, call, call_ticks(call, end_ticks), end_ticks, status);
+    else
+        call_left(call, NO_COMMUNICATOR, end_ticks);
     if (error != MPI_SUCCESS)
         drop_failed(held, 1, request);
-    else if (is_complete)
-        end_held(held, end_ticks, status);
     put_back(held, 1);
     return error;
 }
@@ -161,9 +176,11 @@ static int end_one(struct held *held, const MPI_Request *request, int error, boo
         MPI_Status own;                                                                            \
         if (status == MPI_STATUS_IGNORE)                                                           \
             status = &own;                                                                         \
+        struct mpi_call call;                                                                      \
         hold(&held, 1, handle);                                                                    \
+        call_enter(&call, OPERATION_##Name);                                                       \
         const int error = next.Name arguments;                                                     \
-        return end_one(&held, handle, error, is_complete, status);                                 \
+        return end_one(&held, &call, handle, error, is_complete, status);                          \
     }
 
 COMPLETES_ONE(Wait, (MPI_Request * request, MPI_Status *status), (request, status), request, true)
@@ -179,6 +196,7 @@ enum { MANY = 64 }; /* requests that have room on the stack */
 
 /* A call that is followed. */
 struct call {
+    struct mpi_call mpi;
     struct held *held;
     MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
     struct room *room;    /* NULL: on the stack */
@@ -234,22 +252,47 @@ static bool follow(struct call *call, int count, const MPI_Request *requests, MP
     return true;
 }
 
+/* Ends the operations that were taken out of the completed requests; each has an equal share of the
+   time of the call. */
+static void end_all_taken(const struct call *call, int completed, const int *indices,
+                          uint64_t taken, uint64_t end_ticks)
+{
+    const uint64_t ticks = call_ticks(&call->mpi, end_ticks);
+    uint64_t share = ticks / taken + ticks % taken; /* of the first one */
+    for (int i = 0; i < completed; i++) {
+        struct held *const held = &call->held[indices != NULL ? indices[i] : i];
+        if (!held->ends)
+            continue;
+        end_taken(held, &call->mpi, share, end_ticks, &call->statuses[i]);
+        share = ticks / taken;
+    }
+}
+
+static int not_followed(const struct call *call, int error)
+{
+    call_left(&call->mpi, NO_COMMUNICATOR, ticks_now());
+    return error;
+}
+
 /* The call has returned `error`, which this returns, too. It has completed `completed` requests,
    those of these indices (NULL: the first ones), and set as many statuses. */
 static int followed(const struct call *call, int error, int completed, const int *indices)
 {
     const uint64_t end_ticks = ticks_now();
+    uint64_t taken = 0;
     int class = MPI_SUCCESS;
     if (error != MPI_SUCCESS)
         PMPI_Error_class(error, &class);
     /* A call on several requests that fails may yet have completed some of them. */
     if (completed == MPI_UNDEFINED || (error != MPI_SUCCESS && class != MPI_ERR_IN_STATUS))
         completed = 0;
-    for (int i = 0; i < completed; i++) {
-        const MPI_Status *const status = &call->statuses[i];
-        if (error == MPI_SUCCESS || status->MPI_ERROR == MPI_SUCCESS)
-            end_held(&call->held[indices != NULL ? indices[i] : i], end_ticks, status);
-    }
+    for (int i = 0; i < completed; i++)
+        if (error == MPI_SUCCESS || call->statuses[i].MPI_ERROR == MPI_SUCCESS)
+            taken += take_completed(&call->held[indices != NULL ? indices[i] : i]);
+    if (taken == 0)
+        call_left(&call->mpi, NO_COMMUNICATOR, end_ticks);
+    else
+        end_all_taken(call, completed, indices, taken, end_ticks);
     if (error != MPI_SUCCESS)
         drop_failed(call->held, call->count, call->requests);
     put_back(call->held, call->count);
@@ -268,8 +311,10 @@ static int followed(const struct call *call, int error, int completed, const int
         MPI_Status own[MANY];                                                                      \
         struct call call = {.held = held, .statuses = own};                                        \
         const bool is_followed = follow(&call, count, requests, &status);                          \
+        call_enter(&call.mpi, OPERATION_##Name);                                                   \
         const int error = next.Name arguments;                                                     \
-        return is_followed ? followed(&call, error, completed, indices) : error;                   \
+        return is_followed ? followed(&call, error, completed, indices)                            \
+                           : not_followed(&call, error);                                           \
     }
 
 COMPLETES(Waitall, (int count, MPI_Request requests[], MPI_Status status[]),
@@ -293,8 +338,10 @@ COMPLETES(Testsome,
 
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
+    struct mpi_call call;
     __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
-    return next.Cancel(request);
+    const bool entered = other_enter(&call);
+    return other_left(&call, entered, next.Cancel(request));
 }
 
 INTERPOSED int MPI_Request_free(MPI_Request *request)
@@ -304,7 +351,9 @@ INTERPOSED int MPI_Request_free(MPI_Request *request)
     (void)request_take(*request, &without_end);
     persistent_remove(*request);
     monitor_unlock();
-    return next.Request_free(request);
+    struct mpi_call call;
+    const bool entered = other_enter(&call);
+    return other_left(&call, entered, next.Request_free(request));
 }
 
 /* Begins the operation that a start of this request begins. False if the request isn't known or its
@@ -322,27 +371,58 @@ static bool begin_start(MPI_Request request, struct operation *operation)
            begin_if_monitored(operation, plan.kind, plan.communicator, plan.sent, plan.receives);
 }
 
+/* Gives the time of an MPI_Startall to the operations that it has started, in equal parts. */
+static void share_start(const struct call *call, int count, uint64_t started, uint64_t exit_ticks)
+{
+    if (started == 0) {
+        call_left(&call->mpi, NO_COMMUNICATOR, exit_ticks);
+        return;
+    }
+    const uint64_t ticks = call_ticks(&call->mpi, exit_ticks);
+    uint64_t share = ticks / started + ticks % started;
+    for (int i = 0; i < count; i++) {
+        if (!call->held[i].taken)
+            continue;
+        call_completed(&call->mpi, &call->held[i].operation, share);
+        share = ticks / started;
+    }
+}
+
 INTERPOSED int MPI_Start(MPI_Request *request)
 {
     struct operation operation;
-    if (!is_anything_monitored() || !begin_start(*request, &operation))
+    if (!is_anything_monitored())
         return next.Start(request);
+    if (begin_start(*request, &operation)) {
+        const int error = next.Start(request);
+        return operation_posted(&operation, error, *request);
+    }
+    struct mpi_call call;
+    call_enter(&call, OPERATION_Start);
     const int error = next.Start(request);
-    return operation_posted(&operation, error, *request);
+    call_left(&call, NO_COMMUNICATOR, ticks_now());
+    return error;
 }
 
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
     struct held held[MANY];
     struct call call = {.held = held};
-    if (!is_anything_monitored() || !call_begin(&call, count, requests))
+    if (!is_anything_monitored())
         return next.Startall(count, requests);
-    for (int i = 0; i < count; i++)
-        call.held[i].taken = begin_start(requests[i], &call.held[i].operation);
+    const bool has_room = call_begin(&call, count, requests);
+    uint64_t started = 0;
+    /* Within this call those that begin are inner ones, which have no time of their own. */
+    call_enter(&call.mpi, OPERATION_Startall);
+    for (int i = 0; has_room && i < count; i++)
+        started += call.held[i].taken = begin_start(requests[i], &call.held[i].operation);
+    call.mpi.entry_ticks = ticks_now();
     const int error = next.Startall(count, requests);
-    for (int i = 0; i < count; i++)
+    const uint64_t exit_ticks = ticks_now();
+    for (int i = 0; has_room && i < count; i++)
         if (call.held[i].taken)
             (void)operation_posted(&call.held[i].operation, error, requests[i]);
+    share_start(&call, has_room ? count : 0, started, exit_ticks);
     call_end(&call);
     return error;
 }

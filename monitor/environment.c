@@ -3,6 +3,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
 #include "monitor/flags.h"
+#include "monitor/snapshot.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -124,8 +125,9 @@ static bool parse_words(const char *text, struct environment *environment, struc
         if (word == NULL)
             return bc_error_set(
                 error,
-                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, comm, msgsize, traffic, "
-                "other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, with commas "
+                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, calls, comm, msgsize, "
+                "traffic, other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, with "
+                "commas "
                 "between them",
                 shown, text);
         char value[sizeof environment->output];
@@ -213,7 +215,7 @@ static enum wish read_variable(void)
     return WHAT_IS_WRONG;
 }
 
-void environment_start(void)
+void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
 {
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank));
     struct {
@@ -244,7 +246,10 @@ void environment_start(void)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     run.started = true;
+    snapshots_begin_at(entry_ticks, exit_ticks);
 }
+
+bool environment_runs(void) { return run.started; }
 
 void environment_end(void)
 {

@@ -26,9 +26,13 @@ struct environment {
    what would do. Local. */
 bool environment_parse(const char *text, struct environment *environment, struct bc_error *error);
 
-/* Starts a monitor if the variable is set. Collective over MPI_COMM_WORLD; call it once, when MPI
-   is initialised. */
-void environment_start(void);
+/* Starts a monitor if the variable is set: one that began when MPI_Init was entered, at
+   entry_ticks, and has the time in it until that was left. Collective over MPI_COMM_WORLD; call it
+   once, when MPI is initialised. */
+void environment_start(uint64_t entry_ticks, uint64_t exit_ticks);
+
+/* Whether that monitor is active. Local. */
+bool environment_runs(void);
 
 /* Ends that monitor and writes its report; a line on stderr says if the report is lost. Collective
    over MPI_COMM_WORLD; call it before MPI is finalised. */

@@ -7,11 +7,13 @@
 
 static bool saw_start;
 
-static int initialised(int error)
+/* MPI_Init, entered at entry_ticks, returns `error`. */
+static int initialised(int error, uint64_t entry_ticks)
 {
+    const uint64_t exit_ticks = ticks_now();
     saw_start = true;
     if (error == MPI_SUCCESS && mpi_is_there())
-        environment_start();
+        environment_start(entry_ticks, exit_ticks);
     return error;
 }
 
@@ -62,17 +64,31 @@ static void refuse_other_library(void)
 INTERPOSED int MPI_Init(int *argc, char ***argv)
 {
     refuse_other_library();
-    return initialised(next.Init(argc, argv));
+    const uint64_t entry_ticks = ticks_now();
+    return initialised(next.Init(argc, argv), entry_ticks);
 }
 
 INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     refuse_other_library();
-    return initialised(next.Init_thread(argc, argv, required, provided));
+    const uint64_t entry_ticks = ticks_now();
+    return initialised(next.Init_thread(argc, argv, required, provided), entry_ticks);
+}
+
+/* The time that MPI_Finalize takes until all ranks are there. What it takes after that is in no
+   report. */
+static void wait_for_all(void)
+{
+    struct mpi_call call;
+    call_enter(&call, OPERATION_OTHER_MPI);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    call_left(&call, NO_COMMUNICATOR, ticks_now());
 }
 
 INTERPOSED int MPI_Finalize(void)
 {
+    if (environment_runs())
+        wait_for_all();
     environment_end();
     monitors_abandon();
     return next.Finalize();

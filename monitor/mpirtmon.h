@@ -22,8 +22,9 @@
  * flushes, the target's side of one-sided communication and the partitions of a message are not
  * communications of their own: their time is in the operations that they complete. Collective
  * (coll): the blocking, non-blocking, persistent and neighborhood collectives, the creation and
- * freeing of communicators and windows, and fences. Not monitored: MPI's files, dynamic processes
- * but for the communicators that they make, and programs that use sessions only.
+ * freeing of communicators and windows, and fences. Not monitored but for their time: MPI's files,
+ * dynamic processes but for the communicators that they make. Not monitored: programs that use
+ * sessions only.
  *
  * The time of an operation (8.3.2.1: execution time = end time - start time) is:
  *
@@ -50,6 +51,15 @@
  * own calls, is subtracted. While several operations are in flight the monitor's work on the
  * others, some 40 ns each, is in the time of each of them, as the program's own work between its
  * calls is.
+ *
+ * Time inside MPI (8.3.2.1: total MPI execution time is time spent executing services for MPI) is
+ * what the calls of a process take, from entry to return, of each thread its outermost calls only.
+ * It counts for the operation that the call is or starts; of a call that completes operations in
+ * equal parts for these; of all other calls in rows of kind calls: by function for tests that find
+ * nothing, waits for what is complete already, probes, and synchronisations that complete nothing;
+ * in one row, "other MPI", for all other functions, MPI_Init among them where the snapshot is of the
+ * whole run, and MPI_Finalize until all ranks are there. MPI_Wtime, MPI_Wtick, MPI_Aint_add and
+ * MPI_Aint_diff don't count. So the rows of kinds pttopt, coll and calls together are the total.
  *
  * Counts: calls and completions of each function; of a communicator the number of its processes,
  * and completions and timeouts of its point-to-point and of its collective operations. Timeouts,
@@ -124,10 +134,11 @@ enum {
    MPIX_End_monitor. */
 typedef struct MPIX_Monitor {
     int profile;         /* monitor at all: without it the rest means nothing, and it means
-                            nothing without one of the six flags below: both warn */
+                            nothing without one of the seven flags below: both warn */
     int other;           /* other software services: what lies under MPI */
     int pttopt;          /* point-to-point: times, counts, bytes by function */
     int coll;            /* collective operations: the same */
+    int calls;           /* all of the time inside MPI: of each rank, and of other calls */
     int comm;            /* communicators: span and completions of each */
     int msgsize;         /* counts and bytes of small and large messages */
     int traffic;         /* their frequencies over the snapshot */
@@ -139,7 +150,7 @@ typedef struct MPIX_Monitor {
 #define MPIX_MONITOR_LARGE_BYTES 65536
 #define MPIX_MONITOR_DEFAULTS                                                                      \
     {                                                                                              \
-        0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                      \
+        0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                   \
     }
 
 /* Stands for a snapshot. Set by MPIX_Start_monitor; may be copied. */
@@ -164,9 +175,10 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 #define MPIX_MONITOR_NA (-1) /* counts and ranks; times are NAN */
 
 /* A row of a report. Which fields exist depends on its kind: pttopt and coll have counts and times,
-   comm counts and its span as total_s, workload the messages, other a time or a count in calls. */
+   calls counts and in_calls_s, comm counts and its span as total_s, workload the messages, other a
+   time or a count in calls, total in_calls_s. */
 typedef struct MPIX_Monitor_row {
-    char kind[16];      /* pttopt, coll, comm, workload, other */
+    char kind[16];      /* pttopt, coll, calls, comm, workload, other, total */
     char comm[64];      /* the communicator's name: see monitor/README.md */
     char operation[64]; /* MPI function; point-to-point, collective, ... */
     int ranks;          /* processes of the communicator, both groups of an intercommunicator */
@@ -181,6 +193,9 @@ typedef struct MPIX_Monitor_row {
     int rank;         /* whose row this is; MPIX_MONITOR_NA: of all ranks */
     double slowest_s; /* the greatest total_s of a rank */
     int slowest_rank; /* which rank that is */
+    double
+        in_calls_s; /* inside MPI: in the calls of these operations, and in those that completed
+                       them; of kind calls in calls that completed nothing; of kind total in all */
 } MPIX_Monitor_row;
 
 /*

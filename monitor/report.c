@@ -24,6 +24,7 @@ static const struct bc_column columns[] = {
     COLUMN(small_bytes, BC_INFO, 0), COLUMN(large_bytes, BC_INFO, 0),
     COLUMN(members, BC_KEY, 0),      COLUMN(rank, BC_KEY, 0),
     COLUMN(slowest_s, BC_INFO, 9),   COLUMN(slowest_rank, BC_INFO, 0),
+    COLUMN(in_calls_s, BC_LESS, 9),
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
 
@@ -68,7 +69,7 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
          "nothing is monitored: the handle's profile is 0, without which its other flags mean "
          "nothing: set it to 1");
     warn(warnings, MPIX_MONITOR_WARNING_NOTHING, handle->profile && !asks,
-         "nothing is monitored: profile is the handle's only flag: set pttopt, coll, comm, "
+         "nothing is monitored: profile is the handle's only flag: set pttopt, coll, calls, comm, "
          "msgsize, traffic or other, too");
 }
 

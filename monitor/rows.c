@@ -5,10 +5,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum kind { KIND_PTTOPT, KIND_COLL, KIND_COMM, KIND_WORKLOAD, KIND_OTHER };
+enum kind {
+    KIND_PTTOPT,
+    KIND_COLL,
+    KIND_CALLS,
+    KIND_COMM,
+    KIND_WORKLOAD,
+    KIND_OTHER,
+    KIND_TOTAL,
+};
 
-static const char *const kind_names[] = {"pttopt", "coll", "comm", "workload", "other"};
-static const char *const class_names[OPERATION_CLASSES] = {"point-to-point", "collective"};
+static const char *const kind_names[] = {
+    [KIND_PTTOPT] = "pttopt",     [KIND_COLL] = "coll",   [KIND_CALLS] = "calls",
+    [KIND_COMM] = "comm",         [KIND_OTHER] = "other", [KIND_TOTAL] = "total",
+    [KIND_WORKLOAD] = "workload",
+};
+static const char *const class_names[COMMUNICATION_CLASSES] = {"point-to-point", "collective"};
+
+/* What stands where a row has no communicator. */
+static const struct communicator no_communicator = {.name = "NA", .members = "NA", .order = 3};
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
 
@@ -98,7 +113,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
     row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
     row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
     row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s =
-        row->large_per_s = NAN;
+        row->large_per_s = row->in_calls_s = NAN;
     return row;
 }
 
@@ -128,13 +143,19 @@ static void add_operations(struct source *source, enum kind kind, enum operation
 {
     for (int operation = 0; operation < OPERATIONS; operation++) {
         const struct count *const count = &counts->operation[operation];
-        if (count->calls == 0 || operation_traits[operation].class != class)
+        if ((count->calls == 0 && count->inside_ticks == 0) ||
+            operation_traits[operation].class != class)
             continue;
         MPIX_Monitor_row *const row =
             add_row(source, kind, communicator, operation, operation_traits[operation].name);
         if (row == NULL)
             return;
         set_counts(row, count);
+        row->in_calls_s = (double)count->inside_ticks * source->tick_s;
+        if (class == CLASS_CALLS) {
+            row->completed = row->timeouts = row->bytes = MPIX_MONITOR_NA;
+            continue;
+        }
         row->total_s = 0.0;
         if (count->completed == 0)
             continue;
@@ -186,6 +207,8 @@ static void add_communicator(struct source *source, const struct communicator *c
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
     struct count sums[OPERATION_CLASSES] = {{0}}; /* without times */
+    if (asked->calls)
+        add_operations(source, KIND_CALLS, CLASS_CALLS, communicator, counts);
     for (int operation = 0; operation < OPERATIONS; operation++) {
         const struct count *const count = &counts->operation[operation];
         struct count *const sum = &sums[operation_traits[operation].class];
@@ -202,7 +225,7 @@ static void add_communicator(struct source *source, const struct communicator *c
     if (asked->coll)
         add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
     if (asked->comm)
-        for (int i = 0; i < OPERATION_CLASSES; i++)
+        for (int i = 0; i < COMMUNICATION_CLASSES; i++)
             add_class(source, (enum operation_class)i, communicator, counts, &sums[i]);
     if (sends && (asked->msgsize || asked->traffic))
         add_workload(source, communicator, counts);
@@ -211,7 +234,6 @@ static void add_communicator(struct source *source, const struct communicator *c
 /* Adds what the services have counted since the snapshot's start. */
 static void add_services(struct source *source)
 {
-    static const struct communicator none = {.name = "NA", .members = "NA"};
     struct services *const services = malloc(sizeof *services);
     if (services == NULL) {
         source->rows->incomplete = true;
@@ -223,7 +245,8 @@ static void add_services(struct source *source)
         const struct service *const service = &services->service[i];
         /* The library's variables may differ between ranks, so their names tell them apart. */
         const int place = i < SERVICES_OF_SYSTEM ? i : SERVICES_OF_SYSTEM;
-        MPIX_Monitor_row *const row = add_row(source, KIND_OTHER, &none, place, service->name);
+        MPIX_Monitor_row *const row =
+            add_row(source, KIND_OTHER, &no_communicator, place, service->name);
         if (row == NULL)
             break;
         if (isnan(service->value))
@@ -234,6 +257,16 @@ static void add_services(struct source *source)
             row->calls = llround(service->value);
     }
     free(services);
+}
+
+/* The time inside MPI of this process. */
+static void add_total(struct source *source)
+{
+    MPIX_Monitor_row *const row = add_row(source, KIND_TOTAL, &no_communicator, 0, "MPI");
+    if (row == NULL)
+        return;
+    row->in_calls_s = row->slowest_s = (double)source->snapshot->inside_ticks * source->tick_s;
+    row->slowest_rank = row->rank;
 }
 
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
@@ -253,8 +286,12 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
         if (snapshot->communicators[i].used)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
+    if (snapshot->communicators[NO_COMMUNICATOR].used)
+        add_communicator(&source, &no_communicator, &snapshot->communicators[NO_COMMUNICATOR]);
     if (snapshot->asked.other)
         add_services(&source);
+    if (snapshot->asked.calls)
+        add_total(&source);
     if (rows->incomplete) {
         free(rows->rows);
         rows->rows = NULL;
@@ -305,6 +342,7 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
     a->large_bytes = sum_of(a->large_bytes, b->large_bytes);
     a->small_per_s = real_sum_of(a->small_per_s, b->small_per_s);
     a->large_per_s = real_sum_of(a->large_per_s, b->large_per_s);
+    a->in_calls_s = real_sum_of(a->in_calls_s, b->in_calls_s);
     keep_greatest(&a->max_us, &a->max_rank, b->max_us, b->max_rank);
     keep_greatest(&a->slowest_s, &a->slowest_rank, b->slowest_s, b->slowest_rank);
     if (keyed->kind == KIND_COMM) {
@@ -419,6 +457,21 @@ static void scale_frequencies(struct rows *rows, double factor)
     }
 }
 
+/* Appends this rank's total, which is also part of the total of all, as a row of its own. False
+   without memory. */
+static bool keep_own_total(struct rows *sum, int rank)
+{
+    for (int i = 0; i < sum->count; i++) {
+        if (sum->rows[i].kind != KIND_TOTAL)
+            continue;
+        struct keyed_row own = sum->rows[i];
+        own.operation = 1 + rank;
+        own.row.rank = rank;
+        return rows_append(sum, &(struct rows){.rows = &own, .count = 1});
+    }
+    return true;
+}
+
 bool rows_gather(struct rows *rows, MPI_Comm comm)
 {
     int rank, ranks;
@@ -430,6 +483,7 @@ bool rows_gather(struct rows *rows, MPI_Comm comm)
     sum.incomplete = !rows_append(&sum, rows) || rows->incomplete;
     for (int i = 0; i < sum.count; i++)
         sum.rows[i].row.rank = MPIX_MONITOR_NA;
+    sum.incomplete = !keep_own_total(&sum, rank) || sum.incomplete;
     sort_rows(&sum, compare_identities);
     /* Frequencies become counts, to be summed: those of all ranks are over the longest snapshot. */
     scale_frequencies(&sum, rows->seconds);

@@ -6,13 +6,14 @@ const struct operation_traits operation_traits[OPERATIONS] = {
 #define LARGE_COUNTS 0
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
 #include "monitor/functions.def"
+    [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
 };
 
 unsigned monitored_classes;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
-static uint32_t epoch;        /* of the latest snapshot */
+static uint32_t epoch;        /* of the latest snapshot; atomic, for calls without the lock */
 static uint64_t own_ticks[2]; /* of calls and of operations with a request */
 static int64_t without_room;
 
@@ -27,10 +28,22 @@ static struct span *span_in(struct snapshot *snapshot, const struct operation *o
                 .span[operation_traits[operation->kind].class];
 }
 
+/* The counts of a communicator, whose record the snapshot holds from now on. */
+static struct communicator_counts *counts_in(struct snapshot *snapshot, int communicator)
+{
+    struct communicator_counts *const counts = &snapshot->communicators[communicator];
+    if (__builtin_expect(!counts->used, 0)) {
+        if (communicator != NO_COMMUNICATOR)
+            communicator_hold(communicator);
+        counts->used = true;
+    }
+    return counts;
+}
+
 static void begin_in(struct snapshot *snapshot, const struct operation *operation, struct sent sent)
 {
-    struct communicator_counts *const counts = &snapshot->communicators[operation->communicator];
-    struct count *const count = count_in(snapshot, operation);
+    struct communicator_counts *const counts = counts_in(snapshot, operation->communicator);
+    struct count *const count = &counts->operation[operation->kind];
     count->calls++;
     count->bytes += sent.bytes;
     if (sent.is_message) {
@@ -40,12 +53,8 @@ static void begin_in(struct snapshot *snapshot, const struct operation *operatio
         messages->bytes += sent.bytes;
     }
     struct span *const span = span_in(snapshot, operation);
-    if (__builtin_expect(span->first == 0, 0)) {
-        if (!counts->used)
-            communicator_hold(operation->communicator);
-        counts->used = true;
+    if (__builtin_expect(span->first == 0, 0))
         span->first = ticks_now();
-    }
 }
 
 /* Begins an operation and gives up the lock, which the caller has: reading the clock comes last. */
@@ -59,6 +68,7 @@ static inline void begin(struct operation *operation, enum operation_kind kind, 
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
+    operation->is_outermost = inside_enter();
     operation->start_ticks = ticks_now();
 }
 
@@ -92,8 +102,7 @@ void operations_ended(const struct operation *first, int64_t count, uint64_t off
                       uint64_t end_ticks)
 {
     /* What measuring added to the time is taken off at its start. */
-    const uint64_t start = first->start_ticks + own_ticks[first->posted] +
-                           (first->posted_ticks != 0 ? own_ticks[false] : 0);
+    const uint64_t start = first->start_ticks + own_ticks[first->posted];
     const uint64_t longest = end_ticks > start ? end_ticks - start : 0;
     for (int i = 0; i < active_count; i++) {
         struct snapshot *const snapshot = active[i];
@@ -134,6 +143,77 @@ void operation_ended_when_posted(const struct operation *operation)
     operations_ended(&call, 1, 0, operation->posted_ticks);
 }
 
+/* ---- time inside MPI ------------------------------------------------------------------------- */
+
+void operation_left(struct operation *operation, uint64_t exit_ticks)
+{
+    const uint64_t ticks =
+        inside_leave(operation->is_outermost, operation->start_ticks, exit_ticks);
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (belongs_to(operation, active[i])) {
+            count_in(active[i], operation)->inside_ticks += ticks;
+            active[i]->inside_ticks += ticks;
+        }
+    monitor_unlock();
+}
+
+void call_enter(struct mpi_call *call, enum operation_kind kind)
+{
+    call->kind = (uint8_t)kind;
+    call->epoch = __atomic_load_n(&epoch, __ATOMIC_RELAXED);
+    call->is_outermost = inside_enter();
+    call->entry_ticks = ticks_now();
+}
+
+uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks)
+{
+    return inside_leave(call->is_outermost, call->entry_ticks, exit_ticks);
+}
+
+/* Counts `calls` calls with these ticks for their function. */
+static void count_call_in(struct snapshot *snapshot, const struct mpi_call *call, int communicator,
+                          int calls, uint64_t ticks)
+{
+    struct count *const count = &counts_in(snapshot, communicator)->operation[call->kind];
+    count->calls += calls;
+    count->completed += calls;
+    count->inside_ticks += ticks;
+    snapshot->inside_ticks += ticks;
+}
+
+void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
+{
+    const uint64_t ticks = call_ticks(call, exit_ticks);
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->epoch <= call->epoch)
+            count_call_in(active[i], call, communicator, 1, ticks);
+    monitor_unlock();
+}
+
+void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
+                           uint64_t ticks)
+{
+    for (int i = 0; i < active_count; i++) {
+        if (active[i]->epoch > call->epoch)
+            continue;
+        if (!belongs_to(operation, active[i])) {
+            count_call_in(active[i], call, NO_COMMUNICATOR, 0, ticks);
+            continue;
+        }
+        count_in(active[i], operation)->inside_ticks += ticks;
+        active[i]->inside_ticks += ticks;
+    }
+}
+
+void call_completed(const struct mpi_call *call, const struct operation *operation, uint64_t ticks)
+{
+    monitor_lock();
+    call_completed_locked(call, operation, ticks);
+    monitor_unlock();
+}
+
 void operation_untracked(const struct operation *operation)
 {
     for (int i = 0; i < active_count; i++)
@@ -147,7 +227,7 @@ void object_without_room(void) { without_room++; }
 
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
-    own_ticks[false] = of_call;
+    inside_reading_ticks = own_ticks[false] = of_call;
     own_ticks[true] = of_posted;
 }
 
@@ -169,6 +249,8 @@ static void update_monitored_classes(void)
             classes |= 1u << CLASS_POINT_TO_POINT;
         if (asked->profile && (asked->coll || asked->comm))
             classes |= 1u << CLASS_COLLECTIVE;
+        if (asked->profile && asked->calls)
+            classes |= (1u << OPERATION_CLASSES) - 1;
     }
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
 }
@@ -176,7 +258,7 @@ static void update_monitored_classes(void)
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
 {
     struct snapshot *const snapshot = calloc(1, sizeof *snapshot);
-    struct communicator_counts *const counts = calloc(COMMUNICATORS_MAX, sizeof *counts);
+    struct communicator_counts *const counts = calloc(COMMUNICATORS_MAX + 1, sizeof *counts);
     if (snapshot == NULL || counts == NULL) {
         free(snapshot);
         free(counts);
@@ -200,11 +282,25 @@ bool snapshot_start(struct snapshot *snapshot)
 {
     if (active_count == MPIX_MONITOR_ACTIVE_MAX)
         return false;
-    snapshot->epoch = ++epoch;
+    snapshot->epoch = epoch + 1;
+    __atomic_store_n(&epoch, snapshot->epoch, __ATOMIC_RELAXED);
     active[active_count++] = snapshot;
     update_monitored_classes();
     snapshot->start_ticks = ticks_now();
     return true;
+}
+
+void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
+{
+    const uint64_t ticks = exit_ticks - entry_ticks;
+    const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
+    monitor_lock();
+    for (int i = 0; i < active_count; i++) {
+        active[i]->start_ticks = entry_ticks;
+        count_call_in(active[i], &call, NO_COMMUNICATOR, 1, ticks);
+    }
+    inside.ticks += ticks;
+    monitor_unlock();
 }
 
 void snapshot_stop(struct snapshot *snapshot)

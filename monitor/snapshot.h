@@ -4,6 +4,13 @@
  * An operation begins (its call counts, and what it sends) and ends (it counts as completed, with
  * its time and what it received). It ends in the snapshots that were active when it began: each
  * snapshot has an epoch, the number of its start, and an operation keeps that in which it began.
+ *
+ * The time inside MPI of a call counts in the snapshots that were active when the call began: for
+ * the operation that the call is or starts, for those that it completes, in equal parts, and else
+ * for the function itself. So the time inside of all operations and functions is that of the
+ * process. A part that belongs to an operation which began before a snapshot counts in it for the
+ * function.
+ *
  * Memory for counts is allocated when a snapshot is created, and none later. All functions are
  * local. "Wants the lock": the caller has the monitor's lock, see handles.h.
  */
@@ -11,6 +18,7 @@
 #define COMMCOST_MONITOR_SNAPSHOT_H
 
 #include "monitor/communicators.h"
+#include "monitor/inside.h"
 #include "monitor/mpirtmon.h"
 #include "monitor/services.h"
 #include "monitor/ticks.h"
@@ -22,13 +30,21 @@ enum operation_kind {
 #define LARGE_COUNTS 0
 #define OPERATION(Name, Class) OPERATION_##Name,
 #include "monitor/functions.def"
+    OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
     OPERATIONS
 };
 
-enum operation_class { CLASS_POINT_TO_POINT, CLASS_COLLECTIVE, OPERATION_CLASSES };
+/* Functions of CLASS_CALLS are no operations: their calls count where they complete none. */
+enum operation_class {
+    CLASS_POINT_TO_POINT,
+    CLASS_COLLECTIVE,
+    COMMUNICATION_CLASSES, /* those before */
+    CLASS_CALLS = COMMUNICATION_CLASSES,
+    OPERATION_CLASSES
+};
 
 extern const struct operation_traits {
-    const char *name; /* of the MPI function */
+    const char *name; /* of the MPI function, or "other MPI" */
     enum operation_class class;
 } operation_traits[OPERATIONS];
 
@@ -54,6 +70,7 @@ struct operation {
     uint8_t kind;          /* enum operation_kind */
     bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
+    bool is_outermost;     /* the call that is it, or started it: see inside.h */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
 };
@@ -70,6 +87,10 @@ void operation_begin_at(struct operation *operation, enum operation_kind kind, i
 /* Ends an operation at `end_ticks`. Takes the lock. */
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 
+/* The call that is the operation, or started it, returns at `exit_ticks`: its time inside MPI
+   counts. Takes the lock. */
+void operation_left(struct operation *operation, uint64_t exit_ticks);
+
 /* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
    Wants the lock. */
 void operation_ended_when_posted(const struct operation *operation);
@@ -78,6 +99,32 @@ void operation_ended_when_posted(const struct operation *operation);
    after its start is offset_ticks. Wants the lock. */
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
                       uint64_t end_ticks);
+
+/* ---- calls that are no operations ------------------------------------------------------------ */
+
+/* A call in progress. */
+struct mpi_call {
+    uint64_t entry_ticks;
+    uint32_t epoch;
+    uint8_t kind; /* enum operation_kind, of CLASS_CALLS */
+    bool is_outermost;
+};
+
+/* Begins a call; last of all it reads the clock. */
+void call_enter(struct mpi_call *call, enum operation_kind kind);
+
+/* The call returns at `exit_ticks` and has completed no operation: it counts, with its time, for
+   its function on the communicator of this number. Takes the lock. */
+void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
+
+/* The call returns and has completed operations: the ticks inside, to be given to these. */
+uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks);
+
+/* Gives ticks of a call to an operation that it has completed, or to `count` operations of the
+   kind, communicator and epoch of `operation`. Takes the lock, or wants it. */
+void call_completed(const struct mpi_call *call, const struct operation *operation, uint64_t ticks);
+void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
+                           uint64_t ticks);
 
 /* The end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);
@@ -93,7 +140,8 @@ void object_without_room(void);
 struct count {
     int64_t calls, completed, timeouts;
     int64_t bytes;
-    uint64_t total_ticks, max_ticks;
+    uint64_t total_ticks, max_ticks; /* from start to end */
+    uint64_t inside_ticks;           /* inside MPI */
 };
 
 /* First start and last end; 0 where nothing has started or ended. */
@@ -110,7 +158,7 @@ enum message_size { SMALL, LARGE, MESSAGE_SIZES };
 struct communicator_counts {
     bool used;
     struct count operation[OPERATIONS];
-    struct span span[OPERATION_CLASSES];
+    struct span span[COMMUNICATION_CLASSES];
     struct messages messages[MESSAGE_SIZES];
 };
 
@@ -126,7 +174,8 @@ struct snapshot {
     struct services services; /* readings at the start, if asked for */
 
     /* Counted. */
-    struct communicator_counts *communicators; /* COMMUNICATORS_MAX, by number */
+    struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
+    uint64_t inside_ticks;                     /* of this process, all its threads together */
     int64_t untracked;                         /* operations whose end could not be followed */
     int64_t untold; /* one-sided operations that may have timed out or not, for want of room */
 
@@ -163,6 +212,10 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 
 /* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
 bool snapshot_start(struct snapshot *snapshot);
+
+/* The snapshots that are active began at an earlier time, when MPI_Init was entered, and the time
+   until that was left is inside MPI. Takes the lock. */
+void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks);
 
 /* Makes it inactive and sets its end; its counts stay until snapshot_free. Both take the lock. */
 void snapshot_stop(struct snapshot *snapshot);

@@ -224,10 +224,40 @@ static void end_group(struct group *group, uint64_t end_ticks)
     }
 }
 
-void ending_finish(struct ending ending, int error, uint64_t end_ticks)
+static int64_t operations_in(const struct group *group)
+{
+    int64_t count = group->count;
+    for (int32_t start = group->alone; start != NONE; start = starts[start].next)
+        count++;
+    return count;
+}
+
+/* Gives the time of the call to the groups of the list, by their numbers of operations. False if
+   there are no operations: then the call has not been left. */
+static bool share_call(const struct mpi_call *call, int32_t list, uint64_t end_ticks)
+{
+    int64_t count = 0;
+    for (int32_t number = list; number != NONE; number = groups[number].next)
+        count += operations_in(&groups[number]);
+    if (count == 0)
+        return false;
+    uint64_t left = call_ticks(call, end_ticks);
+    for (int32_t number = list; number != NONE; number = groups[number].next) {
+        const int64_t own = operations_in(&groups[number]);
+        const uint64_t share = (uint64_t)((double)left * (double)own / (double)count);
+        call_completed_locked(call, &groups[number].first, share);
+        left -= share;
+        count -= own;
+    }
+    return true;
+}
+
+bool ending_finish(struct ending ending, int error, const struct mpi_call *call, uint64_t end_ticks)
 {
     monitor_lock();
     int32_t next = ending.generation == generation ? ending.first : NONE;
+    const bool has_shared =
+        call != NULL && error == MPI_SUCCESS && share_call(call, next, end_ticks);
     while (next != NONE) {
         const int32_t number = next;
         next = groups[number].next;
@@ -239,6 +269,7 @@ void ending_finish(struct ending ending, int error, uint64_t end_ticks)
         }
     }
     monitor_unlock();
+    return has_shared;
 }
 
 void windows_clear(void)

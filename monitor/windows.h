@@ -39,8 +39,11 @@ struct ending {
 };
 struct ending window_take(MPI_Win win, int target);
 
-/* The synchronisation has returned `error`: the operations have ended, or are still in flight. */
-void ending_finish(struct ending ending, int error, uint64_t end_ticks);
+/* The synchronisation has returned `error`: the operations have ended, or are still in flight. Each
+   that has ended gets an equal share of the time of `call`; NULL: the synchronisation is an
+   operation itself. Returns whether it has ended any. */
+bool ending_finish(struct ending ending, int error, const struct mpi_call *call,
+                   uint64_t end_ticks);
 
 /* Forgets all operations, but no windows. The caller has the lock. */
 void windows_clear(void);

@@ -58,7 +58,9 @@
 #define PERSISTENT(Name, parameters, arguments, sent_bytes, destination, does_receive)             \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
     {                                                                                              \
-        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
+        struct mpi_call call;                                                                      \
+        const bool entered = other_enter(&call);                                                   \
+        const int error = other_left(&call, entered, NEXT(Name)(UNPACK arguments, request));       \
         const struct plan plan = {OPERATION_##Name, communicator_index(comm),                      \
                                   SENT(sent_bytes, destination), does_receive};                    \
         return persistent_made(error, *request, &plan);                                            \
@@ -84,7 +86,9 @@
     {                                                                                              \
         KNOW_COMMUNICATOR;                                                                         \
         const struct plan plan = {OPERATION_##Name, number, {.bytes = (sent_bytes)}, false};       \
-        const int error = NEXT(Name)(UNPACK arguments, info, request);                             \
+        struct mpi_call call;                                                                      \
+        const bool entered = other_enter(&call);                                                   \
+        const int error = other_left(&call, entered, NEXT(Name)(UNPACK arguments, info, request)); \
         return persistent_made(error, *request, &plan);                                            \
     }
 #else
@@ -114,6 +118,7 @@
         const int error = NEXT(Name) arguments;                                                    \
         if (target == MPI_PROC_NULL)                                                               \
             return operation_returned(&operation, error, NULL);                                    \
+        operation_left(&operation, ticks_now());                                                   \
         operation.posted = true;                                                                   \
         if (error == MPI_SUCCESS)                                                                  \
             window_add(win, target, &operation);                                                   \
@@ -146,6 +151,25 @@
     MAKING(Name, parameters, arguments, window_created(*win, comm))
 #define CREATION(Name, parameters, arguments)                                                      \
     MAKING(Name, parameters, arguments, communicator_created(*newcomm, "MPI_" #Name))
+
+/* ---- calls that are no operations ------------------------------------------------------------ */
+
+#define TIMED_CALL(Name, Kind, parameters, arguments, communicator)                                \
+    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    {                                                                                              \
+        if (!is_monitored(CLASS_CALLS))                                                            \
+            return NEXT(Name) arguments;                                                           \
+        struct mpi_call call;                                                                      \
+        call_enter(&call, Kind);                                                                   \
+        const int error = NEXT(Name) arguments;                                                    \
+        call_left(&call, communicator, ticks_now());                                               \
+        return error;                                                                              \
+    }
+
+#define CALL(Name, parameters, arguments, communicator)                                            \
+    TIMED_CALL(Name, OPERATION_##Name, parameters, arguments, communicator)
+#define OTHER(Name, parameters, arguments)                                                         \
+    TIMED_CALL(Name, OPERATION_OTHER_MPI, parameters, arguments, NO_COMMUNICATOR)
 
 #include "monitor/functions.def"
 

@@ -48,6 +48,16 @@ const char *MPIX_Monitor_error_string(int code)
     return "as the test wants";
 }
 
+/* MPI_Init was entered and left at these times, which the snapshot is told once it has started. */
+#define ENTRY_TICKS 17
+#define EXIT_TICKS 23
+
+void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
+{
+    assert_int_equal(entry_ticks, ENTRY_TICKS);
+    assert_int_equal(exit_ticks, EXIT_TICKS);
+}
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static struct environment environment;
@@ -74,12 +84,12 @@ static void refuse(const char *text, const char *culprit)
         fail_msg("'%s' is refused with '%s'", text, error.text);
 }
 
-/* Checks the flags, in the order other, pttopt, coll, comm, msgsize, traffic. */
+/* Checks the flags, in the order other, pttopt, coll, comm, msgsize, traffic, calls. */
 static void assert_flags(const char *flags)
 {
     const MPIX_Monitor *const h = &environment.handle;
-    const int set[] = {h->other, h->pttopt, h->coll, h->comm, h->msgsize, h->traffic};
-    for (int i = 0; i < 6; i++)
+    const int set[] = {h->other, h->pttopt, h->coll, h->comm, h->msgsize, h->traffic, h->calls};
+    for (int i = 0; i < 7; i++)
         assert_int_equal(set[i], flags[i] == '1');
 }
 
@@ -87,21 +97,23 @@ static void each_flag_is_a_word(void **state)
 {
     (void)state;
     accept("other");
-    assert_flags("100000");
+    assert_flags("1000000");
     accept("pttopt");
-    assert_flags("010000");
+    assert_flags("0100000");
     accept("coll");
-    assert_flags("001000");
+    assert_flags("0010000");
     accept("comm");
-    assert_flags("000100");
+    assert_flags("0001000");
     accept("msgsize");
-    assert_flags("000010");
+    assert_flags("0000100");
     accept("traffic");
-    assert_flags("000001");
+    assert_flags("0000010");
+    accept("calls");
+    assert_flags("0000001");
     accept("all");
-    assert_flags("111111");
+    assert_flags("1111111");
     accept("coll,pttopt,coll");
-    assert_flags("011000");
+    assert_flags("0110000");
     assert_int_equal(environment.handle.per_rank, 0);
     assert_int_equal(environment.handle.large_bytes, MPIX_MONITOR_LARGE_BYTES);
     assert_near(environment.handle.timeout_us, 0.0, 0.0);
@@ -115,7 +127,7 @@ static void without_flags_it_is_all(void **state)
                                         "timeout=1s,per-rank,large=2"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         accept(texts[i]);
-        assert_flags("111111");
+        assert_flags("1111111");
     }
     assert_int_equal(environment.handle.per_rank, 1);
 }
@@ -124,7 +136,7 @@ static void all_words_together(void **state)
 {
     (void)state;
     accept("comm,large=64K,per-rank,timeout=1ms,traffic,output=/tmp/a file.tsv");
-    assert_flags("000101");
+    assert_flags("0001010");
     assert_int_equal(environment.handle.per_rank, 1);
     assert_int_equal(environment.handle.large_bytes, 65536);
     assert_near(environment.handle.timeout_us, 1000.0, 0.0);
@@ -204,16 +216,16 @@ static void files(void **state)
     static const struct {
         const char *text, *file, *flags;
     } cases[] = {
-        {"output=a", "a", "111111"},
-        {"output=a,coll", "a", "001000"},
-        {"coll,output=a,b.tsv", "a,b.tsv", "001000"},
-        {"output=a,b,coll", "a,b", "001000"},
-        {"output=a,coll,output=b", "b", "001000"},
-        {"output=a,,b", "a,,b", "111111"},
-        {"output=a,", "a,", "111111"},
-        {"output=a,collective", "a,collective", "111111"},
-        {"output=a=b,large=1", "a=b", "111111"},
-        {"output= ", " ", "111111"},
+        {"output=a", "a", "1111111"},
+        {"output=a,coll", "a", "0010000"},
+        {"coll,output=a,b.tsv", "a,b.tsv", "0010000"},
+        {"output=a,b,coll", "a,b", "0010000"},
+        {"output=a,coll,output=b", "b", "0010000"},
+        {"output=a,,b", "a,,b", "1111111"},
+        {"output=a,", "a,", "1111111"},
+        {"output=a,collective", "a,collective", "1111111"},
+        {"output=a=b,large=1", "a=b", "1111111"},
+        {"output= ", " ", "1111111"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         accept(cases[i].text);
@@ -265,7 +277,7 @@ static void very_long_texts(void **state)
         memcpy(text + i, "coll,", 5);
     text[LENGTH - 1] = '\0';
     accept(text);
-    assert_flags("001000");
+    assert_flags("0010000");
     /* The longest name, and one longer. */
     memcpy(text, "output=", 7);
     memset(text + 7, 'f', 4096);
@@ -286,7 +298,7 @@ static void whole_run(const char *variable)
     if (variable != NULL)
         setenv("MPIRT_MONITOR", variable, 1);
     starts = ends = 0;
-    environment_start();
+    environment_start(ENTRY_TICKS, EXIT_TICKS);
     environment_end();
     unsetenv("MPIRT_MONITOR");
 }
@@ -376,7 +388,7 @@ static void a_lost_report_is_said(void **state)
 static bool spawned_jobs_have_their_own_report(char *program)
 {
     const char *const name = getenv("MPIRT_MONITOR") + strlen("output=");
-    environment_start();
+    environment_start(ENTRY_TICKS, EXIT_TICKS);
     MPI_Comm children;
     char *arguments[] = {"start", NULL};
     MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
@@ -404,7 +416,7 @@ static bool spawned_jobs_have_their_own_report(char *program)
 /* Starts and ends a monitor of a whole run. In a spawned job, lets the parent go on afterwards. */
 static bool start_only(void)
 {
-    environment_start();
+    environment_start(ENTRY_TICKS, EXIT_TICKS);
     environment_end();
     MPI_Comm parent;
     MPI_Comm_get_parent(&parent);

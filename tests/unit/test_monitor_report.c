@@ -66,7 +66,8 @@ static void make_rows(struct rows *rows, int of)
                 .members = "0-2",
                 .rank = MPIX_MONITOR_NA,
                 .slowest_s = 1.0,
-                .slowest_rank = 1},
+                .slowest_rank = 1,
+                .in_calls_s = 0.75},
     };
     *rows = (struct rows){.rows = malloc(sizeof row), .count = 1, .seconds = 2.5};
     rows->rows[0] = row;
@@ -138,10 +139,10 @@ static int write_report(struct rows *rows)
     "kind\tcomm\toperation\tranks\tcalls\tcompleted\ttimeouts\ttotal_s\tmean_us\tmax_us\tmax_"     \
     "rank\tbytes\t"                                                                                \
     "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_"    \
-    "s\tslowest_rank\n"
+    "s\tslowest_rank\tin_calls_s\n"
 #define ROW(rank_)                                                                                 \
     "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"       \
-    "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\n"
+    "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\t0.750000000\n"
 #define END(rows) "# end: " rows ", exit 0\n"
 
 /* Whether the report has this line. */

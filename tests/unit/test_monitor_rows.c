@@ -38,7 +38,7 @@ void services_since(struct services *now, const struct services *before)
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
-static struct communicator_counts counts[COMMUNICATORS_MAX];
+static struct communicator_counts counts[COMMUNICATORS_MAX + 1];
 static struct snapshot snapshot;
 
 static int set_up(void **state)

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Writes a library in C that times every call of an MPI function that mpi.h declares, in the
+simplest way there is: two readings of a clock around the outermost call of a thread. It is preloaded
+after the monitor and before the model, and is what the monitor's sums are compared with.
+
+usage: every_call.py COMPILER OUTPUT.c
+"""
+
+import re
+import subprocess
+import sys
+
+# Not timed: what takes no longer than the timing, what never returns, handles between languages, the
+# tool interface, and MPI_Finalize, which is not over when the monitor reports.
+LEFT_OUT = re.compile(r"MPI_(T_|Wtime|Wtick|Aint_|Pcontrol|Abort|Finalize$|DUP_FN|Session_)|"
+                      r"_(f2c|c2f|f082c|c2f08|f2f08|f082f|fromint|toint)$|_FN$")
+
+HEAD = """/* Written by every_call.py. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static _Thread_local int depth;
+
+struct function {
+    const char *name;
+    long calls;
+    int64_t ns;
+};
+
+/* Of another interposer, or of the MPI library. */
+static void *next_definition(const char *pmpi_name)
+{
+    void *const definition = dlsym(RTLD_NEXT, pmpi_name + 1);
+    return definition != NULL ? definition : dlsym(RTLD_DEFAULT, pmpi_name);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+"""
+
+WRAPPER = """
+static struct function of_{name} = {{"{name}", 0, 0}};
+static __typeof__({name}) *next_{name};
+int {name}({parameters})
+{{
+    if (next_{name} == NULL)
+        next_{name} = next_definition("P{name}");
+    const int is_outermost = depth++ == 0;
+    const int64_t start_ns = now_ns();
+    const int error = next_{name}({arguments});
+    const int64_t ns = now_ns() - start_ns;
+    depth--;
+    if (is_outermost) {{
+        of_{name}.calls++;
+        of_{name}.ns += ns;
+    }}
+    return error;
+}}
+"""
+
+TAIL = """
+/* One line for each function that was called, in the file EVERY_CALL.RANK. */
+int MPI_Finalize(void)
+{{
+    static struct function *const functions[] = {{{functions}}};
+    const char *const prefix = getenv("EVERY_CALL");
+    char path[4096];
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    (void)snprintf(path, sizeof path, "%s.%d", prefix != NULL ? prefix : "/dev/null", rank);
+    FILE *const file = prefix != NULL ? fopen(path, "w") : NULL;
+    for (unsigned i = 0; file != NULL && i < sizeof functions / sizeof *functions; i++)
+        if (functions[i]->calls > 0)
+            fprintf(file, "%s %ld %lld\\n", functions[i]->name, functions[i]->calls,
+                    (long long)functions[i]->ns);
+    if (file != NULL)
+        fclose(file);
+    return ((int (*)(void))next_definition("PMPI_Finalize"))();
+}}
+"""
+
+
+def declarations(compiler):
+    """The names and parameters of the functions that mpi.h declares."""
+    text = subprocess.run([compiler, "-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n", check=True,
+                          capture_output=True, text=True).stdout
+    text = re.sub(r"\s+", " ", text)
+    found = {}
+    for match in re.finditer(r"\bint (MPI_\w+) ?\(", text):
+        depth, end = 1, match.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        rest = text[end:text.index(";", end)]
+        # Removed functions are declared so that their use is an error.
+        if "{" not in rest and "error" not in rest:
+            found.setdefault(match.group(1), text[match.end():end - 1].strip())
+    return {name: words for name, words in found.items() if not LEFT_OUT.search(name)}
+
+
+def split(parameters):
+    """Parameters, which may be functions."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(parameters + ","):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append(parameters[start:place].strip())
+            start = place + 1
+    return parts
+
+
+def name_in(parameter):
+    match = (re.search(r"\( ?\* ?(\w+) ?\)", parameter) or
+             re.search(r"(\w+)(?: ?\[[^\]]*\])*$", parameter))
+    return match.group(1)
+
+
+def wrapper(name, parameters):
+    names = [] if parameters in ("", "void") else [name_in(one) for one in split(parameters)]
+    return WRAPPER.format(name=name, parameters=parameters, arguments=", ".join(names))
+
+
+def main():
+    compiler, output = sys.argv[1:]
+    functions = declarations(compiler)
+    with open(output, "w", encoding="utf-8") as file:
+        file.write(HEAD)
+        file.writelines(wrapper(*function) for function in functions.items())
+        file.write(TAIL.format(functions=", ".join(f"&of_{name}" for name in functions)))
+
+
+main()
