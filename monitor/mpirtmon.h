@@ -57,8 +57,8 @@
  * It counts for the operation that the call is or starts; of a call that completes operations in
  * equal parts for these; of all other calls in rows of kind calls: by function for tests that find
  * nothing, waits for what is complete already, probes, and synchronisations that complete nothing;
- * in one row, "other MPI", for all other functions, MPI_Init among them where the snapshot is of the
- * whole run, and MPI_Finalize until all ranks are there. MPI_Wtime, MPI_Wtick, MPI_Aint_add and
+ * in one row, "other MPI", for all other functions, MPI_Init among them where the snapshot is of
+ * the whole run, and MPI_Finalize until all ranks are there. MPI_Wtime, MPI_Wtick, MPI_Aint_add and
  * MPI_Aint_diff don't count. So the rows of kinds pttopt, coll and calls together are the total.
  *
  * Counts: calls and completions of each function; of a communicator the number of its processes,

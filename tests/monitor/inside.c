@@ -100,8 +100,8 @@ static void nested(MPI_Op op)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    const int times = atoi(argv[1]);
-    const double work_us = atof(argv[2]);
+    const int times = (int)strtol(argv[1], NULL, 10);
+    const double work_us = strtod(argv[2], NULL);
     MPI_Request persistent[2];
     MPI_Win win;
     MPI_Op op;
