@@ -602,7 +602,11 @@ class Gains:
 
     @pytest.mark.parametrize("estimator", ["median", "mean"])
     def test_gain(self, gained, estimator):
-        row = gained(150, f"--estimator={estimator}")
+        # A mean has in it what the machine makes late, so one launch may not tell.
+        for _ in range(3 if estimator == "mean" else 1):
+            row = gained(150, f"--estimator={estimator}")
+            if row["verdict"] != "can't tell":
+                break
         blocking_us, exposed_us = number(row["blocking_us"]), number(row["exposed_us"])
         assert number(row["gain_us"]) == pytest.approx(blocking_us - exposed_us, abs=0.002)
         assert number(row["gain_pct"]) == pytest.approx(
