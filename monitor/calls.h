@@ -36,8 +36,9 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 
 /* A message to `destination`, which may be MPI_PROC_NULL. */
 #define SENT(message_bytes, destination)                                                           \
-    ((destination) == MPI_PROC_NULL ? (struct sent){0}                                             \
-                                    : (struct sent){.bytes = (message_bytes), .is_message = true})
+    ((destination) == MPI_PROC_NULL                                                                \
+         ? (struct sent){0}                                                                        \
+         : (struct sent){.bytes = (message_bytes), .size = SIZE_OF_MESSAGE})
 
 /* How many bytes arrived. */
 static inline int64_t bytes_received(const MPI_Status *status)
@@ -68,6 +69,8 @@ static inline int operation_returned_at(struct operation *operation, int error, 
     if (error == MPI_SUCCESS)
         operation_end(operation, end_ticks, 0);
     operation_left(operation, end_ticks);
+    if (error == MPI_SUCCESS)
+        operation_sized(operation, end_ticks, 0, NULL, 0);
     return error;
 }
 
@@ -75,9 +78,12 @@ static inline int operation_returned(struct operation *operation, int error,
                                      const MPI_Status *status)
 {
     const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS)
-        operation_end(operation, end_ticks, status != NULL ? bytes_received(status) : 0);
+    if (error != MPI_SUCCESS || status == NULL)
+        return operation_returned_at(operation, error, end_ticks);
+    const int64_t received_bytes = bytes_received(status);
+    operation_end(operation, end_ticks, received_bytes);
     operation_left(operation, end_ticks);
+    operation_sized(operation, end_ticks, received_bytes, NULL, 0);
     return error;
 }
 
@@ -90,11 +96,8 @@ void operation_posted_again(const struct operation *operation, MPI_Request reque
 static inline int operation_posted(struct operation *operation, int error, MPI_Request request)
 {
     const uint64_t exit_ticks = ticks_now();
-    if (error == MPI_SUCCESS && (request == MPI_REQUEST_NULL || request_is_complete(request))) {
-        operation_end(operation, exit_ticks, 0);
-        operation_left(operation, exit_ticks);
-        return error;
-    }
+    if (error == MPI_SUCCESS && (request == MPI_REQUEST_NULL || request_is_complete(request)))
+        return operation_returned_at(operation, error, exit_ticks);
     operation_left(operation, exit_ticks);
     if (error != MPI_SUCCESS)
         return error;

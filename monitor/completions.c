@@ -95,9 +95,12 @@ static void end_taken(struct held *held, const struct mpi_call *call, uint64_t s
     held->request = MPI_REQUEST_NULL; /* for drop_failed */
     if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
         PMPI_Test_cancelled(status, &cancelled);
+    const int64_t received_bytes = !cancelled && operation->receives ? bytes_received(status) : 0;
     if (!cancelled)
-        operation_end(operation, end_ticks, operation->receives ? bytes_received(status) : 0);
+        operation_end(operation, end_ticks, received_bytes);
     call_completed(call, operation, share);
+    if (!cancelled)
+        operation_sized(operation, end_ticks, received_bytes, call, share);
 }
 
 /* The call has failed: an operation whose request it has freed is over, without an end. */
@@ -371,19 +374,20 @@ static bool begin_start(MPI_Request request, struct operation *operation)
            begin_if_monitored(operation, plan.kind, plan.communicator, plan.sent, plan.receives);
 }
 
-/* Gives the time of an MPI_Startall to the operations that it has started, in equal parts. */
-static void share_start(const struct call *call, int count, uint64_t started, uint64_t exit_ticks)
+/* An MPI_Startall has returned `error` and has started operations of these requests. Each has an
+   equal share of the time of the call. */
+static void all_started(const struct call *call, const MPI_Request *requests, int error,
+                        uint64_t started, uint64_t exit_ticks)
 {
-    if (started == 0) {
-        call_left(&call->mpi, NO_COMMUNICATOR, exit_ticks);
-        return;
-    }
     const uint64_t ticks = call_ticks(&call->mpi, exit_ticks);
     uint64_t share = ticks / started + ticks % started;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < call->count; i++) {
+        struct operation *const operation = &call->held[i].operation;
         if (!call->held[i].taken)
             continue;
-        call_completed(&call->mpi, &call->held[i].operation, share);
+        operation->inside_ticks = share;
+        call_completed(&call->mpi, operation, share);
+        (void)operation_posted(operation, error, requests[i]);
         share = ticks / started;
     }
 }
@@ -419,10 +423,10 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
     call.mpi.entry_ticks = ticks_now();
     const int error = next.Startall(count, requests);
     const uint64_t exit_ticks = ticks_now();
-    for (int i = 0; has_room && i < count; i++)
-        if (call.held[i].taken)
-            (void)operation_posted(&call.held[i].operation, error, requests[i]);
-    share_start(&call, has_room ? count : 0, started, exit_ticks);
+    if (started > 0)
+        all_started(&call, requests, error, started, exit_ticks);
+    else
+        call_left(&call.mpi, NO_COMMUNICATOR, exit_ticks);
     call_end(&call);
     return error;
 }

@@ -125,8 +125,9 @@ static bool parse_words(const char *text, struct environment *environment, struc
         if (word == NULL)
             return bc_error_set(
                 error,
-                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, calls, comm, msgsize, "
-                "traffic, other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, with "
+                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, calls, sizes, comm, "
+                "msgsize, traffic, other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, "
+                "with "
                 "commas "
                 "between them",
                 shown, text);

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 #define MONITOR_FLAGS(FLAG)                                                                        \
-    FLAG(pttopt) FLAG(coll) FLAG(calls) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
+    FLAG(pttopt)                                                                                   \
+    FLAG(coll) FLAG(calls) FLAG(sizes) FLAG(comm) FLAG(msgsize) FLAG(traffic) FLAG(other)
 
 static inline bool any_flag(const MPIX_Monitor *handle)
 {

@@ -55,6 +55,9 @@ static int64_t bytes_of_types(int blocks, uint64_t absent, const void *counts, s
     return bytes;
 }
 
+/* The mean of several blocks that have this size together, rounded down. */
+static int64_t mean_of(int64_t bytes, int blocks) { return blocks > 0 ? bytes / blocks : 0; }
+
 #define LARGE_COUNTS 0
 #define COUNT int
 #define DISPLACEMENT int

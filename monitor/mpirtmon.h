@@ -134,10 +134,11 @@ enum {
    MPIX_End_monitor. */
 typedef struct MPIX_Monitor {
     int profile;         /* monitor at all: without it the rest means nothing, and it means
-                            nothing without one of the seven flags below: both warn */
+                            nothing without one of the eight flags below: both warn */
     int other;           /* other software services: what lies under MPI */
     int pttopt;          /* point-to-point: times, counts, bytes by function */
     int coll;            /* collective operations: the same */
+    int sizes;           /* operations by their size, and what could hide under them */
     int calls;           /* all of the time inside MPI: of each rank, and of other calls */
     int comm;            /* communicators: span and completions of each */
     int msgsize;         /* counts and bytes of small and large messages */
@@ -150,7 +151,7 @@ typedef struct MPIX_Monitor {
 #define MPIX_MONITOR_LARGE_BYTES 65536
 #define MPIX_MONITOR_DEFAULTS                                                                      \
     {                                                                                              \
-        0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                   \
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                \
     }
 
 /* Stands for a snapshot. Set by MPIX_Start_monitor; may be copied. */
@@ -178,7 +179,7 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
    calls counts and in_calls_s, comm counts and its span as total_s, workload the messages, other a
    time or a count in calls, total in_calls_s. */
 typedef struct MPIX_Monitor_row {
-    char kind[16];      /* pttopt, coll, calls, comm, workload, other, total */
+    char kind[16];      /* pttopt, coll, calls, sizes, comm, workload, other, total */
     char comm[64];      /* the communicator's name: see monitor/README.md */
     char operation[64]; /* MPI function; point-to-point, collective, ... */
     int ranks;          /* processes of the communicator, both groups of an intercommunicator */
@@ -193,9 +194,13 @@ typedef struct MPIX_Monitor_row {
     int rank;         /* whose row this is; MPIX_MONITOR_NA: of all ranks */
     double slowest_s; /* the greatest total_s of a rank */
     int slowest_rank; /* which rank that is */
-    double
-        in_calls_s; /* inside MPI: in the calls of these operations, and in those that completed
-                       them; of kind calls in calls that completed nothing; of kind total in all */
+    /* Inside MPI: in the calls of these operations, and in those that completed them; of kind calls
+       in calls that completed nothing; of kind total in all. */
+    double in_calls_s;
+    /* Of kind sizes: the computation of the thread between the call that starts an operation and
+       the call that completes it, summed up; and the size from which on to below twice it. */
+    double computed_s;
+    int64_t size_bytes;
 } MPIX_Monitor_row;
 
 /*
@@ -215,7 +220,8 @@ enum {
     MPIX_MONITOR_WARNING_UNTOLD,    /* one-sided operations may be timeouts */
     MPIX_MONITOR_WARNING_UNKNOWN,   /* windows or persistent requests found no room */
     MPIX_MONITOR_WARNING_UNPLACED,  /* operations count for no communicator of theirs */
-    MPIX_MONITOR_WARNING_SERVICES   /* other: what can't be collected, and why */
+    MPIX_MONITOR_WARNING_SERVICES,  /* other: what can't be collected, and why */
+    MPIX_MONITOR_WARNING_UNSIZED    /* operations are in no row of their size */
 };
 
 typedef struct MPIX_Monitor_warning {

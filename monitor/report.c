@@ -24,7 +24,8 @@ static const struct bc_column columns[] = {
     COLUMN(small_bytes, BC_INFO, 0), COLUMN(large_bytes, BC_INFO, 0),
     COLUMN(members, BC_KEY, 0),      COLUMN(rank, BC_KEY, 0),
     COLUMN(slowest_s, BC_INFO, 9),   COLUMN(slowest_rank, BC_INFO, 0),
-    COLUMN(in_calls_s, BC_LESS, 9),
+    COLUMN(in_calls_s, BC_LESS, 9),  COLUMN(computed_s, BC_INFO, 9),
+    COLUMN(size_bytes, BC_KEY, 0),
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
 
@@ -69,8 +70,8 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
          "nothing is monitored: the handle's profile is 0, without which its other flags mean "
          "nothing: set it to 1");
     warn(warnings, MPIX_MONITOR_WARNING_NOTHING, handle->profile && !asks,
-         "nothing is monitored: profile is the handle's only flag: set pttopt, coll, calls, comm, "
-         "msgsize, traffic or other, too");
+         "nothing is monitored: profile is the handle's only flag: set pttopt, coll, calls, sizes, "
+         "comm, msgsize, traffic or other, too");
 }
 
 void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
@@ -95,6 +96,10 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
          "%lld operations are on communicators (of which %d fit), windows or messages that "
          "found no room: they count for '%s'",
          (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
+    warn(warnings, MPIX_MONITOR_WARNING_UNSIZED, rows->unsized,
+         "%lld operations are in no row of their size: the %d rows that a process has room for are "
+         "taken",
+         (long long)rows->unsized, SIZE_COUNTS_MAX);
     warn(warnings, MPIX_MONITOR_WARNING_SERVICES,
          asked->profile && asked->other && services != NULL, "%s", services);
 }

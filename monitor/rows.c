@@ -9,6 +9,7 @@ enum kind {
     KIND_PTTOPT,
     KIND_COLL,
     KIND_CALLS,
+    KIND_SIZES,
     KIND_COMM,
     KIND_WORKLOAD,
     KIND_OTHER,
@@ -18,7 +19,7 @@ enum kind {
 static const char *const kind_names[] = {
     [KIND_PTTOPT] = "pttopt",     [KIND_COLL] = "coll",   [KIND_CALLS] = "calls",
     [KIND_COMM] = "comm",         [KIND_OTHER] = "other", [KIND_TOTAL] = "total",
-    [KIND_WORKLOAD] = "workload",
+    [KIND_WORKLOAD] = "workload", [KIND_SIZES] = "sizes",
 };
 static const char *const class_names[COMMUNICATION_CLASSES] = {"point-to-point", "collective"};
 
@@ -113,7 +114,8 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
     row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
     row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
     row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s =
-        row->large_per_s = row->in_calls_s = NAN;
+        row->large_per_s = row->in_calls_s = row->computed_s = NAN;
+    row->size_bytes = MPIX_MONITOR_NA;
     return row;
 }
 
@@ -259,6 +261,30 @@ static void add_services(struct source *source)
     free(services);
 }
 
+/* Operations by their size: a row for each power of two. */
+static void add_sizes(struct source *source)
+{
+    const struct size_table *const table = &source->snapshot->sizes;
+    for (int i = 0; table->counts != NULL && i < 1 << SIZE_COUNTS_BITS; i++) {
+        const struct size_amounts *const amounts = &table->counts[i].amounts;
+        if (table->counts[i].key == 0)
+            continue;
+        const struct size_key key = size_key_of(&table->counts[i]);
+        MPIX_Monitor_row *const row =
+            add_row(source, KIND_SIZES, &communicators[key.communicator],
+                    key.kind * SIZE_CLASSES + key.size_class, operation_traits[key.kind].name);
+        if (row == NULL)
+            return;
+        row->size_bytes = size_of_class(key.size_class);
+        row->calls = row->completed = amounts->completed;
+        row->bytes = amounts->bytes;
+        row->in_calls_s = (double)amounts->inside_ticks * source->tick_s;
+        row->computed_s = (double)amounts->computed_ticks * source->tick_s;
+        set_total(row, (double)amounts->total_ticks * source->tick_s);
+        set_mean(row);
+    }
+}
+
 /* The time inside MPI of this process. */
 static void add_total(struct source *source)
 {
@@ -277,6 +303,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         .untracked = snapshot->untracked,
         .untold = snapshot->untold,
         .unknown = snapshot->unknown,
+        .unsized = snapshot->sizes.lost,
     };
     if (!snapshot->asked.profile)
         return true;
@@ -288,6 +315,8 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
     if (snapshot->communicators[NO_COMMUNICATOR].used)
         add_communicator(&source, &no_communicator, &snapshot->communicators[NO_COMMUNICATOR]);
+    if (snapshot->asked.sizes)
+        add_sizes(&source);
     if (snapshot->asked.other)
         add_services(&source);
     if (snapshot->asked.calls)
@@ -343,6 +372,7 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
     a->small_per_s = real_sum_of(a->small_per_s, b->small_per_s);
     a->large_per_s = real_sum_of(a->large_per_s, b->large_per_s);
     a->in_calls_s = real_sum_of(a->in_calls_s, b->in_calls_s);
+    a->computed_s = real_sum_of(a->computed_s, b->computed_s);
     keep_greatest(&a->max_us, &a->max_rank, b->max_us, b->max_rank);
     keep_greatest(&a->slowest_s, &a->slowest_rank, b->slowest_s, b->slowest_rank);
     if (keyed->kind == KIND_COMM) {
@@ -445,6 +475,7 @@ static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
     sum->untold += more.untold;
     sum->unknown += more.unknown;
     sum->unplaced += more.unplaced;
+    sum->unsized += more.unsized;
     sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
     rows_free(&more);
 }

@@ -10,6 +10,7 @@ const struct operation_traits operation_traits[OPERATIONS] = {
 };
 
 unsigned monitored_classes;
+bool sizes_are_counted;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
@@ -46,7 +47,7 @@ static void begin_in(struct snapshot *snapshot, const struct operation *operatio
     struct count *const count = &counts->operation[operation->kind];
     count->calls++;
     count->bytes += sent.bytes;
-    if (sent.is_message) {
+    if (sent.size == SIZE_OF_MESSAGE) {
         struct messages *const messages =
             &counts->messages[sent.bytes >= snapshot->asked.large_bytes ? LARGE : SMALL];
         messages->count++;
@@ -64,7 +65,8 @@ static inline void begin(struct operation *operation, enum operation_kind kind, 
     *operation = (struct operation){.epoch = epoch,
                                     .communicator = (int16_t)communicator,
                                     .kind = (uint8_t)kind,
-                                    .receives = receives};
+                                    .receives = receives,
+                                    .size = sent.size == SIZE_OF_MESSAGE ? sent.bytes : sent.size};
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
@@ -98,12 +100,16 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
     return snapshot->epoch <= operation->epoch;
 }
 
+uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
+{
+    const uint64_t start = operation->start_ticks + own_ticks[operation->posted];
+    return end_ticks > start ? end_ticks - start : 0;
+}
+
 void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
                       uint64_t end_ticks)
 {
-    /* What measuring added to the time is taken off at its start. */
-    const uint64_t start = first->start_ticks + own_ticks[first->posted];
-    const uint64_t longest = end_ticks > start ? end_ticks - start : 0;
+    const uint64_t longest = operation_ticks(first, end_ticks);
     for (int i = 0; i < active_count; i++) {
         struct snapshot *const snapshot = active[i];
         if (!belongs_to(first, snapshot))
@@ -156,6 +162,40 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
             active[i]->inside_ticks += ticks;
         }
     monitor_unlock();
+    operation->inside_ticks += ticks;
+    operation->computing_ticks = computing_ticks(exit_ticks);
+    operation->thread = &inside;
+}
+
+void operations_sized(const struct operation *first, const struct size_amounts *amounts)
+{
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->sizes.counts != NULL && belongs_to(first, active[i]))
+            size_table_add(&active[i]->sizes, first->communicator, first->kind,
+                           size_class(first->size), amounts);
+}
+
+void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
+                     const struct mpi_call *call, uint64_t share)
+{
+    if (!are_sizes_counted())
+        return;
+    struct operation sized = *operation;
+    if (received_bytes > sized.size)
+        sized.size = received_bytes;
+    struct size_amounts amounts = {
+        .completed = 1,
+        .bytes = sized.size,
+        .total_ticks = operation_ticks(operation, end_ticks),
+        .inside_ticks = operation->inside_ticks + share,
+    };
+    /* Another thread's clock says nothing. */
+    if (call != NULL && operation->thread == &inside &&
+        call->computing_ticks > operation->computing_ticks)
+        amounts.computed_ticks = call->computing_ticks - operation->computing_ticks;
+    monitor_lock();
+    operations_sized(&sized, &amounts);
+    monitor_unlock();
 }
 
 void call_enter(struct mpi_call *call, enum operation_kind kind)
@@ -164,6 +204,7 @@ void call_enter(struct mpi_call *call, enum operation_kind kind)
     call->epoch = __atomic_load_n(&epoch, __ATOMIC_RELAXED);
     call->is_outermost = inside_enter();
     call->entry_ticks = ticks_now();
+    call->computing_ticks = computing_ticks(call->entry_ticks);
 }
 
 uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks)
@@ -247,19 +288,26 @@ static void update_monitored_classes(void)
         const MPIX_Monitor *const asked = &active[i]->asked;
         if (asked->profile && (asked->pttopt || asked->comm || asked->msgsize || asked->traffic))
             classes |= 1u << CLASS_POINT_TO_POINT;
+        if (asked->profile && asked->sizes)
+            classes |= 1u << CLASS_POINT_TO_POINT | 1u << CLASS_COLLECTIVE;
         if (asked->profile && (asked->coll || asked->comm))
             classes |= 1u << CLASS_COLLECTIVE;
         if (asked->profile && asked->calls)
             classes |= (1u << OPERATION_CLASSES) - 1;
     }
+    bool sizes = false;
+    for (int i = 0; i < active_count; i++)
+        sizes = sizes || active[i]->sizes.counts != NULL;
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
+    __atomic_store_n(&sizes_are_counted, sizes, __ATOMIC_RELAXED);
 }
 
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
 {
     struct snapshot *const snapshot = calloc(1, sizeof *snapshot);
     struct communicator_counts *const counts = calloc(COMMUNICATORS_MAX + 1, sizeof *counts);
-    if (snapshot == NULL || counts == NULL) {
+    if (snapshot == NULL || counts == NULL ||
+        (handle->profile && handle->sizes && !size_table_make(&snapshot->sizes))) {
         free(snapshot);
         free(counts);
         return NULL;
@@ -323,6 +371,7 @@ void snapshot_free(struct snapshot *snapshot)
             communicator_release(i);
             monitor_unlock();
         }
+    size_table_free(&snapshot->sizes);
     free(snapshot->communicators);
     free(snapshot);
 }

@@ -21,6 +21,7 @@
 #include "monitor/inside.h"
 #include "monitor/mpirtmon.h"
 #include "monitor/services.h"
+#include "monitor/sizes.h"
 #include "monitor/ticks.h"
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -51,8 +52,11 @@ extern const struct operation_traits {
 /* What an operation sends. */
 struct sent {
     int64_t bytes;
-    bool is_message; /* counts as small or large */
+    int64_t size; /* of the block that the count argument is about, or SIZE_OF_MESSAGE */
 };
+
+/* The size is `bytes`, which count as a small or a large message. */
+#define SIZE_OF_MESSAGE INT64_C(-1)
 
 /* What each start of a persistent request begins. */
 struct plan {
@@ -73,9 +77,22 @@ struct operation {
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
+    int64_t size;          /* in bytes; of a receive the end knows */
+    uint64_t inside_ticks; /* in the call that started it */
+    uint64_t computing_ticks;    /* the computing clock after that call, see inside.h ... */
+    const struct inside *thread; /* ... of this thread */
 };
 
 _Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
+
+/* A call of a function that is no operation, in progress. */
+struct mpi_call {
+    uint64_t entry_ticks;
+    uint64_t computing_ticks; /* the computing clock then, see inside.h */
+    uint32_t epoch;
+    uint8_t kind; /* enum operation_kind, of CLASS_CALLS */
+    bool is_outermost;
+};
 
 /* Begins an operation on a communicator, or on the one of this number: counts the call, then, last
    of all, reads the clock. Both take the lock. Their arguments fit into registers. */
@@ -91,9 +108,29 @@ void operation_end(const struct operation *operation, uint64_t end_ticks, int64_
    counts. Takes the lock. */
 void operation_left(struct operation *operation, uint64_t exit_ticks);
 
+/* Whether any active snapshot counts sizes. Read without the lock. */
+extern bool sizes_are_counted;
+
+static inline bool are_sizes_counted(void)
+{
+    return __builtin_expect(__atomic_load_n(&sizes_are_counted, __ATOMIC_RELAXED), 0);
+}
+
+/* Counts an operation that ended at end_ticks by its size, or by what it received if that is more,
+   after operation_left. `call`, of which `share` ticks are the operation's, completed it; NULL: its
+   own call did. Nothing where sizes aren't counted. Takes the lock. */
+void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
+                     const struct mpi_call *call, uint64_t share);
+
+/* The same for operations of one size that ended together. Wants the lock. */
+void operations_sized(const struct operation *first, const struct size_amounts *amounts);
+
 /* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
    Wants the lock. */
 void operation_ended_when_posted(const struct operation *operation);
+
+/* From the start of an operation to its end, without what measuring added. Local. */
+uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks);
 
 /* Ends `count` operations, of which only the first is known in full: the sum of the others' starts
    after its start is offset_ticks. Wants the lock. */
@@ -101,14 +138,6 @@ void operations_ended(const struct operation *first, int64_t count, uint64_t off
                       uint64_t end_ticks);
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
-
-/* A call in progress. */
-struct mpi_call {
-    uint64_t entry_ticks;
-    uint32_t epoch;
-    uint8_t kind; /* enum operation_kind, of CLASS_CALLS */
-    bool is_outermost;
-};
 
 /* Begins a call; last of all it reads the clock. */
 void call_enter(struct mpi_call *call, enum operation_kind kind);
@@ -176,6 +205,7 @@ struct snapshot {
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
     uint64_t inside_ticks;                     /* of this process, all its threads together */
+    struct size_table sizes;                   /* empty where sizes aren't asked for */
     int64_t untracked;                         /* operations whose end could not be followed */
     int64_t untold; /* one-sided operations that may have timed out or not, for want of room */
 

@@ -1,7 +1,7 @@
 #include "monitor/windows.h"
 
-/* Operations of one kind on one target that began in the same epoch: some held together, others
-   alone. */
+/* Operations of one kind on one target that began in the same epoch, and of one size where sizes
+   are counted: some held together, others alone. */
 struct group {
     int window, target;
     struct operation first; /* of those together, the one that started first; all have its kind and
@@ -9,6 +9,9 @@ struct group {
     int64_t count;          /* of those together */
     uint64_t offset_ticks;  /* the sum of their starts, each less the first's */
     int32_t alone;          /* list of operations */
+    uint64_t inside_ticks;  /* of all of them: time inside MPI ... */
+    uint64_t computing_ticks; /* ... and the computing clock, summed up modulo 2^64 ... */
+    bool has_one_thread;      /* ... which means something if it is that of one thread */
     int32_t next_in_place;
     int32_t next, previous; /* in the list of the window, or of an ending */
 };
@@ -119,7 +122,8 @@ static bool joins(const struct group *group, int window, int target,
                   const struct operation *operation)
 {
     return group->window == window && group->target == target &&
-           group->first.kind == operation->kind && group->first.epoch == operation->epoch;
+           group->first.kind == operation->kind && group->first.epoch == operation->epoch &&
+           (group->first.size == operation->size || !are_sizes_counted());
 }
 
 /* The group that the operation joins, possibly a new one. NONE without room. */
@@ -135,7 +139,8 @@ static int32_t group_for(int window, int target, const struct operation *operati
         number = pool_take(&group_pool);
         if (number == NONE)
             return NONE;
-        groups[number] = (struct group){.window = window, .target = target, .first = *operation};
+        groups[number] = (struct group){
+            .window = window, .target = target, .first = *operation, .has_one_thread = true};
         link_group(number);
     }
     windows[window].latest = number;
@@ -144,6 +149,9 @@ static int32_t group_for(int window, int target, const struct operation *operati
 
 static void group_add(struct group *group, const struct operation *operation)
 {
+    group->inside_ticks += operation->inside_ticks;
+    group->computing_ticks += operation->computing_ticks;
+    group->has_one_thread = group->has_one_thread && operation->thread == group->first.thread;
     const int32_t start = snapshots_count_timeouts() ? pool_take(&start_pool) : NONE;
     if (start != NONE) {
         starts[start] = (struct start){operation->start_ticks, group->alone};
@@ -212,6 +220,36 @@ struct ending window_take(MPI_Win win, int target)
     return ending;
 }
 
+static int64_t operations_in(const struct group *group)
+{
+    int64_t count = group->count;
+    for (int32_t start = group->alone; start != NONE; start = starts[start].next)
+        count++;
+    return count;
+}
+
+/* Counts the operations of a group by their size. `call` completed them; NULL: an operation did. */
+static void size_group(const struct group *group, const struct mpi_call *call, uint64_t end_ticks)
+{
+    const int64_t count = operations_in(group);
+    struct operation alone = group->first;
+    struct size_amounts amounts = {
+        .completed = count,
+        .bytes = count * group->first.size,
+        .inside_ticks = group->inside_ticks,
+    };
+    if (group->count > 0)
+        amounts.total_ticks = (uint64_t)group->count * operation_ticks(&group->first, end_ticks) -
+                              group->offset_ticks;
+    for (int32_t start = group->alone; start != NONE; start = starts[start].next) {
+        alone.start_ticks = starts[start].ticks;
+        amounts.total_ticks += operation_ticks(&alone, end_ticks);
+    }
+    if (call != NULL && group->has_one_thread && group->first.thread == &inside)
+        amounts.computed_ticks = (uint64_t)count * call->computing_ticks - group->computing_ticks;
+    operations_sized(&group->first, &amounts);
+}
+
 static void end_group(struct group *group, uint64_t end_ticks)
 {
     if (group->count > 0)
@@ -222,14 +260,6 @@ static void end_group(struct group *group, uint64_t end_ticks)
         operations_ended(&alone, 1, 0, end_ticks);
         pool_give_back(&start_pool, start);
     }
-}
-
-static int64_t operations_in(const struct group *group)
-{
-    int64_t count = group->count;
-    for (int32_t start = group->alone; start != NONE; start = starts[start].next)
-        count++;
-    return count;
 }
 
 /* Gives the time of the call to the groups of the list, by their numbers of operations. False if
@@ -246,6 +276,7 @@ static bool share_call(const struct mpi_call *call, int32_t list, uint64_t end_t
         const int64_t own = operations_in(&groups[number]);
         const uint64_t share = (uint64_t)((double)left * (double)own / (double)count);
         call_completed_locked(call, &groups[number].first, share);
+        groups[number].inside_ticks += share;
         left -= share;
         count -= own;
     }
@@ -262,6 +293,8 @@ bool ending_finish(struct ending ending, int error, const struct mpi_call *call,
         const int32_t number = next;
         next = groups[number].next;
         if (error == MPI_SUCCESS) {
+            if (are_sizes_counted())
+                size_group(&groups[number], call, end_ticks);
             end_group(&groups[number], end_ticks);
             pool_give_back(&group_pool, number);
         } else {

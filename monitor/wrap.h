@@ -75,32 +75,35 @@
     const struct communicator *const on = communicator_record(comm, number, &described);           \
     (void)on
 
-#define BEGIN_COLLECTIVE(Name, sent_bytes)                                                         \
+#define BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes)                                             \
     KNOW_COMMUNICATOR;                                                                             \
-    operation_begin_at(&operation, OPERATION_##Name, number, (struct sent){.bytes = (sent_bytes)}, \
-                       false)
+    operation_begin_at(                                                                            \
+        &operation, OPERATION_##Name, number,                                                      \
+        (struct sent){.bytes = (sent_bytes), .size = are_sizes_counted() ? (size_bytes) : 0},      \
+        false)
 
 #if MPI_VERSION >= 4
-#define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes)                             \
+#define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)                 \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Info info, MPI_Request * request)         \
     {                                                                                              \
         KNOW_COMMUNICATOR;                                                                         \
-        const struct plan plan = {OPERATION_##Name, number, {.bytes = (sent_bytes)}, false};       \
+        const struct plan plan = {                                                                 \
+            OPERATION_##Name, number, {.bytes = (sent_bytes), .size = (size_bytes)}, false};       \
         struct mpi_call call;                                                                      \
         const bool entered = other_enter(&call);                                                   \
         const int error = other_left(&call, entered, NEXT(Name)(UNPACK arguments, info, request)); \
         return persistent_made(error, *request, &plan);                                            \
     }
 #else
-#define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes)
+#define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
 #endif
 
-#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes)                           \
-    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments, BEGIN_COLLECTIVE(Name, sent_bytes),    \
-             NULL)                                                                                 \
+#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
+    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
+             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
-                BEGIN_COLLECTIVE(Nonblocking, sent_bytes))                                         \
-    PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes)
+                BEGIN_COLLECTIVE(Nonblocking, sent_bytes, size_bytes))                             \
+    PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
 

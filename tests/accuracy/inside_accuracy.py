@@ -21,6 +21,11 @@ MESSAGE_US, TEST_US, SYNC_US, COLLECTIVE_US, WORK_US = 200, 20, 50, 100, 300
 TRUTH_US = {"MPI_Isend": MESSAGE_US / 2, "MPI_Irecv": MESSAGE_US / 2 + TEST_US,
             "MPI_Send_init": MESSAGE_US / 2, "MPI_Recv_init": MESSAGE_US / 2,
             "MPI_Put": MESSAGE_US + SYNC_US}
+# What each rank computes between post and wait, in us a time: of three exchanges two have work, of
+# which a test that finds nothing is no part.
+COMPUTED_US = {"MPI_Isend": 2 * WORK_US, "MPI_Irecv": 2 * WORK_US, "MPI_Send_init": 0,
+               "MPI_Recv_init": 0, "MPI_Put": 0, "MPI_Allreduce": 0}
+TIMES_OF = {"MPI_Isend": 3, "MPI_Irecv": 3}
 # What a call takes besides, which the monitor sees as the program does: the model's own work.
 BESIDES_US = 1.0
 
@@ -78,6 +83,14 @@ def error_of(row, truth_us):
     return max(0.0, abs(error_us) - BESIDES_US) / truth_us
 
 
+def check_size(row, whole, completed):
+    """Messages of 8 bytes only: this row is the operation's."""
+    assert (row["size_bytes"], row["completed"]) == ("8", str(completed))
+    assert row["bytes"] == str(8 * completed)
+    for column in ("total_s", "in_calls_s"):
+        assert number(row[column]) == pytest.approx(number(whole[column]), rel=1e-6, abs=1e-6)
+
+
 def test_on_the_model(launch, model, accuracy):
     def errors():
         rows, seen = launch(
@@ -99,8 +112,15 @@ def test_on_the_model(launch, model, accuracy):
             assert seen[name][0] == 2 * RANKS * TIMES
         assert "MPI_Waitall" not in calls
         found["tests"] = error_of(calls["MPI_Test"], TEST_US)
+        sizes = {row["operation"]: row for row in rows
+                 if row["comm"] == "pair" and row["kind"] == "sizes"}
+        for name, truth_us in COMPUTED_US.items():
+            check_size(sizes[name], pair[name], RANKS * TIMES * TIMES_OF.get(name, 1))
+            error_us = number(sizes[name]["computed_s"]) * 1e6 / (RANKS * TIMES) - truth_us
+            found[f"{name} computed"] = max(0.0, abs(error_us) - BESIDES_US) / max(1.0, truth_us)
         return found
-    names = ["total", "tests", "MPI_Allreduce", *TRUTH_US]
+    names = ["total", "tests", "MPI_Allreduce", *TRUTH_US,
+             *(f"{name} computed" for name in COMPUTED_US)]
     accuracy.check("inside MPI", errors, fixed=dict.fromkeys(names, TARGET.share))
 
 
@@ -113,7 +133,8 @@ def test_a_program_of_many_calls(launch, accuracy):
 
 
 @pytest.mark.parametrize("words, kinds", [
-    ("calls", {"calls", "total"}), ("pttopt", {"pttopt"}), ("coll,calls", {"coll", "calls", "total"})])
+    ("calls", {"calls", "total"}), ("pttopt", {"pttopt"}), ("sizes", {"sizes"}),
+    ("coll,calls", {"coll", "calls", "total"})])
 def test_words(launch, words, kinds):
     rows, _ = launch(["tests/monitor/stencil", 50, 2], words=words)
     assert {row["kind"] for row in rows} == kinds

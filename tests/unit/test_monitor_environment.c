@@ -84,12 +84,13 @@ static void refuse(const char *text, const char *culprit)
         fail_msg("'%s' is refused with '%s'", text, error.text);
 }
 
-/* Checks the flags, in the order other, pttopt, coll, comm, msgsize, traffic, calls. */
+/* Checks the flags, in the order other, pttopt, coll, comm, msgsize, traffic, calls, sizes. */
 static void assert_flags(const char *flags)
 {
     const MPIX_Monitor *const h = &environment.handle;
-    const int set[] = {h->other, h->pttopt, h->coll, h->comm, h->msgsize, h->traffic, h->calls};
-    for (int i = 0; i < 7; i++)
+    const int set[] = {h->other,   h->pttopt,  h->coll,  h->comm,
+                       h->msgsize, h->traffic, h->calls, h->sizes};
+    for (int i = 0; i < 8; i++)
         assert_int_equal(set[i], flags[i] == '1');
 }
 
@@ -97,23 +98,25 @@ static void each_flag_is_a_word(void **state)
 {
     (void)state;
     accept("other");
-    assert_flags("1000000");
+    assert_flags("10000000");
     accept("pttopt");
-    assert_flags("0100000");
+    assert_flags("01000000");
     accept("coll");
-    assert_flags("0010000");
+    assert_flags("00100000");
     accept("comm");
-    assert_flags("0001000");
+    assert_flags("00010000");
     accept("msgsize");
-    assert_flags("0000100");
+    assert_flags("00001000");
     accept("traffic");
-    assert_flags("0000010");
+    assert_flags("00000100");
     accept("calls");
-    assert_flags("0000001");
+    assert_flags("00000010");
+    accept("sizes");
+    assert_flags("00000001");
     accept("all");
-    assert_flags("1111111");
+    assert_flags("11111111");
     accept("coll,pttopt,coll");
-    assert_flags("0110000");
+    assert_flags("01100000");
     assert_int_equal(environment.handle.per_rank, 0);
     assert_int_equal(environment.handle.large_bytes, MPIX_MONITOR_LARGE_BYTES);
     assert_near(environment.handle.timeout_us, 0.0, 0.0);
@@ -127,7 +130,7 @@ static void without_flags_it_is_all(void **state)
                                         "timeout=1s,per-rank,large=2"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         accept(texts[i]);
-        assert_flags("1111111");
+        assert_flags("11111111");
     }
     assert_int_equal(environment.handle.per_rank, 1);
 }
@@ -136,7 +139,7 @@ static void all_words_together(void **state)
 {
     (void)state;
     accept("comm,large=64K,per-rank,timeout=1ms,traffic,output=/tmp/a file.tsv");
-    assert_flags("0001010");
+    assert_flags("00010100");
     assert_int_equal(environment.handle.per_rank, 1);
     assert_int_equal(environment.handle.large_bytes, 65536);
     assert_near(environment.handle.timeout_us, 1000.0, 0.0);
@@ -216,16 +219,16 @@ static void files(void **state)
     static const struct {
         const char *text, *file, *flags;
     } cases[] = {
-        {"output=a", "a", "1111111"},
-        {"output=a,coll", "a", "0010000"},
-        {"coll,output=a,b.tsv", "a,b.tsv", "0010000"},
-        {"output=a,b,coll", "a,b", "0010000"},
-        {"output=a,coll,output=b", "b", "0010000"},
-        {"output=a,,b", "a,,b", "1111111"},
-        {"output=a,", "a,", "1111111"},
-        {"output=a,collective", "a,collective", "1111111"},
-        {"output=a=b,large=1", "a=b", "1111111"},
-        {"output= ", " ", "1111111"},
+        {"output=a", "a", "11111111"},
+        {"output=a,coll", "a", "00100000"},
+        {"coll,output=a,b.tsv", "a,b.tsv", "00100000"},
+        {"output=a,b,coll", "a,b", "00100000"},
+        {"output=a,coll,output=b", "b", "00100000"},
+        {"output=a,,b", "a,,b", "11111111"},
+        {"output=a,", "a,", "11111111"},
+        {"output=a,collective", "a,collective", "11111111"},
+        {"output=a=b,large=1", "a=b", "11111111"},
+        {"output= ", " ", "11111111"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         accept(cases[i].text);
@@ -277,7 +280,7 @@ static void very_long_texts(void **state)
         memcpy(text + i, "coll,", 5);
     text[LENGTH - 1] = '\0';
     accept(text);
-    assert_flags("0010000");
+    assert_flags("00100000");
     /* The longest name, and one longer. */
     memcpy(text, "output=", 7);
     memset(text + 7, 'f', 4096);

@@ -67,7 +67,9 @@ static void make_rows(struct rows *rows, int of)
                 .rank = MPIX_MONITOR_NA,
                 .slowest_s = 1.0,
                 .slowest_rank = 1,
-                .in_calls_s = 0.75},
+                .in_calls_s = 0.75,
+                .computed_s = NAN,
+                .size_bytes = MPIX_MONITOR_NA},
     };
     *rows = (struct rows){.rows = malloc(sizeof row), .count = 1, .seconds = 2.5};
     rows->rows[0] = row;
@@ -139,10 +141,10 @@ static int write_report(struct rows *rows)
     "kind\tcomm\toperation\tranks\tcalls\tcompleted\ttimeouts\ttotal_s\tmean_us\tmax_us\tmax_"     \
     "rank\tbytes\t"                                                                                \
     "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_"    \
-    "s\tslowest_rank\tin_calls_s\n"
+    "s\tslowest_rank\tin_calls_s\tcomputed_s\tsize_bytes\n"
 #define ROW(rank_)                                                                                 \
     "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"       \
-    "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\t0.750000000\n"
+    "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\t0.750000000\tNA\tNA\n"
 #define END(rows) "# end: " rows ", exit 0\n"
 
 /* Whether the report has this line. */

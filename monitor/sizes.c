@@ -1,0 +1,61 @@
+#include "monitor/sizes.h"
+
+#include "monitor/handles.h"
+
+#include <stdlib.h>
+
+enum { KIND_BITS = 8, CLASS_BITS = 7 };
+
+_Static_assert(SIZE_CLASSES < 1 << CLASS_BITS, "a class fits into a key");
+
+static uint64_t key_of(int communicator, int kind, int size_class)
+{
+    const uint64_t place = (uint64_t)communicator << KIND_BITS | (uint64_t)kind;
+    return (place << CLASS_BITS | (uint64_t)size_class) + 1;
+}
+
+struct size_key size_key_of(const struct size_count *count)
+{
+    const uint64_t key = count->key - 1, place = key >> CLASS_BITS;
+    return (struct size_key){
+        .communicator = (int)(place >> KIND_BITS),
+        .kind = (int)(place & ((1 << KIND_BITS) - 1)),
+        .size_class = (int)(key & ((1 << CLASS_BITS) - 1)),
+    };
+}
+
+bool size_table_make(struct size_table *table)
+{
+    *table = (struct size_table){.counts = calloc(1 << SIZE_COUNTS_BITS, sizeof *table->counts)};
+    return table->counts != NULL;
+}
+
+void size_table_free(struct size_table *table)
+{
+    free(table->counts);
+    *table = (struct size_table){.counts = NULL};
+}
+
+void size_table_add(struct size_table *table, int communicator, int kind, int size_class,
+                    const struct size_amounts *amounts)
+{
+    const uint64_t key = key_of(communicator, kind, size_class);
+    const uint32_t mask = (1u << SIZE_COUNTS_BITS) - 1;
+    uint32_t place = handle_place(key, SIZE_COUNTS_BITS);
+    while (table->counts[place].key != key && table->counts[place].key != 0)
+        place = (place + 1) & mask;
+    struct size_count *const count = &table->counts[place];
+    if (count->key == 0) {
+        if (table->used == SIZE_COUNTS_MAX) {
+            table->lost += amounts->completed;
+            return;
+        }
+        table->used++;
+        count->key = key;
+    }
+    count->amounts.completed += amounts->completed;
+    count->amounts.bytes += amounts->bytes;
+    count->amounts.total_ticks += amounts->total_ticks;
+    count->amounts.inside_ticks += amounts->inside_ticks;
+    count->amounts.computed_ticks += amounts->computed_ticks;
+}

@@ -1,0 +1,62 @@
+/*
+ * Counts by size, of each kind of operation on each communicator: sizes are told apart by powers of
+ * two. Room for them is made when a snapshot starts; what finds none is counted as lost. All
+ * functions are local; the caller has the monitor's lock.
+ */
+#ifndef COMMCOST_MONITOR_SIZES_H
+#define COMMCOST_MONITOR_SIZES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Classes of sizes: 0 bytes, 1 byte, 2 to 3, 4 to 7 and so on. */
+enum { SIZE_CLASSES = 64 };
+
+static inline int size_class(int64_t bytes)
+{
+    return bytes <= 0 ? 0 : 64 - __builtin_clzll((unsigned long long)bytes);
+}
+
+/* The smallest size of a class, in bytes. */
+static inline int64_t size_of_class(int size_class)
+{
+    return size_class == 0 ? 0 : INT64_C(1) << (size_class - 1);
+}
+
+/* What operations took. Times are in ticks. */
+struct size_amounts {
+    int64_t completed, bytes; /* bytes: the sum of their sizes */
+    uint64_t total_ticks;     /* from start to end */
+    uint64_t inside_ticks;    /* in the calls that are, start or complete them */
+    uint64_t computed_ticks;  /* the thread's computation between the call that starts one and the
+                                 call that completes it */
+};
+
+struct size_count {
+    uint64_t key; /* 0: the place is empty */
+    struct size_amounts amounts;
+};
+
+enum { SIZE_COUNTS_BITS = 13, SIZE_COUNTS_MAX = 3 << (SIZE_COUNTS_BITS - 2) };
+
+struct size_table {
+    struct size_count *counts; /* 1 << SIZE_COUNTS_BITS of them, NULL where sizes aren't counted */
+    int used;
+    int64_t lost; /* operations without room */
+};
+
+/* False without memory. size_table_free also frees what was never made. */
+bool size_table_make(struct size_table *table);
+void size_table_free(struct size_table *table);
+
+/* Adds operations of this kind and class of sizes on the communicator of this number. */
+void size_table_add(struct size_table *table, int communicator, int kind, int size_class,
+                    const struct size_amounts *amounts);
+
+/* What the key of a count stands for. */
+struct size_key {
+    int communicator, kind, size_class;
+};
+struct size_key size_key_of(const struct size_count *count);
+
+#endif

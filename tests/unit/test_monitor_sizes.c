@@ -1,0 +1,106 @@
+/*
+ * Counts by size: which class a size belongs to, and a table that is full.
+ */
+#include "helpers.h"
+
+#include "monitor/sizes.h"
+
+static void classes_are_powers_of_two(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        int class;
+        int64_t from;
+    } cases[] = {{-1, 0, 0},
+                 {0, 0, 0},
+                 {1, 1, 1},
+                 {2, 2, 2},
+                 {3, 2, 2},
+                 {4, 3, 4},
+                 {1023, 10, 512},
+                 {1024, 11, 1024},
+                 {1025, 11, 1024},
+                 {INT64_C(1) << 40, 41, INT64_C(1) << 40},
+                 {INT64_MAX, 63, INT64_C(1) << 62}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(size_class(cases[i].bytes), cases[i].class);
+        assert_int_equal(size_of_class(cases[i].class), cases[i].from);
+        assert_true(size_class(cases[i].bytes) < SIZE_CLASSES);
+    }
+}
+
+static const struct size_count *find(const struct size_table *table, struct size_key key)
+{
+    for (int i = 0; i < 1 << SIZE_COUNTS_BITS; i++) {
+        const struct size_count *const count = &table->counts[i];
+        if (count->key == 0)
+            continue;
+        const struct size_key found = size_key_of(count);
+        if (found.communicator == key.communicator && found.kind == key.kind &&
+            found.size_class == key.size_class)
+            return count;
+    }
+    return NULL;
+}
+
+static void amounts_add_up(void **state)
+{
+    (void)state;
+    struct size_table table;
+    assert_true(size_table_make(&table));
+    static const struct size_key keys[] = {{0, 0, 0}, {511, 255, 63}, {1, 2, 3}, {2, 1, 3}};
+    for (size_t i = 0; i < COUNT(keys); i++)
+        for (int64_t times = 1; times <= 2; times++) {
+            const struct size_amounts amounts = {.completed = times,
+                                                 .bytes = 10 * (int64_t)i,
+                                                 .total_ticks = 7,
+                                                 .inside_ticks = 5,
+                                                 .computed_ticks = 3};
+            size_table_add(&table, keys[i].communicator, keys[i].kind, keys[i].size_class,
+                           &amounts);
+        }
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const struct size_count *const count = find(&table, keys[i]);
+        assert_non_null(count);
+        assert_int_equal(count->amounts.completed, 3);
+        assert_int_equal(count->amounts.bytes, 20 * i);
+        assert_int_equal(count->amounts.total_ticks, 14);
+        assert_int_equal(count->amounts.inside_ticks, 10);
+        assert_int_equal(count->amounts.computed_ticks, 6);
+    }
+    assert_int_equal(table.used, COUNT(keys));
+    size_table_free(&table);
+    assert_null(table.counts);
+    size_table_free(&table);
+}
+
+/* More kinds of sizes than there is room for: those that are there go on counting. */
+static void a_full_table_loses_new_ones(void **state)
+{
+    (void)state;
+    struct size_table table;
+    const struct size_amounts one = {.completed = 2, .bytes = 1};
+    assert_true(size_table_make(&table));
+    int added = 0;
+    for (int communicator = 0; communicator < 512; communicator++)
+        for (int kind = 0; kind < 2; kind++)
+            for (int class = 0; class < 10; class ++, added++)
+                size_table_add(&table, communicator, kind, class, &one);
+    assert_int_equal(table.used, SIZE_COUNTS_MAX);
+    assert_int_equal(table.lost, 2 * (added - SIZE_COUNTS_MAX));
+    size_table_add(&table, 0, 0, 0, &one);
+    assert_int_equal(table.lost, 2 * (added - SIZE_COUNTS_MAX));
+    assert_int_equal(find(&table, (struct size_key){0, 0, 0})->amounts.completed, 4);
+    size_table_free(&table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_are_powers_of_two),
+        cmocka_unit_test(amounts_add_up),
+        cmocka_unit_test(a_full_table_loses_new_ones),
+    };
+    return cmocka_run_group_tests_name("monitor_sizes", tests, NULL, NULL);
+}
