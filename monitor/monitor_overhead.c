@@ -113,6 +113,8 @@ static void visit(void *state, const void *row_key, double seconds, void *memory
                            .comm = 1,
                            .msgsize = 1,
                            .traffic = 1,
+                           .calls = 1,
+                           .sizes = 1,
                            .timeout_us = TIMEOUT_US};
     MPIX_Monitor_request request;
     if (key->on)
