@@ -61,6 +61,10 @@
  * the whole run, and MPI_Finalize until all ranks are there. MPI_Wtime, MPI_Wtick, MPI_Aint_add and
  * MPI_Aint_diff don't count. So the rows of kinds pttopt, coll and calls together are the total.
  *
+ * Waiting for late processes: in collectives that synchronise (late.h) a rank's time less the
+ * shortest time of any rank in the same call, which no shared clock is needed for. In reports only,
+ * for which the ranks' times are brought together.
+ *
  * Counts: calls and completions of each function; of a communicator the number of its processes,
  * and completions and timeouts of its point-to-point and of its collective operations. Timeouts,
  * which the proposal confines to point-to-point and lets extend to the others, are counted for all:
@@ -201,6 +205,12 @@ typedef struct MPIX_Monitor_row {
        the call that completes it, summed up; and the size from which on to below twice it. */
     double computed_s;
     int64_t size_bytes;
+    /* Of collectives that synchronise, in reports: waiting for ranks that came later, with its
+       interval; and the rank that came last most often, and in how many of the calls that were
+       compared. */
+    double waited_s, waited_lo_s, waited_hi_s;
+    int64_t last_calls;
+    int last_rank;
 } MPIX_Monitor_row;
 
 /*

@@ -25,7 +25,9 @@ static const struct bc_column columns[] = {
     COLUMN(members, BC_KEY, 0),      COLUMN(rank, BC_KEY, 0),
     COLUMN(slowest_s, BC_INFO, 9),   COLUMN(slowest_rank, BC_INFO, 0),
     COLUMN(in_calls_s, BC_LESS, 9),  COLUMN(computed_s, BC_INFO, 9),
-    COLUMN(size_bytes, BC_KEY, 0),
+    COLUMN(size_bytes, BC_KEY, 0),   COLUMN(waited_s, BC_LESS, 9),
+    COLUMN(waited_lo_s, BC_INFO, 9), COLUMN(waited_hi_s, BC_INFO, 9),
+    COLUMN(last_calls, BC_INFO, 0),  COLUMN(last_rank, BC_INFO, 0),
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
 
@@ -222,6 +224,7 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     struct rows own = {0};
     const struct bc_style style = {BC_FORMAT_TSV, BC_WITH_METADATA, NULL};
     struct bc_output *output = NULL;
+    rows_find_late(rows, snapshot, comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
     good = rows_gather(rows, comm) && good;
     if (root && good)

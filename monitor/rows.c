@@ -114,7 +114,10 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
     row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
     row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
     row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s =
-        row->large_per_s = row->in_calls_s = row->computed_s = NAN;
+        row->large_per_s = row->in_calls_s = row->computed_s = row->waited_s = row->waited_lo_s =
+            row->waited_hi_s = NAN;
+    row->last_calls = MPIX_MONITOR_NA;
+    row->last_rank = MPIX_MONITOR_NA;
     row->size_bytes = MPIX_MONITOR_NA;
     return row;
 }
@@ -373,6 +376,14 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
     a->large_per_s = real_sum_of(a->large_per_s, b->large_per_s);
     a->in_calls_s = real_sum_of(a->in_calls_s, b->in_calls_s);
     a->computed_s = real_sum_of(a->computed_s, b->computed_s);
+    a->waited_s = real_sum_of(a->waited_s, b->waited_s);
+    a->waited_lo_s = real_sum_of(a->waited_lo_s, b->waited_lo_s);
+    a->waited_hi_s = real_sum_of(a->waited_hi_s, b->waited_hi_s);
+    if (b->last_calls > a->last_calls ||
+        (b->last_calls == a->last_calls && b->last_rank < a->last_rank)) {
+        a->last_calls = b->last_calls;
+        a->last_rank = b->last_rank;
+    }
     keep_greatest(&a->max_us, &a->max_rank, b->max_us, b->max_rank);
     keep_greatest(&a->slowest_s, &a->slowest_rank, b->slowest_s, b->slowest_rank);
     if (keyed->kind == KIND_COMM) {
@@ -418,6 +429,72 @@ bool rows_append(struct rows *rows, const struct rows *more)
     memcpy(rows->rows + rows->count, more->rows, (size_t)more->count * sizeof *more->rows);
     rows->count += more->count;
     return true;
+}
+
+/* ---- late processes ---------------------------------------------------------------------------
+ */
+
+/* How many standard errors the interval of a waiting time reaches. */
+#define ERRORS 2.0
+
+/* The same on all ranks of the communicator. INT64_MAX if there is nobody to compare with. */
+static int64_t key_of(const struct late_series *series)
+{
+    const struct communicator *const on = &communicators[series->communicator];
+    if (on->processes < 2 || on->is_inter || series->communicator == OTHER_COMMUNICATORS)
+        return INT64_MAX;
+    const uint64_t key =
+        (on->identity ^ (uint64_t)series->kind) * UINT64_C(0x9e3779b97f4a7c15) + on->identity;
+    return (int64_t)(key >> 2);
+}
+
+/* The series with the smallest key above `key`. NULL: there is none. */
+static const struct late_series *series_after(const struct late *late, int64_t key)
+{
+    const struct late_series *next = NULL;
+    for (int i = 0; late != NULL && i < late->count; i++) {
+        const struct late_series *const series = &late->series[i];
+        const int64_t own = key_of(series);
+        if (own != INT64_MAX && own > key && (next == NULL || own < key_of(next)))
+            next = series;
+    }
+    return next;
+}
+
+static void set_waited(struct rows *rows, const struct late_series *series,
+                       const struct late_waiting *waiting, int rank)
+{
+    const uint64_t identity = communicators[series->communicator].identity;
+    const double calls_s = (double)waiting->calls * ticks_ns() * 1e-9;
+    const double error_ticks = ERRORS * waiting->error_ticks + waiting->skew_ticks;
+    for (int i = 0; i < rows->count; i++) {
+        MPIX_Monitor_row *const row = &rows->rows[i].row;
+        if (rows->rows[i].kind != KIND_COLL || rows->rows[i].identity != identity ||
+            rows->rows[i].operation != series->kind)
+            continue;
+        row->waited_s = waiting->mean_ticks * calls_s;
+        row->waited_lo_s = fmax(0.0, waiting->mean_ticks - error_ticks) * calls_s;
+        row->waited_hi_s = (waiting->mean_ticks + error_ticks) * calls_s;
+        row->last_calls = waiting->last;
+        row->last_rank = rank;
+    }
+}
+
+void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm comm)
+{
+    int rank;
+    BC_MPI(PMPI_Comm_rank(comm, &rank));
+    for (int64_t key = -1;;) {
+        const struct late_series *const own = series_after(snapshot->late, key);
+        const int64_t own_key = own != NULL ? key_of(own) : INT64_MAX;
+        struct late_waiting waiting;
+        key = late_next_key(own_key, comm);
+        if (key == INT64_MAX)
+            return;
+        const struct late_series *const series = own_key == key ? own : NULL;
+        if (late_compare(series, comm, &waiting) && series != NULL)
+            set_waited(rows, series, &waiting, rank);
+    }
 }
 
 /* ---- between ranks --------------------------------------------------------------------------- */

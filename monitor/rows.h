@@ -33,6 +33,10 @@ struct rows {
    rows_gather. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
+/* Finds what this rank waited for late ranks in collectives that synchronise, and sets that in its
+   rows of these. Collective over `comm`, a duplicate of MPI_COMM_WORLD. */
+void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm comm);
+
 /*
  * Merges the rows of all ranks of `comm` on its rank 0, in O(log P) steps of PMPI calls; on other
  * ranks `rows` stays as it was. Counts, times and services are summed; a communicator's span is the

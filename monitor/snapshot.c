@@ -9,6 +9,24 @@ const struct operation_traits operation_traits[OPERATIONS] = {
     [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
 };
 
+bool operation_synchronises(enum operation_kind kind)
+{
+    switch (kind) {
+    case OPERATION_Barrier:
+    case OPERATION_Allreduce:
+    case OPERATION_Allgather:
+    case OPERATION_Allgatherv:
+    case OPERATION_Alltoall:
+    case OPERATION_Alltoallv:
+    case OPERATION_Alltoallw:
+    case OPERATION_Reduce_scatter:
+    case OPERATION_Reduce_scatter_block:
+        return true;
+    default:
+        return false;
+    }
+}
+
 unsigned monitored_classes;
 bool sizes_are_counted;
 
@@ -151,6 +169,15 @@ void operation_ended_when_posted(const struct operation *operation)
 
 /* ---- time inside MPI ------------------------------------------------------------------------- */
 
+/* Keeps what a call took, to be compared with what the others took. */
+static void keep_time(const struct operation *operation, uint64_t ticks)
+{
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->late != NULL && belongs_to(operation, active[i]) &&
+            !late_add(active[i]->late, operation->communicator, operation->kind, ticks))
+            active[i]->unkept++;
+}
+
 void operation_left(struct operation *operation, uint64_t exit_ticks)
 {
     const uint64_t ticks =
@@ -161,6 +188,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
             count_in(active[i], operation)->inside_ticks += ticks;
             active[i]->inside_ticks += ticks;
         }
+    if (operation_synchronises((enum operation_kind)operation->kind))
+        keep_time(operation, ticks);
     monitor_unlock();
     operation->inside_ticks += ticks;
     operation->computing_ticks = computing_ticks(exit_ticks);
@@ -318,6 +347,9 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
         snapshot->asked.large_bytes = MPIX_MONITOR_LARGE_BYTES;
     snapshot->handle = handle;
     snapshot->file = file;
+    /* Without memory nothing is said of late processes. */
+    if (file != NULL && handle->profile && handle->coll)
+        snapshot->late = calloc(1, sizeof *snapshot->late);
     const double timeout_ticks = handle->timeout_us * 1e3 / ticks_ns();
     snapshot->timeout_ticks =
         timeout_ticks > 0 && timeout_ticks < 1e19 ? (uint64_t)timeout_ticks : UINT64_MAX;
@@ -371,6 +403,7 @@ void snapshot_free(struct snapshot *snapshot)
             communicator_release(i);
             monitor_unlock();
         }
+    free(snapshot->late);
     size_table_free(&snapshot->sizes);
     free(snapshot->communicators);
     free(snapshot);

@@ -19,6 +19,7 @@
 
 #include "monitor/communicators.h"
 #include "monitor/inside.h"
+#include "monitor/late.h"
 #include "monitor/mpirtmon.h"
 #include "monitor/services.h"
 #include "monitor/sizes.h"
@@ -48,6 +49,9 @@ extern const struct operation_traits {
     const char *name; /* of the MPI function, or "other MPI" */
     enum operation_class class;
 } operation_traits[OPERATIONS];
+
+/* Whether no rank leaves such a call before all have come. Local. */
+bool operation_synchronises(enum operation_kind kind);
 
 /* What an operation sends. */
 struct sent {
@@ -205,6 +209,8 @@ struct snapshot {
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
     uint64_t inside_ticks;                     /* of this process, all its threads together */
+    struct late *late;                         /* NULL: without a report, or collectives in it */
+    int64_t unkept;                            /* calls for whose times `late` has no room */
     struct size_table sizes;                   /* empty where sizes aren't asked for */
     int64_t untracked;                         /* operations whose end could not be followed */
     int64_t untold; /* one-sided operations that may have timed out or not, for want of room */

@@ -25,6 +25,11 @@ const char *ticks_clock(void) { return "a test's"; }
 /* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;
 
+void rows_find_late(struct rows *rows, const struct snapshot *of, MPI_Comm comm)
+{
+    (void)rows, (void)of, (void)comm;
+}
+
 bool rows_gather(struct rows *rows, MPI_Comm comm)
 {
     (void)rows, (void)comm;
@@ -69,7 +74,12 @@ static void make_rows(struct rows *rows, int of)
                 .slowest_rank = 1,
                 .in_calls_s = 0.75,
                 .computed_s = NAN,
-                .size_bytes = MPIX_MONITOR_NA},
+                .size_bytes = MPIX_MONITOR_NA,
+                .waited_s = 0.5,
+                .waited_lo_s = 0.4,
+                .waited_hi_s = 0.6,
+                .last_calls = 3,
+                .last_rank = 2},
     };
     *rows = (struct rows){.rows = malloc(sizeof row), .count = 1, .seconds = 2.5};
     rows->rows[0] = row;
@@ -141,10 +151,12 @@ static int write_report(struct rows *rows)
     "kind\tcomm\toperation\tranks\tcalls\tcompleted\ttimeouts\ttotal_s\tmean_us\tmax_us\tmax_"     \
     "rank\tbytes\t"                                                                                \
     "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_"    \
-    "s\tslowest_rank\tin_calls_s\tcomputed_s\tsize_bytes\n"
+    "s\tslowest_rank\tin_calls_s\tcomputed_s\tsize_bytes\twaited_s\t"                              \
+    "waited_lo_s\twaited_hi_s\tlast_calls\tlast_rank\n"
 #define ROW(rank_)                                                                                 \
     "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"       \
-    "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_ "\t1.000000000\t1\t0.750000000\tNA\tNA\n"
+    "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_                                                          \
+    "\t1.000000000\t1\t0.750000000\tNA\tNA\t0.500000000\t0.400000000\t0.600000000\t3\t2\n"
 #define END(rows) "# end: " rows ", exit 0\n"
 
 /* Whether the report has this line. */

@@ -1,0 +1,131 @@
+#include "monitor/late.h"
+
+#include "common/mpi/mpi_check.h"
+#include "common/stats/stats.h"
+
+#include <math.h>
+
+/* ---- keeping calls --------------------------------------------------------------------------- */
+
+/* A number of 64 bits from one (S. Vigna's splitmix64). */
+static uint64_t hash_of(int64_t number)
+{
+    uint64_t x = (uint64_t)number + UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static bool is_chosen(int64_t number, int halvings)
+{
+    return halvings == 0 || hash_of(number) >> (64 - halvings) == 0;
+}
+
+static void halve(struct late_series *series)
+{
+    int kept = 0;
+    series->halvings++;
+    for (int i = 0; i < series->kept; i++)
+        if (is_chosen(series->call[i].number, series->halvings))
+            series->call[kept++] = series->call[i];
+    series->kept = kept;
+}
+
+static struct late_series *series_of(struct late *late, int communicator, int kind)
+{
+    for (int i = 0; i < late->count; i++)
+        if (late->series[i].communicator == communicator && late->series[i].kind == kind)
+            return &late->series[i];
+    if (late->count == LATE_SERIES_MAX)
+        return NULL;
+    struct late_series *const series = &late->series[late->count++];
+    series->communicator = communicator;
+    series->kind = kind;
+    return series;
+}
+
+bool late_add(struct late *late, int communicator, int kind, uint64_t ticks)
+{
+    struct late_series *const series = series_of(late, communicator, kind);
+    if (series == NULL)
+        return false;
+    const int64_t number = series->calls++;
+    if (!is_chosen(number, series->halvings))
+        return true;
+    while (series->kept == LATE_KEPT_MAX)
+        halve(series);
+    if (is_chosen(number, series->halvings))
+        series->call[series->kept++] = (struct late_call){number, ticks};
+    return true;
+}
+
+/* ---- comparing ranks ------------------------------------------------------------------------- */
+
+int64_t late_next_key(int64_t key, MPI_Comm comm)
+{
+    int64_t next;
+    BC_MPI(PMPI_Allreduce(&key, &next, 1, MPI_INT64_T, MPI_MIN, comm));
+    return next;
+}
+
+/* Whether all ranks that have the series kept the same calls of as many. */
+static bool kept_the_same(const struct late_series *series, MPI_Comm comm, int *kept)
+{
+    /* The min of each, and of its negative. */
+    int64_t own[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}, min[4];
+    if (series != NULL) {
+        own[0] = series->calls;
+        own[1] = -series->calls;
+        own[2] = series->kept;
+        own[3] = -series->kept;
+    }
+    BC_MPI(PMPI_Allreduce(own, min, 4, MPI_INT64_T, MPI_MIN, comm));
+    *kept = (int)min[2];
+    return min[0] == -min[1] && min[2] == -min[3];
+}
+
+struct timed {
+    double ticks;
+    int rank;
+};
+
+static struct timed own[LATE_KEPT_MAX], last[LATE_KEPT_MAX];
+static double shortest[LATE_KEPT_MAX];
+
+#define OWN_COST 0.05 /* quantile */
+
+static void summarize(const struct late_series *series, int rank, struct late_waiting *waiting)
+{
+    const int kept = series->kept;
+    double sum = 0.0, squares = 0.0;
+    for (int i = 0; i < kept; i++) {
+        shortest[i] = last[i].ticks;
+        sum += own[i].ticks - last[i].ticks;
+        waiting->last += last[i].rank == rank;
+    }
+    waiting->mean_ticks = sum / kept;
+    for (int i = 0; i < kept; i++) {
+        const double off = own[i].ticks - last[i].ticks - waiting->mean_ticks;
+        squares += off * off;
+    }
+    const double left_out = 1.0 - (double)kept / (double)series->calls;
+    if (kept > 1)
+        waiting->error_ticks = sqrt(squares / (kept - 1) / kept * left_out);
+    bc_sort(shortest, (size_t)kept);
+    waiting->skew_ticks = bc_quantile(shortest, (size_t)kept, OWN_COST);
+}
+
+bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_waiting *waiting)
+{
+    int rank, kept;
+    BC_MPI(PMPI_Comm_rank(comm, &rank));
+    *waiting = (struct late_waiting){.calls = series != NULL ? series->calls : 0};
+    if (!kept_the_same(series, comm, &kept) || kept == 0)
+        return false;
+    for (int i = 0; i < kept; i++)
+        own[i] = (struct timed){series != NULL ? (double)series->call[i].ticks : INFINITY, rank};
+    BC_MPI(PMPI_Allreduce(own, last, kept, MPI_DOUBLE_INT, MPI_MINLOC, comm));
+    if (series != NULL)
+        summarize(series, rank, waiting);
+    return true;
+}

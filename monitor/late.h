@@ -1,0 +1,70 @@
+/*
+ * Late processes: how long ranks wait in collectives that synchronise.
+ *
+ * In such a collective nobody leaves before the last one has come. So of the ranks' times in a call
+ * the shortest is that of the rank that came last: the call's own cost; what a rank's time is
+ * longer is waiting. No clock is shared for that.
+ *
+ * Each rank keeps its times in up to LATE_KEPT_MAX calls of each function on each communicator,
+ * chosen by their number, and so the same calls on all ranks: a call is kept if a hash of its
+ * number is below a limit, which is halved, and with it the calls that are kept, whenever these are
+ * too many. So they are spread evenly over the run, however long that is (Bernoulli sampling;
+ * compare J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985).
+ */
+#ifndef COMMCOST_MONITOR_LATE_H
+#define COMMCOST_MONITOR_LATE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Calls of one function on one communicator that are kept, and how many such series there are room
+   for. */
+enum { LATE_KEPT_MAX = 4096, LATE_SERIES_MAX = 64 };
+
+struct late_call {
+    int64_t number;
+    uint64_t ticks; /* inside MPI */
+};
+
+struct late_series {
+    int communicator, kind;
+    int halvings;  /* of the limit */
+    int64_t calls; /* so far, kept or not */
+    int kept;
+    struct late_call call[LATE_KEPT_MAX]; /* by rising number */
+};
+
+/* The series of a snapshot. Pages that are never used take no memory. */
+struct late {
+    int count;
+    struct late_series series[LATE_SERIES_MAX];
+};
+
+/* Adds a call of this function that took so many ticks. Returns whether there was room for its
+   series. Local; the caller has the monitor's lock. */
+bool late_add(struct late *late, int communicator, int kind, uint64_t ticks);
+
+/* What a rank waited in the calls of a series, in ticks a call. */
+struct late_waiting {
+    double mean_ticks;
+    double error_ticks; /* standard error of the mean, for the calls that were not kept */
+    double skew_ticks;  /* by how much ranks may leave a call at other times */
+    int64_t calls;
+    int64_t last; /* calls in which this rank came last, of those that were kept */
+};
+
+/*
+ * Compares the times that the ranks of a communicator kept of a series: `series` is NULL on ranks
+ * that don't have it. Ranks that leave a call at other times have the difference in their waiting,
+ * which is known to no more than what the call takes by itself, the 5 % quantile of the shortest
+ * times. Collective over `comm`, of which the communicator's ranks are some; not thread-safe. False
+ * if the ranks have kept other calls: then nothing can be said.
+ */
+bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_waiting *waiting);
+
+/* The smallest key of any rank: `key` is this rank's, or INT64_MAX. (MPICH 4.0 compares numbers of
+   MPI_UINT64_T as if they had signs.) Collective over `comm`. */
+int64_t late_next_key(int64_t key, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * Late processes: which calls are kept, and what ranks say together. Run on 1 and 3 ranks.
+ */
+#include "helpers.h"
+
+#include "monitor/late.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+static int rank, ranks;
+
+static struct late *make(void)
+{
+    struct late *const late = calloc(1, sizeof *late);
+    assert_non_null(late);
+    return late;
+}
+
+/* ---- keeping --------------------------------------------------------------------------------- */
+
+static void all_calls_are_kept_while_they_fit(void **state)
+{
+    (void)state;
+    struct late *const late = make();
+    for (int i = 0; i < LATE_KEPT_MAX; i++)
+        assert_true(late_add(late, 1, 2, (uint64_t)i));
+    const struct late_series *const series = &late->series[0];
+    assert_int_equal(series->calls, LATE_KEPT_MAX);
+    assert_int_equal(series->kept, LATE_KEPT_MAX);
+    for (int i = 0; i < LATE_KEPT_MAX; i++) {
+        assert_int_equal(series->call[i].number, i);
+        assert_int_equal(series->call[i].ticks, i);
+    }
+    free(late);
+}
+
+/* However many there are, at least a quarter of what fits is kept, as much of each tenth. */
+static void calls_are_kept_evenly(void **state)
+{
+    (void)state;
+    enum { CALLS = 1000000, PARTS = 10 };
+    struct late *const late = make();
+    const struct late_series *const series = &late->series[0];
+    int of_part[PARTS] = {0};
+    for (int64_t i = 0; i < CALLS; i++)
+        assert_true(late_add(late, 1, 2, (uint64_t)(3 * i)));
+    assert_int_equal(series->calls, CALLS);
+    assert_true(series->kept > LATE_KEPT_MAX / 4 && series->kept <= LATE_KEPT_MAX);
+    for (int i = 0; i < series->kept; i++) {
+        assert_int_equal(series->call[i].ticks, 3 * series->call[i].number);
+        assert_true(i == 0 || series->call[i].number > series->call[i - 1].number);
+        of_part[series->call[i].number / (CALLS / PARTS)]++;
+    }
+    const double expected = (double)series->kept / PARTS;
+    for (int i = 0; i < PARTS; i++)
+        assert_near(of_part[i], expected, 0.35 * expected);
+    free(late);
+}
+
+static void each_function_and_communicator_is_a_series(void **state)
+{
+    (void)state;
+    struct late *const late = make();
+    for (int i = 0; i < LATE_SERIES_MAX; i++)
+        assert_true(late_add(late, i / 2, i % 2, 1));
+    assert_false(late_add(late, LATE_SERIES_MAX, 0, 1));
+    assert_true(late_add(late, 3, 1, 1));
+    assert_int_equal(late->series[7].calls, 2);
+    assert_int_equal(late->count, LATE_SERIES_MAX);
+    free(late);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/* In call i rank i % ranks comes last and takes 100, others wait 50 for each place before it. */
+static uint64_t waited(int call, int who)
+{
+    return 50 * (uint64_t)((who - call % ranks + ranks) % ranks);
+}
+
+static void waiting_is_the_time_beyond_the_shortest(void **state)
+{
+    (void)state;
+    enum { CALLS = 60 };
+    struct late *const late = make();
+    struct late_waiting waiting;
+    double sum = 0.0;
+    for (int i = 0; i < CALLS; i++) {
+        (void)late_add(late, 1, 2, 100 + waited(i, rank));
+        sum += (double)waited(i, rank);
+    }
+    assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
+    assert_near(waiting.mean_ticks, sum / CALLS, 1e-9);
+    assert_near(waiting.error_ticks, 0.0, 1e-12);
+    assert_near(waiting.skew_ticks, 100.0, 1e-9);
+    assert_int_equal(waiting.calls, CALLS);
+    assert_int_equal(waiting.last, CALLS / ranks);
+    free(late);
+}
+
+/* Ranks outside of the communicator take part, and say nothing. */
+static void ranks_without_the_series(void **state)
+{
+    (void)state;
+    struct late *const late = make();
+    struct late_waiting waiting;
+    for (int i = 0; i < 10; i++)
+        (void)late_add(late, 1, 2, rank == 0 ? 300 : 100);
+    const bool has = rank < 2;
+    assert_true(late_compare(has ? &late->series[0] : NULL, MPI_COMM_WORLD, &waiting));
+    assert_near(waiting.mean_ticks, rank == 0 && ranks > 1 ? 200.0 : 0.0, 1e-9);
+    assert_int_equal(waiting.calls, has ? 10 : 0);
+    free(late);
+}
+
+static void nothing_is_said_of_other_calls(void **state)
+{
+    (void)state;
+    struct late *const late = make();
+    struct late_waiting waiting;
+    for (int i = 0; i < 10 + (rank == 1); i++)
+        (void)late_add(late, 1, 2, 100);
+    assert_int_equal(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting), ranks < 2);
+    free(late);
+}
+
+/* What is left out has a standard error: that of a part of all calls. */
+static void calls_that_were_not_kept_have_an_error(void **state)
+{
+    (void)state;
+    enum { CALLS = 100000 };
+    struct late *const late = make();
+    struct late_waiting waiting;
+    for (int i = 0; i < CALLS; i++)
+        (void)late_add(late, 1, 2, 100 + waited(i, rank));
+    assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
+    const double mean = 25.0 * (ranks - 1);
+    assert_near(waiting.mean_ticks, mean, 4.0 * waiting.error_ticks + 1e-9);
+    assert_true(ranks < 2 || (waiting.error_ticks > 0.1 && waiting.error_ticks < 2.0));
+    free(late);
+}
+
+static void keys_come_in_order(void **state)
+{
+    (void)state;
+    assert_int_equal(late_next_key(10 + rank, MPI_COMM_WORLD), 10);
+    assert_int_equal(late_next_key(rank == 0 ? INT64_MAX : 7, MPI_COMM_WORLD),
+                     ranks > 1 ? 7 : INT64_MAX);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_calls_are_kept_while_they_fit),
+        cmocka_unit_test(calls_are_kept_evenly),
+        cmocka_unit_test(each_function_and_communicator_is_a_series),
+        cmocka_unit_test(waiting_is_the_time_beyond_the_shortest),
+        cmocka_unit_test(ranks_without_the_series),
+        cmocka_unit_test(nothing_is_said_of_other_calls),
+        cmocka_unit_test(calls_that_were_not_kept_have_an_error),
+        cmocka_unit_test(keys_come_in_order),
+    };
+    const int failed = cmocka_run_group_tests_name("monitor_late", tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}
