@@ -226,7 +226,8 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     struct bc_output *output = NULL;
     rows_find_late(rows, snapshot, comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
-    good = rows_gather(rows, comm) && good;
+    /* Where each rank has rows of its own its total is among them. */
+    good = rows_gather(rows, !per_rank, comm) && good;
     if (root && good)
         output = bc_output_attach(snapshot->file, &style, &table);
     good = agreed(good && output != NULL);

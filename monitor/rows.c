@@ -580,7 +580,7 @@ static bool keep_own_total(struct rows *sum, int rank)
     return true;
 }
 
-bool rows_gather(struct rows *rows, MPI_Comm comm)
+bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
 {
     int rank, ranks;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
@@ -591,7 +591,8 @@ bool rows_gather(struct rows *rows, MPI_Comm comm)
     sum.incomplete = !rows_append(&sum, rows) || rows->incomplete;
     for (int i = 0; i < sum.count; i++)
         sum.rows[i].row.rank = MPIX_MONITOR_NA;
-    sum.incomplete = !keep_own_total(&sum, rank) || sum.incomplete;
+    if (totals)
+        sum.incomplete = !keep_own_total(&sum, rank) || sum.incomplete;
     sort_rows(&sum, compare_identities);
     /* Frequencies become counts, to be summed: those of all ranks are over the longest snapshot. */
     scale_frequencies(&sum, rows->seconds);

@@ -463,10 +463,14 @@ everything monitored (on). Less is better.""",
         """A monitor's report of a program. The time of an operation is from its start to its
 completion, summed over calls and processes: work that is done meanwhile is in it, too. Of a
 communicator (kind comm) it is the longest span of a process, from the first start to the last
-end.""",
+end. The time in calls is what the program was inside of MPI for, and waiting the part of it in
+which other processes had not come yet.""",
         (("kind", "kind"), ("comm", "communicator"), ("operation", "operation"),
-         ("ranks", "processes"), ("members", "ranks"), ("rank", "rank")),
+         ("ranks", "processes"), ("members", "ranks"), ("rank", "rank"),
+         ("size_bytes", "from (bytes)")),
         (Quantity("calls", "calls"), Quantity("total_s", "time (s)"),
+         Quantity("in_calls_s", "in calls (s)", optional=True),
+         time_of("waited", "waiting (s)", "s", optional=True),
          Quantity("mean_us", "mean (µs)"), Quantity("max_us", "max (µs)"),
          Quantity("timeouts", "timeouts"), Quantity("bytes", "bytes")),
         monitor_report_pictures))}

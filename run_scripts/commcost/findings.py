@@ -17,6 +17,7 @@ MOST = 12           # sentences
 HIDES_PCT = 50      # an operation that hides so much of its time is worth starting early
 HIDES_NOT_PCT = 10
 FREE_PCT = 90       # of a transfer's time, from which on the network does the work
+CALLS = 4           # functions that a sentence has
 LOST_PCT = 10       # of the time, above which intervals may miss the truth
 
 
@@ -392,6 +393,36 @@ def calls_in(text):
     return sum(int(times or 1) for times in re.findall("(?:([0-9]+) )?MPI_", text)) or 1
 
 
+def time_inside_mpi(facts):
+    """How long a monitored program was inside MPI, in which calls, and what of that was waiting."""
+    every = [(row, value) for row, value in facts.measured("mpirtmon", "in_calls_s")
+             if row.keys["rank"] == "NA"]
+    whole = [pair for pair in every if pair[0].keys["kind"] == "total"]
+    if not whole:
+        return []
+    parts = sorted((pair for pair in every if pair[0].keys["kind"] in ("pttopt", "coll", "calls")),
+                   key=lambda pair: -pair[1].value)
+    row, total = whole[0]
+    said = listed((f"{value.told('s')} in {call_of(part)}" for part, value in parts), CALLS)
+    findings = [Finding(f"The program's processes together were inside MPI for {total.told('s')}: "
+                        f"{said}.", (row, *(part for part, _ in parts[:CALLS])))]
+    waits = [(row, value) for row, value in facts.measured("mpirtmon", "waited_s")
+             if row.keys["rank"] == "NA" and value.value > 0]
+    if waits:
+        row, most = max(waits, key=lambda pair: pair[1].value)
+        last = row.texts("last_rank", NEW)
+        findings.append(Finding(
+            f"Processes waited for late ones most in {call_of(row)}, {most.told('s')} together"
+            + (f"; rank {last[0]} came last most often." if len(set(last)) == 1 else "."), (row,)))
+    return findings
+
+
+def call_of(row):
+    """MPI_Send on grid."""
+    on = row.keys.get("comm", "NA")
+    return row.keys["operation"] + (f" on {on}" if on != "NA" else "")
+
+
 def monitored_time(facts):
     """The message and the collective in which a monitored program spent the most time."""
     every = facts.measured("mpirtmon", "total_s")
@@ -440,7 +471,8 @@ def row_name(row):
 
 RULES = (wrong_data, lost_time, gains.what_pays, gains.tests_that_help, gains.persistent_requests,
          hidden_work, sizes_that_hide, message_cost, put_against_send, cheapest_halo,
-         cheapest_overlapped_halo, barrier_cost, message_rate, monitor_cost, monitored_time)
+         cheapest_overlapped_halo, barrier_cost, message_rate, monitor_cost, time_inside_mpi,
+         monitored_time)
 FIRST = 2  # rules that hold for settings, too
 # What a person is told of how sure all this is.
 FEW_LAUNCHES = ("Of one launch a difference is said only where it exceeds twice the interval: launches "

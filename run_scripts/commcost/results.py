@@ -36,7 +36,9 @@ class Added(typing.NamedTuple):
 
 
 _OVERLAP = ("collective", "model", "overlap_pct")
-ADDED = (Added("form", "model", "nonblocking", _OVERLAP), Added("test_calls", "form", "0", _OVERLAP))
+_MONITOR = ("kind", "comm", "operation", "members", "rank")
+ADDED = (Added("form", "model", "nonblocking", _OVERLAP), Added("test_calls", "form", "0", _OVERLAP),
+         Added("size_bytes", "rank", "NA", _MONITOR))
 
 
 class ResultError(Exception):

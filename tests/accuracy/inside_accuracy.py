@@ -143,3 +143,9 @@ def test_words(launch, words, kinds):
     # Whatever else was asked for, the total is all.
     if "calls" in words:
         assert number(of_kind(rows, "total")[0]["in_calls_s"]) > 0
+
+
+@pytest.mark.parametrize("words", ["calls", "calls,per-rank"])
+def test_each_rank_has_one_total(launch, words):
+    rows, _ = launch(["tests/monitor/stencil", 50, 2], words=words)
+    assert [row["rank"] for row in rows if row["kind"] == "total"] == ["NA", "0", "1"]

@@ -220,6 +220,33 @@ def test_monitor_cost(facts):
         "Monitoring adds at most 40.0 ns (39.0 to 41.0) to a call (MPI_Send). One launch."]
 
 
+INSIDE = ("kind comm operation ranks members rank size_bytes in_calls_s waited_s waited_lo_s "
+          "waited_hi_s last_rank").split()
+
+
+def inside(kind, operation, in_calls_s, comm="NA", **cells):
+    return {"kind": kind, "comm": comm, "operation": operation, "in_calls_s": in_calls_s, **cells}
+
+
+def test_time_inside_mpi(facts):
+    waits = {"comm": "grid", "waited_s": 0.25, "waited_lo_s": 0.24, "waited_hi_s": 0.26,
+             "last_rank": 1}
+    launch = [inside("pttopt", "MPI_Irecv", 0.5, "grid"), inside("pttopt", "MPI_Isend", 0.1, "grid"),
+              inside("coll", "MPI_Allreduce", 0.3, **waits), inside("calls", "other MPI", 0.9),
+              inside("calls", "MPI_Test", 0.05), inside("sizes", "MPI_Irecv", 0.5, "grid", size_bytes=8),
+              inside("total", "MPI", 1.85), inside("total", "MPI", 1.5, rank=0)]
+    assert said_of(findings.time_inside_mpi, facts(m=("mpirtmon", INSIDE, [launch]))) == [
+        "The program's processes together were inside MPI for 1.85 s: 0.900 s in other MPI, 0.500 s "
+        "in MPI_Irecv on grid, 0.300 s in MPI_Allreduce on grid and 2 more. One launch.",
+        "Processes waited for late ones most in MPI_Allreduce on grid, 0.250 s (0.240 to 0.260) "
+        "together; rank 1 came last most often. One launch."]
+
+
+def test_time_inside_mpi_of_reports_without_it(facts):
+    launch = [dict(zip(REPORT, row)) for row in REPORT_ROWS]
+    assert not said_of(findings.time_inside_mpi, facts(m=("mpirtmon", REPORT, [launch])))
+
+
 def test_monitored_time(facts):
     launch = [dict(zip(REPORT, row)) for row in REPORT_ROWS]
     assert said_of(findings.monitored_time, facts(m=("mpirtmon", REPORT, [launch]))) == [

@@ -1,5 +1,6 @@
 """Results of overlap_* without the columns form and test_calls: they read as nonblocking and 0, so
-that they are compared and put together with those that have them."""
+that they are compared and put together with those that have them. Reports of the monitor without
+the column size_bytes read as NA."""
 
 import pytest
 
@@ -50,6 +51,10 @@ def test_read_as(written):
     (["collective", "model", "test_calls", "overlap_pct"],
      ["collective", "model", "form", "test_calls", "overlap_pct"]),
     (["collective", "model", "other"], ["collective", "model", "other"]),
+    (["kind", "comm", "operation", "members", "rank", "total_s"],
+     ["kind", "comm", "operation", "members", "rank", "size_bytes", "total_s"]),
+    (["kind", "comm", "operation", "members", "total_s"],
+     ["kind", "comm", "operation", "members", "total_s"]),
     (["overlap_pct", "model", "collective"],
      ["overlap_pct", "model", "form", "test_calls", "collective"])])
 def test_which(tmp_path, columns, header):
@@ -63,7 +68,7 @@ def test_which(tmp_path, columns, header):
             assert result.keys == (header if head else [])
             row, = result.rows()
         # The cells are called like their columns here, but for those that were added.
-        assert [{"nonblocking": "form", "0": "test_calls"}.get(cell, cell)
+        assert [{"nonblocking": "form", "0": "test_calls", "NA": "size_bytes"}.get(cell, cell)
                 for cell in row] == header
 
 

@@ -442,7 +442,7 @@ static void all_ranks_are_put_together(void **state)
     fill_rank();
     struct rows rows, own;
     const bool made = rows_of_snapshot(&snapshot, &rows) && rows_of_snapshot(&snapshot, &own);
-    const bool good = rows_gather(&rows, private_comm);
+    const bool good = rows_gather(&rows, true, private_comm);
     assert_true(made && good);
     if (rank != 0) {
         assert_int_equal(rows.count, own.count);
@@ -575,7 +575,7 @@ static void many_rows(void **state)
     snapshot.asked = (MPIX_Monitor){.profile = 1, .pttopt = 1};
     struct rows rows;
     const bool made = rows_of_snapshot(&snapshot, &rows);
-    const bool good = rows_gather(&rows, private_comm);
+    const bool good = rows_gather(&rows, true, private_comm);
     assert_true(made && good);
     const int kinds = OPERATION_Recv - OPERATION_Send + 1;
     int64_t calls = 0;
@@ -595,7 +595,7 @@ static void ranks_without_rows(void **state)
         fill_world();
     struct rows rows;
     const bool made = rows_of_snapshot(&snapshot, &rows);
-    const bool good = rows_gather(&rows, private_comm);
+    const bool good = rows_gather(&rows, true, private_comm);
     assert_true(made && good);
     assert_int_equal(rows.count, rank == 0 || rank == ranks - 1 ? 6 : 0);
     if (rank == 0)
@@ -612,7 +612,7 @@ static void a_rank_lacked_memory(void **state)
     struct rows rows;
     const bool made = rows_of_snapshot(&snapshot, &rows);
     rows.incomplete = rank == ranks - 1;
-    const bool good = rows_gather(&rows, private_comm);
+    const bool good = rows_gather(&rows, true, private_comm);
     assert_true(made);
     assert_int_equal(good, rank != 0);
     assert_int_equal(rows.incomplete, rank == 0 || rank == ranks - 1);
