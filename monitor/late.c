@@ -119,7 +119,9 @@ bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_w
 {
     int rank, kept;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
-    *waiting = (struct late_waiting){.calls = series != NULL ? series->calls : 0};
+    const int has_series = series != NULL;
+    *waiting = (struct late_waiting){.calls = has_series ? series->calls : 0};
+    BC_MPI(PMPI_Allreduce(&has_series, &waiting->ranks, 1, MPI_INT, MPI_SUM, comm));
     if (!kept_the_same(series, comm, &kept) || kept == 0)
         return false;
     for (int i = 0; i < kept; i++)

@@ -41,7 +41,7 @@ struct late {
     struct late_series series[LATE_SERIES_MAX];
 };
 
-/* Adds a call of this function that took so many ticks. Returns whether there was room for its
+/* Adds a call of this function that took `ticks`. Returns whether there was room for its
    series. Local; the caller has the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, uint64_t ticks);
 
@@ -52,6 +52,7 @@ struct late_waiting {
     double skew_ticks;  /* by how much ranks may leave a call at other times */
     int64_t calls;
     int64_t last; /* calls in which this rank came last, of those that were kept */
+    int ranks;    /* that have the series; if it isn't all of the communicator nothing is known */
 };
 
 /*

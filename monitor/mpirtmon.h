@@ -231,7 +231,8 @@ enum {
     MPIX_MONITOR_WARNING_UNKNOWN,   /* windows or persistent requests found no room */
     MPIX_MONITOR_WARNING_UNPLACED,  /* operations count for no communicator of theirs */
     MPIX_MONITOR_WARNING_SERVICES,  /* other: what can't be collected, and why */
-    MPIX_MONITOR_WARNING_UNSIZED    /* operations are in no row of their size */
+    MPIX_MONITOR_WARNING_UNSIZED,   /* operations are in no row of their size */
+    MPIX_MONITOR_WARNING_UNKEPT     /* waiting in some collective calls is not known */
 };
 
 typedef struct MPIX_Monitor_warning {

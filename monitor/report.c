@@ -98,6 +98,10 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
          "%lld operations are on communicators (of which %d fit), windows or messages that "
          "found no room: they count for '%s'",
          (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
+    warn(warnings, MPIX_MONITOR_WARNING_UNKEPT, rows->unkept,
+         "what ranks waited in %lld collective calls is not known: times of %d functions and "
+         "communicators fit",
+         (long long)rows->unkept, LATE_SERIES_MAX);
     warn(warnings, MPIX_MONITOR_WARNING_UNSIZED, rows->unsized,
          "%lld operations are in no row of their size: the %d rows that a process has room for are "
          "taken",

@@ -307,6 +307,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         .untold = snapshot->untold,
         .unknown = snapshot->unknown,
         .unsized = snapshot->sizes.lost,
+        .unkept = snapshot->unkept,
     };
     if (!snapshot->asked.profile)
         return true;
@@ -492,7 +493,8 @@ void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm
         if (key == INT64_MAX)
             return;
         const struct late_series *const series = own_key == key ? own : NULL;
-        if (late_compare(series, comm, &waiting) && series != NULL)
+        if (late_compare(series, comm, &waiting) && series != NULL &&
+            waiting.ranks == communicators[series->communicator].processes)
             set_waited(rows, series, &waiting, rank);
     }
 }
@@ -553,6 +555,7 @@ static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
     sum->unknown += more.unknown;
     sum->unplaced += more.unplaced;
     sum->unsized += more.unsized;
+    sum->unkept += more.unkept;
     sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
     rows_free(&more);
 }

@@ -25,6 +25,7 @@ struct rows {
     double seconds;                     /* length of the snapshot; of all ranks: the longest */
     int64_t untracked, untold, unknown; /* see struct snapshot; summed over ranks */
     int64_t unplaced; /* operations on OTHER_COMMUNICATORS, for want of room; summed over ranks */
+    int64_t unkept;   /* calls whose times found no room, see late.h; summed over ranks */
     int64_t unsized;  /* operations that are in no row of their size, for want of room; summed */
 };
 

@@ -89,7 +89,7 @@ struct overlap_state {
     bool cuts_too_fine;                   /* on rank 0: see overlap_probe */
     const char *parts_option; /* of a program that cuts the work by an option of its own: its name;
                                  NULL: --test-calls does */
-    int64_t max_parts;        /* the most parts that option asks for */
+    int64_t max_parts;        /* the max number of parts that the option asks for */
     struct overlap_progress progress; /* on rank 0 */
     struct bc_run *run;
     struct bc_work_rate first_rate; /* of this rank's work, when the run began */

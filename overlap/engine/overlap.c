@@ -163,7 +163,7 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
     return max_ns;
 }
 
-/* The most parts into which options ask to cut the work. */
+/* The max number of parts into which options ask to cut the work. */
 static int64_t max_parts(const struct overlap_state *overlap)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
@@ -176,7 +176,7 @@ static int64_t max_parts(const struct overlap_state *overlap)
     return max_calls + 1;
 }
 
-/* The most parts into which plenty of work under such an operation can be cut. */
+/* The max number of parts into which plenty of work under such an operation can be cut. */
 static int64_t possible_parts(const struct overlap_parameters *p, double reference_ns)
 {
     struct bc_work_rate rate = bc_work_calibrate();

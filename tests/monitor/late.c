@@ -3,7 +3,7 @@
  * function what each rank waited, and which rank came last most often. Knows nothing of the
  * monitor. All ranks must run on one host, whose clock they share.
  *
- * usage: late CALLS MAX_US SEED: of each of three collectives so many calls, before each of which a
+ * usage: late CALLS MAX_US SEED: CALLS calls of each of three collectives, before each of which a
  *        rank works for up to MAX_US, the rank that the seed chooses for up to twice as long
  */
 #include <mpi.h>

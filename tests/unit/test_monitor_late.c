@@ -111,6 +111,7 @@ static void ranks_without_the_series(void **state)
     assert_true(late_compare(has ? &late->series[0] : NULL, MPI_COMM_WORLD, &waiting));
     assert_near(waiting.mean_ticks, rank == 0 && ranks > 1 ? 200.0 : 0.0, 1e-9);
     assert_int_equal(waiting.calls, has ? 10 : 0);
+    assert_int_equal(waiting.ranks, ranks < 2 ? ranks : 2);
     free(late);
 }
 
