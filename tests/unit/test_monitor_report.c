@@ -220,6 +220,8 @@ static void remarks_say_what_is_missing(void **state)
     rows.untracked = 11;
     rows.untold = 12;
     rows.unplaced = 13;
+    rows.unsized = 14;
+    rows.unkept = 15;
     const int code = report_write(&snapshot, &rows);
     fclose(snapshot.file);
     rows_free(&rows);
@@ -236,6 +238,9 @@ static void remarks_say_what_is_missing(void **state)
     assert_non_null(strstr(text, "# warning: whether 12 one-sided"));
     assert_non_null(strstr(text, "# warning: 13 operations are on communicators"));
     assert_non_null(strstr(text, "'other communicators'"));
+    assert_non_null(strstr(text, "# warning: 14 operations are in no row of their size"));
+    assert_non_null(
+        strstr(text, "# warning: what ranks waited in 15 collective calls is not known"));
     assert_non_null(strstr(text, "# note: other services count for the whole process"));
     assert_non_null(
         strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));

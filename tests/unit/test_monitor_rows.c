@@ -417,6 +417,8 @@ static void fill_rank(void)
     snapshot.end_ticks += (uint64_t)(rank == 1 ? TICKS_A_SECOND : 0);
     snapshot.untracked = 1;
     snapshot.untold = rank;
+    snapshot.unkept = 2;
+    snapshot.sizes.lost = 3;
     count_operations(0, OPERATION_Send, 2, 10);
     snapshot.asked.other = 1;
     /* The last rank can't read a service that the others can. The library's variables have other
@@ -457,6 +459,8 @@ static void all_ranks_are_put_together(void **state)
     assert_int_equal(rows.untracked, ranks);
     assert_int_equal(rows.untold, ranks * (ranks - 1) / 2);
     assert_int_equal(rows.unplaced, 2 * ranks);
+    assert_int_equal(rows.unkept, 2 * ranks);
+    assert_int_equal(rows.unsized, 3 * ranks);
     for (int i = 0; i < rows.count; i++)
         assert_int_equal(rows.rows[i].row.rank, NA);
 
