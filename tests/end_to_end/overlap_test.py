@@ -136,7 +136,7 @@ class Variables:
     @pytest.mark.parametrize("name", ["OPENHPCA_OVERLAP_MAX_TDM_ITERS",
                                       "OVERLAP_MAX_TDM_ITERS_ENVVAR"])
     def test_max_iterations(self, rows, name):
-        row, = rows("--max-num-elts=1", "--precision=0.001", "--visits=1", MODEL_LATE_SHARE=0.4,
+        row, = rows("--max-num-elts=1", "--precision=0.001", "--visits=1", MODEL_LATE_SHARE=0.33,
                     MODEL_LATE_US=50, **{name: 50})
         assert row["samples"] == "50"
 
@@ -303,8 +303,8 @@ class Growth:
         """Operations that are late by chance: of a few their median is, too. What two in a row say
         is believed, and the row then shows the mistake."""
         mistakes = once = 0
-        for seed in range(40):
-            row, tried, warned = search(MODEL_DURATION_US=200, MODEL_LATE_SHARE=0.4,
+        for seed in range(60):
+            row, tried, warned = search(MODEL_DURATION_US=200, MODEL_LATE_SHARE=0.33,
                                         MODEL_LATE_US=2000, MODEL_SEED=seed)
             found = row["status"] != "max-size"
             assert warned == (found and number(row["ref_us"]) < 500.0)
