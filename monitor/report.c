@@ -5,6 +5,8 @@
 #include "common/result/metadata.h"
 #include "common/result/output.h"
 #include "monitor/flags.h"
+#include "monitor/gather.h"
+#include "monitor/waiting.h"
 
 #include <locale.h>
 #include <stdarg.h>

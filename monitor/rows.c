@@ -5,17 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum kind {
-    KIND_PTTOPT,
-    KIND_COLL,
-    KIND_CALLS,
-    KIND_SIZES,
-    KIND_COMM,
-    KIND_WORKLOAD,
-    KIND_OTHER,
-    KIND_TOTAL,
-};
-
 static const char *const kind_names[] = {
     [KIND_PTTOPT] = "pttopt",     [KIND_COLL] = "coll",   [KIND_CALLS] = "calls",
     [KIND_COMM] = "comm",         [KIND_OTHER] = "other", [KIND_TOTAL] = "total",
@@ -30,9 +19,7 @@ static const struct communicator no_communicator = {.name = "NA", .members = "NA
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Rows that compare equal are merged. Names and members don't count: processes may name a
-   communicator differently. */
-static int compare_identities(const void *first, const void *second)
+int rows_compare_identities(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
     int order = COMPARE(a->kind, b->kind);
@@ -43,7 +30,7 @@ static int compare_identities(const void *first, const void *second)
     return order != 0 ? order : strcmp(a->row.operation, b->row.operation);
 }
 
-static int compare_in_report(const void *first, const void *second)
+int rows_compare_in_report(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
     int order = COMPARE(a->kind, b->kind);
@@ -53,10 +40,10 @@ static int compare_in_report(const void *first, const void *second)
         order = strcmp(a->row.comm, b->row.comm);
     if (order == 0)
         order = strcmp(a->row.members, b->row.members);
-    return order != 0 ? order : compare_identities(a, b);
+    return order != 0 ? order : rows_compare_identities(a, b);
 }
 
-static void sort_rows(struct rows *rows, int (*compare)(const void *, const void *))
+void rows_sort(struct rows *rows, int (*compare)(const void *, const void *))
 {
     if (rows->count > 0)
         qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, compare);
@@ -83,7 +70,7 @@ static bool make_room(struct rows *rows, size_t count)
 }
 
 /* Adds a row in which nothing exists yet but its keys. NULL without memory. */
-static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
+static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
                                  const struct communicator *communicator, int operation,
                                  const char *operation_name)
 {
@@ -122,7 +109,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum kind kind,
     return row;
 }
 
-static void set_mean(MPIX_Monitor_row *row)
+void rows_set_mean(MPIX_Monitor_row *row)
 {
     row->mean_us = row->completed > 0 ? row->total_s * 1e6 / (double)row->completed : NAN;
 }
@@ -142,7 +129,7 @@ static void set_counts(MPIX_Monitor_row *row, const struct count *count)
     row->bytes = count->bytes;
 }
 
-static void add_operations(struct source *source, enum kind kind, enum operation_class class,
+static void add_operations(struct source *source, enum row_kind kind, enum operation_class class,
                            const struct communicator *communicator,
                            const struct communicator_counts *counts)
 {
@@ -165,7 +152,7 @@ static void add_operations(struct source *source, enum kind kind, enum operation
         if (count->completed == 0)
             continue;
         set_total(row, (double)count->total_ticks * source->tick_s);
-        set_mean(row);
+        rows_set_mean(row);
         row->max_us = (double)count->max_ticks * source->tick_s * 1e6;
         row->max_rank = row->rank;
     }
@@ -284,7 +271,7 @@ static void add_sizes(struct source *source)
         row->in_calls_s = (double)amounts->inside_ticks * source->tick_s;
         row->computed_s = (double)amounts->computed_ticks * source->tick_s;
         set_total(row, (double)amounts->total_ticks * source->tick_s);
-        set_mean(row);
+        rows_set_mean(row);
     }
 }
 
@@ -331,7 +318,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         rows->count = 0;
         return false;
     }
-    sort_rows(rows, compare_in_report);
+    rows_sort(rows, rows_compare_in_report);
     return true;
 }
 
@@ -339,86 +326,6 @@ void rows_free(struct rows *rows)
 {
     free(rows->rows);
     *rows = (struct rows){0};
-}
-
-/* ---- merging rows ---------------------------------------------------------------------------- */
-
-/* A sum exists if one of its terms does. */
-static int64_t sum_of(int64_t a, int64_t b)
-{
-    return a == MPIX_MONITOR_NA ? b : b == MPIX_MONITOR_NA ? a : a + b;
-}
-
-static double real_sum_of(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
-
-/* Sets `a` and its rank to the maximum of both; of equal values, the one of the lower rank. */
-static void keep_greatest(double *a, int *a_rank, double b, int b_rank)
-{
-    if (isnan(b) || (!isnan(*a) && (b < *a || (!(b > *a) && b_rank > *a_rank))))
-        return;
-    *a = b;
-    *a_rank = b_rank;
-}
-
-/* Adds row `b` to `a`, of the same operation on the same communicator. */
-static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_addition)
-{
-    MPIX_Monitor_row *const a = &keyed->row;
-    const MPIX_Monitor_row *const b = &keyed_addition->row;
-    a->calls = sum_of(a->calls, b->calls);
-    a->completed = sum_of(a->completed, b->completed);
-    a->timeouts = sum_of(a->timeouts, b->timeouts);
-    a->bytes = sum_of(a->bytes, b->bytes);
-    a->small = sum_of(a->small, b->small);
-    a->large = sum_of(a->large, b->large);
-    a->small_bytes = sum_of(a->small_bytes, b->small_bytes);
-    a->large_bytes = sum_of(a->large_bytes, b->large_bytes);
-    a->small_per_s = real_sum_of(a->small_per_s, b->small_per_s);
-    a->large_per_s = real_sum_of(a->large_per_s, b->large_per_s);
-    a->in_calls_s = real_sum_of(a->in_calls_s, b->in_calls_s);
-    a->computed_s = real_sum_of(a->computed_s, b->computed_s);
-    a->waited_s = real_sum_of(a->waited_s, b->waited_s);
-    a->waited_lo_s = real_sum_of(a->waited_lo_s, b->waited_lo_s);
-    a->waited_hi_s = real_sum_of(a->waited_hi_s, b->waited_hi_s);
-    if (b->last_calls > a->last_calls ||
-        (b->last_calls == a->last_calls && b->last_rank < a->last_rank)) {
-        a->last_calls = b->last_calls;
-        a->last_rank = b->last_rank;
-    }
-    keep_greatest(&a->max_us, &a->max_rank, b->max_us, b->max_rank);
-    keep_greatest(&a->slowest_s, &a->slowest_rank, b->slowest_s, b->slowest_rank);
-    if (keyed->kind == KIND_COMM) {
-        a->total_s = a->slowest_s;
-    } else {
-        a->total_s = real_sum_of(a->total_s, b->total_s);
-        if (keyed->kind != KIND_OTHER)
-            set_mean(a);
-    }
-    if (strcmp(a->members, b->members) != 0)
-        (void)snprintf(a->members, sizeof a->members, "NA");
-}
-
-/* Merges `more` into `rows`, both sorted by identity. False without memory. */
-static bool merge_rows(struct rows *rows, const struct rows *more)
-{
-    struct keyed_row *const merged =
-        malloc(((size_t)rows->count + (size_t)more->count + 1) * sizeof *merged);
-    if (merged == NULL)
-        return false;
-    int count = 0;
-    for (int i = 0, j = 0; i < rows->count || j < more->count;) {
-        const int order = i == rows->count   ? 1
-                          : j == more->count ? -1
-                                             : compare_identities(&rows->rows[i], &more->rows[j]);
-        merged[count] = order <= 0 ? rows->rows[i++] : more->rows[j++];
-        if (order == 0)
-            add_to_row(&merged[count], &more->rows[j++]);
-        count++;
-    }
-    free(rows->rows);
-    rows->rows = merged;
-    rows->count = count;
-    return true;
 }
 
 bool rows_append(struct rows *rows, const struct rows *more)
@@ -430,205 +337,4 @@ bool rows_append(struct rows *rows, const struct rows *more)
     memcpy(rows->rows + rows->count, more->rows, (size_t)more->count * sizeof *more->rows);
     rows->count += more->count;
     return true;
-}
-
-/* ---- late processes ---------------------------------------------------------------------------
- */
-
-/* How many standard errors the interval of a waiting time reaches. */
-#define ERRORS 2.0
-
-/* The same on all ranks of the communicator. INT64_MAX if there is nobody to compare with. */
-static int64_t key_of(const struct late_series *series)
-{
-    const struct communicator *const on = &communicators[series->communicator];
-    if (on->processes < 2 || on->is_inter || series->communicator == OTHER_COMMUNICATORS)
-        return INT64_MAX;
-    const uint64_t key =
-        (on->identity ^ (uint64_t)series->kind) * UINT64_C(0x9e3779b97f4a7c15) + on->identity;
-    return (int64_t)(key >> 2);
-}
-
-/* The series with the smallest key above `key`. NULL: there is none. */
-static const struct late_series *series_after(const struct late *late, int64_t key)
-{
-    const struct late_series *next = NULL;
-    for (int i = 0; late != NULL && i < late->count; i++) {
-        const struct late_series *const series = &late->series[i];
-        const int64_t own = key_of(series);
-        if (own != INT64_MAX && own > key && (next == NULL || own < key_of(next)))
-            next = series;
-    }
-    return next;
-}
-
-static void set_waited(struct rows *rows, const struct late_series *series,
-                       const struct late_waiting *waiting, int rank)
-{
-    const uint64_t identity = communicators[series->communicator].identity;
-    const double calls_s = (double)waiting->calls * ticks_ns() * 1e-9;
-    const double error_ticks = ERRORS * waiting->error_ticks + waiting->skew_ticks;
-    for (int i = 0; i < rows->count; i++) {
-        MPIX_Monitor_row *const row = &rows->rows[i].row;
-        if (rows->rows[i].kind != KIND_COLL || rows->rows[i].identity != identity ||
-            rows->rows[i].operation != series->kind)
-            continue;
-        row->waited_s = waiting->mean_ticks * calls_s;
-        row->waited_lo_s = fmax(0.0, waiting->mean_ticks - error_ticks) * calls_s;
-        row->waited_hi_s = (waiting->mean_ticks + error_ticks) * calls_s;
-        row->last_calls = waiting->last;
-        row->last_rank = rank;
-    }
-}
-
-void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm comm)
-{
-    int rank;
-    BC_MPI(PMPI_Comm_rank(comm, &rank));
-    for (int64_t key = -1;;) {
-        const struct late_series *const own = series_after(snapshot->late, key);
-        const int64_t own_key = own != NULL ? key_of(own) : INT64_MAX;
-        struct late_waiting waiting;
-        key = late_next_key(own_key, comm);
-        if (key == INT64_MAX)
-            return;
-        const struct late_series *const series = own_key == key ? own : NULL;
-        if (late_compare(series, comm, &waiting) && series != NULL &&
-            waiting.ranks == communicators[series->communicator].processes)
-            set_waited(rows, series, &waiting, rank);
-    }
-}
-
-/* ---- between ranks --------------------------------------------------------------------------- */
-
-/* The sender first sends its struct rows, whose pointer means nothing to the receiver. The receiver
-   answers whether it has room. If so, and if there are rows, they follow. */
-enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS };
-
-/* Sends the rows themselves, or receives them. */
-static void move_rows(const struct rows *rows, bool sends, int partner, MPI_Comm comm)
-{
-    if (rows->count == 0)
-        return;
-    /* The count of the message is the number of rows, which fits an int. */
-    MPI_Datatype type;
-    BC_MPI(PMPI_Type_contiguous(sizeof *rows->rows, MPI_BYTE, &type));
-    BC_MPI(PMPI_Type_commit(&type));
-    if (sends)
-        BC_MPI(PMPI_Send(rows->rows, rows->count, type, partner, TAG_ROWS, comm));
-    else
-        BC_MPI(
-            PMPI_Recv(rows->rows, rows->count, type, partner, TAG_ROWS, comm, MPI_STATUS_IGNORE));
-    BC_MPI(PMPI_Type_free(&type));
-}
-
-static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
-{
-    BC_MPI(PMPI_Send(rows, sizeof *rows, MPI_BYTE, to, TAG_HEAD, comm));
-    int has_room;
-    BC_MPI(PMPI_Recv(&has_room, 1, MPI_INT, to, TAG_ROOM, comm, MPI_STATUS_IGNORE));
-    if (has_room)
-        move_rows(rows, true, to, comm);
-}
-
-/* Rows that could not be received are `incomplete`. */
-static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
-{
-    BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
-    rows->rows = rows->count > 0 ? malloc((size_t)rows->count * sizeof *rows->rows) : NULL;
-    const int has_room = rows->count == 0 || rows->rows != NULL;
-    BC_MPI(PMPI_Send(&has_room, 1, MPI_INT, from, TAG_ROOM, comm));
-    if (!has_room) {
-        rows->incomplete = true;
-        rows->count = 0;
-    }
-    move_rows(rows, false, from, comm);
-}
-
-static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
-{
-    struct rows more;
-    receive_rows(&more, from, comm);
-    sum->seconds = fmax(sum->seconds, more.seconds);
-    sum->untracked += more.untracked;
-    sum->untold += more.untold;
-    sum->unknown += more.unknown;
-    sum->unplaced += more.unplaced;
-    sum->unsized += more.unsized;
-    sum->unkept += more.unkept;
-    sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
-    rows_free(&more);
-}
-
-static void scale_frequencies(struct rows *rows, double factor)
-{
-    for (int i = 0; i < rows->count; i++) {
-        rows->rows[i].row.small_per_s *= factor;
-        rows->rows[i].row.large_per_s *= factor;
-    }
-}
-
-/* Appends this rank's total, which is also part of the total of all, as a row of its own. False
-   without memory. */
-static bool keep_own_total(struct rows *sum, int rank)
-{
-    for (int i = 0; i < sum->count; i++) {
-        if (sum->rows[i].kind != KIND_TOTAL)
-            continue;
-        struct keyed_row own = sum->rows[i];
-        own.operation = 1 + rank;
-        own.row.rank = rank;
-        return rows_append(sum, &(struct rows){.rows = &own, .count = 1});
-    }
-    return true;
-}
-
-bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
-{
-    int rank, ranks;
-    BC_MPI(PMPI_Comm_rank(comm, &rank));
-    BC_MPI(PMPI_Comm_size(comm, &ranks));
-    struct rows sum = *rows;
-    sum.rows = NULL;
-    sum.count = 0;
-    sum.incomplete = !rows_append(&sum, rows) || rows->incomplete;
-    for (int i = 0; i < sum.count; i++)
-        sum.rows[i].row.rank = MPIX_MONITOR_NA;
-    if (totals)
-        sum.incomplete = !keep_own_total(&sum, rank) || sum.incomplete;
-    sort_rows(&sum, compare_identities);
-    /* Frequencies become counts, to be summed: those of all ranks are over the longest snapshot. */
-    scale_frequencies(&sum, rows->seconds);
-    /* A binomial tree: in each step the ranks with the bit set send to the rank without it, and are
-       done. */
-    for (int bit = 1; bit < ranks; bit <<= 1) {
-        if (rank & bit) {
-            send_rows(&sum, rank - bit, comm);
-            break;
-        }
-        if (rank + bit < ranks)
-            add_rows_of(rank + bit, &sum, comm);
-    }
-    if (rank != 0 || sum.incomplete) {
-        rows->incomplete = rows->incomplete || (rank == 0 && sum.incomplete);
-        rows_free(&sum);
-        return rank != 0;
-    }
-    sort_rows(&sum, compare_in_report);
-    scale_frequencies(&sum, 1.0 / sum.seconds);
-    rows_free(rows);
-    *rows = sum;
-    return true;
-}
-
-bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
-{
-    int rank;
-    BC_MPI(PMPI_Comm_rank(comm, &rank));
-    if (rank != 0) {
-        send_rows(rows, 0, comm);
-        return true;
-    }
-    receive_rows(rows, from, comm);
-    return !rows->incomplete;
 }

@@ -4,7 +4,9 @@
  */
 #include "ranks.h"
 
+#include "monitor/gather.h"
 #include "monitor/report.h"
+#include "monitor/waiting.h"
 
 #include <locale.h>
 #include <stdio.h>

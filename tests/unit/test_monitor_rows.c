@@ -4,6 +4,7 @@
  */
 #include "ranks.h"
 
+#include "monitor/gather.h"
 #include "monitor/rows.h"
 
 #include <stdio.h>
