@@ -42,8 +42,8 @@ class Program(typing.NamedTuple):
     """A program, and how to read what it printed or wrote, as one text."""
 
     __test__ = False
-    words: list
-    inputs: typing.Callable   # of a size: its input, by the file's name
+    words: typing.Callable    # of the sources' folder and a size: its command
+    inputs: typing.Callable   # of a size: the files that it reads where it runs, by name
     output: str               # the file that it writes; empty: stdout
     results: typing.Callable  # of the text: what doesn't depend on time
     seconds: typing.Callable  # of the text: how long its parts took by its own clock, by name
@@ -52,27 +52,6 @@ class Program(typing.NamedTuple):
 
 
 # ---- lammps --------------------------------------------------------------------------------------
-
-def melt(steps):
-    """A crystal of 6400 atoms that melts: particles with Lennard-Jones forces."""
-    return {"melt.in": f"""
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 16 0 10 0 10
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 4711
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-thermo 50
-run {steps}
-"""}
-
 
 def melt_results(text):
     """Energies, temperature and pressure every 50 steps, and the atoms and neighbours of ranks."""
@@ -130,10 +109,11 @@ def hpcc_seconds(text):
 
 
 PROGRAMS = {
-    "lammps": Program(["/usr/bin/lmp", "-in", "melt.in"], melt, "", melt_results, melt_seconds, 200,
-                      1000),
-    "hpcc": Program(["/usr/bin/hpcc"], hpcc_input, "hpccoutf.txt", hpcc_results, hpcc_seconds, 1000,
-                    2000),
+    "lammps": Program(lambda source, steps: ["/usr/bin/lmp", "-var", "steps", steps, "-in",
+                                             f"{source}/tests/monitor/melt.in"],
+                      lambda steps: {}, "", melt_results, melt_seconds, 200, 1000),
+    "hpcc": Program(lambda source, size: ["/usr/bin/hpcc"],
+                    hpcc_input, "hpccoutf.txt", hpcc_results, hpcc_seconds, 1000, 2000),
 }
 
 
@@ -143,14 +123,14 @@ PROGRAMS = {
 def program(request, launcher):
     if not launcher.is_openmpi:
         pytest.skip("these programs are linked with Open MPI")
-    found = PROGRAMS[request.param]
-    if not os.path.exists(found.words[0]):
-        pytest.skip(f"{found.words[0]} is not installed (Debian's package {request.param})")
+    path = PROGRAMS[request.param].words("", 0)[0]
+    if not os.path.exists(path):
+        pytest.skip(f"{path} is not installed (Debian's package {request.param})")
     return request.param
 
 
 @pytest.fixture
-def run(launcher, tmp_path):
+def run(launcher, source, tmp_path):
     """Runs a program with input of a size and environment variables. Returns its text."""
     def text_of(name, size, **environment):
         program = PROGRAMS[name]
@@ -159,8 +139,8 @@ def run(launcher, tmp_path):
         folder.mkdir()
         for file, text in program.inputs(size).items():
             (folder / file).write_text(text)
-        done = run_raw(launcher, RANKS, ["env", "-C", folder, *program.words], environment,
-                       LAUNCH_SECONDS)
+        done = run_raw(launcher, RANKS, ["env", "-C", folder, *program.words(source, size)],
+                       environment, LAUNCH_SECONDS)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
         return read(folder / program.output) if program.output else done.stdout
     return text_of
