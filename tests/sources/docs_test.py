@@ -344,7 +344,7 @@ class Options:
         done = subprocess.run(["sh", os.path.join(TOP, "run_scripts", SCRIPTS[path]), "--help"],
                               capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=30,
                               check=False)
-        there = re.findall(r"^  (?:-\w, )?--([a-z-]+)", done.stdout, re.M)
+        there = re.findall(r"^ {2,6}(?:-\w, )?--([a-z-]+)", done.stdout, re.M)
         assert done.returncode == 0, done.stderr
         assert sorted(options_in_tables(path, SCRIPTS[path])) == sorted(there)
 
