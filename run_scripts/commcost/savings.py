@@ -41,8 +41,8 @@ class Saving(typing.NamedTuple):
 
 
 class Exchange(typing.NamedTuple):
-    """Messages on a communicator, of one class of sizes, that a process sends, receives, or both,
-    as many of each: then they are one operation."""
+    """Messages or puts on a communicator, of one class of sizes, that a process sends, receives, or
+    both, as many of each: then they are one operation."""
 
     sends: typing.Optional[Calls]
     receives: typing.Optional[Calls]
@@ -73,6 +73,10 @@ class Exchange(typing.NamedTuple):
         return own_costs.is_started(self.calls.function)
 
     @property
+    def is_one_sided(self):
+        return self.operation in ("put", "get")
+
+    @property
     def told(self):
         return " with ".join(calls.function for calls in self.parts)
 
@@ -90,7 +94,7 @@ def program_of(run, costs):
 
 
 def exchanges_of(by_size):
-    """The Exchanges of all started or blocking messages."""
+    """The Exchanges of all messages, puts and gets."""
     found, taken = [], set()
     for sends in by_size:
         if own_costs.operation_of(sends.function) != "isend":
@@ -102,7 +106,7 @@ def exchanges_of(by_size):
     alone = [Exchange(None, calls) for place, calls in enumerate(by_size)
              if place not in taken and own_costs.operation_of(calls.function) == "irecv"]
     both_ways = [Exchange(calls, None) for calls in by_size
-                 if own_costs.operation_of(calls.function) == "sendrecv"]
+                 if own_costs.operation_of(calls.function) in ("sendrecv", "put", "get")]
     return found + alone + both_ways
 
 
@@ -138,7 +142,7 @@ def own_cost(program, exchange):
     can't be hidden of a message: they are under way at the same time."""
     cost = exchange_cost(program, exchange)
     joined = exchange.calls.joined or 0.0
-    if cost is None or joined == 0.0 or not exchange.is_started:
+    if cost is None or joined == 0.0 or not (exchange.is_started or exchange.is_one_sided):
         return cost
     exposed = exposed_of(program, exchange.operation, exchange.calls)
     if exposed is None:
@@ -147,18 +151,11 @@ def own_cost(program, exchange):
 
 
 def collective_cost(program, calls, size=None):
-    """The Cost of a collective or a one-sided operation; None where it wasn't measured."""
+    """The Cost of a collective; None where it wasn't measured."""
     way = own_costs.way_of(calls.function)
     if way is None:
         return None
-    cost = program.costs.cost(way, calls.ranks, calls.size if size is None else size)
-    joined = calls.joined or 0.0
-    if cost is None or joined == 0.0 or way.operation not in ("put", "get"):
-        return cost
-    exposed = exposed_of(program, way.operation, calls)
-    if exposed is None:
-        return None
-    return Cost(cost.us.times(1 - joined).plus(exposed.us.times(joined)), cost.rows + exposed.rows)
+    return program.costs.cost(way, calls.ranks, calls.size if size is None else size)
 
 
 def is_collective(calls):
@@ -195,7 +192,7 @@ def late_processes(program):
 
 
 def hidden_messages(program):
-    """Messages that are under way while something is computed that doesn't need them."""
+    """Messages and puts that are under way while something is computed that doesn't need them."""
     for exchange in program.exchanges:
         cost = own_cost(program, exchange)
         exposed = exposed_of(program, exchange.operation, exchange.calls)
@@ -208,7 +205,7 @@ def hidden_messages(program):
         yield Saving(
             HIDE, exchange.calls, seconds, cost.rows + exposed.rows,
             hiding_text(exchange.told, exchange.calls, exchange.total("in_s"), after_s,
-                        exposed, "start them before"))
+                        exposed, "flush after" if exchange.is_one_sided else "start them before"))
 
 
 def hidden_collectives(program):

@@ -248,6 +248,15 @@ def test_hide_messages(made):
     assert saving(made.table()[0], "hide") == pytest.approx((0.24, 0.24, 0.24))
 
 
+def test_hide_puts(made):
+    """Their flush can come after work."""
+    made.write_report(sized("MPI_Put", 10000, 64, 1.0, computed_after_s=9.0))
+    made.write_results("put", gain_cells(64, 50, 20, 0))
+    rows, said = made.table()
+    assert saving(rows, "hide") == pytest.approx((0.3, 0.3, 0.3))
+    assert "flush after that work" in said
+
+
 def test_there_is_too_little_to_compute(made):
     stencil(made, after_s=0.4)
     assert saving(made.table()[0], "hide") == pytest.approx((0.2, 0.2, 0.2))
