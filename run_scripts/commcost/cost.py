@@ -243,8 +243,8 @@ def name_of(calls):
 
 
 def saving_text(saving, seconds):
-    return (f"{told(saving.seconds)} s, {share(saving.seconds.value, seconds)} of the run: "
-            f"{saving.text}")
+    return (f"{savings.NAMES[saving.change]}: saves {told(saving.seconds)} s, "
+            f"{share(saving.seconds.value, seconds)} of the run. {saving.text}")
 
 
 def nothing_text(account):
@@ -367,7 +367,7 @@ def page_of(account):
             "short")]))
     title = f"What communication costs: {run.metadata.get('command', ['a program'])[0]}"
     return page.Page(title, sections, "Times are seconds of a process, averages over those that "
-                     "made such calls.")
+                     "made such calls.", first_listed=2)
 
 
 def costs_grid(account):

@@ -18,6 +18,10 @@ from commcost.words import bytes_text, counted, short
 BALANCE, HIDE, MERGE, MERGE_MESSAGES, DROP, PERSISTENT = (
     "balance", "hide", "merge-collectives", "merge-messages", "drop-flushes", "persistent")
 
+NAMES = {BALANCE: "Spread work evenly", HIDE: "Hide communication under work",
+         MERGE: "Join collectives", MERGE_MESSAGES: "Pack messages",
+         DROP: "Leave out flushes", PERSISTENT: "Make requests once"}
+
 READING_S = 20e-9  # what the monitor's times of a call are right to
 SAME_COUNT = 0.01  # sends and receives are exchanges where their numbers differ by less
 US = 1e-6
