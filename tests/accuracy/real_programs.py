@@ -21,7 +21,7 @@ import typing
 
 import pytest
 
-from bounds import Bounds
+import bounds
 from commcost.rank_test import median, median_interval
 from mpi_run import number, read, read_tsv, run_raw
 
@@ -228,7 +228,7 @@ def wait_for_quiet():
     """Until little of the processors' time is lost, but not for long: a pair's runs are as good as
     the machine is quiet."""
     for _ in range(QUIET_LOOKS):
-        if Bounds.look() <= QUIET_LOST:
+        if bounds.Bounds.look() <= QUIET_LOST:
             break
         time.sleep(1)
 
