@@ -25,11 +25,6 @@ configure() {
 fixed_addresses=
 setarch -R true 2>/dev/null && fixed_addresses="setarch -R"
 
-configure_and_build() {
-    configure "$@"
-    build_targets all
-}
-
 build_targets() {
     run cmake --build "$build" -j 2 --target "$@"
 }
@@ -153,7 +148,8 @@ openmpi | openmpi_full)
             test_harness test_run test_sampling test_halo_swap
         build_folders tests/model tests/monitor tests/end_to_end tests/mpi_defects
     else
-        configure_and_build
+        configure
+        build_targets all
     fi
     checked_runs
     # Looking for networks takes a third of a second a launch, and ending a job
