@@ -140,11 +140,14 @@ static bool open_variable(int index, struct variable *variable)
 static void find_variables(void)
 {
     int variables, provided;
+    /* Open MPI makes the level that is asked for here that of the whole program. */
+    int level = MPI_THREAD_SINGLE;
+    (void)PMPI_Query_thread(&level);
     library.known = true;
     /* An error means that nobody has started MPI_T yet. */
     if (MPI_T_pvar_get_num(&variables) != MPI_SUCCESS)
         find_plug_ins(&used_plug_ins);
-    if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
+    if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS ||
         MPI_T_pvar_get_num(&variables) != MPI_SUCCESS ||
         MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS) {
         library.warning = "the MPI library's own services can't be collected: its tools interface "

@@ -44,7 +44,7 @@ install_missing gcc g++ libc6-dev make cmake git mpich libmpich-dev libhwloc-dev
     libcmocka-dev openmpi-bin libopenmpi-dev iproute2 kmod procps shellcheck \
     clang clang-format clang-tidy libclang-rt-dev cppcheck valgrind gnuplot-nox help2man \
     binutils python3 python3-pandas python3-pytest r-base-core libsimgrid-dev util-linux munge \
-    slurm-client slurmctld slurmd libreoffice-calc
+    slurm-client slurmctld slurmd libreoffice-calc hpcc lammps
 [ -z "$condition" ] || variables=$(python3 "$COMMCOST_TOP/tests/lib/disturbance.py" "$condition")
 
 build=$COMMCOST_TOP/build-tests

@@ -233,15 +233,18 @@ static void copied_warnings(void)
 }
 
 /* A warning says that the MPI library counts nothing: then there are the operating system's
-   services only. */
+   services only. Asking it for them leaves the program the thread level that it has. */
 static void missing_services(void)
 {
     enum { OF_SYSTEM = 6 };
     MPIX_Monitor handle = {.profile = 1, .other = 1};
     MPIX_Monitor_request request;
-    int count = 0;
+    int count = 0, level_before = -1, level = -2;
     test_about("services that the library doesn't count");
+    MPI_Query_thread(&level_before);
     MPIX_Start_monitor(&request, &handle, NULL);
+    MPI_Query_thread(&level);
+    check_equal("the thread level", level, level_before);
     MPIX_End_monitor(&request, &handle);
     MPIX_Get_monitor(&request, NULL, 0, &count);
     check_equal("the warnings, a bit each,", warnings_of(&request),

@@ -37,8 +37,18 @@ static int inits, handles;
 static bool starts = true;
 static const char *plug_in; /* loaded when the interface is started */
 
+enum { PROGRAM_LEVEL = MPI_THREAD_FUNNELED };
+
+int PMPI_Query_thread(int *provided)
+{
+    *provided = PROGRAM_LEVEL;
+    return MPI_SUCCESS;
+}
+
+/* Open MPI would make another level that of the program. */
 int MPI_T_init_thread(int required, int *provided)
 {
+    assert_int_equal(required, PROGRAM_LEVEL);
     inits++;
     if (plug_in != NULL)
         assert_non_null(dlopen(plug_in, RTLD_NOW));
