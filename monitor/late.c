@@ -21,13 +21,17 @@ static bool is_chosen(int64_t number, int halvings)
     return halvings == 0 || hash_of(number) >> (64 - halvings) == 0;
 }
 
-static void halve(struct late_series *series)
+static void halve(struct late_series *series, bool has_entries)
 {
     int kept = 0;
     series->halvings++;
     for (int i = 0; i < series->kept; i++)
-        if (is_chosen(series->call[i].number, series->halvings))
-            series->call[kept++] = series->call[i];
+        if (is_chosen(series->call[i].number, series->halvings)) {
+            series->call[kept] = series->call[i];
+            if (has_entries)
+                series->entry[kept] = series->entry[i];
+            kept++;
+        }
     series->kept = kept;
 }
 
@@ -44,7 +48,9 @@ static struct late_series *series_of(struct late *late, int communicator, int ki
     return series;
 }
 
-bool late_add(struct late *late, int communicator, int kind, uint64_t ticks)
+/* `entry` is NULL where calls have none. */
+static inline bool add(struct late *late, int communicator, int kind, uint64_t ticks,
+                       const struct late_entry *entry)
 {
     struct late_series *const series = series_of(late, communicator, kind);
     if (series == NULL)
@@ -53,10 +59,24 @@ bool late_add(struct late *late, int communicator, int kind, uint64_t ticks)
     if (!is_chosen(number, series->halvings))
         return true;
     while (series->kept == LATE_KEPT_MAX)
-        halve(series);
-    if (is_chosen(number, series->halvings))
-        series->call[series->kept++] = (struct late_call){number, ticks};
+        halve(series, entry != NULL);
+    if (!is_chosen(number, series->halvings))
+        return true;
+    if (entry != NULL)
+        series->entry[series->kept] = *entry;
+    series->call[series->kept++] = (struct late_call){number, ticks};
     return true;
+}
+
+bool late_add(struct late *late, int communicator, int kind, uint64_t ticks)
+{
+    return add(late, communicator, kind, ticks, NULL);
+}
+
+bool late_add_rooted(struct late *late, int communicator, int kind, uint64_t ticks,
+                     struct late_entry entry)
+{
+    return add(late, communicator, kind, ticks, &entry);
 }
 
 /* ---- comparing ranks ------------------------------------------------------------------------- */
@@ -68,8 +88,7 @@ int64_t late_next_key(int64_t key, MPI_Comm comm)
     return next;
 }
 
-/* Whether all ranks that have the series kept the same calls of as many. */
-static bool kept_the_same(const struct late_series *series, MPI_Comm comm, int *kept)
+bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept)
 {
     /* The min of each, and of its negative. */
     int64_t own[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}, min[4];
@@ -84,33 +103,38 @@ static bool kept_the_same(const struct late_series *series, MPI_Comm comm, int *
     return min[0] == -min[1] && min[2] == -min[3];
 }
 
+double late_mean(const struct late_series *series, const double waited[], double *error)
+{
+    const int kept = series->kept;
+    double sum = 0.0, squares = 0.0;
+    for (int i = 0; i < kept; i++)
+        sum += waited[i];
+    for (int i = 0; i < kept; i++)
+        squares += (waited[i] - sum / kept) * (waited[i] - sum / kept);
+    const double left_out = 1.0 - (double)kept / (double)series->calls;
+    *error = kept > 1 ? sqrt(squares / (kept - 1) / kept * left_out) : 0.0;
+    return sum / kept;
+}
+
 struct timed {
     double ticks;
     int rank;
 };
 
 static struct timed own[LATE_KEPT_MAX], last[LATE_KEPT_MAX];
-static double shortest[LATE_KEPT_MAX];
+static double shortest[LATE_KEPT_MAX], longer[LATE_KEPT_MAX];
 
 #define OWN_COST 0.05 /* quantile */
 
 static void summarize(const struct late_series *series, int rank, struct late_waiting *waiting)
 {
     const int kept = series->kept;
-    double sum = 0.0, squares = 0.0;
     for (int i = 0; i < kept; i++) {
         shortest[i] = last[i].ticks;
-        sum += own[i].ticks - last[i].ticks;
+        longer[i] = own[i].ticks - last[i].ticks;
         waiting->last += last[i].rank == rank;
     }
-    waiting->mean_ticks = sum / kept;
-    for (int i = 0; i < kept; i++) {
-        const double off = own[i].ticks - last[i].ticks - waiting->mean_ticks;
-        squares += off * off;
-    }
-    const double left_out = 1.0 - (double)kept / (double)series->calls;
-    if (kept > 1)
-        waiting->error_ticks = sqrt(squares / (kept - 1) / kept * left_out);
+    waiting->mean_ticks = late_mean(series, longer, &waiting->error_ticks);
     bc_sort(shortest, (size_t)kept);
     waiting->skew_ticks = bc_quantile(shortest, (size_t)kept, OWN_COST);
 }
@@ -122,7 +146,7 @@ bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_w
     const int has_series = series != NULL;
     *waiting = (struct late_waiting){.calls = has_series ? series->calls : 0};
     BC_MPI(PMPI_Allreduce(&has_series, &waiting->ranks, 1, MPI_INT, MPI_SUM, comm));
-    if (!kept_the_same(series, comm, &kept) || kept == 0)
+    if (!late_kept_alike(series, comm, &kept) || kept == 0)
         return false;
     for (int i = 0; i < kept; i++)
         own[i] = (struct timed){series != NULL ? (double)series->call[i].ticks : INFINITY, rank};

@@ -27,12 +27,19 @@ struct late_call {
     uint64_t ticks; /* inside MPI */
 };
 
+/* What else is kept of a call of a rooted collective, see rooted.h. */
+struct late_entry {
+    uint64_t ticks; /* when it was entered */
+    bool is_root;   /* whether this rank was the call's root */
+};
+
 struct late_series {
     int communicator, kind;
     int halvings;  /* of the limit */
     int64_t calls; /* so far, kept or not */
     int kept;
-    struct late_call call[LATE_KEPT_MAX]; /* by rising number */
+    struct late_call call[LATE_KEPT_MAX];   /* by rising number */
+    struct late_entry entry[LATE_KEPT_MAX]; /* of the same calls, where they are rooted */
 };
 
 /* The series of a snapshot. Pages that are never used take no memory. */
@@ -44,6 +51,10 @@ struct late {
 /* Adds a call of this function that took `ticks`. Returns whether there was room for its
    series. Local; the caller has the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, uint64_t ticks);
+
+/* The same for a rooted collective. */
+bool late_add_rooted(struct late *late, int communicator, int kind, uint64_t ticks,
+                     struct late_entry entry);
 
 /* What a rank waited in the calls of a series, in ticks a call. */
 struct late_waiting {
@@ -63,6 +74,14 @@ struct late_waiting {
  * if the ranks have kept other calls: then nothing can be said.
  */
 bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_waiting *waiting);
+
+/* Whether all ranks that have the series counted and kept as many calls; `kept` is set to that
+   number. Collective in the same way. */
+bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept);
+
+/* The mean of what a rank waited in the calls that a series kept, and its standard error for those
+   that it didn't keep. Local. */
+double late_mean(const struct late_series *series, const double waited[], double *error);
 
 /* The smallest key of any rank: `key` is this rank's, or INT64_MAX. (MPICH 4.0 compares numbers of
    MPI_UINT64_T as if they had signs.) Collective over `comm`. */

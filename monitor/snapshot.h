@@ -53,6 +53,10 @@ extern const struct operation_traits {
 /* Whether no rank leaves such a call before all have come. Local. */
 bool operation_synchronises(enum operation_kind kind);
 
+/* Who waits in a blocking call of a rooted collective for those who come later. Local. */
+enum rooted_wait { NOT_ROOTED, THE_ROOT_WAITS, OTHERS_WAIT };
+enum rooted_wait operation_rooted_wait(enum operation_kind kind);
+
 /* What an operation sends. */
 struct sent {
     int64_t bytes;
@@ -79,6 +83,7 @@ struct operation {
     bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
+    bool is_root;          /* this process is the root of a rooted collective */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
     int64_t size;          /* in bytes; of a receive the end knows */

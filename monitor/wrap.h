@@ -98,12 +98,21 @@
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
 #endif
 
-#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
-    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
+#define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
                 BEGIN_COLLECTIVE(Nonblocking, sent_bytes, size_bytes))                             \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
+
+#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
+    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
+             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
+    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
+
+#define ROOTED_COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)        \
+    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
+             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes);                                       \
+             operation.is_root = is_root(on, root), NULL)                                          \
+    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
 

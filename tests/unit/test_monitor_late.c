@@ -58,6 +58,31 @@ static void calls_are_kept_evenly(void **state)
     free(late);
 }
 
+/* Entries are those of the calls that are kept, and other series have none. */
+static void rooted_calls_keep_their_entries(void **state)
+{
+    (void)state;
+    enum { CALLS = 100000 };
+    struct late *const late = make();
+    const struct late_series *const series = &late->series[0], *const other = &late->series[1];
+    for (int64_t i = 0; i < CALLS; i++) {
+        const struct late_entry entry = {(uint64_t)(7 * i), i % 3 == 0};
+        assert_true(late_add_rooted(late, 1, 2, (uint64_t)(3 * i), entry));
+        assert_true(late_add(late, 1, 3, (uint64_t)(3 * i)));
+    }
+    assert_true(series->kept > LATE_KEPT_MAX / 4);
+    assert_int_equal(series->kept, other->kept);
+    for (int i = 0; i < series->kept; i++) {
+        const int64_t number = series->call[i].number;
+        assert_int_equal(number, other->call[i].number);
+        assert_int_equal(series->call[i].ticks, 3 * number);
+        assert_int_equal(series->entry[i].ticks, 7 * number);
+        assert_int_equal(series->entry[i].is_root, number % 3 == 0);
+        assert_int_equal(other->entry[i].ticks, 0);
+    }
+    free(late);
+}
+
 static void each_function_and_communicator_is_a_series(void **state)
 {
     (void)state;
@@ -158,6 +183,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_calls_are_kept_while_they_fit),
         cmocka_unit_test(calls_are_kept_evenly),
+        cmocka_unit_test(rooted_calls_keep_their_entries),
         cmocka_unit_test(each_function_and_communicator_is_a_series),
         cmocka_unit_test(waiting_is_the_time_beyond_the_shortest),
         cmocka_unit_test(ranks_without_the_series),
