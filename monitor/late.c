@@ -56,6 +56,7 @@ static inline bool add(struct late *late, int communicator, int kind, uint64_t t
     if (series == NULL)
         return false;
     const int64_t number = series->calls++;
+    series->ticks += ticks;
     if (!is_chosen(number, series->halvings))
         return true;
     while (series->kept == LATE_KEPT_MAX)
@@ -103,17 +104,33 @@ bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept)
     return min[0] == -min[1] && min[2] == -min[3];
 }
 
-double late_mean(const struct late_series *series, const double waited[], double *error)
+struct late_mean late_mean(const struct late_series *series, const double waited[])
 {
     const int kept = series->kept;
-    double sum = 0.0, squares = 0.0;
-    for (int i = 0; i < kept; i++)
-        sum += waited[i];
-    for (int i = 0; i < kept; i++)
-        squares += (waited[i] - sum / kept) * (waited[i] - sum / kept);
+    double waited_sum = 0.0, ticks_sum = 0.0, waited_squares = 0.0, ticks_squares = 0.0,
+           products = 0.0;
+    for (int i = 0; i < kept; i++) {
+        waited_sum += waited[i];
+        ticks_sum += (double)series->call[i].ticks;
+    }
+    for (int i = 0; i < kept; i++) {
+        const double more = waited[i] - waited_sum / kept;
+        const double longer = (double)series->call[i].ticks - ticks_sum / kept;
+        waited_squares += more * more;
+        ticks_squares += longer * longer;
+        products += more * longer;
+    }
+    struct late_mean result = {.mean = waited_sum / kept};
+    if (kept == series->calls || kept < 3)
+        return result;
+    /* How much more a rank waits in a call that takes one tick longer. */
+    const double slope = ticks_squares > 0.0 ? products / ticks_squares : 0.0;
+    const double unexplained = fmax(0.0, waited_squares - slope * products);
     const double left_out = 1.0 - (double)kept / (double)series->calls;
-    *error = kept > 1 ? sqrt(squares / (kept - 1) / kept * left_out) : 0.0;
-    return sum / kept;
+    result.shift = slope * ((double)series->ticks / (double)series->calls - ticks_sum / kept);
+    result.mean += result.shift;
+    result.error = sqrt(unexplained / (kept - 2) / kept * left_out);
+    return result;
 }
 
 struct timed {
@@ -134,7 +151,9 @@ static void summarize(const struct late_series *series, int rank, struct late_wa
         longer[i] = own[i].ticks - last[i].ticks;
         waiting->last += last[i].rank == rank;
     }
-    waiting->mean_ticks = late_mean(series, longer, &waiting->error_ticks);
+    const struct late_mean mean = late_mean(series, longer);
+    waiting->mean_ticks = fmax(0.0, mean.mean);
+    waiting->error_ticks = mean.error;
     bc_sort(shortest, (size_t)kept);
     waiting->skew_ticks = bc_quantile(shortest, (size_t)kept, OWN_COST);
 }

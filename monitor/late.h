@@ -10,6 +10,11 @@
  * number is below a limit, which is halved, and with it the calls that are kept, whenever these are
  * too many. So they are spread evenly over the run, however long that is (Bernoulli sampling;
  * compare J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985).
+ *
+ * The time of all calls together is known. Mostly what makes a call long is waiting, so that the
+ * time of all tells more of the waiting in all than the calls that were kept do by themselves: few
+ * long ones may be among these or not (the regression estimator: W. G. Cochran, "Sampling
+ * Techniques", 3rd edition, 1977, chapter 7).
  */
 #ifndef COMMCOST_MONITOR_LATE_H
 #define COMMCOST_MONITOR_LATE_H
@@ -35,8 +40,9 @@ struct late_entry {
 
 struct late_series {
     int communicator, kind;
-    int halvings;  /* of the limit */
-    int64_t calls; /* so far, kept or not */
+    int halvings;   /* of the limit */
+    int64_t calls;  /* so far, kept or not */
+    uint64_t ticks; /* of all of them */
     int kept;
     struct late_call call[LATE_KEPT_MAX];   /* by rising number */
     struct late_entry entry[LATE_KEPT_MAX]; /* of the same calls, where they are rooted */
@@ -79,9 +85,16 @@ bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_w
    number. Collective in the same way. */
 bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept);
 
-/* The mean of what a rank waited in the calls that a series kept, and its standard error for those
-   that it didn't keep. Local. */
-double late_mean(const struct late_series *series, const double waited[], double *error);
+/* A mean over all calls of a series. */
+struct late_mean {
+    double mean;
+    double error; /* standard error, for the calls that were not kept */
+    double shift; /* by how much it differs from the mean of the calls that were kept */
+};
+
+/* The mean of what a rank waited, from what it waited in each of the calls that the series kept; in
+   any unit. Local. */
+struct late_mean late_mean(const struct late_series *series, const double waited[]);
 
 /* The smallest key of any rank: `key` is this rank's, or INT64_MAX. (MPICH 4.0 compares numbers of
    MPI_UINT64_T as if they had signs.) Collective over `comm`. */

@@ -82,7 +82,11 @@ static void summarize(const struct late_series *series, bool root_waits,
         waiting->lo_ns += within(longer_ns - error_ns, took_ns) / series->kept;
         waiting->hi_ns += within(longer_ns + error_ns, took_ns) / series->kept;
     }
-    waiting->mean_ns = late_mean(series, waited_ns, &waiting->error_ns);
+    const struct late_mean mean = late_mean(series, waited_ns);
+    waiting->mean_ns = fmax(0.0, mean.mean);
+    waiting->error_ns = mean.error;
+    waiting->lo_ns += mean.shift;
+    waiting->hi_ns += mean.shift;
 }
 
 bool rooted_compare(const struct late_series *series, bool root_waits,

@@ -194,10 +194,13 @@ static void keep_time(const struct operation *operation, uint64_t ticks)
             active[i]->unkept++;
 }
 
-/* The same of a rooted collective, with the time of entry. */
-static void keep_entry(const struct operation *operation, uint64_t ticks)
+/* The same of a rooted collective, with the time at which the program called: the monitor's work
+   until the start is none of a rank's lateness. */
+static void keep_entry(const struct operation *operation, uint64_t exit_ticks)
 {
-    const struct late_entry entry = {operation->start_ticks, operation->is_root};
+    const struct late_entry entry = {operation->start_ticks - operation->before_ticks,
+                                     operation->is_root};
+    const uint64_t ticks = operation->is_outermost ? exit_ticks - entry.ticks : 0;
     for (int i = 0; i < active_count; i++)
         if (active[i]->late != NULL && active[i]->asked.clock && belongs_to(operation, active[i]) &&
             !late_add_rooted(active[i]->late, operation->communicator, operation->kind, ticks,
@@ -218,7 +221,7 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     if (operation_synchronises((enum operation_kind)operation->kind))
         keep_time(operation, ticks);
     else if (operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED)
-        keep_entry(operation, ticks);
+        keep_entry(operation, exit_ticks);
     monitor_unlock();
     operation->inside_ticks += ticks;
     operation->computing_ticks = computing_ticks(exit_ticks);

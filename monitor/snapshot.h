@@ -83,7 +83,8 @@ struct operation {
     bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
-    bool is_root;          /* this process is the root of a rooted collective */
+    bool is_root;          /* rooted collectives, blocking: this process is the root */
+    uint32_t before_ticks; /* the same: how long before its start the program called */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
     int64_t size;          /* in bytes; of a receive the end knows */

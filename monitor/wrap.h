@@ -108,10 +108,15 @@
              BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
     COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
+/* Sets when the program called, at called_ticks, and whether this process is the root. */
+#define BEGIN_ROOTED(Name, sent_bytes, size_bytes)                                                 \
+    const uint64_t called_ticks = ticks_now();                                                     \
+    BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes);                                                \
+    operation_is_rooted(&operation, called_ticks, is_root(on, root))
+
 #define ROOTED_COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)        \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes);                                       \
-             operation.is_root = is_root(on, root), NULL)                                          \
+             BEGIN_ROOTED(Name, sent_bytes, size_bytes), NULL)                                     \
     COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 """Does the monitor know what ranks wait for each other?
 
 A program in which ranks come late by times that it draws at random (tests/monitor/late.c) knows what
-each rank waited in each of seven collectives. In the three that synchronise the monitor sees times in
-calls only; in the four that have a root it compares the ranks' clocks, which in one case are those of
+each rank waited in each of nine collectives. In the three that synchronise the monitor sees times in
+calls only; in the six that have a root it compares the ranks' clocks, which in one case are those of
 the ranks shifted against each other. It must be within 2 % of the truth or 1 us a call, or, where it
 kept some of the calls only, two standard errors; its interval must hold the truth; and it must name
 the rank that others waited for most often. Of collectives that synchronise both bounds are wider by
@@ -21,7 +21,7 @@ from mpi_run import number, read, read_tsv, run_raw
 
 RANKS = 2
 SYNCHRONISING = ("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall")
-ROOTED = ("MPI_Bcast", "MPI_Scatter", "MPI_Gather", "MPI_Reduce")
+ROOTED = ("MPI_Bcast", "MPI_Scatter", "MPI_Scatterv", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 # Programs of the last test, and how many of each kind must be right where 95 are expected.
 TRIALS, TRIALS_MIN = 100, 90
 

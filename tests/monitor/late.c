@@ -5,7 +5,7 @@
  * times in calls tell of it. Knows nothing of the monitor. All ranks must run on one host, whose
  * clock they share; where a library shifts the clock of some (clock_shift.c) it takes that back.
  *
- * usage: late CALLS MAX_US SEED: CALLS calls of each of seven collectives, before each of which a
+ * usage: late CALLS MAX_US SEED: CALLS calls of each of nine collectives, before each of which a
  *        rank works for up to MAX_US, the rank that the seed chooses for up to twice as long; the
  *        roots change from call to call
  */
@@ -17,12 +17,25 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum function { BARRIER, ALLREDUCE, ALLTOALL, BCAST, SCATTER, GATHER, REDUCE, FUNCTIONS };
-static const char *const names[FUNCTIONS] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall",
-                                             "MPI_Bcast",   "MPI_Scatter",   "MPI_Gather",
-                                             "MPI_Reduce"};
+enum function {
+    BARRIER,
+    ALLREDUCE,
+    ALLTOALL,
+    BCAST,
+    SCATTER,
+    SCATTERV,
+    GATHER,
+    GATHERV,
+    REDUCE,
+    FUNCTIONS
+};
+static const char *const names[FUNCTIONS] = {
+    "MPI_Barrier",  "MPI_Allreduce", "MPI_Alltoall", "MPI_Bcast",  "MPI_Scatter",
+    "MPI_Scatterv", "MPI_Gather",    "MPI_Gatherv",  "MPI_Reduce",
+};
 
 static int rank, ranks;
+static int *ones, *places; /* counts and displacements of the blocks of all ranks */
 static MPI_Comm comm;
 static uint64_t random_state, roots_state;
 
@@ -75,6 +88,12 @@ static void call(enum function function, double *buffer, int root)
         break;
     case SCATTER:
         MPI_Scatter(buffer, 1, MPI_DOUBLE, received, 1, MPI_DOUBLE, root, comm);
+        break;
+    case SCATTERV:
+        MPI_Scatterv(buffer, ones, places, MPI_DOUBLE, received, 1, MPI_DOUBLE, root, comm);
+        break;
+    case GATHERV:
+        MPI_Gatherv(buffer, 1, MPI_DOUBLE, received, ones, places, MPI_DOUBLE, root, comm);
         break;
     case GATHER:
         MPI_Gather(buffer, 1, MPI_DOUBLE, received, 1, MPI_DOUBLE, root, comm);
@@ -213,6 +232,12 @@ int main(int argc, char **argv)
     for (int i = 0; i < 10; i++)
         (void)draw(&random_state);
     *(void **)&unshift = dlsym(RTLD_DEFAULT, "clock_shift_undo");
+    ones = malloc((size_t)ranks * sizeof *ones);
+    places = malloc((size_t)ranks * sizeof *places);
+    for (int i = 0; i < ranks; i++) {
+        ones[i] = 1;
+        places[i] = i;
+    }
     double *const buffer = calloc(2 * (size_t)ranks, sizeof *buffer);
     struct calls of[FUNCTIONS];
     for (int function = 0; function < FUNCTIONS; function++)
@@ -232,6 +257,8 @@ int main(int argc, char **argv)
         free(of[function].left_ns);
         free(of[function].roots);
     }
+    free(ones);
+    free(places);
     free(buffer);
     MPI_Comm_free(&comm);
     MPI_Finalize();

@@ -151,6 +151,9 @@ static void nothing_is_said_of_other_calls(void **state)
     free(late);
 }
 
+/* What a call costs by itself, in all ranks. */
+static uint64_t cost(int call) { return 100 + (uint64_t)call * 7919 % 101; }
+
 /* What is left out has a standard error: that of a part of all calls. */
 static void calls_that_were_not_kept_have_an_error(void **state)
 {
@@ -159,11 +162,61 @@ static void calls_that_were_not_kept_have_an_error(void **state)
     struct late *const late = make();
     struct late_waiting waiting;
     for (int i = 0; i < CALLS; i++)
-        (void)late_add(late, 1, 2, 100 + waited(i, rank));
+        (void)late_add(late, 1, 2, cost(i) + waited(i, rank));
     assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
     const double mean = 25.0 * (ranks - 1);
     assert_near(waiting.mean_ticks, mean, 4.0 * waiting.error_ticks + 1e-9);
     assert_true(ranks < 2 || (waiting.error_ticks > 0.1 && waiting.error_ticks < 2.0));
+    free(late);
+}
+
+/* Few calls that take very long are seldom among those that are kept; the time of all calls has
+   them. One in 100 is half of all waiting. */
+static void the_time_of_all_calls_tells_of_long_ones(void **state)
+{
+    (void)state;
+    enum { CALLS = 100000, LONG = 100 * 50 };
+    struct late *const late = make();
+    struct late_waiting waiting;
+    double sum = 0.0;
+    for (int i = 0; i < CALLS; i++) {
+        const uint64_t ticks = rank == 0 ? 0 : waited(i, rank) + (i % 100 == 17 ? LONG : 0);
+        (void)late_add(late, 1, 2, cost(i) + ticks);
+        sum += (double)ticks;
+    }
+    assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
+    assert_near(waiting.mean_ticks, sum / CALLS, 4.0 * waiting.error_ticks + 1e-9);
+    assert_true(waiting.error_ticks < 1.0);
+    free(late);
+}
+
+/* The mean of what was kept is moved by what all calls took longer than these. */
+static void a_mean_goes_with_the_time_of_all_calls(void **state)
+{
+    (void)state;
+    enum { KEPT = 4 };
+    static const double waits[KEPT] = {1.0, 2.0, 3.0, 6.0};
+    struct late *const late = make();
+    struct late_series *const series = &late->series[0];
+    for (int i = 0; i < KEPT; i++)
+        (void)late_add(late, 1, 2, 10 * (uint64_t)waits[i] + 5);
+    struct late_mean mean = late_mean(series, waits);
+    assert_near(mean.mean, 3.0, 1e-12);
+    assert_near(mean.error, 0.0, 1e-12);
+    assert_near(mean.shift, 0.0, 1e-12);
+    /* As many again that weren't kept, each 20 ticks longer than the mean of 35. */
+    series->calls += KEPT;
+    series->ticks += KEPT * 55;
+    mean = late_mean(series, waits);
+    assert_near(mean.mean, 4.0, 1e-12);
+    assert_near(mean.error, 0.0, 1e-6);
+    assert_near(mean.shift, 1.0, 1e-12);
+    /* Where the time tells nothing of the waiting it is left alone. */
+    for (int i = 0; i < KEPT; i++)
+        series->call[i].ticks = 55;
+    mean = late_mean(series, waits);
+    assert_near(mean.mean, 3.0, 1e-12);
+    assert_near(mean.error, sqrt(14.0 / 2.0 / KEPT * 0.5), 1e-12);
     free(late);
 }
 
@@ -189,6 +242,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_without_the_series),
         cmocka_unit_test(nothing_is_said_of_other_calls),
         cmocka_unit_test(calls_that_were_not_kept_have_an_error),
+        cmocka_unit_test(the_time_of_all_calls_tells_of_long_ones),
+        cmocka_unit_test(a_mean_goes_with_the_time_of_all_calls),
         cmocka_unit_test(keys_come_in_order),
     };
     const int failed = cmocka_run_group_tests_name("monitor_late", tests, NULL, NULL);
