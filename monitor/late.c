@@ -56,7 +56,9 @@ static inline bool add(struct late *late, int communicator, int kind, uint64_t t
     if (series == NULL)
         return false;
     const int64_t number = series->calls++;
-    series->ticks += ticks;
+    struct late_role *const role = &series->role[entry != NULL && entry->is_root];
+    role->calls++;
+    role->ticks += ticks;
     if (!is_chosen(number, series->halvings))
         return true;
     while (series->kept == LATE_KEPT_MAX)
@@ -104,33 +106,52 @@ bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept)
     return min[0] == -min[1] && min[2] == -min[3];
 }
 
-struct late_mean late_mean(const struct late_series *series, const double waited[])
+/* Sums over the calls that were kept of one role. */
+struct sums {
+    int calls;
+    double waited, ticks;                           /* sums */
+    double waited_squares, ticks_squares, products; /* of distances from the means */
+};
+
+static struct sums sums_of(const struct late_series *series, const double waited[], bool as_root)
 {
-    const int kept = series->kept;
-    double waited_sum = 0.0, ticks_sum = 0.0, waited_squares = 0.0, ticks_squares = 0.0,
-           products = 0.0;
-    for (int i = 0; i < kept; i++) {
-        waited_sum += waited[i];
-        ticks_sum += (double)series->call[i].ticks;
-    }
-    for (int i = 0; i < kept; i++) {
-        const double more = waited[i] - waited_sum / kept;
-        const double longer = (double)series->call[i].ticks - ticks_sum / kept;
-        waited_squares += more * more;
-        ticks_squares += longer * longer;
-        products += more * longer;
-    }
-    struct late_mean result = {.mean = waited_sum / kept};
-    if (kept == series->calls || kept < 3)
-        return result;
+    struct sums sums = {0};
+    for (int i = 0; i < series->kept; i++)
+        if (series->entry[i].is_root == as_root) {
+            sums.calls++;
+            sums.waited += waited[i];
+            sums.ticks += (double)series->call[i].ticks;
+        }
+    for (int i = 0; i < series->kept; i++)
+        if (series->entry[i].is_root == as_root) {
+            const double more = waited[i] - sums.waited / sums.calls;
+            const double longer = (double)series->call[i].ticks - sums.ticks / sums.calls;
+            sums.waited_squares += more * more;
+            sums.ticks_squares += longer * longer;
+            sums.products += more * longer;
+        }
+    return sums;
+}
+
+struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root)
+{
+    const struct sums sums = sums_of(series, waited, as_root);
+    const struct late_role *const role = &series->role[as_root];
+    const double mean_of_kept = sums.waited / series->kept;
+    if (series->kept == series->calls || sums.calls < 3)
+        return (struct late_mean){.mean = mean_of_kept};
     /* How much more a rank waits in a call that takes one tick longer. */
-    const double slope = ticks_squares > 0.0 ? products / ticks_squares : 0.0;
-    const double unexplained = fmax(0.0, waited_squares - slope * products);
-    const double left_out = 1.0 - (double)kept / (double)series->calls;
-    result.shift = slope * ((double)series->ticks / (double)series->calls - ticks_sum / kept);
-    result.mean += result.shift;
-    result.error = sqrt(unexplained / (kept - 2) / kept * left_out);
-    return result;
+    const double slope = sums.ticks_squares > 0.0 ? sums.products / sums.ticks_squares : 0.0;
+    const double longer = (double)role->ticks / (double)role->calls - sums.ticks / sums.calls;
+    const double unexplained = fmax(0.0, sums.waited_squares - slope * sums.products);
+    const double left_out = 1.0 - (double)sums.calls / (double)role->calls;
+    const double share = (double)role->calls / (double)series->calls;
+    const double mean = share * (sums.waited / sums.calls + slope * longer);
+    return (struct late_mean){
+        .mean = mean,
+        .error = share * sqrt(unexplained / (sums.calls - 2) / sums.calls * left_out),
+        .shift = mean - mean_of_kept,
+    };
 }
 
 struct timed {
@@ -151,7 +172,7 @@ static void summarize(const struct late_series *series, int rank, struct late_wa
         longer[i] = own[i].ticks - last[i].ticks;
         waiting->last += last[i].rank == rank;
     }
-    const struct late_mean mean = late_mean(series, longer);
+    const struct late_mean mean = late_mean(series, longer, false);
     waiting->mean_ticks = fmax(0.0, mean.mean);
     waiting->error_ticks = mean.error;
     bc_sort(shortest, (size_t)kept);

@@ -38,11 +38,17 @@ struct late_entry {
     bool is_root;   /* whether this rank was the call's root */
 };
 
+/* All calls in which this rank was the root, or was not, kept or not. */
+struct late_role {
+    int64_t calls;
+    uint64_t ticks; /* in them together */
+};
+
 struct late_series {
     int communicator, kind;
-    int halvings;   /* of the limit */
-    int64_t calls;  /* so far, kept or not */
-    uint64_t ticks; /* of all of them */
+    int halvings;             /* of the limit */
+    int64_t calls;            /* so far, kept or not */
+    struct late_role role[2]; /* of these by whether this rank was the root; [0]: no root at all */
     int kept;
     struct late_call call[LATE_KEPT_MAX];   /* by rising number */
     struct late_entry entry[LATE_KEPT_MAX]; /* of the same calls, where they are rooted */
@@ -92,9 +98,9 @@ struct late_mean {
     double shift; /* by how much it differs from the mean of the calls that were kept */
 };
 
-/* The mean of what a rank waited, from what it waited in each of the calls that the series kept; in
-   any unit. Local. */
-struct late_mean late_mean(const struct late_series *series, const double waited[]);
+/* The mean of what a rank waited, from what it waited in each of the calls that the series kept, in
+   any unit. It waits only where it is the root, or only where it is not. Local. */
+struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root);
 
 /* The smallest key of any rank: `key` is this rank's, or INT64_MAX. (MPICH 4.0 compares numbers of
    MPI_UINT64_T as if they had signs.) Collective over `comm`. */

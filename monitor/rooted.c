@@ -82,7 +82,7 @@ static void summarize(const struct late_series *series, bool root_waits,
         waiting->lo_ns += within(longer_ns - error_ns, took_ns) / series->kept;
         waiting->hi_ns += within(longer_ns + error_ns, took_ns) / series->kept;
     }
-    const struct late_mean mean = late_mean(series, waited_ns);
+    const struct late_mean mean = late_mean(series, waited_ns, root_waits);
     waiting->mean_ns = fmax(0.0, mean.mean);
     waiting->error_ns = mean.error;
     waiting->lo_ns += mean.shift;

@@ -5,8 +5,9 @@ each rank waited in each of nine collectives. In the three that synchronise the 
 calls only; in the six that have a root it compares the ranks' clocks, which in one case are those of
 the ranks shifted against each other. It must be within 2 % of the truth or 1 us a call, or, where it
 kept some of the calls only, two standard errors; its interval must hold the truth; and it must name
-the rank that others waited for most often. Of collectives that synchronise both bounds are wider by
-what the program itself saw of ranks that were stopped within calls. With --full: how often intervals
+the rank that others waited for most often. Both bounds are wider by what the program itself saw of
+ranks that the host stopped: within calls that synchronise, for that is no waiting; and before rooted
+calls where some of these only were kept, for few long ones may not be among them. With --full: how often intervals
 hold the truth in 100 programs drawn at random.
 """
 
@@ -20,6 +21,7 @@ import pytest
 from mpi_run import number, read, read_tsv, run_raw
 
 RANKS = 2
+KEPT_MAX = 4096  # calls of a function
 SYNCHRONISING = ("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall")
 ROOTED = ("MPI_Bcast", "MPI_Scatter", "MPI_Scatterv", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 # Programs of the last test, and how many of each kind must be right where 95 are expected.
@@ -57,10 +59,16 @@ def late(launcher, built, tmp_path, say):
     return run
 
 
-def holds(row, truth):
+def allowance_s(row, truth, calls):
+    """For stopped ranks."""
+    return truth.stopped_s if row["operation"] in SYNCHRONISING or calls > KEPT_MAX else 0.0
+
+
+def holds(row, truth, calls):
     """Whether the interval of a row holds the truth."""
     lo_s, hi_s = number(row["waited_lo_s"]), number(row["waited_hi_s"])
-    return lo_s - truth.stopped_s <= truth.waited_s <= hi_s + truth.stopped_s
+    more_s = allowance_s(row, truth, calls)
+    return lo_s - more_s <= truth.waited_s <= hi_s + more_s
 
 
 def check(run, say, calls):
@@ -78,13 +86,13 @@ def check(run, say, calls):
             found_s, lo_s, hi_s = (number(row[f"waited{end}_s"]) for end in ("", "_lo", "_hi"))
             # An interval has two standard errors on either side, and what calls take by themselves
             # or the clock may be off.
-            allowed_s = max(0.02 * truth.waited_s, 1e-6 * calls, hi_s - found_s if calls > 4096 else 0)
+            allowed_s = max(0.02 * truth.waited_s, 1e-6 * calls, hi_s - found_s if calls > KEPT_MAX else 0)
             say(f"{key}: {found_s:.6f} s ({lo_s:.6f} to {hi_s:.6f}), truth {truth.waited_s:.6f}, "
                 f"off {abs(found_s - truth.waited_s) / calls * 1e9:.0f} ns a call, "
                 f"stopped {truth.stopped_s:.6f}")
-            if abs(found_s - truth.waited_s) > allowed_s + truth.stopped_s:
+            if abs(found_s - truth.waited_s) > allowed_s + allowance_s(row, truth, calls):
                 far.append(key)
-            if not holds(row, truth):
+            if not holds(row, truth, calls):
                 outside.append(key)
         assert whole == len(known)
         # One in twenty may be outside.
@@ -138,7 +146,7 @@ def test_how_often_intervals_hold(late, say):
         of_rank = {(row["operation"], row["rank"]): row for row in rows}
         for kind, functions in (("synchronising", SYNCHRONISING), ("rooted", ROOTED)):
             keys = [key for key in known if key[0] in functions]
-            right = {key: holds(of_rank[key], known[key]) for key in keys}
+            right = {key: holds(of_rank[key], known[key], calls) for key in keys}
             held[kind] += right[random.choice(keys)]
             whole_held[kind] += sum(right.values())
             whole[kind] += len(keys)
@@ -148,6 +156,6 @@ def test_how_often_intervals_hold(late, say):
                     say(f"{calls} calls, {key}: {row['waited_lo_s']} to {row['waited_hi_s']} s, "
                         f"truth {known[key]}")
     for kind, count in held.items():
-        say(f"{kind}: the interval holds the truth in {count} of {TRIALS} programs (of all rows in "
-            f"{100.0 * whole_held[kind] / whole[kind]:.1f} %)")
+        say(f"{kind}: the interval holds the truth in {count} of {TRIALS} programs; of "
+            f"all rows in {100.0 * whole_held[kind] / whole[kind]:.1f} %")
     assert min(held.values()) >= TRIALS_MIN

@@ -1,9 +1,10 @@
 /*
  * Ranks that come late to collectives, by times that it draws at random and knows: prints for each
  * function and rank what the rank waited in seconds, in how many calls others waited for it, and
- * for how many seconds the host stopped the ranks within calls, which looks like waiting where only
- * times in calls tell of it. Knows nothing of the monitor. All ranks must run on one host, whose
- * clock they share; where a library shifts the clock of some (clock_shift.c) it takes that back.
+ * for how many seconds the host stopped the ranks: within calls, which looks like waiting where
+ * only times in calls tell of it; or, where calls have a root, so that others waited for them.
+ * Knows nothing of the monitor. All ranks must run on one host, whose clock they share; where a
+ * library shifts the clock of some (clock_shift.c) it takes that back.
  *
  * usage: late CALLS MAX_US SEED: CALLS calls of each of nine collectives, before each of which a
  *        rank works for up to MAX_US, the rank that the seed chooses for up to twice as long; the
@@ -137,6 +138,10 @@ struct truth {
     int came_last;
 };
 
+/* Ranks that work for up to twice a time come by no more than that times as much late: there are
+   barriers in between. */
+enum { STOPPED_TIMES = 20 };
+
 static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* All wait for the last one. */
@@ -170,8 +175,9 @@ static int64_t *arrivals(const struct calls *calls, bool root_waits, bool waits,
     return came_ns;
 }
 
-/* The root waits for the last of the others, or the others for the root. */
-static struct truth truth_of_rooted(const struct calls *calls, bool root_waits)
+/* The root waits for the last of the others, or the others for the root. A rank that waits for
+   longer than limit_ns waits for one that was stopped. */
+static struct truth truth_of_rooted(const struct calls *calls, bool root_waits, int64_t limit_ns)
 {
     struct truth truth = {0};
     int64_t *const last_ns = arrivals(calls, root_waits, false, false);
@@ -181,19 +187,24 @@ static struct truth truth_of_rooted(const struct calls *calls, bool root_waits)
         const int64_t until_ns = min_of(last_ns[i], calls->left_ns[i]);
         if ((calls->roots[i] == rank) != root_waits)
             truth.came_last += came_ns == last_ns[i] && came_ns > -minus_first_ns[i];
-        else if (until_ns > came_ns)
+        else if (until_ns > came_ns) {
             truth.waited_ns += until_ns - came_ns;
+            truth.stopped_ns += until_ns - came_ns > limit_ns ? until_ns - came_ns : 0;
+        }
     }
+    MPI_Allreduce(MPI_IN_PLACE, &truth.stopped_ns, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     free(last_ns);
     free(minus_first_ns);
     return truth;
 }
 
-static void tell(enum function function, const struct calls *calls)
+static void tell(enum function function, const struct calls *calls, double max_us)
 {
     const char *const name = names[function];
-    const struct truth truth = function < BCAST ? truth_of_synchronising(calls)
-                                                : truth_of_rooted(calls, function >= GATHER);
+    const int64_t limit_ns = (int64_t)(STOPPED_TIMES * max_us * 1e3);
+    const struct truth truth = function < BCAST
+                                   ? truth_of_synchronising(calls)
+                                   : truth_of_rooted(calls, function >= GATHER, limit_ns);
     const int64_t waited_ns = truth.waited_ns, stops_ns = truth.stopped_ns;
     const int came_last = truth.came_last;
     int64_t *const all_ns = malloc((size_t)ranks * sizeof *all_ns);
@@ -252,7 +263,7 @@ int main(int argc, char **argv)
             all->left_ns[i] = true_ns();
         }
     for (int function = 0; function < FUNCTIONS; function++) {
-        tell((enum function)function, &of[function]);
+        tell((enum function)function, &of[function], max_us);
         free(of[function].came_ns);
         free(of[function].left_ns);
         free(of[function].roots);

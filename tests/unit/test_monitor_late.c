@@ -200,23 +200,49 @@ static void a_mean_goes_with_the_time_of_all_calls(void **state)
     struct late_series *const series = &late->series[0];
     for (int i = 0; i < KEPT; i++)
         (void)late_add(late, 1, 2, 10 * (uint64_t)waits[i] + 5);
-    struct late_mean mean = late_mean(series, waits);
+    struct late_mean mean = late_mean(series, waits, false);
     assert_near(mean.mean, 3.0, 1e-12);
     assert_near(mean.error, 0.0, 1e-12);
     assert_near(mean.shift, 0.0, 1e-12);
     /* As many again that weren't kept, each 20 ticks longer than the mean of 35. */
     series->calls += KEPT;
-    series->ticks += KEPT * 55;
-    mean = late_mean(series, waits);
+    series->role[0].calls += KEPT;
+    series->role[0].ticks += KEPT * 55;
+    mean = late_mean(series, waits, false);
     assert_near(mean.mean, 4.0, 1e-12);
     assert_near(mean.error, 0.0, 1e-6);
     assert_near(mean.shift, 1.0, 1e-12);
     /* Where the time tells nothing of the waiting it is left alone. */
     for (int i = 0; i < KEPT; i++)
         series->call[i].ticks = 55;
-    mean = late_mean(series, waits);
+    mean = late_mean(series, waits, false);
     assert_near(mean.mean, 3.0, 1e-12);
     assert_near(mean.error, sqrt(14.0 / 2.0 / KEPT * 0.5), 1e-12);
+    free(late);
+}
+
+/* What calls of the other role took means nothing, and how many these were is known. */
+static void a_rank_waits_in_one_role(void **state)
+{
+    (void)state;
+    enum { KEPT = 8 };
+    static const double waits[KEPT] = {1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 6.0, 0.0};
+    struct late *const late = make();
+    struct late_series *const series = &late->series[0];
+    for (int i = 0; i < KEPT; i++)
+        (void)late_add_rooted(late, 1, 2, i % 2 == 1 ? 777 : 10 * (uint64_t)waits[i] + 5,
+                              (struct late_entry){100, i % 2 == 1});
+    assert_near(late_mean(series, waits, false).mean, 1.5, 1e-12);
+    /* 12 more, of which 4 are of the role, each 20 ticks longer than the mean of 35. */
+    series->calls += 12;
+    series->role[0].calls += 4;
+    series->role[0].ticks += UINT64_C(4) * 55;
+    series->role[1].calls += 8;
+    series->role[1].ticks += 8000000;
+    const struct late_mean mean = late_mean(series, waits, false);
+    assert_near(mean.mean, 8.0 / 20.0 * 4.0, 1e-12);
+    assert_near(mean.shift, mean.mean - 1.5, 1e-12);
+    assert_near(mean.error, 0.0, 1e-6);
     free(late);
 }
 
@@ -244,6 +270,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(calls_that_were_not_kept_have_an_error),
         cmocka_unit_test(the_time_of_all_calls_tells_of_long_ones),
         cmocka_unit_test(a_mean_goes_with_the_time_of_all_calls),
+        cmocka_unit_test(a_rank_waits_in_one_role),
         cmocka_unit_test(keys_come_in_order),
     };
     const int failed = cmocka_run_group_tests_name("monitor_late", tests, NULL, NULL);
