@@ -38,7 +38,7 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 #define SENT(message_bytes, destination)                                                           \
     ((destination) == MPI_PROC_NULL                                                                \
          ? (struct sent){0}                                                                        \
-         : (struct sent){.bytes = (message_bytes), .size = SIZE_OF_MESSAGE})
+         : (struct sent){.bytes = (message_bytes), .size = SIZE_OF_MESSAGE_TO(destination)})
 
 /* How many bytes arrived. */
 static inline int64_t bytes_received(const MPI_Status *status)

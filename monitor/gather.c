@@ -41,6 +41,11 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
     a->large_per_s = real_sum_of(a->large_per_s, b->large_per_s);
     a->in_calls_s = real_sum_of(a->in_calls_s, b->in_calls_s);
     a->computed_s = real_sum_of(a->computed_s, b->computed_s);
+    a->computed_after_s = real_sum_of(a->computed_after_s, b->computed_after_s);
+    a->callers = sum_of(a->callers, b->callers);
+    a->joinable = sum_of(a->joinable, b->joinable);
+    if (b->neighbours != MPIX_MONITOR_NA && b->neighbours > a->neighbours)
+        a->neighbours = b->neighbours;
     a->waited_s = real_sum_of(a->waited_s, b->waited_s);
     a->waited_lo_s = real_sum_of(a->waited_lo_s, b->waited_lo_s);
     a->waited_hi_s = real_sum_of(a->waited_hi_s, b->waited_hi_s);

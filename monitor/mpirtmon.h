@@ -216,6 +216,15 @@ typedef struct MPIX_Monitor_row {
     double waited_s, waited_lo_s, waited_hi_s;
     int64_t last_calls;
     int last_rank;
+    /* Processes that made such calls. Of kind sizes also: the computation of the thread after the
+       calls that completed them, up to its next call of MPI, in equal parts; and operations that
+       could have been part of an earlier one: messages to a rank that had one already since the
+       process last received or waited for anything, collectives that follow one of the same
+       function on the same communicator with less than 1 us of computation between. Of kind pttopt,
+       with sizes: to how many different ranks a process sent, at most. */
+    int64_t callers;
+    double computed_after_s;
+    int64_t joinable, neighbours;
 } MPIX_Monitor_row;
 
 /*

@@ -30,6 +30,8 @@ static const struct bc_column columns[] = {
     COLUMN(size_bytes, BC_KEY, 0),   COLUMN(waited_s, BC_LESS, 9),
     COLUMN(waited_lo_s, BC_INFO, 9), COLUMN(waited_hi_s, BC_INFO, 9),
     COLUMN(last_calls, BC_INFO, 0),  COLUMN(last_rank, BC_INFO, 0),
+    COLUMN(callers, BC_INFO, 0),     COLUMN(computed_after_s, BC_INFO, 9),
+    COLUMN(joinable, BC_INFO, 0),    COLUMN(neighbours, BC_INFO, 0),
 };
 static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
 

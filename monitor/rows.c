@@ -101,11 +101,12 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
     row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
     row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s =
-        row->large_per_s = row->in_calls_s = row->computed_s = row->waited_s = row->waited_lo_s =
-            row->waited_hi_s = NAN;
+        row->large_per_s = row->in_calls_s = row->computed_s = row->computed_after_s =
+            row->waited_s = row->waited_lo_s = row->waited_hi_s = NAN;
     row->last_calls = MPIX_MONITOR_NA;
     row->last_rank = MPIX_MONITOR_NA;
     row->size_bytes = MPIX_MONITOR_NA;
+    row->callers = row->joinable = row->neighbours = MPIX_MONITOR_NA;
     return row;
 }
 
@@ -119,6 +120,15 @@ static void set_total(MPIX_Monitor_row *row, double total_s)
 {
     row->total_s = row->slowest_s = total_s;
     row->slowest_rank = row->rank;
+}
+
+/* Adds counts, without times. */
+static void add_counts(struct count *sum, const struct count *count)
+{
+    sum->calls += count->calls;
+    sum->completed += count->completed;
+    sum->timeouts += count->timeouts;
+    sum->bytes += count->bytes;
 }
 
 static void set_counts(MPIX_Monitor_row *row, const struct count *count)
@@ -143,7 +153,10 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
         if (row == NULL)
             return;
         set_counts(row, count);
+        row->callers = count->calls > 0;
         row->in_calls_s = (double)count->inside_ticks * source->tick_s;
+        if (count->neighbours > 0)
+            row->neighbours = count->neighbours;
         if (class == CLASS_CALLS) {
             row->completed = row->timeouts = row->bytes = MPIX_MONITOR_NA;
             continue;
@@ -158,18 +171,34 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
     }
 }
 
-static void add_class(struct source *source, enum operation_class class,
-                      const struct communicator *communicator,
-                      const struct communicator_counts *counts, const struct count *sum)
+/* Adds what a communicator's operations of one class, or of all, did together. */
+static void add_group(struct source *source, int number, const char *name,
+                      const struct communicator *communicator, struct span span,
+                      const struct count *sum)
 {
-    MPIX_Monitor_row *const row =
-        add_row(source, KIND_COMM, communicator, (int)class, class_names[class]);
+    MPIX_Monitor_row *const row = add_row(source, KIND_COMM, communicator, number, name);
     if (row == NULL)
         return;
     set_counts(row, sum);
-    const struct span *const span = &counts->span[class];
-    if (span->first != 0 && span->last >= span->first)
-        set_total(row, (double)(span->last - span->first) * source->tick_s);
+    if (span.first != 0 && span.last >= span.first)
+        set_total(row, (double)(span.last - span.first) * source->tick_s);
+}
+
+static void add_classes(struct source *source, const struct communicator *communicator,
+                        const struct communicator_counts *counts, const struct count sums[])
+{
+    struct span all_span = {0};
+    struct count all = {0};
+    for (int i = 0; i < COMMUNICATION_CLASSES; i++) {
+        const struct span span = counts->span[i];
+        add_group(source, i, class_names[i], communicator, span, &sums[i]);
+        if (span.first != 0 && (all_span.first == 0 || span.first < all_span.first))
+            all_span.first = span.first;
+        if (span.last > all_span.last)
+            all_span.last = span.last;
+        add_counts(&all, &sums[i]);
+    }
+    add_group(source, COMMUNICATION_CLASSES, "all", communicator, all_span, &all);
 }
 
 static void add_workload(struct source *source, const struct communicator *communicator,
@@ -201,14 +230,8 @@ static void add_communicator(struct source *source, const struct communicator *c
     struct count sums[OPERATION_CLASSES] = {{0}}; /* without times */
     if (asked->calls)
         add_operations(source, KIND_CALLS, CLASS_CALLS, communicator, counts);
-    for (int operation = 0; operation < OPERATIONS; operation++) {
-        const struct count *const count = &counts->operation[operation];
-        struct count *const sum = &sums[operation_traits[operation].class];
-        sum->calls += count->calls;
-        sum->completed += count->completed;
-        sum->timeouts += count->timeouts;
-        sum->bytes += count->bytes;
-    }
+    for (int operation = 0; operation < OPERATIONS; operation++)
+        add_counts(&sums[operation_traits[operation].class], &counts->operation[operation]);
     const bool sends = sums[CLASS_POINT_TO_POINT].calls > 0;
     if (!sends && sums[CLASS_COLLECTIVE].calls == 0)
         return;
@@ -217,8 +240,7 @@ static void add_communicator(struct source *source, const struct communicator *c
     if (asked->coll)
         add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
     if (asked->comm)
-        for (int i = 0; i < COMMUNICATION_CLASSES; i++)
-            add_class(source, (enum operation_class)i, communicator, counts, &sums[i]);
+        add_classes(source, communicator, counts, sums);
     if (sends && (asked->msgsize || asked->traffic))
         add_workload(source, communicator, counts);
 }
@@ -270,6 +292,9 @@ static void add_sizes(struct source *source)
         row->bytes = amounts->bytes;
         row->in_calls_s = (double)amounts->inside_ticks * source->tick_s;
         row->computed_s = (double)amounts->computed_ticks * source->tick_s;
+        row->computed_after_s = (double)amounts->after_ticks * source->tick_s;
+        row->callers = amounts->completed > 0;
+        row->joinable = amounts->joinable;
         set_total(row, (double)amounts->total_ticks * source->tick_s);
         rows_set_mean(row);
     }

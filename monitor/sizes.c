@@ -58,4 +58,6 @@ void size_table_add(struct size_table *table, int communicator, int kind, int si
     count->amounts.total_ticks += amounts->total_ticks;
     count->amounts.inside_ticks += amounts->inside_ticks;
     count->amounts.computed_ticks += amounts->computed_ticks;
+    count->amounts.after_ticks += amounts->after_ticks;
+    count->amounts.joinable += amounts->joinable;
 }

@@ -30,6 +30,8 @@ struct size_amounts {
     uint64_t inside_ticks;    /* in the calls that are, start or complete them */
     uint64_t computed_ticks;  /* the thread's computation between the call that starts one and the
                                  call that completes it */
+    uint64_t after_ticks;     /* and after that, see between.h */
+    int64_t joinable;         /* that could have been part of the one before, see snapshot.h */
 };
 
 struct size_count {

@@ -1,5 +1,7 @@
 #include "monitor/snapshot.h"
 
+#include "monitor/between.h"
+
 #include <stdlib.h>
 
 const struct operation_traits operation_traits[OPERATIONS] = {
@@ -51,6 +53,8 @@ static int active_count;
 static uint32_t epoch;        /* of the latest snapshot; atomic, for calls without the lock */
 static uint64_t own_ticks[2]; /* of calls and of operations with a request */
 static int64_t without_room;
+static uint64_t burst;          /* see neighbours.h */
+static uint64_t joinable_ticks; /* JOINABLE_NS */
 
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
@@ -75,13 +79,25 @@ static struct communicator_counts *counts_in(struct snapshot *snapshot, int comm
     return counts;
 }
 
-static void begin_in(struct snapshot *snapshot, const struct operation *operation, struct sent sent)
+/* Notes where a message goes. */
+static void note_destination(struct snapshot *snapshot, struct operation *operation,
+                             struct count *count, int destination)
+{
+    const enum neighbour_found found = neighbour_add(&snapshot->neighbours, operation->communicator,
+                                                     operation->kind, destination, burst);
+    count->neighbours += found == NEIGHBOUR_NEW;
+    operation->joinable = operation->joinable || found == NEIGHBOUR_AGAIN;
+}
+
+static void begin_in(struct snapshot *snapshot, struct operation *operation, struct sent sent)
 {
     struct communicator_counts *const counts = counts_in(snapshot, operation->communicator);
     struct count *const count = &counts->operation[operation->kind];
     count->calls++;
     count->bytes += sent.bytes;
-    if (sent.size == SIZE_OF_MESSAGE) {
+    if (is_message(sent)) {
+        if (snapshot->neighbours.neighbours != NULL)
+            note_destination(snapshot, operation, count, destination_of(sent));
         struct messages *const messages =
             &counts->messages[sent.bytes >= snapshot->asked.large_bytes ? LARGE : SMALL];
         messages->count++;
@@ -100,7 +116,7 @@ static inline void begin(struct operation *operation, enum operation_kind kind, 
                                     .communicator = (int16_t)communicator,
                                     .kind = (uint8_t)kind,
                                     .receives = receives,
-                                    .size = sent.size == SIZE_OF_MESSAGE ? sent.bytes : sent.size};
+                                    .size = is_message(sent) ? sent.bytes : sent.size};
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
@@ -185,6 +201,47 @@ void operation_ended_when_posted(const struct operation *operation)
 
 /* ---- time inside MPI ------------------------------------------------------------------------- */
 
+/* Counts the part of these operations in the computation that followed their call. */
+static void count_after(const struct settled *settled, uint64_t ticks)
+{
+    const double share = (double)settled->operations / (double)between.operations;
+    const struct size_amounts amounts = {.after_ticks = (uint64_t)((double)ticks * share)};
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->sizes.counts != NULL && active[i]->epoch <= settled->epoch)
+            size_table_add(&active[i]->sizes, settled->communicator, settled->kind,
+                           settled->size_class, &amounts);
+}
+
+/* The thread has left an outermost call: what it computed since the one before counts for what that
+   completed. Takes the lock. Returns that computation. */
+static uint64_t leave(uint64_t exit_ticks, int kind, int communicator)
+{
+    const uint64_t now = computing_ticks(exit_ticks), ticks = now - between.computing_ticks;
+    if (between.count > 0) {
+        monitor_lock();
+        for (int i = 0; i < between.count; i++)
+            count_after(&between.settled[i], ticks);
+        monitor_unlock();
+    }
+    between_begin(now, kind, communicator);
+    return ticks;
+}
+
+static bool is_collective(const struct operation *operation)
+{
+    return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
+}
+
+/* The same for the call of an operation; whether a collective is joinable shows here. */
+static void leave_operation(struct operation *operation, uint64_t exit_ticks)
+{
+    const bool alike =
+        between.kind == operation->kind && between.communicator == operation->communicator;
+    const uint64_t ticks = leave(exit_ticks, operation->kind, operation->communicator);
+    if (is_collective(operation))
+        operation->joinable = alike && ticks < joinable_ticks;
+}
+
 /* Keeps what a call took, to be compared with what the others took. */
 static void keep_time(const struct operation *operation, uint64_t ticks)
 {
@@ -212,6 +269,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
 {
     const uint64_t ticks =
         inside_leave(operation->is_outermost, operation->start_ticks, exit_ticks);
+    if (operation->is_outermost && are_sizes_counted())
+        leave_operation(operation, exit_ticks);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i])) {
@@ -226,6 +285,20 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     operation->inside_ticks += ticks;
     operation->computing_ticks = computing_ticks(exit_ticks);
     operation->thread = &inside;
+}
+
+void operations_settled(const struct operation *first, int64_t count, bool are_waited_for)
+{
+    const struct settled settled = {
+        .epoch = first->epoch,
+        .communicator = first->communicator,
+        .kind = first->kind,
+        .size_class = (uint8_t)size_class(first->size),
+        .operations = count,
+    };
+    between_settle(&settled);
+    if (are_waited_for || first->receives || is_collective(first))
+        burst++;
 }
 
 void operations_sized(const struct operation *first, const struct size_amounts *amounts)
@@ -249,6 +322,7 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
         .bytes = sized.size,
         .total_ticks = operation_ticks(operation, end_ticks),
         .inside_ticks = operation->inside_ticks + share,
+        .joinable = operation->joinable,
     };
     /* Another thread's clock says nothing. */
     if (call != NULL && operation->thread == &inside &&
@@ -256,6 +330,7 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
         amounts.computed_ticks = call->computing_ticks - operation->computing_ticks;
     monitor_lock();
     operations_sized(&sized, &amounts);
+    operations_settled(&sized, 1, call != NULL);
     monitor_unlock();
 }
 
@@ -270,7 +345,10 @@ void call_enter(struct mpi_call *call, enum operation_kind kind)
 
 uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks)
 {
-    return inside_leave(call->is_outermost, call->entry_ticks, exit_ticks);
+    const uint64_t ticks = inside_leave(call->is_outermost, call->entry_ticks, exit_ticks);
+    if (call->is_outermost && are_sizes_counted())
+        (void)leave(exit_ticks, BETWEEN_NONE, NO_COMMUNICATOR);
+    return ticks;
 }
 
 /* Counts `calls` calls with these ticks for their function. */
@@ -368,7 +446,10 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
     struct snapshot *const snapshot = calloc(1, sizeof *snapshot);
     struct communicator_counts *const counts = calloc(COMMUNICATORS_MAX + 1, sizeof *counts);
     if (snapshot == NULL || counts == NULL ||
-        (handle->profile && handle->sizes && !size_table_make(&snapshot->sizes))) {
+        (handle->profile && handle->sizes &&
+         !(size_table_make(&snapshot->sizes) && neighbour_table_make(&snapshot->neighbours)))) {
+        if (snapshot != NULL)
+            size_table_free(&snapshot->sizes);
         free(snapshot);
         free(counts);
         return NULL;
@@ -382,6 +463,7 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
     /* Without memory nothing is said of late processes. */
     if (file != NULL && handle->profile && handle->coll)
         snapshot->late = calloc(1, sizeof *snapshot->late);
+    joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns());
     const double timeout_ticks = handle->timeout_us * 1e3 / ticks_ns();
     snapshot->timeout_ticks =
         timeout_ticks > 0 && timeout_ticks < 1e19 ? (uint64_t)timeout_ticks : UINT64_MAX;
@@ -437,6 +519,7 @@ void snapshot_free(struct snapshot *snapshot)
         }
     free(snapshot->late);
     size_table_free(&snapshot->sizes);
+    neighbour_table_free(&snapshot->neighbours);
     free(snapshot->communicators);
     free(snapshot);
 }

@@ -21,6 +21,7 @@
 #include "monitor/inside.h"
 #include "monitor/late.h"
 #include "monitor/mpirtmon.h"
+#include "monitor/neighbours.h"
 #include "monitor/services.h"
 #include "monitor/sizes.h"
 #include "monitor/ticks.h"
@@ -60,11 +61,14 @@ enum rooted_wait operation_rooted_wait(enum operation_kind kind);
 /* What an operation sends. */
 struct sent {
     int64_t bytes;
-    int64_t size; /* of the block that the count argument is about, or SIZE_OF_MESSAGE */
+    int64_t size; /* of the block that the count argument is about, or SIZE_OF_MESSAGE_TO */
 };
 
-/* The size is `bytes`, which count as a small or a large message. */
-#define SIZE_OF_MESSAGE INT64_C(-1)
+/* The size is `bytes`, which count as a small or a large message to this rank. */
+#define SIZE_OF_MESSAGE_TO(destination) (INT64_C(-1) - (destination))
+
+static inline bool is_message(struct sent sent) { return sent.size < 0; }
+static inline int destination_of(struct sent sent) { return (int)(INT64_C(-1) - sent.size); }
 
 /* What each start of a persistent request begins. */
 struct plan {
@@ -82,6 +86,7 @@ struct operation {
     uint8_t kind;          /* enum operation_kind */
     bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
+    bool joinable;         /* see below; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
     bool is_root;          /* rooted collectives, blocking: this process is the root */
     uint32_t before_ticks; /* the same: how long before its start the program called */
@@ -93,7 +98,15 @@ struct operation {
     const struct inside *thread; /* ... of this thread */
 };
 
-_Static_assert(OPERATIONS <= UINT8_MAX, "a kind of operation fits into an operation");
+_Static_assert(OPERATIONS < UINT8_MAX, "a kind of operation fits into an operation");
+
+/*
+ * An operation is joinable if it could have been part of an earlier one: a message of a function to
+ * a destination to which one went in the same burst (neighbours.h); a collective that follows one
+ * of the same function on the same communicator, without another call between, and with less than
+ * JOINABLE_NS of computation.
+ */
+enum { JOINABLE_NS = 1000 };
 
 /* A call of a function that is no operation, in progress. */
 struct mpi_call {
@@ -132,8 +145,11 @@ static inline bool are_sizes_counted(void)
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
                      const struct mpi_call *call, uint64_t share);
 
-/* The same for operations of one size that ended together. Wants the lock. */
+/* The same for operations of one size that ended together; operations_settled tells that the call
+   in progress has completed them, see between.h: one that waited for them, or their own. Both want
+   the lock. */
 void operations_sized(const struct operation *first, const struct size_amounts *amounts);
+void operations_settled(const struct operation *first, int64_t count, bool are_waited_for);
 
 /* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
    Wants the lock. */
@@ -181,6 +197,7 @@ struct count {
     int64_t bytes;
     uint64_t total_ticks, max_ticks; /* from start to end */
     uint64_t inside_ticks;           /* inside MPI */
+    int32_t neighbours;              /* destinations, where sizes are counted; see neighbours.h */
 };
 
 /* First start and last end; 0 where nothing has started or ended. */
@@ -217,7 +234,8 @@ struct snapshot {
     uint64_t inside_ticks;                     /* of this process, all its threads together */
     struct late *late;                         /* NULL: without a report, or collectives in it */
     int64_t unkept;                            /* calls for whose times `late` has no room */
-    struct size_table sizes;                   /* empty where sizes aren't asked for */
+    struct size_table sizes;                   /* empty where sizes aren't asked for ... */
+    struct neighbour_table neighbours;         /* ... this, too */
     int64_t untracked;                         /* operations whose end could not be followed */
     int64_t untold; /* one-sided operations that may have timed out or not, for want of room */
 

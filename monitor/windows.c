@@ -12,6 +12,7 @@ struct group {
     uint64_t inside_ticks;  /* of all of them: time inside MPI ... */
     uint64_t computing_ticks; /* ... and the computing clock, summed up modulo 2^64 ... */
     bool has_one_thread;      /* ... which means something if it is that of one thread */
+    int64_t joinable;
     int32_t next_in_place;
     int32_t next, previous; /* in the list of the window, or of an ending */
 };
@@ -151,6 +152,7 @@ static void group_add(struct group *group, const struct operation *operation)
 {
     group->inside_ticks += operation->inside_ticks;
     group->computing_ticks += operation->computing_ticks;
+    group->joinable += operation->joinable;
     group->has_one_thread = group->has_one_thread && operation->thread == group->first.thread;
     const int32_t start = snapshots_count_timeouts() ? pool_take(&start_pool) : NONE;
     if (start != NONE) {
@@ -237,6 +239,7 @@ static void size_group(const struct group *group, const struct mpi_call *call, u
         .completed = count,
         .bytes = count * group->first.size,
         .inside_ticks = group->inside_ticks,
+        .joinable = group->joinable,
     };
     if (group->count > 0)
         amounts.total_ticks = (uint64_t)group->count * operation_ticks(&group->first, end_ticks) -
@@ -248,6 +251,8 @@ static void size_group(const struct group *group, const struct mpi_call *call, u
     if (call != NULL && group->has_one_thread && group->first.thread == &inside)
         amounts.computed_ticks = (uint64_t)count * call->computing_ticks - group->computing_ticks;
     operations_sized(&group->first, &amounts);
+    if (call != NULL)
+        operations_settled(&group->first, count, true);
 }
 
 static void end_group(struct group *group, uint64_t end_ticks)

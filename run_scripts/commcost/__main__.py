@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True  # the folder may be another user's
 
 # What a script is called, its module and function.
 COMMANDS = {"compare": ("bench_compare", "compare", "main"),
+            "cost": ("cost.sh", "cost", "main"),
             "plot": ("plot.sh", "plot", "main"),
             "report": ("report.sh", "report", "main"),
             "report_text": ("report_text.sh", "report", "text_main"),

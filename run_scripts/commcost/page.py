@@ -1,4 +1,4 @@
-"""A report as a tree of parts, and how that becomes HTML or Markdown.
+"""A report as a tree of parts, and how that becomes HTML, Markdown or plain text.
 
 The HTML is one file that needs no script and no network; it is well-formed XML, too.
 """
@@ -6,6 +6,7 @@ The HTML is one file that needs no script and no network; it is well-formed XML,
 import html
 import os
 import re
+import textwrap
 import typing
 
 from commcost.command import plain
@@ -235,3 +236,39 @@ def markdown_of_page(page):
              *(line for part in page.sections for line in markdown_of(part)),
              words_of(page.footer)]
     return "\n".join(lines) + "\n"
+
+
+# ---- plain text ----------------------------------------------------------------------------------
+
+WIDTH = 100  # of a terminal
+
+
+def text_of(part):
+    """The lines of a part, each part with an empty line after it. Pictures are left out."""
+    if isinstance(part, Text):
+        return textwrap.wrap(plain(part.text), WIDTH) + [""]
+    if isinstance(part, Items):
+        return [line for item in part.items
+                for line in textwrap.wrap(plain(item.text), WIDTH, initial_indent="- ",
+                                          subsequent_indent="  ", break_long_words=False,
+                                          break_on_hyphens=False)] + [""]
+    if isinstance(part, Grid):
+        cells = [[column.heading for column in part.columns],
+                 *([plain(str(cell)) for cell in row.cells] for row in part.rows)]
+        widths = [max(map(len, texts)) for texts in zip(*cells)]
+        return ["  ".join(text.rjust(width) if column.is_number else text.ljust(width)
+                          for text, width, column in zip(texts, widths, part.columns)).rstrip()
+                for texts in cells] + [""]
+    if isinstance(part, (Tags, Figure)):
+        return []
+    inner = [line for below in part.parts for line in text_of(below)]
+    heading = part.summary if isinstance(part, Closed) else part.heading
+    return [plain(heading), "-" * len(plain(heading)), *inner]
+
+
+def text_of_page(page):
+    """The whole page as one text."""
+    title = plain(page.title)
+    return "\n".join([title, "=" * len(title), "",
+                      *(line for part in page.sections for line in text_of(part)),
+                      plain(page.footer)]) + "\n"

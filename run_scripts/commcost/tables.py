@@ -4,6 +4,7 @@ Unlike for a comparison, files may be without metadata, and those that were cut 
 that is of no benchmark is left out.
 """
 
+import copy
 import os
 import typing
 
@@ -77,6 +78,12 @@ class Tables:
             name = os.path.splitext(os.path.basename(file))[0]
             self.tables.append(Table(side, kind, plain(name), result.metadata, result.remarks,
                                      result.has_end and result.end is None, rows))
+
+    def only(self, tables):
+        """The same results with some of their tables."""
+        made = copy.copy(self)
+        made.tables = tables
+        return made
 
     @property
     def sides(self):

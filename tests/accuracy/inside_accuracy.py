@@ -124,6 +124,37 @@ def test_on_the_model(launch, model, accuracy):
     accuracy.check("inside MPI", errors, fixed=dict.fromkeys(names, TARGET.share))
 
 
+# Of tests/monitor/around.c: calls a time that could have been part of others, and computation after
+# calls in parts of the work, of all ranks together.
+JOINABLE = {"MPI_Irecv": 0, "MPI_Ssend": 2, "MPI_Send": 2, "MPI_Recv": 0, "MPI_Allreduce": 4,
+            "MPI_Allgather": 0, "MPI_Barrier": 0, "MPI_Put": 2}
+AFTER = {"MPI_Irecv": 2, "MPI_Allreduce": 2, "MPI_Send": 0, "MPI_Barrier": 0, "MPI_Put": 0}
+
+
+def test_around_calls(launch, accuracy):
+    """What is computed after calls; what could have been part of another call, and who called."""
+    def errors():
+        rows, _ = launch(["tests/monitor/around", TIMES, WORK_US])
+        sizes = {row["operation"]: row for row in rows
+                 if row["comm"] == "pair" and row["kind"] == "sizes" and row["calls"] != "0"}
+        for name, count in JOINABLE.items():
+            joinable = int(sizes[name]["joinable"])
+            # Collectives only where nobody was stopped between them.
+            assert joinable <= TIMES * count
+            assert joinable >= TIMES * count * (0.9 if name == "MPI_Allreduce" else 1)
+            assert sizes[name]["callers"] == ("1" if name == "MPI_Put" else "2")
+        whole = {row["operation"]: row for row in rows
+                 if row["comm"] == "pair" and row["kind"] == "pttopt"}
+        assert {name: row["neighbours"] for name, row in whole.items()} == {
+            "MPI_Ssend": "1", "MPI_Send": "1", "MPI_Put": "1", "MPI_Irecv": "NA", "MPI_Recv": "NA"}
+        assert {name: row["callers"] for name, row in whole.items() if row["callers"] != "2"} == {
+            "MPI_Put": "1"}
+        return {name: max(0.0, abs(number(sizes[name]["computed_after_s"]) * 1e6 / TIMES
+                                   - WORK_US * parts) - RANKS * BESIDES_US) / WORK_US
+                for name, parts in AFTER.items()}
+    accuracy.check("computed after calls", errors, fixed=dict.fromkeys(AFTER, TARGET.share))
+
+
 def test_a_program_of_many_calls(launch, accuracy):
     """A stencil: 16 calls a step."""
     def errors():

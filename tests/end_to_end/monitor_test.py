@@ -15,7 +15,8 @@ from mpi_run import assert_refused, number, read_if_there, read_tsv
 COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us max_us max_rank
     bytes small large small_per_s large_per_s small_bytes large_bytes members rank slowest_s
     slowest_rank in_calls_s computed_s size_bytes waited_s waited_lo_s
-    waited_hi_s last_calls last_rank""".split()
+    waited_hi_s last_calls last_rank callers computed_after_s joinable
+    neighbours""".split()
 STEPS = 30
 STENCIL = ["tests/monitor/stencil", 200, STEPS]
 SMALL_STENCIL = ["tests/monitor/stencil", 50, 1]

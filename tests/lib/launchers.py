@@ -58,18 +58,19 @@ class Testbed:
 
     hosts = ("198.18.0.1", "198.18.0.2")
 
-    def __init__(self, name):
-        """The name is of the test: the process's number makes it its own."""
+    def __init__(self, name, *options):
+        """The name is of the test: the process's number makes it its own. The options are those of
+        `testbed.sh up`."""
         self.name = f"{name}-{os.getpid()}"
         try:
-            done = self.call("up")
+            done = self.call("up", *options)
             check(done.returncode, done.stderr)
         except BaseException:
             self.close()
             raise
 
-    def call(self, what):
-        return subprocess.run([TESTBED, what, "-q", self.name], text=True,
+    def call(self, what, *options):
+        return subprocess.run([TESTBED, what, "-q", *options, self.name], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True,
                               check=False)
 

@@ -48,13 +48,14 @@ class Record:
 
     __test__ = False
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, path, kind=Launch):
+        """`kind` is of the launches: a NamedTuple of texts and numbers."""
+        self.path, self.kind = path, kind
         self.launches = []
         if os.path.exists(path):
             self.launches = [
-                Launch(row["condition"], row["case"],
-                       *(number(row[name]) for name in Launch._fields[2:]))
+                kind(*(row[name] if of is str else number(row[name])
+                       for name, of in typing.get_type_hints(kind).items()))
                 for row in read_tsv(read(path))]
 
     def forget_older_than(self, programs):
@@ -71,7 +72,7 @@ class Record:
             with open(self.path + ".begun", "w", encoding="utf-8"):
                 pass
         with open(self.path, "a", encoding="utf-8") as stream:
-            for line in ([Launch._fields] if new else []) + [launch]:
+            for line in ([self.kind._fields] if new else []) + [launch]:
                 print(*("NA" if cell != cell else cell for cell in line), sep="\t", file=stream)
         self.launches.append(launch)
 

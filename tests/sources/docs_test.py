@@ -34,7 +34,7 @@ PAGES = {
 }
 COMMON = "docs/common-options.md"  # of all of these but bench_compare
 COMPARE = "run_scripts/bench_compare"
-SCRIPTS = {"docs/suite.md": "run_suite.sh"}
+SCRIPTS = {"docs/suite.md": "run_suite.sh", "docs/cost.md": "cost.sh"}
 
 # A quick run of each program: ranks and options.
 QUICK = {
@@ -344,7 +344,7 @@ class Options:
         done = subprocess.run(["sh", os.path.join(TOP, "run_scripts", SCRIPTS[path]), "--help"],
                               capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=30,
                               check=False)
-        there = re.findall(r"^  (?:-\w, )?--([a-z-]+)", done.stdout, re.M)
+        there = re.findall(r"^ {2,6}(?:-\w, )?--([a-z-]+)", done.stdout, re.M)
         assert done.returncode == 0, done.stderr
         assert sorted(options_in_tables(path, SCRIPTS[path])) == sorted(there)
 
@@ -473,6 +473,18 @@ class Columns:
         path = "monitor/README.md"
         assert_same(path, columns_in_tables(path, "libmpirtmon", its_own=False),
                     columns_in_result(report.read_text(encoding="utf-8")))
+
+    def test_cost(self, monitored, quick_run, tmp_path):
+        report, results = tmp_path / "report.tsv", tmp_path / "halo.tsv"
+        assert monitored(f"all,output={report}").returncode == 0
+        results.write_text(quick_run("halo/halo"), encoding="utf-8")
+        done = subprocess.run(["sh", os.path.join(TOP, "run_scripts/cost.sh"), "--format=tsv",
+                               report, results], capture_output=True, text=True, timeout=60,
+                              stdin=subprocess.DEVNULL, check=False)
+        assert done.returncode == 0, done.stderr
+        path = "docs/cost.md"
+        assert_same(path, columns_in_tables(path, "cost.sh", its_own=False),
+                    columns_in_result(done.stdout))
 
     def test_words(self, monitored):
         """The words of MPIRT_MONITOR, as the error for a wrong one lists them."""

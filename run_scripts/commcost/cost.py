@@ -1,0 +1,440 @@
+"""cost.sh: what communication costs a program, and what would pay.
+
+Joins a monitor's report of a program (monitored.py) with the results of benchmarks on the same
+machine (own_costs.py): what each kind of call took, what it costs by itself, what was waiting, and
+what could be saved (savings.py).
+"""
+
+import argparse
+import re
+import sys
+import typing
+
+from commcost import command, own_costs, page, savings
+from commcost.command import UsageError, complain
+from commcost.monitored import Calls, Monitored
+from commcost.output import Column, Output, decimals, replace_file
+from commcost.results import PATH_SHOWN
+from commcost.spans import Span
+from commcost.tables import NEW, read_tables
+from commcost.words import bytes_text, counted, listed, short
+
+PROGRAM = "cost.sh"
+LEAST_PCT = 1.0       # of the run, that a saving is worth telling
+TOLD_PCT = 1.0        # of the time inside MPI, that a sentence tells of calls
+UNCOVERED_PCT = 0.1   # of the time inside MPI, that a command is worth
+SENTENCES = 6         # about calls
+US = 1e-6
+
+# What must be alike for the results to be of the program's machine.
+ALIKE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("processor", "processor"),
+         ("kernel", "kernel"), ("binding", "binding"), ("ranks_per_node", "processes a node"))
+
+
+class Line(typing.NamedTuple):
+    """What calls of a function and size took, in seconds of a process that makes them.
+
+    cost      of a call by itself (own_costs.Cost), or None
+    own       the Span of all of them
+    waited    a Span: known of collectives that synchronise, all sizes of a function together
+    why       where there is no cost: the command that would measure it, or that none does
+    """
+
+    calls: Calls
+    cost: typing.Optional[own_costs.Cost]
+    own: typing.Optional[Span]
+    waited: typing.Optional[Span]
+    why: str
+
+    @property
+    def unexplained_s(self):
+        """What it took beyond its own cost and the waiting; None where these aren't known."""
+        if self.own is None:
+            return None
+        return self.calls.in_s - self.own.value - (self.waited.value if self.waited else 0.0)
+
+
+class Account(typing.NamedTuple):
+    """All that is said of a program."""
+
+    program: savings.Program
+    lines: list      # of Line, those that took most first
+    savings: list    # of savings.Saving
+    remarks: list    # what is to be said of report and results
+    uncovered: list  # (command or what there is to say, seconds of a process inside such calls)
+    what_if: typing.Optional[tuple]  # (words, seconds of the run that it saves, of the covered)
+
+
+# ---- the lines -----------------------------------------------------------------------------------
+
+def lines_of(program):
+    """A Line for each function, communicator and size; without sizes for each function."""
+    found, done = [], set()
+    for exchange in program.exchanges:
+        cost = savings.own_cost(program, exchange)
+        for calls in exchange.parts:
+            # Half of an exchange for what is sent, half for what is received.
+            part = None if cost is None else cost._replace(us=cost.us.times(1 / len(exchange.parts)))
+            found.append(line_of(program, calls, part, exchange.operation))
+            done.add(id(calls))
+    for calls in program.run.by_size:
+        if id(calls) not in done:
+            found.append(line_of(program, calls, savings.collective_cost(program, calls),
+                                 own_costs.operation_of(calls.function)))
+    if not program.run.by_size:
+        found = [line_of(program, calls, None, None) for calls in program.run.by_function]
+    found += [line_of(program, calls, None, None) for calls in program.run.others]
+    return sorted(found, key=lambda line: -line.calls.in_s)
+
+
+def line_of(program, calls, cost, operation):
+    whole = program.run.waited_in(calls)
+    is_whole = whole is not None and whole.calls == calls.calls
+    own = None if cost is None else cost.us.times(calls.calls * US)
+    why = ""
+    if cost is None and program.run.by_size:
+        size = calls.size
+        why = ("no benchmark measures it" if operation is None or size is None else
+               own_costs.command_of(operation, calls.ranks, [size]))
+    return Line(calls, cost, own, whole.waited if is_whole else None, why)
+
+
+def uncovered_of(program, lines):
+    """What would measure the calls that the results don't cover: pairs of a command, one for all
+    sizes of an operation, and the seconds of a process inside such calls."""
+    groups = {}
+    for line in lines:
+        if not line.why or line.calls.kind == "calls":
+            continue
+        operation = own_costs.operation_of(line.calls.function)
+        key = (line.calls.function, None) if operation is None else (operation, line.calls.ranks)
+        groups.setdefault(key, []).append(line)
+    found = []
+    for (name, ranks), some in groups.items():
+        seconds = sum(line.calls.in_s for line in some)
+        said = f"{name}: no benchmark measures it"
+        if ranks is not None:
+            if any(saved.why.startswith("mpirun") and "sendrecv" in saved.why for saved in some):
+                name = "sendrecv"
+            said = own_costs.command_of(name, ranks, [line.calls.size for line in some])
+        found.append((said, seconds))
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+# ---- what is said of report and results ----------------------------------------------------------
+
+def differences(run, tables):
+    """How the results' machine differs from the program's, a line each."""
+    said = []
+    for key, name in ALIKE:
+        own = run.metadata.get(key, [None])[0]
+        others = {table.metadata.get(key, [None])[0] for table in tables.of(NEW)}
+        others = sorted(text for text in others - {None, own} if key != "kernel" or own)
+        if own is not None and others:
+            said.append(f"the results are of another {name}: {short_text(others[0])}, and the "
+                        f"program's is {short_text(own)}")
+    nodes = {table.metadata.get("nodes", ["NA"])[0] for table in tables.of(NEW)}
+    own = run.metadata.get("nodes", ["NA"])[0]
+    if own != "NA" and nodes and own not in nodes:
+        said.append(f"the results are of {listed(sorted(nodes))} nodes, and the program ran on "
+                    f"{own}")
+    return said
+
+
+def short_text(text):
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# ---- another machine -----------------------------------------------------------------------------
+
+class WhatIf(typing.NamedTuple):
+    """Another machine: its latency and the time of a byte in parts of this one's."""
+
+    words: str
+    latency: float
+    per_byte: float
+
+
+def what_if(text):
+    """The type of --what-if: latency=-20%,bandwidth=x2."""
+    factors = {"latency": 1.0, "bandwidth": 1.0}
+    for word in text.split(","):
+        name, _, change = word.partition("=")
+        percent = re.match(r"([+-]?[0-9]+(?:\.[0-9]+)?)%$", change)
+        times = re.match(r"x([0-9]+(?:\.[0-9]+)?)$", change)
+        if name not in factors or not (percent or times):
+            raise argparse.ArgumentTypeError(
+                f"'{text}': use latency and bandwidth, each with a change such as -20% or x2: "
+                "latency=-20%,bandwidth=x2")
+        factors[name] = 1 + float(percent.group(1)) / 100 if percent else float(times.group(1))
+        if not 0.01 <= factors[name] <= 100:
+            raise argparse.ArgumentTypeError(f"'{text}': {word} is no machine: use from x0.01 to "
+                                             "x100")
+    return WhatIf(text, factors["latency"], 1 / factors["bandwidth"])
+
+
+def saved_by(asked, program, lines):
+    """What another machine saves in calls that the results cover, in seconds of the run, and the
+    seconds that these take by themselves. The latency is what the smallest measured size takes,
+    the rest is for the bytes."""
+    saved = covered = 0.0
+    for line in lines:
+        if line.own is None:
+            continue
+        way = own_costs.way_of(line.calls.function)
+        smallest = program.costs.smallest(way, line.calls.ranks, line.calls.size)
+        latency = 1.0 if smallest is None or not line.calls.size else \
+            min(1.0, smallest.us.value / line.cost.us.value)
+        then = latency * asked.latency + (1 - latency) * asked.per_byte
+        saved += line.own.value * (1 - then) * line.calls.callers / program.run.ranks
+        covered += line.own.value * line.calls.callers / program.run.ranks
+    return asked.words, saved, covered
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+def share(seconds, whole):
+    return f"{short(100 * seconds / whole)} %"
+
+
+def sentences(account):
+    """What a program's time went to, the most first."""
+    run = account.program.run
+    said = []
+    if run.slowest_s is not None:
+        said.append(f"Of {short(run.seconds)} s, {short(run.slowest_s)} s were in MPI on the "
+                    f"slowest rank, {int(run.slowest_rank)} ({share(run.slowest_s, run.seconds)}); "
+                    f"{short(run.inside_s / run.ranks)} s on average.")
+    waiting = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
+    waited_s = sum(calls.waited.value * calls.callers for calls in waiting) / run.ranks
+    if waited_s > 0:
+        most = max(waiting, key=lambda calls: calls.waited.value)
+        said.append(f"{short(waited_s)} s of them a process waited for late ones, most in "
+                    f"{name_of(most)}: {told(most.waited)} s"
+                    + (f"; rank {most.last[0]} came last most often." if most.last else "."))
+    told_lines = [line for line in account.lines if line.own is not None and
+                  line.own.value >= TOLD_PCT / 100 * (run.inside_s or run.seconds) / run.ranks]
+    for line in told_lines[:SENTENCES]:
+        calls = line.calls
+        said.append(f"{told(line.own)} s are what {calls.function}{savings.of_size(calls)} on "
+                    f"{calls.comm} costs on this machine, {counted(round(calls.calls), 'time')} a "
+                    "process.")
+    unexplained_s = sum(line.unexplained_s * line.calls.callers for line in account.lines
+                        if line.unexplained_s is not None) / run.ranks
+    if told_lines:
+        said.append(f"{short(unexplained_s)} s a process inside these calls are neither: partners "
+                    "that came late to messages, other load, or contention."
+                    if unexplained_s > 0 else
+                    "No time inside these calls is left unexplained.")
+    if account.what_if:
+        words, saved_s, covered_s = account.what_if
+        said.append(f"With {words}, {short(saved_s)} s would be saved of the {short(covered_s)} s "
+                    f"that covered calls cost by themselves, {share(saved_s, run.seconds)} of the "
+                    "run.")
+    return said
+
+
+def told(span):
+    return f"{short(span.value)} ({short(span.low)} to {short(span.high)})"
+
+
+def name_of(calls):
+    return f"{calls.function} on {calls.comm}"
+
+
+def saving_text(saving, seconds):
+    return (f"{savings.NAMES[saving.change]}: saves {told(saving.seconds)} s, "
+            f"{share(saving.seconds.value, seconds)} of the run. {saving.text}")
+
+
+def nothing_text(account):
+    where = " in what the results cover" if account.uncovered else ""
+    return (f"Nothing{where} would save {LEAST_PCT:g} % of the run or more for sure.")
+
+
+def rows_text(rows):
+    """The benchmarks' rows that something rests on, in words."""
+    said = []
+    for row in rows:
+        keys = " ".join(f"{name}={value}" for name, value in row.keys.items() if value != "NA")
+        said.append(f"{row.identity.rpartition('-')[0]} ({keys})")
+    return "; ".join(dict.fromkeys(said)) or "the monitor's report alone"
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+COST, SAVING, UNCOVERED = "cost", "saving", "uncovered"
+
+
+class Cells(typing.NamedTuple):
+    """A row of the table; None: NA."""
+
+    kind: str
+    change: str = "NA"
+    calls: typing.Optional[Calls] = None
+    line: typing.Optional[Line] = None
+    saved: typing.Optional[Span] = None
+    saved_pct: typing.Optional[float] = None
+    in_s: typing.Optional[float] = None
+    rests_on: str = "NA"
+    text: str = "NA"
+
+
+def cells_of(account):
+    seconds = account.program.run.seconds
+    rows = [Cells(COST, calls=line.calls, line=line, in_s=line.calls.in_s, text=line.why or "NA",
+                  rests_on=rows_text(line.cost.rows) if line.cost else "NA")
+            for line in account.lines]
+    rows += [Cells(SAVING, saving.change, saving.calls, None, saving.seconds,
+                   100 * saving.seconds.value / seconds, saving.calls.in_s,
+                   rows_text(saving.rows), saving.text) for saving in account.savings]
+    rows += [Cells(UNCOVERED, in_s=in_s, text=said) for said, in_s in account.uncovered]
+    return rows
+
+
+def of_calls(name):
+    return lambda row: "NA" if row.calls is None or getattr(row.calls, name) is None \
+        else getattr(row.calls, name)
+
+
+def end_of(span_name, end, digits):
+    """The cell of an end of a Span that a row may have."""
+    def cell(row):
+        holder = {"saved": row, "us": row.line and row.line.cost}.get(span_name, row.line)
+        span = getattr(holder, span_name) if holder else None
+        return decimals(getattr(span, end) if span else None, digits)
+    return cell
+
+
+COLUMNS = (
+    Column("kind", "key", lambda row: row.kind), Column("change", "key", lambda row: row.change),
+    Column("comm", "key", of_calls("comm")), Column("members", "key", of_calls("members")),
+    Column("ranks", "key", of_calls("ranks")), Column("operation", "key", of_calls("function")),
+    Column("size_bytes", "key", lambda row: decimals(row.calls and row.calls.size, 0)),
+    Column("calls", "info", lambda row: decimals(row.calls and row.calls.calls, 1)),
+    Column("in_calls_s", "less", lambda row: decimals(row.in_s, 9)),
+    Column("machine_us", "less", end_of("us", "value", 3)),
+    Column("machine_lo_us", "info", end_of("us", "low", 3)),
+    Column("machine_hi_us", "info", end_of("us", "high", 3)),
+    Column("machine_s", "less", end_of("own", "value", 9)),
+    Column("waited_s", "less", end_of("waited", "value", 9)),
+    Column("waited_lo_s", "info", end_of("waited", "low", 9)),
+    Column("waited_hi_s", "info", end_of("waited", "high", 9)),
+    Column("unexplained_s", "info", lambda row: decimals(row.line and row.line.unexplained_s, 9)),
+    Column("saved_s", "info", end_of("saved", "value", 9)),
+    Column("saved_lo_s", "info", end_of("saved", "low", 9)),
+    Column("saved_hi_s", "info", end_of("saved", "high", 9)),
+    Column("saved_pct", "info", lambda row: decimals(row.saved_pct, 3)),
+    Column("rests_on", "info", lambda row: row.rests_on), Column("text", "info", lambda row: row.text))
+
+
+def write_table(account, output, words):
+    """The table as a result. False if anything was lost."""
+    run = account.program.run
+    output.begin(COLUMNS, [("ranks", run.ranks), ("run_s", f"{run.seconds:.9f}"),
+                           ("inside_mpi_s", decimals(run.inside_s, 9)),
+                           ("slowest_rank_s", decimals(run.slowest_s, 9))], words)
+    for row in cells_of(account):
+        output.row(row)
+    for text in account.remarks:
+        output.remark("warning", text)
+    for text in sentences(account):
+        output.remark("note", text)
+    return output.end(command.EXIT_DONE)
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+def page_of(account):
+    """The same as a page.Page."""
+    run = account.program.run
+    pays = [page.Item(saving_text(saving, run.seconds), f"Rests on {rows_text(saving.rows)}.")
+            for saving in account.savings] or [page.Item(nothing_text(account))]
+    sections = [
+        page.Section("short", "In short",
+                     [page.Items(list(map(page.Item, sentences(account))), "short")]),
+        page.Section("pays", "What would pay",
+                     [page.Items(pays, "short"),
+                      page.Text("Each by itself: two changes of the same calls don't add up.",
+                                small=True)])]
+    if account.remarks:
+        sections.append(page.Section("remarks", "What to know", [page.Items(
+            list(map(page.Item, account.remarks)), "short")]))
+    sections.append(page.Section("costs", "Where the time in MPI went", [costs_grid(account)]))
+    if account.uncovered:
+        sections.append(page.Section("uncovered", "Not covered by the results", [page.Items(
+            [page.Item(f"{said} ({short(in_s)} s)") for said, in_s in account.uncovered],
+            "short")]))
+    title = f"What communication costs: {run.metadata.get('command', ['a program'])[0]}"
+    return page.Page(title, sections, "Times are seconds of a process, averages over those that "
+                     "made such calls.", first_listed=2)
+
+
+def costs_grid(account):
+    columns = [page.Column("communicator", "comm"), page.Column("function", "operation"),
+               page.Column("size", "size_bytes", True), page.Column("calls", "calls", True),
+               page.Column("in calls (s)", "in_calls_s", True),
+               page.Column("by itself (µs)", "machine_us", True),
+               page.Column("by itself (s)", "machine_s", True),
+               page.Column("waiting (s)", "waited_s", True),
+               page.Column("unexplained (s)", "unexplained_s", True)]
+    rows = []
+    for line in account.lines:
+        calls = line.calls
+        rows.append(page.Row([
+            calls.comm, calls.function,
+            "" if calls.size is None else bytes_text(round(calls.size)), round(calls.calls),
+            short(calls.in_s), "" if line.cost is None else short(line.cost.us.value),
+            "" if line.own is None else short(line.own.value),
+            "" if line.waited is None else short(line.waited.value),
+            "" if line.unexplained_s is None else short(line.unexplained_s)]))
+    return page.Grid(columns, rows)
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+def account_of(report, tables, least_pct, asked):
+    run = Monitored(report)
+    program = savings.program_of(run, own_costs.OwnCosts(tables))
+    lines = lines_of(program)
+    least_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
+    uncovered = [pair for pair in uncovered_of(program, lines) if pair[1] >= least_s]
+    return Account(program, lines, savings.savings_of(program, least_pct / 100 * run.seconds),
+                   run.remarks + differences(run, tables), uncovered,
+                   None if asked is None else saved_by(asked, program, lines))
+
+
+def main(words):
+    made = command.Parser(
+        PROGRAM, f"{PROGRAM} [OPTION]... REPORT RESULTS",
+        """Says what communication costs a program, and what would pay: joins REPORT, which
+the monitor wrote of it (MPIRT_MONITOR=all,output=REPORT), with RESULTS, a folder
+of benchmark results of the same machine (run_suite.sh). Times are seconds of a
+process, averages over those that made such calls.""")
+    made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
+                      help="for reading (default), a table, or a page")
+    made.add_argument("--output", metavar="FILE", help="write to FILE, not stdout")
+    made.add_argument("--least", metavar="PERCENT", type=command.percent(0, 100),
+                      default=LEAST_PCT, help="leave out what saves less of the run "
+                      f"(default: {LEAST_PCT:g} %%)")
+    made.add_argument("--what-if", metavar="CHANGES", type=what_if, help="what another machine would "
+                      "save: latency=-20%%,bandwidth=x2")
+    options = made.parse_with_results(words, 2)
+    if len(options.paths) < 2:
+        raise UsageError(f"which results? use {PROGRAM} [OPTION]... REPORT RESULTS")
+    report, results = options.paths
+    account = account_of(report, read_tables(PROGRAM, [results]), options.least, options.what_if)
+    if options.format == "tsv":
+        done = write_table(account, Output(PROGRAM, options.output), words)
+        return command.EXIT_DONE if done else command.EXIT_FAILED
+    made_page = page_of(account)
+    text = (page.html_of_page if options.format == "html" else page.text_of_page)(made_page)
+    if options.output is None:
+        sys.stdout.write(text)
+        return command.EXIT_DONE
+    try:
+        replace_file(options.output, text)
+    except OSError as error:
+        complain(PROGRAM, f"{options.output:.{PATH_SHOWN}}: cannot be written: {error.strerror}")
+        return command.EXIT_FAILED
+    return command.EXIT_DONE

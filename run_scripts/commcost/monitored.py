@@ -1,0 +1,146 @@
+"""A monitor's report of a program, as what it costs is reckoned from.
+
+All times are seconds of one process: the report's sums over processes, divided by the number of
+processes that made such calls.
+"""
+
+import typing
+
+from commcost.command import UsageError
+from commcost.results import PATH_SHOWN, Result, ResultError, parsed_number
+from commcost.spans import Span
+
+# What a report of an earlier version lacks reads as NA.
+TEXTS = ("kind", "comm", "members", "operation", "rank")
+NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "waited_s",
+           "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
+           "computed_after_s", "joinable", "slowest_s", "slowest_rank")
+RECORD = "MPIRT_MONITOR=all,output=FILE"
+
+
+class Calls(typing.NamedTuple):
+    """Calls of a function on a communicator, of one class of sizes or of all. Numbers that the
+    report lacks are None.
+
+    calls    of each process that made any
+    size     their mean, in bytes; None where it isn't known
+    in_s     inside MPI, what completes them included
+    between_s, after_s
+             computation between start and completion, and after it
+    joined   the share of them that could have been part of an earlier one
+    waited   a Span, or None
+    last     the rank that came last most often, and in what share of the calls that were compared
+    """
+
+    kind: str
+    comm: str
+    members: str
+    ranks: typing.Optional[int]
+    function: str
+    calls: float
+    size: typing.Optional[float]
+    in_s: float
+    between_s: typing.Optional[float]
+    after_s: typing.Optional[float]
+    joined: typing.Optional[float]
+    callers: int
+    waited: typing.Optional[Span]
+    last: typing.Optional[tuple]
+
+    @property
+    def place(self):
+        """What tells communicators apart."""
+        return self.comm, self.members, self.ranks
+
+
+KEPT_MAX = 4096  # calls that a process keeps, of a function and communicator
+
+
+class Monitored:
+    """A report.
+
+    metadata        each key's values
+    seconds         of the run that was monitored
+    ranks           processes
+    inside_s        inside MPI: of all processes together; slowest_s and slowest_rank of the slowest
+    by_function     Calls of kinds pttopt and coll
+    by_size         Calls of kind sizes
+    others          Calls of kind calls: what completed nothing
+    remarks         what is to be said of the report, a line each
+    """
+
+    def __init__(self, path):
+        """UsageError for what is no report of a monitor's, or has nothing to say."""
+        self.remarks, self.by_function, self.by_size, self.others = [], [], [], []
+        self.inside_s = self.slowest_s = self.slowest_rank = None
+        try:
+            with Result(path) as result:
+                if result.benchmark != "mpirtmon":
+                    raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one "
+                                     f"with {RECORD}")
+                rows = [dict(zip(result.header, cells)) for cells in result.rows()]
+                self.metadata = result.metadata
+                is_cut = result.cut_line is not None or result.end is None
+        except ResultError as error:
+            raise UsageError(error) from None
+        if is_cut:
+            self.remarks.append("the report is cut off: calls are missing")
+        self.seconds = parsed_number(result.value("snapshot_s") or "")
+        self.ranks = int(parsed_number(result.value("ranks") or "") or 0)
+        if not rows or not self.seconds or not self.ranks:
+            raise UsageError(f"{path:.{PATH_SHOWN}}: the report has no rows: record one with "
+                             f"{RECORD}")
+        self._read(rows)
+
+    def _read(self, rows):
+        for cells in rows:
+            texts = {name: cells.get(name, "NA") for name in TEXTS}
+            numbers = {name: parsed_number(cells.get(name, "NA")) for name in NUMBERS}
+            if texts["rank"] != "NA":
+                continue
+            if texts["kind"] == "total":
+                self.inside_s = numbers["in_calls_s"]
+                self.slowest_s = numbers["slowest_s"]
+                self.slowest_rank = numbers["slowest_rank"]
+            to = {"pttopt": self.by_function, "coll": self.by_function, "sizes": self.by_size,
+                  "calls": self.others}.get(texts["kind"])
+            if to is not None and numbers["in_calls_s"] is not None:
+                to.append(self._calls(texts, numbers))
+        if self.inside_s is None:
+            self.remarks.append("the report has no total time inside MPI: record it with "
+                                "MPIRT_MONITOR=all")
+        if not self.by_size:
+            self.remarks.append("the report has no sizes, so what calls cost by the benchmarks "
+                                "can't be said: record it with MPIRT_MONITOR=all")
+        elif all(calls.joined is None for calls in self.by_size):
+            self.remarks.append("the report is of an earlier version: what could be put together "
+                                "or hidden can't be said")
+
+    def _calls(self, texts, numbers):
+        ranks = numbers["ranks"]
+        callers = int(numbers["callers"] or min(ranks or self.ranks, self.ranks)) or 1
+
+        def of_each(name):
+            return None if numbers[name] is None else numbers[name] / callers
+
+        calls = numbers["calls"] or 0
+        of_size = numbers["size_bytes"] is not None
+        waited = [of_each(name) for name in ("waited_s", "waited_lo_s", "waited_hi_s")]
+        compared = min(calls / callers, KEPT_MAX)
+        last = None
+        if numbers["last_rank"] is not None and compared > 0:
+            last = int(numbers["last_rank"]), min(1.0, numbers["last_calls"] / compared)
+        return Calls(
+            texts["kind"], texts["comm"], texts["members"], None if ranks is None else int(ranks),
+            texts["operation"], calls / callers,
+            numbers["bytes"] / numbers["completed"] if of_size and numbers["completed"] else None,
+            of_each("in_calls_s"), of_each("computed_s"), of_each("computed_after_s"),
+            numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
+            callers, None if None in waited else Span(*waited), last)
+
+    def waited_in(self, calls):
+        """The Calls of all sizes that these are among, if there are any."""
+        for whole in self.by_function:
+            if whole.place == calls.place and whole.function == calls.function:
+                return whole
+        return None

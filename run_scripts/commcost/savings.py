@@ -1,0 +1,343 @@
+"""What a program could save: what it did (monitored), against what that costs by itself
+(own_costs).
+
+A rule is a function of a Program that returns Savings, in seconds of the run. Where the monitor and
+the benchmarks both tell what calls cost, the lesser one counts, and the interval has both: what
+calls took beyond their own cost they may have waited, and nothing of what is proposed here changes
+that.
+"""
+
+import typing
+
+from commcost import own_costs
+from commcost.monitored import Calls, Monitored
+from commcost.own_costs import Cost, OwnCosts, Way
+from commcost.spans import Span, exactly
+from commcost.words import bytes_text, counted, short
+
+BALANCE, HIDE, MERGE, MERGE_MESSAGES, DROP, PERSISTENT = (
+    "balance", "hide", "merge-collectives", "merge-messages", "drop-flushes", "persistent")
+
+NAMES = {BALANCE: "Spread work evenly", HIDE: "Hide communication under work",
+         MERGE: "Join collectives", MERGE_MESSAGES: "Pack messages",
+         DROP: "Leave out flushes", PERSISTENT: "Make requests once"}
+
+READING_S = 20e-9  # what the monitor's times of a call are right to
+SAME_COUNT = 0.01  # sends and receives are exchanges where their numbers differ by less
+US = 1e-6
+
+
+class Saving(typing.NamedTuple):
+    """What would pay.
+
+    change   one of the names above
+    calls    Calls that it is about
+    seconds  of the run that it saves, a Span
+    rows     of benchmarks (tables.Row) that this rests on
+    text     what is so today, and what the change is
+    """
+
+    change: str
+    calls: Calls
+    seconds: Span
+    rows: tuple
+    text: str
+
+
+class Exchange(typing.NamedTuple):
+    """Messages or puts on a communicator, of one class of sizes, that a process sends, receives, or
+    both, as many of each: then they are one operation."""
+
+    sends: typing.Optional[Calls]
+    receives: typing.Optional[Calls]
+
+    @property
+    def calls(self):
+        """Those that stand for both."""
+        return self.sends or self.receives
+
+    @property
+    def operation(self):
+        """Of the overlap programs."""
+        if self.sends and self.receives:
+            return "sendrecv"
+        return own_costs.operation_of(self.calls.function)
+
+    @property
+    def parts(self):
+        return [calls for calls in self if calls is not None]
+
+    def total(self, name):
+        """Of both, in seconds; None where the report doesn't say it."""
+        values = [getattr(calls, name) for calls in self.parts]
+        return None if None in values else sum(values)
+
+    @property
+    def is_started(self):
+        return own_costs.is_started(self.calls.function)
+
+    @property
+    def is_one_sided(self):
+        return self.operation in ("put", "get")
+
+    @property
+    def told(self):
+        return " with ".join(calls.function for calls in self.parts)
+
+
+class Program(typing.NamedTuple):
+    """A program, and the machine that it ran on."""
+
+    run: Monitored
+    costs: OwnCosts
+    exchanges: list
+
+
+def program_of(run, costs):
+    return Program(run, costs, exchanges_of(run.by_size))
+
+
+def exchanges_of(by_size):
+    """The Exchanges of all messages, puts and gets."""
+    found, taken = [], set()
+    for sends in by_size:
+        if own_costs.operation_of(sends.function) != "isend":
+            continue
+        partner = next((place for place, calls in enumerate(by_size)
+                        if place not in taken and are_exchanged(sends, calls)), None)
+        taken.add(partner)
+        found.append(Exchange(sends, None if partner is None else by_size[partner]))
+    alone = [Exchange(None, calls) for place, calls in enumerate(by_size)
+             if place not in taken and own_costs.operation_of(calls.function) == "irecv"]
+    both_ways = [Exchange(calls, None) for calls in by_size
+                 if own_costs.operation_of(calls.function) in ("sendrecv", "put", "get")]
+    return found + alone + both_ways
+
+
+def are_exchanged(sends, receives):
+    """Whether each process sends as many messages as it receives, all of them started by one call
+    and completed by another."""
+    return (own_costs.operation_of(receives.function) == "irecv" and
+            own_costs.is_started(sends.function) and own_costs.is_started(receives.function) and
+            receives.place == sends.place and sends.size is not None and
+            receives.size is not None and sends.callers == receives.callers and
+            # Two processes of which one sends and the other receives have no exchange.
+            sends.callers * 2 > (sends.ranks or 0) and
+            abs(sends.size - receives.size) <= SAME_COUNT * sends.size and
+            abs(sends.calls - receives.calls) <= SAME_COUNT * sends.calls)
+
+
+# ---- what calls cost by themselves ---------------------------------------------------------------
+
+def exchange_cost(program, exchange, size=None):
+    """The Cost of one exchange, of its own size or another; None where it wasn't measured."""
+    column = "ref_us" if exchange.is_started else "blocking_us"
+    return program.costs.cost(Way(exchange.operation, column), exchange.calls.ranks,
+                              exchange.calls.size if size is None else size)
+
+
+def exposed_of(program, operation, calls):
+    """The Cost of what can't be hidden of an operation with plenty of work."""
+    return program.costs.cost(Way(operation, "exposed_us"), calls.ranks, calls.size)
+
+
+def own_cost(program, exchange):
+    """The same as exchange_cost, where those that could have gone with an earlier one cost what
+    can't be hidden of a message: they are under way at the same time."""
+    cost = exchange_cost(program, exchange)
+    joined = exchange.calls.joined or 0.0
+    if cost is None or joined == 0.0 or not (exchange.is_started or exchange.is_one_sided):
+        return cost
+    exposed = exposed_of(program, exchange.operation, exchange.calls)
+    if exposed is None:
+        return None
+    return Cost(cost.us.times(1 - joined).plus(exposed.us.times(joined)), cost.rows + exposed.rows)
+
+
+def collective_cost(program, calls, size=None):
+    """The Cost of a collective; None where it wasn't measured."""
+    way = own_costs.way_of(calls.function)
+    if way is None:
+        return None
+    return program.costs.cost(way, calls.ranks, calls.size if size is None else size)
+
+
+def is_collective(calls):
+    return own_costs.operation_of(calls.function) not in (None, *own_costs.OF_PAIRS)
+
+
+def without_waiting(program, calls):
+    """What calls took less what they waited for late processes, a Span of seconds. Of calls of one
+    of several sizes the waiting isn't known: then in parts as their times in calls."""
+    whole = program.run.waited_in(calls)
+    if whole is None or whole.waited is None or whole.in_s <= 0:
+        return exactly(calls.in_s)
+    return exactly(calls.in_s).minus(whole.waited.times(calls.in_s / whole.in_s)) \
+        .within(0.0, calls.in_s)
+
+
+# ---- the rules -----------------------------------------------------------------------------------
+
+def late_processes(program):
+    """Work spread evenly: nobody waits for the process that is always last. Where processes are
+    late in turn, work doesn't help, so only what the one that is last most often is late beyond
+    its turn counts."""
+    for calls in program.run.by_function:
+        if calls.waited is None or calls.last is None or not calls.ranks or calls.ranks < 2:
+            continue
+        rank, share = calls.last
+        beyond = max(0.0, (share - 1 / calls.ranks) / (1 - 1 / calls.ranks))
+        seconds = calls.waited.times(beyond)
+        yield Saving(
+            BALANCE, calls, Span(seconds.value, seconds.low, calls.waited.high), (),
+            f"Processes wait for late ones in {calls.function}, {short(calls.waited.value)} s each "
+            f"on average; rank {rank} came last in {short(100 * share)} % of the calls. Give that "
+            "rank less to do before them, and the others more.")
+
+
+def hidden_messages(program):
+    """Messages and puts that are under way while something is computed that doesn't need them."""
+    for exchange in program.exchanges:
+        cost = own_cost(program, exchange)
+        exposed = exposed_of(program, exchange.operation, exchange.calls)
+        after_s = exchange.total("after_s")
+        if cost is None or exposed is None or after_s is None:
+            continue
+        times = exchange.calls.calls * US
+        now = exactly(exchange.total("in_s")).at_most(cost.us.times(times))
+        seconds = now.minus(exposed.us.times(times)).within(0.0, after_s)
+        yield Saving(
+            HIDE, exchange.calls, seconds, cost.rows + exposed.rows,
+            hiding_text(exchange.told, exchange.calls, exchange.total("in_s"), after_s,
+                        exposed, "flush after" if exchange.is_one_sided else "start them before"))
+
+
+def hidden_collectives(program):
+    """Collectives that are under way while something is computed that doesn't need them."""
+    for calls in program.run.by_size:
+        cost = collective_cost(program, calls) if is_collective(calls) else None
+        if cost is None or calls.after_s is None:
+            continue
+        exposed = exposed_of(program, own_costs.operation_of(calls.function), calls)
+        if exposed is None:
+            continue
+        now = without_waiting(program, calls).at_most(cost.us.times(calls.calls * US))
+        seconds = now.minus(exposed.us.times(calls.calls * US)).within(0.0, calls.after_s)
+        name = "MPI_I" + own_costs.operation_of(calls.function)[1:]
+        yield Saving(
+            HIDE, calls, seconds, cost.rows + exposed.rows,
+            hiding_text(calls.function, calls, now.value, calls.after_s, exposed,
+                        "wait after" if own_costs.is_started(calls.function)
+                        else f"start {name} before, and wait after,"))
+
+
+def hiding_text(what, calls, in_s, after_s, exposed, how):
+    each = 1 / (calls.calls * US)
+    between = ("" if calls.between_s is None or not own_costs.is_started(calls.function) else
+               f"between start and wait there is {short(calls.between_s * each)} µs of work today, "
+               f"and after it {short(after_s * each)} µs; ")
+    after = "" if between else f"{short(after_s * each)} µs of work follow; "
+    return (f"{what}{of_size(calls)}: {between}{after}inside MPI it takes {short(in_s * each)} µs, "
+            f"of which {short(exposed.us.value)} µs can't be hidden. If the work doesn't need what "
+            f"they bring, {how} that work.")
+
+
+def of_size(calls):
+    return f" of {bytes_text(round(calls.size))}" if calls.size else ""
+
+
+def merged_collectives(program):
+    """Successive collectives as one."""
+    for calls in program.run.by_size:
+        if not calls.joined or calls.size is None or not is_collective(calls):
+            continue
+        together = 1 / (1 - min(calls.joined, 1 - 1 / max(2.0, calls.calls)))
+        one = collective_cost(program, calls)
+        merged = collective_cost(program, calls, calls.size * together)
+        if one is None or merged is None or one.us.low <= 0:
+            continue
+        groups = calls.calls / together * US
+        by_machine = one.us.times(calls.calls * US).minus(merged.us.times(groups))
+        own = without_waiting(program, calls)
+        ratio = Span(merged.us.value / one.us.value, merged.us.low / one.us.high,
+                     merged.us.high / one.us.low)
+        by_monitor = own.minus(Span(*(end * factor / together for end, factor in zip(own, ratio))))
+        yield Saving(
+            MERGE, calls, by_monitor.at_most(by_machine).within(0.0, calls.in_s),
+            one.rows + merged.rows,
+            f"{calls.function}{of_size(calls)}: {short(together)} on average follow each other with "
+            "less than 1 µs between. If none needs the result of another, make them one, of "
+            f"{bytes_text(round(calls.size * together))}.")
+
+
+def merged_messages(program):
+    """Messages to the same process as one."""
+    for exchange in program.exchanges:
+        calls = exchange.calls
+        if exchange.sends is None or not calls.joined or calls.size is None:
+            continue
+        together = 1 / (1 - min(calls.joined, 1 - 1 / max(2.0, calls.calls)))
+        one, merged = (own_cost(program, exchange),
+                       exchange_cost(program, exchange, calls.size * together))
+        if one is None or merged is None:
+            continue
+        then = merged.us.times(calls.calls / together * US)
+        now = exactly(exchange.total("in_s"))
+        by_machine = one.us.times(calls.calls * US).minus(then)
+        by_monitor = now.minus(then)
+        # Messages that are under way together may cost more than the benchmarks know of one.
+        seconds = Span(by_monitor.value, min(by_monitor.low, by_machine.low), by_monitor.high)
+        yield Saving(
+            MERGE_MESSAGES, calls, seconds.within(0.0, now.value), one.rows + merged.rows,
+            f"{exchange.told}{of_size(calls)}: {short(together)} on average go to the same process "
+            "before it answers. Pack them into one, of "
+            f"{bytes_text(round(calls.size * together))}; what packing takes isn't counted.")
+
+
+def useless_flushes(program):
+    """Flushes that had nothing to complete."""
+    for calls in program.run.others:
+        if not calls.function.startswith("MPI_Win_flush"):
+            continue
+        error_s = calls.calls * READING_S
+        yield Saving(
+            DROP, calls, Span(calls.in_s, calls.in_s - error_s, calls.in_s + error_s)
+            .within(0.0, calls.in_s + error_s), (),
+            f"{counted(round(calls.calls), 'call')} of {calls.function} a process had nothing to "
+            "complete: no operation on that target came since the last. Leave them out.")
+
+
+def persistent_requests(program):
+    """Collectives whose requests are made once."""
+    for calls in program.run.by_size:
+        if not is_collective(calls) or calls.function.endswith("_init"):
+            continue
+        operation = own_costs.operation_of(calls.function)
+        now = collective_cost(program, calls)
+        then = program.costs.cost(Way(operation, "ref_us", "persistent"), calls.ranks, calls.size)
+        if now is None or then is None or now.us.value <= 0:
+            continue
+        own = without_waiting(program, calls).at_most(now.us.times(calls.calls * US))
+        ratio = then.us.value / now.us.value
+        seconds = now.us.minus(then.us).times(own.value / now.us.value)
+        yield Saving(
+            PERSISTENT, calls, seconds.within(0.0, calls.in_s), now.rows + then.rows,
+            f"{calls.function}{of_size(calls)}: a persistent request takes {short(100 * ratio)} % of "
+            f"that. Make it once with {persistent_name(operation)}, and start it each time.")
+
+
+def persistent_name(operation):
+    return f"MPI_{operation[1:].capitalize()}_init"
+
+
+RULES = (late_processes, hidden_messages, hidden_collectives, merged_collectives, merged_messages,
+         useless_flushes, persistent_requests)
+
+
+def savings_of(program, least_s):
+    """All Savings of at least so many seconds that are sure to save something, the greatest
+    first."""
+    found = [saving for rule in RULES for saving in rule(program)]
+    found = [saving for saving in found if saving.seconds.low > 0 and
+             saving.seconds.value >= least_s]
+    return sorted(found, key=lambda saving: -saving.seconds.value)

@@ -1,0 +1,45 @@
+"""Numbers with an interval, and what is calculated from them.
+
+Each end is calculated from the ends that make it least or greatest: no luck is counted on.
+"""
+
+import typing
+
+
+class Span(typing.NamedTuple):
+    """A value from low to high."""
+
+    value: float
+    low: float
+    high: float
+
+    def plus(self, other):
+        return Span(self.value + other.value, self.low + other.low, self.high + other.high)
+
+    def minus(self, other):
+        return Span(self.value - other.value, self.low - other.high, self.high - other.low)
+
+    def times(self, factor):
+        """By a number that is 0 or more."""
+        return Span(self.value * factor, self.low * factor, self.high * factor)
+
+    def within(self, least, greatest):
+        return Span(*(min(max(end, least), greatest) for end in self))
+
+    def at_most(self, other):
+        """The lesser one of two ways to know the same: which of them is right isn't known, so the
+        interval has both."""
+        return Span(min(self.value, other.value), min(self.low, other.low),
+                    max(self.high, other.high))
+
+
+def exactly(value):
+    return Span(value, value, value)
+
+
+def span_of(measured):
+    """Of an evidence.Measured, which may lack an interval."""
+    if measured.low is None:
+        return exactly(measured.value)
+    return Span(measured.value, min(measured.low, measured.value),
+                max(measured.high, measured.value))

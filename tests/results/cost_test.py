@@ -1,0 +1,464 @@
+"""cost.sh on a monitor's report and results that were made by hand, where every number is known."""
+
+import os
+import subprocess
+
+import pytest
+
+from commcost import monitored, own_costs, savings, spans, tables
+from made_results import GAIN, SYNC, gain_cells, gain_roles, tsv
+from mpi_run import number, read_tsv
+from pretended_suite import SCRIPTS
+
+REPORT = ("kind comm operation ranks calls completed bytes members rank slowest_s slowest_rank "
+          "in_calls_s computed_s size_bytes waited_s waited_lo_s waited_hi_s last_calls last_rank "
+          "callers computed_after_s joinable neighbours").split()
+KEYS = ("kind", "comm", "operation", "ranks", "members", "rank", "size_bytes")
+SECONDS = 10.0  # of the run
+
+
+def calls(kind, operation, **cells):
+    """A row of a report of 2 processes: sums over both."""
+    made = dict.fromkeys(REPORT, "NA")
+    made.update(kind=kind, operation=operation, comm="grid", members="0-1", ranks=2, callers=2)
+    made.update(cells)
+    if kind == "sizes":
+        made.update({name: made[name] if made[name] != "NA" else 0
+                     for name in ("computed_s", "computed_after_s", "joinable")})
+    made["completed"] = made["calls"]
+    return made
+
+
+def sized(operation, times, size, in_calls_s, **cells):
+    """A row of kind sizes: each of 2 processes makes as many calls."""
+    return calls("sizes", operation, calls=2 * times, bytes=2 * times * size, size_bytes=size,
+                 in_calls_s=in_calls_s, **cells)
+
+
+def total(in_calls_s, slowest_s):
+    return calls("total", "MPI", comm="NA", members="NA", ranks="NA", callers="NA",
+                 in_calls_s=in_calls_s, slowest_s=slowest_s, slowest_rank=1)
+
+
+class Made:
+    """A report and a folder of results."""
+
+    __test__ = False
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.report = str(folder / "report.tsv")
+        self.results = folder / "results"
+        self.results.mkdir()
+
+    def write_report(self, *rows, columns=REPORT, end=True, **metadata):
+        roles = " ".join(f"{name}={'key' if name in KEYS else 'info'}" for name in columns)
+        text = tsv("mpirtmon", columns, [[row[name] for name in columns] for row in rows],
+                   metadata={"schema": 2, "snapshot_s": SECONDS, "command": "./a.out", **metadata,
+                             "columns": roles})
+        with open(self.report, "w", encoding="utf-8") as stream:
+            stream.write(text + (f"# end: {len(rows)} rows, exit 0\n" if end else ""))
+
+    def write_results(self, collective, *rows, ranks=2, name=None, **metadata):
+        """Rows of an overlap program, by gain_cells."""
+        text = tsv(f"overlap_{collective}", GAIN,
+                   [[{**row, "collective": collective}[column] for column in GAIN] for row in rows],
+                   metadata={"ranks": ranks, "columns": gain_roles(GAIN), **metadata})
+        (self.results / f"{name or collective}.tsv").write_text(text)
+
+    def start(self, *words):
+        return subprocess.run(["sh", os.path.join(SCRIPTS, "cost.sh"), *words, self.report,
+                               str(self.results)], capture_output=True, text=True, check=False,
+                              timeout=60)
+
+    def table(self, *words):
+        """The rows of the table, and what else is said."""
+        done = self.start("--format=tsv", *words)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        return read_tsv(done.stdout), done.stdout
+
+    def text(self, *words):
+        """What is said, in one line."""
+        done = self.start(*words)
+        assert done.returncode == 0, done.stderr
+        return " ".join(done.stdout.split())
+
+
+@pytest.fixture
+def made(tmp_path):
+    return Made(tmp_path)
+
+
+def of_kind(rows, kind):
+    return [row for row in rows if row["kind"] == kind]
+
+
+def saving(rows, change):
+    """(saved, lo, hi) of a change, None where it isn't proposed."""
+    found = [row for row in rows if row["change"] == change]
+    assert len(found) <= 1
+    return tuple(number(found[0][name]) for name in ("saved_s", "saved_lo_s", "saved_hi_s")) \
+        if found else None
+
+
+# ---- what calls cost -----------------------------------------------------------------------------
+
+def test_cost_of_a_collective(made):
+    """40,000 calls of 20 us: 0.8 s; 0.5 s waiting; the rest is unexplained."""
+    made.write_report(
+        calls("coll", "MPI_Allreduce", calls=80000, bytes=640000, in_calls_s=3.0, waited_s=1.0,
+              waited_lo_s=0.9, waited_hi_s=1.1, last_calls=2048, last_rank=1),
+        sized("MPI_Allreduce", 40000, 8, 3.0), total(3.0, 1.8))
+    made.write_results("iallreduce", gain_cells(8, 20, 15))
+    rows, said = made.table()
+    row, = of_kind(rows, "cost")
+    found = {name: number(row[name]) for name in
+             ("calls", "in_calls_s", "machine_us", "machine_lo_us", "machine_hi_us", "machine_s",
+              "waited_s", "unexplained_s")}
+    assert found == pytest.approx({"calls": 40000, "in_calls_s": 1.5, "machine_us": 20,
+                                   "machine_lo_us": 19.5, "machine_hi_us": 20.5, "machine_s": 0.8,
+                                   "waited_s": 0.5, "unexplained_s": 0.2})
+    assert "collective=iallreduce" in row["rests_on"]
+    assert "Of 10.0 s, 1.80 s were in MPI on the slowest rank, 1 (18.0 %); 1.50 s on average" in said
+    assert ("0.800 (0.780 to 0.820) s are what MPI_Allreduce of 8 bytes on grid costs on this "
+            "machine, 40000 times a process") in said
+
+
+def point(size, time_us):
+    return gain_cells(size, time_us, time_us / 2, 0)
+
+
+@pytest.mark.parametrize("size, cost_us", [
+    (1024, 100), (2048, 200), (1536, 150), (1025, 100 + 100 / 1024), (8192, 300)])
+def test_between_measured_sizes(made, size, cost_us):
+    made.write_report(sized("MPI_Allreduce", 10, size, 1.0))
+    made.write_results("iallreduce", point(1024, 100), point(2048, 200), point(8192, 300))
+    row, = of_kind(made.table()[0], "cost")
+    assert number(row["machine_us"]) == pytest.approx(cost_us, abs=0.001)
+
+
+@pytest.mark.parametrize("size", [1023, 8193, 0])
+def test_never_beyond_them(made, size):
+    made.write_report(sized("MPI_Allreduce", 10, size, 1.0))
+    made.write_results("iallreduce", point(1024, 100), point(8192, 300))
+    rows, _ = made.table()
+    assert of_kind(rows, "cost")[0]["machine_us"] == "NA"
+    missing, = of_kind(rows, "uncovered")
+    assert missing["text"].startswith("mpirun -np 2 overlap_iallreduce --data-driven")
+
+
+def test_less_than_an_element(made):
+    """The benchmarks' elements have 8 bytes: what is smaller costs as much."""
+    made.write_report(sized("MPI_Allreduce", 10, 4, 1.0))
+    made.write_results("iallreduce", point(8, 100))
+    assert number(of_kind(made.table()[0], "cost")[0]["machine_us"]) == 100
+
+
+def test_other_numbers_of_processes(made):
+    """A collective of 4 isn't covered by one of 2; a message is."""
+    made.write_report(
+        sized("MPI_Allreduce", 10, 8, 1.0, ranks=4, callers=4),
+        sized("MPI_Sendrecv", 10, 8, 1.0, ranks=4, callers=4))
+    made.write_results("iallreduce", point(8, 100))
+    made.write_results("sendrecv", point(8, 50))
+    rows, _ = made.table()
+    found = {row["operation"]: row["machine_us"] for row in of_kind(rows, "cost")}
+    assert found == {"MPI_Allreduce": "NA", "MPI_Sendrecv": "50.000"}
+    assert [row["text"] for row in of_kind(rows, "uncovered")] == [
+        "mpirun -np 4 overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=1"]
+    made.write_results("iallreduce", point(8, 300), ranks=4, name="four")
+    found = {row["operation"]: row["machine_us"] for row in of_kind(made.table()[0], "cost")}
+    assert found["MPI_Allreduce"] == "300.000"
+
+
+def test_a_barrier_by_syncbench(made):
+    made.write_report(sized("MPI_Barrier", 10, 0, 1.0))
+    (made.results / "syncbench.tsv").write_text(tsv(
+        "syncbench", SYNC, [["sync all", 1, 2, 0, 0, 9, 8, 10, "ok"],
+                            ["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
+    assert number(of_kind(made.table()[0], "cost")[0]["machine_us"]) == 1.5
+
+
+def test_exchanges(made):
+    """As many sends as receives are exchanges: each has half of the cost."""
+    made.write_report(sized("MPI_Isend", 100, 64, 0.1), sized("MPI_Irecv", 100, 64, 0.5),
+                      sized("MPI_Isend", 7, 1024, 0.1), sized("MPI_Irecv", 100, 1024, 0.5))
+    made.write_results("sendrecv", gain_cells(64, 60, 10, ref_us=50, ref_lo_us=49, ref_hi_us=51))
+    made.write_results("irecv", gain_cells(1024, 80, 10, ref_us=40, ref_lo_us=40, ref_hi_us=40))
+    found = {(row["operation"], row["size_bytes"]): row["machine_us"]
+             for row in of_kind(made.table()[0], "cost")}
+    assert found == {("MPI_Isend", "64"): "25.000", ("MPI_Irecv", "64"): "25.000",
+                     ("MPI_Isend", "1024"): "NA", ("MPI_Irecv", "1024"): "40.000"}
+
+
+def test_who_only_sends_exchanges_nothing(made):
+    made.write_report(sized("MPI_Isend", 50, 64, 0.1, callers=1),
+                      sized("MPI_Irecv", 50, 64, 0.5, callers=1))
+    run = monitored.Monitored(made.report)
+    assert [len(exchange.parts) for exchange in savings.exchanges_of(run.by_size)] == [1, 1]
+
+
+@pytest.mark.parametrize("function, operation, column, form", [
+    ("MPI_Allreduce", "iallreduce", "blocking_us", "nonblocking"),
+    ("MPI_Iallreduce", "iallreduce", "ref_us", "nonblocking"),
+    ("MPI_Allreduce_init", "iallreduce", "ref_us", "persistent"),
+    ("MPI_Ireduce_scatter", "ireduce_scatter", "ref_us", "nonblocking"),
+    ("MPI_Scatter", "iscatter", "blocking_us", "nonblocking"),
+    ("MPI_Send", "isend", "blocking_us", "nonblocking"),
+    ("MPI_Send_init", "isend", "ref_us", "nonblocking"),
+    ("MPI_Put", "put", "blocking_us", "nonblocking"),
+    ("MPI_Rget", "get", "ref_us", "nonblocking")])
+def test_which_rows(function, operation, column, form):
+    assert own_costs.way_of(function) == own_costs.Way(operation, column, form)
+
+
+@pytest.mark.parametrize("function", ["MPI_Comm_split", "MPI_Init", "MPI_Ibsend", "other MPI"])
+def test_no_benchmark(function):
+    assert own_costs.way_of(function) is None
+
+
+# ---- what would pay ------------------------------------------------------------------------------
+
+def test_balance(made):
+    """Each of two processes waits 2 s on average, for a rank that is always last: nobody would if
+    they had as much to do. Of one that is last in half of the calls nothing is its fault."""
+    def report(last_calls):
+        made.write_report(
+            calls("coll", "MPI_Alltoall", calls=2000, bytes=16000, in_calls_s=5.0, waited_s=4.0,
+                  waited_lo_s=3.8, waited_hi_s=4.2, last_calls=last_calls, last_rank=1),
+            sized("MPI_Alltoall", 1000, 8, 5.0))
+        made.write_results("ialltoall", point(8, 100))
+        return saving(made.table()[0], "balance")
+    assert report(1000) == pytest.approx((2.0, 1.9, 2.1))
+    assert report(750) == pytest.approx((1.0, 0.95, 2.1))
+    assert report(500) is None
+    assert report(400) is None
+
+
+def stencil(made, after_s, in_calls_s=(0.1, 0.5), **cells):
+    """1000 exchanges of 300 us, of which 60 can't be hidden; in calls 0.3 s a process."""
+    made.write_report(sized("MPI_Isend", 1000, 64, in_calls_s[0], **cells),
+                      sized("MPI_Irecv", 1000, 64, in_calls_s[1], computed_after_s=after_s))
+    made.write_results("sendrecv", gain_cells(64, 320, 60, 0, ref_us=300, ref_lo_us=300,
+                                              ref_hi_us=300))
+
+
+def test_hide_messages(made):
+    stencil(made, after_s=2.0)
+    assert saving(made.table()[0], "hide") == pytest.approx((0.24, 0.24, 0.24))
+
+
+def test_hide_puts(made):
+    """Their flush can come after work."""
+    made.write_report(sized("MPI_Put", 10000, 64, 1.0, computed_after_s=9.0))
+    made.write_results("put", gain_cells(64, 50, 20, 0))
+    rows, said = made.table()
+    assert saving(rows, "hide") == pytest.approx((0.3, 0.3, 0.3))
+    assert "flush after that work" in said
+
+
+def test_there_is_too_little_to_compute(made):
+    stencil(made, after_s=0.4)
+    assert saving(made.table()[0], "hide") == pytest.approx((0.2, 0.2, 0.2))
+
+
+def test_nothing_is_left_to_hide(made):
+    stencil(made, after_s=2.0, in_calls_s=(0.05, 0.07))
+    assert saving(made.table()[0], "hide") is None
+    assert "Nothing in what the results cover would" not in made.text()
+    assert "Nothing would save 1 % of the run or more for sure." in made.text()
+
+
+def test_partners_that_come_late_are_not_hidden(made):
+    """0.9 s in calls where 0.3 are the messages' own: at most all of it, at least what is known."""
+    stencil(made, after_s=9.0, in_calls_s=(0.3, 1.5))
+    assert saving(made.table()[0], "hide") == pytest.approx((0.24, 0.24, 0.84))
+
+
+def test_merge_collectives(made):
+    """Two of three allreduces of 8 bytes follow another one: 300 of 20 us become 100 of 24 us."""
+    made.write_report(sized("MPI_Allreduce", 300000, 8, 12.0, joinable=400000))
+    made.write_results("iallreduce", gain_cells(8, 20, 20, 0), gain_cells(32, 26, 26, 0))
+    assert saving(made.table()[0], "merge-collectives") == pytest.approx((3.6, 3.6, 3.6))
+
+
+def test_merge_messages(made):
+    """Groups of four of 64 bytes: 100 us each in calls where one of 256 would take 30."""
+    made.write_report(sized("MPI_Isend", 40000, 64, 1.0, joinable=60000),
+                      sized("MPI_Irecv", 40000, 64, 1.0))
+    made.write_results("sendrecv",
+                       *(gain_cells(size, 40, 5, 0, ref_us=us, ref_lo_us=us, ref_hi_us=us)
+                         for size, us in ((64, 24), (256, 30))))
+    # By the benchmarks a group takes 24 us and three times the 5 us that nothing hides.
+    assert saving(made.table()[0], "merge-messages") == pytest.approx((0.7, 0.09, 0.7))
+
+
+def test_drop_flushes(made):
+    """Only those that completed nothing are in rows of kind calls; one process makes them."""
+    made.write_report(calls("calls", "MPI_Win_flush", calls=1000, in_calls_s=0.5, callers=1),
+                      calls("calls", "MPI_Win_lock", calls=1000, in_calls_s=0.5))
+    made.write_results("put", point(8, 100))
+    rows, _ = made.table()
+    assert saving(rows, "drop-flushes") == pytest.approx((0.5, 0.49998, 0.50002))
+    assert len(of_kind(rows, "saving")) == 1
+
+
+def test_persistent(made):
+    made.write_report(sized("MPI_Iallreduce", 10000, 8, 0.8))
+    rows = [gain_cells(8, 50, 50, 0, form=form, ref_us=us, ref_lo_us=us, ref_hi_us=us)
+            for form, us in (("nonblocking", 40), ("persistent", 10))]
+    made.write_results("iallreduce", *rows)
+    assert saving(made.table()[0], "persistent") == pytest.approx((0.3, 0.3, 0.3))
+
+
+def test_the_greatest_first(made):
+    made.write_report(calls("calls", "MPI_Win_flush", calls=2000, in_calls_s=0.6),
+                      calls("calls", "MPI_Win_flush_all", calls=2000, in_calls_s=1.0),
+                      calls("calls", "MPI_Win_flush_local", calls=2000, in_calls_s=0.1))
+    made.write_results("put", point(8, 100))
+    rows, _ = made.table()
+    assert [row["operation"] for row in of_kind(rows, "saving")] == ["MPI_Win_flush_all",
+                                                                     "MPI_Win_flush"]
+    rows, _ = made.table("--least=0")
+    assert len(of_kind(rows, "saving")) == 3
+
+
+# ---- another machine -----------------------------------------------------------------------------
+
+def test_what_if(made):
+    """Of 100 us at 2048 bytes 60 are latency, what the smallest size takes: with half of it and
+    twice the bandwidth 50 are left."""
+    made.write_report(sized("MPI_Allreduce", 10000, 2048, 3.0), total(3.0, 1.5))
+    made.write_results("iallreduce", point(8, 60), point(2048, 100))
+    text = made.text("--what-if=latency=-50%,bandwidth=x2")
+    assert ("With latency=-50%,bandwidth=x2, 0.500 s would be saved of the 1.00 s that covered "
+            "calls cost by themselves, 5.00 % of the run.") in text
+    assert "0.300 s would be saved" in made.text("--what-if=latency=-50%")
+
+
+@pytest.mark.parametrize("words", ["speed=x2", "latency", "latency=2", "latency=-200%",
+                                   "bandwidth=x0", "latency=-20%;bandwidth=x2", ""])
+def test_what_if_of_no_machine(made, words):
+    stencil(made, 1.0)
+    done = made.start(f"--what-if={words}")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "--what-if" in done.stderr
+
+
+# ---- forms ---------------------------------------------------------------------------------------
+
+def test_every_form_has_all(made):
+    stencil(made, after_s=2.0)
+    for form, sign in (("text", "What would pay"), ("html", "<h2>What would pay</h2>"),
+                       ("tsv", "\nkind\tchange\t")):
+        done = made.start(f"--format={form}", f"--output={made.folder}/out")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        text = (made.folder / "out").read_text(encoding="utf-8")
+        assert sign in text
+        assert form == "tsv" or ("Hide communication under work: saves 0.240 (0.240 to 0.240) s, "
+                                 "2.40 % of the run." in " ".join(text.split()))
+        assert "MPI_Isend with MPI_Irecv of 64 bytes" in " ".join(text.split())
+
+
+def test_a_report_reads_as_a_result(made):
+    """The table is a result that our own reader takes."""
+    stencil(made, after_s=2.0)
+    rows, text = made.table()
+    assert text.splitlines()[-1] == f"# end: {len(rows)} rows, exit 0"
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+def test_a_report_without_sizes(made):
+    """What can be said is said."""
+    made.write_report(
+        calls("coll", "MPI_Alltoall", calls=2000, bytes=16000, in_calls_s=5.0, waited_s=4.0,
+              waited_lo_s=3.8, waited_hi_s=4.2, last_calls=1000, last_rank=1), total(5.0, 3.0))
+    made.write_results("ialltoall", point(8, 100))
+    rows, said = made.table()
+    assert "# warning: the report has no sizes" in said
+    assert saving(rows, "balance") == pytest.approx((2.0, 1.9, 2.1))
+    assert of_kind(rows, "cost")[0]["in_calls_s"] == "2.500000000"
+
+
+def test_a_report_of_an_earlier_version(made):
+    columns = [name for name in REPORT if name not in ("callers", "computed_after_s", "joinable",
+                                                       "neighbours")]
+    made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), columns=columns)
+    made.write_results("iallreduce", point(8, 100))
+    rows, said = made.table()
+    assert "of an earlier version" in said
+    assert number(of_kind(rows, "cost")[0]["machine_s"]) == pytest.approx(0.1)
+
+
+def test_a_report_that_is_cut_off(made):
+    made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), end=False)
+    made.write_results("iallreduce", point(8, 100))
+    _, said = made.table()
+    assert "# warning: the report is cut off: calls are missing" in said
+
+
+@pytest.mark.parametrize("key, value, named", [
+    ("mpi_library", "Open MPI v4.1.4", "another MPI library: MPICH"),
+    ("processor", "Another one", "another processor"), ("nodes", 3, "the program ran on 3")])
+def test_another_machine(made, key, value, named):
+    made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), **{key: value})
+    made.write_results("iallreduce", point(8, 100))
+    assert named in made.table()[1]
+
+
+def test_results_without_the_rows(made):
+    """Each missing one by the command that measures it, all sizes in one."""
+    made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), sized("MPI_Allreduce", 1000, 300, 1.0),
+                      sized("MPI_Isend", 1000, 64, 0.5), sized("MPI_Irecv", 1000, 64, 0.5),
+                      sized("MPI_Comm_dup", 1, 0, 0.5), sized("MPI_Bcast", 1, 0, 0.0001))
+    (made.results / "syncbench.tsv").write_text(tsv(
+        "syncbench", SYNC, [["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
+    rows, _ = made.table()
+    assert {row["text"] for row in of_kind(rows, "uncovered")} == {
+        "mpirun -np 2 overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=64",
+        "mpirun -np 2 overlap_sendrecv --data-driven --min-num-elts=8 --max-num-elts=8",
+        "MPI_Comm_dup: no benchmark measures it"}
+
+
+@pytest.mark.parametrize("words, named", [
+    (["/no/such"], "3 results"), (["--nonsense"], "--nonsense"), (["--format=pdf"], "--format"),
+    (["--least=-1"], "--least"), (["--output=/no/such/x", "--format=tsv"], "/no/such/x")])
+def test_usage(made, words, named):
+    stencil(made, 1.0)
+    done = made.start(*words)
+    assert done.returncode == 2
+    assert named in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_what_is_no_report(made):
+    made.write_report()
+    made.write_results("iallreduce", point(8, 100))
+    for report in (made.report, str(made.results / "iallreduce.tsv")):
+        made.report = report
+        done = made.start()
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert "MPIRT_MONITOR=all" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+# ---- intervals -----------------------------------------------------------------------------------
+
+def test_spans():
+    one, other = spans.Span(10, 9, 12), spans.Span(4, 3, 6)
+    assert one.plus(other) == (14, 12, 18)
+    assert one.minus(other) == (6, 3, 9)
+    assert one.times(2) == (20, 18, 24)
+    assert one.at_most(other) == (4, 3, 12)
+    assert one.within(9.5, 11) == (10, 9.5, 11)
+
+
+def test_launches_make_the_interval(made):
+    """Of two launches their range."""
+    made.write_report(sized("MPI_Allreduce", 10000, 8, 1.0))
+    for launch, us in (("a", 10), ("b", 14)):
+        made.write_results("iallreduce", point(8, us), name=launch, date=launch)
+    costs = own_costs.OwnCosts(tables.Tables([str(made.results)]))
+    cost = costs.cost(own_costs.way_of("MPI_Allreduce"), 2, 8)
+    assert cost.us == (12, 10, 14)
