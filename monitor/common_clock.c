@@ -104,16 +104,21 @@ static void send(MPI_Comm comm, const void *data, size_t bytes, int peer, int ta
 
 static int looks_before_yielding = LOOKS_MANY;
 
-static void receive(MPI_Comm comm, void *data, size_t bytes, int peer, int tag)
+static void wait_for(MPI_Request *request)
 {
-    MPI_Request request;
-    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, comm, &request));
     int done = 0;
     for (int looks = 0; !done; looks++) {
         if (looks > looks_before_yielding)
             (void)sched_yield();
-        BC_MPI(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
     }
+}
+
+static void receive(MPI_Comm comm, void *data, size_t bytes, int peer, int tag)
+{
+    MPI_Request request;
+    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, comm, &request));
+    wait_for(&request);
 }
 
 static void send_stamp(MPI_Comm comm, bool more, int peer)
@@ -249,7 +254,7 @@ static void begin_to_count(const struct tree *node)
     own.tick_ns = of_node.tick_ns;
 }
 
-static void compare_all(const struct trees *trees)
+static void compare_all(const struct trees *trees, MPI_Comm comm)
 {
     if (own.comparisons == 0)
         begin_to_count(&trees->node);
@@ -262,15 +267,18 @@ static void compare_all(const struct trees *trees)
         own.comparisons = 1; /* the latest one takes the place of the second */
     own.last = found;
     own.comparisons++;
+    /* Ranks with few peers don't go ahead, nor take processors from those that still compare. */
+    MPI_Request request;
+    looks_before_yielding = LOOKS_FEW;
+    BC_MPI(PMPI_Ibarrier(comm, &request));
+    wait_for(&request);
 }
 
 void common_clock_compare(MPI_Comm comm)
 {
     struct trees trees = make_trees(comm);
-    compare_all(&trees);
+    compare_all(&trees, comm);
     free_trees(&trees);
-    /* Ranks with few peers don't go ahead. */
-    BC_MPI(PMPI_Barrier(comm));
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -324,7 +332,7 @@ static void hand_down(const struct tree *tree, struct common_clock *clock)
 int common_clock_find(MPI_Comm comm, struct common_clock *clock)
 {
     struct trees trees = make_trees(comm);
-    compare_all(&trees);
+    compare_all(&trees, comm);
     if (trees.node.rank == 0 && trees.leaders.rank == 0)
         *clock = (struct common_clock){.first_ns = own.first.at_ns, .last_ns = own.last.at_ns};
     else
