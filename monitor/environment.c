@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
+#include "monitor/common_clock.h"
 #include "monitor/flags.h"
 #include "monitor/snapshot.h"
 
@@ -30,6 +31,7 @@ static bool set_all(struct environment *environment, char *value)
 #define SET_FLAG(Flag) environment->handle.Flag = 1;
     MONITOR_FLAGS(SET_FLAG)
 #undef SET_FLAG
+    environment->handle.clock = 1;
     return true;
 }
 
@@ -72,7 +74,8 @@ static bool set_output(struct environment *environment, char *value)
 
 #define FLAG(Flag) {#Flag, offsetof(MPIX_Monitor, Flag), NULL, NULL},
 static const struct word words[] = {
-    MONITOR_FLAGS(FLAG){"per-rank", offsetof(MPIX_Monitor, per_rank), NULL, NULL},
+    MONITOR_FLAGS(FLAG){"clock", offsetof(MPIX_Monitor, clock), NULL, NULL},
+    {"per-rank", offsetof(MPIX_Monitor, per_rank), NULL, NULL},
     {"all", 0, set_all, NULL},
     {"large=", 0, set_large, "use a size from 1 byte on, such as large=64K"},
     {"timeout=", 0, set_timeout,
@@ -126,10 +129,8 @@ static bool parse_words(const char *text, struct environment *environment, struc
             return bc_error_set(
                 error,
                 "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, calls, sizes, comm, "
-                "msgsize, traffic, other, all, per-rank, large=SIZE, timeout=TIME or output=FILE, "
-                "with "
-                "commas "
-                "between them",
+                "msgsize, traffic, other, clock, all, per-rank, large=SIZE, timeout=TIME or "
+                "output=FILE, with commas between them",
                 shown, text);
         char value[sizeof environment->output];
         const size_t name_length = strlen(word->name);
@@ -239,6 +240,8 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
     if (settings.wish == NOTHING)
         return;
     run.environment.handle = settings.handle;
+    if (settings.handle.coll && settings.handle.clock)
+        common_clock_compare(MPI_COMM_WORLD);
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
     if (code != MPIX_MONITOR_SUCCESS) {
         fprintf(stderr, "mpirtmon: MPIRT_MONITOR: rank %d: the monitor could not start: %s\n",

@@ -21,13 +21,17 @@ static bool is_chosen(int64_t number, int halvings)
     return halvings == 0 || hash_of(number) >> (64 - halvings) == 0;
 }
 
-static void halve(struct late_series *series)
+static void halve(struct late_series *series, bool has_entries)
 {
     int kept = 0;
     series->halvings++;
     for (int i = 0; i < series->kept; i++)
-        if (is_chosen(series->call[i].number, series->halvings))
-            series->call[kept++] = series->call[i];
+        if (is_chosen(series->call[i].number, series->halvings)) {
+            series->call[kept] = series->call[i];
+            if (has_entries)
+                series->entry[kept] = series->entry[i];
+            kept++;
+        }
     series->kept = kept;
 }
 
@@ -44,19 +48,38 @@ static struct late_series *series_of(struct late *late, int communicator, int ki
     return series;
 }
 
-bool late_add(struct late *late, int communicator, int kind, uint64_t ticks)
+/* `entry` is NULL where calls have none. */
+static inline bool add(struct late *late, int communicator, int kind, uint64_t ticks,
+                       const struct late_entry *entry)
 {
     struct late_series *const series = series_of(late, communicator, kind);
     if (series == NULL)
         return false;
     const int64_t number = series->calls++;
+    struct late_role *const role = &series->role[entry != NULL && entry->is_root];
+    role->calls++;
+    role->ticks += ticks;
     if (!is_chosen(number, series->halvings))
         return true;
     while (series->kept == LATE_KEPT_MAX)
-        halve(series);
-    if (is_chosen(number, series->halvings))
-        series->call[series->kept++] = (struct late_call){number, ticks};
+        halve(series, entry != NULL);
+    if (!is_chosen(number, series->halvings))
+        return true;
+    if (entry != NULL)
+        series->entry[series->kept] = *entry;
+    series->call[series->kept++] = (struct late_call){number, ticks};
     return true;
+}
+
+bool late_add(struct late *late, int communicator, int kind, uint64_t ticks)
+{
+    return add(late, communicator, kind, ticks, NULL);
+}
+
+bool late_add_rooted(struct late *late, int communicator, int kind, uint64_t ticks,
+                     struct late_entry entry)
+{
+    return add(late, communicator, kind, ticks, &entry);
 }
 
 /* ---- comparing ranks ------------------------------------------------------------------------- */
@@ -68,8 +91,7 @@ int64_t late_next_key(int64_t key, MPI_Comm comm)
     return next;
 }
 
-/* Whether all ranks that have the series kept the same calls of as many. */
-static bool kept_the_same(const struct late_series *series, MPI_Comm comm, int *kept)
+bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept)
 {
     /* The min of each, and of its negative. */
     int64_t own[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}, min[4];
@@ -84,33 +106,75 @@ static bool kept_the_same(const struct late_series *series, MPI_Comm comm, int *
     return min[0] == -min[1] && min[2] == -min[3];
 }
 
+/* Sums over the calls that were kept of one role. */
+struct sums {
+    int calls;
+    double waited, ticks;                           /* sums */
+    double waited_squares, ticks_squares, products; /* of distances from the means */
+};
+
+static struct sums sums_of(const struct late_series *series, const double waited[], bool as_root)
+{
+    struct sums sums = {0};
+    for (int i = 0; i < series->kept; i++)
+        if (series->entry[i].is_root == as_root) {
+            sums.calls++;
+            sums.waited += waited[i];
+            sums.ticks += (double)series->call[i].ticks;
+        }
+    for (int i = 0; i < series->kept; i++)
+        if (series->entry[i].is_root == as_root) {
+            const double more = waited[i] - sums.waited / sums.calls;
+            const double longer = (double)series->call[i].ticks - sums.ticks / sums.calls;
+            sums.waited_squares += more * more;
+            sums.ticks_squares += longer * longer;
+            sums.products += more * longer;
+        }
+    return sums;
+}
+
+struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root)
+{
+    const struct sums sums = sums_of(series, waited, as_root);
+    const struct late_role *const role = &series->role[as_root];
+    const double mean_of_kept = sums.waited / series->kept;
+    if (series->kept == series->calls || sums.calls < 3)
+        return (struct late_mean){.mean = mean_of_kept};
+    /* How much more a rank waits in a call that takes one tick longer. */
+    const double slope = sums.ticks_squares > 0.0 ? sums.products / sums.ticks_squares : 0.0;
+    const double longer = (double)role->ticks / (double)role->calls - sums.ticks / sums.calls;
+    const double unexplained = fmax(0.0, sums.waited_squares - slope * sums.products);
+    const double left_out = 1.0 - (double)sums.calls / (double)role->calls;
+    const double share = (double)role->calls / (double)series->calls;
+    const double mean = share * (sums.waited / sums.calls + slope * longer);
+    return (struct late_mean){
+        .mean = mean,
+        .error = share * sqrt(unexplained / (sums.calls - 2) / sums.calls * left_out),
+        .shift = mean - mean_of_kept,
+    };
+}
+
 struct timed {
     double ticks;
     int rank;
 };
 
 static struct timed own[LATE_KEPT_MAX], last[LATE_KEPT_MAX];
-static double shortest[LATE_KEPT_MAX];
+static double shortest[LATE_KEPT_MAX], longer[LATE_KEPT_MAX];
 
 #define OWN_COST 0.05 /* quantile */
 
 static void summarize(const struct late_series *series, int rank, struct late_waiting *waiting)
 {
     const int kept = series->kept;
-    double sum = 0.0, squares = 0.0;
     for (int i = 0; i < kept; i++) {
         shortest[i] = last[i].ticks;
-        sum += own[i].ticks - last[i].ticks;
+        longer[i] = own[i].ticks - last[i].ticks;
         waiting->last += last[i].rank == rank;
     }
-    waiting->mean_ticks = sum / kept;
-    for (int i = 0; i < kept; i++) {
-        const double off = own[i].ticks - last[i].ticks - waiting->mean_ticks;
-        squares += off * off;
-    }
-    const double left_out = 1.0 - (double)kept / (double)series->calls;
-    if (kept > 1)
-        waiting->error_ticks = sqrt(squares / (kept - 1) / kept * left_out);
+    const struct late_mean mean = late_mean(series, longer, false);
+    waiting->mean_ticks = fmax(0.0, mean.mean);
+    waiting->error_ticks = mean.error;
     bc_sort(shortest, (size_t)kept);
     waiting->skew_ticks = bc_quantile(shortest, (size_t)kept, OWN_COST);
 }
@@ -122,7 +186,7 @@ bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_w
     const int has_series = series != NULL;
     *waiting = (struct late_waiting){.calls = has_series ? series->calls : 0};
     BC_MPI(PMPI_Allreduce(&has_series, &waiting->ranks, 1, MPI_INT, MPI_SUM, comm));
-    if (!kept_the_same(series, comm, &kept) || kept == 0)
+    if (!late_kept_alike(series, comm, &kept) || kept == 0)
         return false;
     for (int i = 0; i < kept; i++)
         own[i] = (struct timed){series != NULL ? (double)series->call[i].ticks : INFINITY, rank};

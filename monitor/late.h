@@ -10,6 +10,11 @@
  * number is below a limit, which is halved, and with it the calls that are kept, whenever these are
  * too many. So they are spread evenly over the run, however long that is (Bernoulli sampling;
  * compare J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985).
+ *
+ * The time of all calls together is known. Mostly what makes a call long is waiting, so that the
+ * time of all tells more of the waiting in all than the calls that were kept do by themselves: few
+ * long ones may be among these or not (the regression estimator: W. G. Cochran, "Sampling
+ * Techniques", 3rd edition, 1977, chapter 7).
  */
 #ifndef COMMCOST_MONITOR_LATE_H
 #define COMMCOST_MONITOR_LATE_H
@@ -27,12 +32,26 @@ struct late_call {
     uint64_t ticks; /* inside MPI */
 };
 
+/* What else is kept of a call of a rooted collective, see rooted.h. */
+struct late_entry {
+    uint64_t ticks; /* when it was entered */
+    bool is_root;   /* whether this rank was the call's root */
+};
+
+/* All calls in which this rank was the root, or was not, kept or not. */
+struct late_role {
+    int64_t calls;
+    uint64_t ticks; /* in them together */
+};
+
 struct late_series {
     int communicator, kind;
-    int halvings;  /* of the limit */
-    int64_t calls; /* so far, kept or not */
+    int halvings;             /* of the limit */
+    int64_t calls;            /* so far, kept or not */
+    struct late_role role[2]; /* of these by whether this rank was the root; [0]: no root at all */
     int kept;
-    struct late_call call[LATE_KEPT_MAX]; /* by rising number */
+    struct late_call call[LATE_KEPT_MAX];   /* by rising number */
+    struct late_entry entry[LATE_KEPT_MAX]; /* of the same calls, where they are rooted */
 };
 
 /* The series of a snapshot. Pages that are never used take no memory. */
@@ -44,6 +63,10 @@ struct late {
 /* Adds a call of this function that took `ticks`. Returns whether there was room for its
    series. Local; the caller has the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, uint64_t ticks);
+
+/* The same for a rooted collective. */
+bool late_add_rooted(struct late *late, int communicator, int kind, uint64_t ticks,
+                     struct late_entry entry);
 
 /* What a rank waited in the calls of a series, in ticks a call. */
 struct late_waiting {
@@ -63,6 +86,21 @@ struct late_waiting {
  * if the ranks have kept other calls: then nothing can be said.
  */
 bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_waiting *waiting);
+
+/* Whether all ranks that have the series counted and kept as many calls; `kept` is set to that
+   number. Collective in the same way. */
+bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept);
+
+/* A mean over all calls of a series. */
+struct late_mean {
+    double mean;
+    double error; /* standard error, for the calls that were not kept */
+    double shift; /* by how much it differs from the mean of the calls that were kept */
+};
+
+/* The mean of what a rank waited, from what it waited in each of the calls that the series kept, in
+   any unit. It waits only where it is the root, or only where it is not. Local. */
+struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root);
 
 /* The smallest key of any rank: `key` is this rank's, or INT64_MAX. (MPICH 4.0 compares numbers of
    MPI_UINT64_T as if they had signs.) Collective over `comm`. */

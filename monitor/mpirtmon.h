@@ -63,7 +63,11 @@
  *
  * Waiting for late processes: in collectives that synchronise (late.h) a rank's time less the
  * shortest time of any rank in the same call, which no shared clock is needed for. In reports only,
- * for which the ranks' times are brought together.
+ * for which the ranks' times are brought together. In rooted ones, MPI_Bcast, MPI_Scatter(v),
+ * MPI_Gather(v) and MPI_Reduce, calls may return before others have come: only the times of entry
+ * tell what ranks waited for the root, or the root for the last of the others, and only by a clock
+ * that they share. With the flag `clock` the ranks' clocks are compared where a report is made and,
+ * with the word `clock` in MPIRT_MONITOR, in MPI_Init. The interval has what the clock may be off.
  *
  * Counts: calls and completions of each function; of a communicator the number of its processes,
  * and completions and timeouts of its point-to-point and of its collective operations. Timeouts,
@@ -148,6 +152,7 @@ typedef struct MPIX_Monitor {
     int msgsize;         /* counts and bytes of small and large messages */
     int traffic;         /* their frequencies over the snapshot */
     int per_rank;        /* also a row for each rank, after those of all */
+    int clock;           /* with coll: compares the ranks' clocks, for waiting in rooted ones */
     int64_t large_bytes; /* from how many bytes on a message is large; 0: the default, 64 KiB */
     double timeout_us;   /* an operation that takes longer counts as a timeout; 0: none does */
 } MPIX_Monitor;
@@ -155,7 +160,7 @@ typedef struct MPIX_Monitor {
 #define MPIX_MONITOR_LARGE_BYTES 65536
 #define MPIX_MONITOR_DEFAULTS                                                                      \
     {                                                                                              \
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                                \
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                             \
     }
 
 /* Stands for a snapshot. Set by MPIX_Start_monitor; may be copied. */
@@ -205,9 +210,9 @@ typedef struct MPIX_Monitor_row {
        the call that completes it, summed up; and the size from which on to below twice it. */
     double computed_s;
     int64_t size_bytes;
-    /* Of collectives that synchronise, in reports: waiting for ranks that came later, with its
-       interval; and the rank that came last most often, and in how many of the calls that were
-       compared. */
+    /* Of collectives that synchronise, and with `clock` of rooted ones, in reports: waiting for
+       ranks that came later, with its interval; and the rank that others waited for, as it came
+       last, most often, and in how many of the calls that were compared. */
     double waited_s, waited_lo_s, waited_hi_s;
     int64_t last_calls;
     int last_rank;
@@ -241,7 +246,9 @@ enum {
     MPIX_MONITOR_WARNING_UNPLACED,  /* operations count for no communicator of theirs */
     MPIX_MONITOR_WARNING_SERVICES,  /* other: what can't be collected, and why */
     MPIX_MONITOR_WARNING_UNSIZED,   /* operations are in no row of their size */
-    MPIX_MONITOR_WARNING_UNKEPT     /* waiting in some collective calls is not known */
+    MPIX_MONITOR_WARNING_UNKEPT,    /* waiting in some collective calls is not known */
+    MPIX_MONITOR_WARNING_CLOCK,     /* clock means nothing here; clocks were compared once only */
+    MPIX_MONITOR_WARNING_ROOTED     /* waiting in some rooted collective calls is not known */
 };
 
 typedef struct MPIX_Monitor_warning {

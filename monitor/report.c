@@ -106,6 +106,17 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
          "what ranks waited in %lld collective calls is not known: times of %d functions and "
          "communicators fit",
          (long long)rows->unkept, LATE_SERIES_MAX);
+    warn(warnings, MPIX_MONITOR_WARNING_CLOCK,
+         asked->profile && asked->clock && (!asked->coll || snapshot->file == NULL),
+         "clock means nothing %s: it is for waiting in rooted collectives",
+         asked->coll ? "without a report" : "without coll, which the handle has off");
+    warn(warnings, MPIX_MONITOR_WARNING_CLOCK, asked->coll && rows->clock_comparisons == 1,
+         "the clocks of ranks were compared at the end only, which leaves waiting in rooted "
+         "collectives uncertain: have clock in MPIRT_MONITOR, too, to compare them in MPI_Init");
+    warn(warnings, MPIX_MONITOR_WARNING_ROOTED, rows->untold_rooted,
+         "what ranks waited in %lld calls of rooted collectives is not known: they are between two "
+         "groups, with processes of other jobs, or ranks have counted other calls",
+         (long long)rows->untold_rooted);
     warn(warnings, MPIX_MONITOR_WARNING_UNSIZED, rows->unsized,
          "%lld operations are in no row of their size: the %d rows that a process has room for are "
          "taken",
@@ -161,6 +172,8 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
     else
         bc_output_meta(output, "timeout_us", "none");
     bc_output_meta(output, "per_rank", "%s", asked->per_rank ? "yes" : "no");
+    if (rows->clock_comparisons > 0)
+        bc_output_meta(output, "common_clock_error_ns", "%.1f", rows->clock_error_ns);
 }
 
 static void write_remarks(struct bc_output *output, const struct snapshot *snapshot,
@@ -233,6 +246,8 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     const struct bc_style style = {BC_FORMAT_TSV, BC_WITH_METADATA, NULL};
     struct bc_output *output = NULL;
     rows_find_late(rows, snapshot, comm);
+    if (agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock))
+        rows_find_late_rooted(rows, snapshot, comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
     /* Where each rank has rows of its own its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;

@@ -40,6 +40,12 @@ struct rows {
     int64_t unplaced; /* operations on OTHER_COMMUNICATORS, for want of room; summed over ranks */
     int64_t unkept;   /* calls whose times found no room, see late.h; summed over ranks */
     int64_t unsized;  /* operations that are in no row of their size, for want of room; summed */
+    /* Of a report with a common clock, the same on all ranks: how often the ranks' clocks were
+       compared, by how much a clock may have been off then at most, and the calls of rooted
+       collectives in which waiting isn't known all the same. */
+    int clock_comparisons;
+    double clock_error_ns;
+    int64_t untold_rooted;
 };
 
 /* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local,

@@ -29,6 +29,22 @@ bool operation_synchronises(enum operation_kind kind)
     }
 }
 
+enum rooted_wait operation_rooted_wait(enum operation_kind kind)
+{
+    switch (kind) {
+    case OPERATION_Bcast:
+    case OPERATION_Scatter:
+    case OPERATION_Scatterv:
+        return OTHERS_WAIT;
+    case OPERATION_Gather:
+    case OPERATION_Gatherv:
+    case OPERATION_Reduce:
+        return THE_ROOT_WAITS;
+    default:
+        return NOT_ROOTED;
+    }
+}
+
 unsigned monitored_classes;
 bool sizes_are_counted;
 
@@ -235,6 +251,20 @@ static void keep_time(const struct operation *operation, uint64_t ticks)
             active[i]->unkept++;
 }
 
+/* The same of a rooted collective, with the time at which the program called: the monitor's work
+   until the start is none of a rank's lateness. */
+static void keep_entry(const struct operation *operation, uint64_t exit_ticks)
+{
+    const struct late_entry entry = {operation->start_ticks - operation->before_ticks,
+                                     operation->is_root};
+    const uint64_t ticks = operation->is_outermost ? exit_ticks - entry.ticks : 0;
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->late != NULL && active[i]->asked.clock && belongs_to(operation, active[i]) &&
+            !late_add_rooted(active[i]->late, operation->communicator, operation->kind, ticks,
+                             entry))
+            active[i]->unkept++;
+}
+
 void operation_left(struct operation *operation, uint64_t exit_ticks)
 {
     const uint64_t ticks =
@@ -249,6 +279,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
         }
     if (operation_synchronises((enum operation_kind)operation->kind))
         keep_time(operation, ticks);
+    else if (operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED)
+        keep_entry(operation, exit_ticks);
     monitor_unlock();
     operation->inside_ticks += ticks;
     operation->computing_ticks = computing_ticks(exit_ticks);

@@ -12,11 +12,17 @@
 #include <stdint.h>
 #include <time.h>
 
+/* A build may do without the counter: -DHAVE_TSC=0. */
+#ifndef HAVE_TSC
 #if defined(__x86_64__) && defined(__GNUC__)
-#include <x86intrin.h>
 #define HAVE_TSC 1
 #else
 #define HAVE_TSC 0
+#endif
+#endif
+
+#if HAVE_TSC
+#include <x86intrin.h>
 #endif
 
 /* Whether ticks are those of the time stamp counter. Set when the library is loaded. */

@@ -98,12 +98,26 @@
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
 #endif
 
-#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
-    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
+#define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
                 BEGIN_COLLECTIVE(Nonblocking, sent_bytes, size_bytes))                             \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
+
+#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
+    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
+             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
+    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
+
+/* Sets when the program called, at called_ticks, and whether this process is the root. */
+#define BEGIN_ROOTED(Name, sent_bytes, size_bytes)                                                 \
+    const uint64_t called_ticks = ticks_now();                                                     \
+    BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes);                                                \
+    operation_is_rooted(&operation, called_ticks, is_root(on, root))
+
+#define ROOTED_COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)        \
+    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
+             BEGIN_ROOTED(Name, sent_bytes, size_bytes), NULL)                                     \
+    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
 

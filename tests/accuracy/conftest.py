@@ -7,10 +7,10 @@ from mpi_run import run_on_model, run_raw
 
 
 @pytest.fixture(scope="module")
-def accuracy(request, bounds, say):
+def accuracy(request, bounds, say, full):
     """Measures the file's cases. At their end it says the largest error, and the file's TARGET if
     it has one."""
-    runner = Accuracy(bounds, say, getattr(request.module, "TARGET", None))
+    runner = Accuracy(bounds, say, getattr(request.module, "TARGET", None), thorough=full)
     yield runner
     runner.end()
 

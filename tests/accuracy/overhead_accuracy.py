@@ -37,8 +37,8 @@ SPECIAL_CASES = [Case(1, 0, "send", verbose=True), Case(5, 4, "recv", verbose=Tr
 # The smallest overhead is the hardest, so both directions of it are among the few of the quick run.
 ALL_CASES = [Case(post_us, wait_us, direction) for post_us in (1, 2, 5, 10)
              for wait_us in (0, 4) for direction in ("send", "recv")] + SPECIAL_CASES
-QUICK_CASES = [Case(1, 0, "send"), Case(1, 0, "recv"), Case(2, 4, "recv"), Case(5, 0, "send"),
-               Case(10, 0, "recv"), Case(10, 4, "send")] + SPECIAL_CASES
+QUICK_CASES = [Case(1, 0, "send"), Case(1, 0, "recv"), Case(2, 4, "recv"),
+               Case(10, 4, "send")] + SPECIAL_CASES
 
 
 def base_us(case, transfer_us):

@@ -110,7 +110,7 @@ def measure(case, accuracy, on_model, launches=3, start="barrier"):
 
     allowed = {} if case.target() is None else {"error": case.target()}
     result = accuracy.measure(str(case), launch, allowed, launches=launches, text=text)
-    return result, Measured(case, result.medians["error"], launches, inside)
+    return result, Measured(case, result.medians["error"], result.launches, inside)
 
 
 KINDS = [

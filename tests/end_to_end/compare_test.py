@@ -44,6 +44,16 @@ def rows_of(chance, time=None, rate=None, free=None, status="ok", sizes=SIZES):
              30, status] for size in sizes]
 
 
+def by_size_and_quantity(text):
+    """The rows of a comparison."""
+    return {(row["size"], row["quantity"]): row for row in read_tsv(text)}
+
+
+def counts_in(text):
+    """The launches of both sides."""
+    return re.search("; ([0-9]+) and ([0-9]+) launches\n", text).groups()
+
+
 class Comparer:
     """Writes results into a folder and compares them."""
 
@@ -92,12 +102,10 @@ class Comparer:
         return done.stdout
 
     def rows(self, *arguments, expect=0):
-        return {(row["size"], row["quantity"]): row
-                for row in read_tsv(self.compare(*arguments, expect=expect))}
+        return by_size_and_quantity(self.compare(*arguments, expect=expect))
 
     def counts(self, *arguments):
-        """The launches of both sides."""
-        return re.search("; ([0-9]+) and ([0-9]+) launches\n", self.compare(*arguments)).groups()
+        return counts_in(self.compare(*arguments))
 
     def refused(self, *arguments):
         """The one line that bench_compare then says."""
@@ -364,9 +372,10 @@ def test_layouts(made):
                       ["--ne", new, "--b=" + base],
                       ["--alpha", "1", base, "--threshold", "5", "--", new],
                       ["--base", *base_runs, "--alpha=1", "--new", merged[1]]):
-        assert made.counts(*arguments) == ("6", "5"), arguments
-        assert made.rows(*arguments) == expected, arguments
-        assert "# warning:" not in made.compare(*arguments), arguments
+        text = made.compare(*arguments)
+        assert counts_in(text) == ("6", "5"), arguments
+        assert by_size_and_quantity(text) == expected, arguments
+        assert "# warning:" not in text, arguments
     # A plain folder, without runs.
     for run, path in enumerate(base_runs):
         made.write(read(path), "plain", f"bench{run}.tsv")
@@ -382,8 +391,9 @@ def test_repeated_launches(made):  # the name, which is in paths, has no word of
     for again in ([run], [merged], [base], [copy], [made.path("link.tsv")], [run, run],
                   [made.path("base", "runs")]):
         arguments = ["--base", base, *again, "--new", new]
-        assert made.counts(*arguments) == ("6", "5"), again
-        assert re.search("# warning: .*(twice|once)", made.compare(*arguments)), again
+        text = made.compare(*arguments)
+        assert counts_in(text) == ("6", "5"), again
+        assert re.search("# warning: .*(twice|once)", text), again
     # The same on both sides is no copy: nothing changed.
     assert made.counts(base, base) == ("6", "6")
 

@@ -184,7 +184,7 @@ def words_for(program, table):
 
 @pytest.mark.parametrize("program", [*PROGRAMS, "overlap/overlap_igatherv"])
 @pytest.mark.parametrize("started", ["alone", "by mpirun"])
-def test_help_and_version(built, launcher, program, short, started):
+def test_help_and_version(built, launcher, full, program, short, started):
     def call(*options):
         words = [built(program), *options]
         if started == "by mpirun":
@@ -200,7 +200,8 @@ def test_help_and_version(built, launcher, program, short, started):
     lines = helped.stdout[first:].splitlines()
     assert max(len(line) for line in lines if "environment:" not in line) <= 80
     # It has the defaults, whatever was said before.
-    for options in (["--hel"], ["-h"], [*short, "--timer=tsc", "--output=x", "--help"]):
+    others = [[*short, "--timer=tsc", "--output=x", "--help"], ["--hel"], ["-h"]]
+    for options in others[:3 if full or started == "alone" else 1]:
         again = call(*options)
         assert (again.returncode, again.stdout) == (0, helped.stdout), options
     said = call("--version")
@@ -211,11 +212,12 @@ def test_help_and_version(built, launcher, program, short, started):
 
 # ---- wrong usage ---------------------------------------------------------------------------------
 
-def test_wrong_usage(refuses, launcher, program):
+def test_wrong_usage(refuses, launcher, full, program):
     own = PROGRAMS[program][1]
     for word in WRONG + own:
-        # Open MPI's launcher takes seconds to end a job that failed.
-        if launcher.is_openmpi and program != ONE and word not in own + ["stray"]:
+        # What is common to all one program shows for all. Open MPI's launcher takes seconds to end
+        # a job that failed.
+        if (launcher.is_openmpi or not full) and program != ONE and word not in own + ["stray"]:
             continue
         refuses(word, named=word.split("=")[0])
 
@@ -431,10 +433,13 @@ def test_one_file_for_two(refuses, program, tmp_path):
 
 
 @pytest.mark.parametrize("start", ["barrier", "window"])
-def test_start(text, program, start):
-    """The metadata say how samples begin, and of which clock."""
+def test_start(text, full, program, start):
+    """The metadata say how samples begin, and of which clock. Without --full one program of
+    overlap_* is enough."""
     if program not in STARTS:
         pytest.skip("has no --start")
+    if program.startswith("overlap/") and program != ONE and not full:
+        pytest.skip("with --full")
     output = text(f"--start={start}")
     assert f"# start: {start}\n" in output
     assert ("# global_clock_error_us: " in output) == (start == "window")

@@ -160,8 +160,7 @@ def all_right(checked, run_halo):
         others = ",".join(dict.fromkeys(
             method for method, _ in METHODS if method != "neighbor_alltoallw"))
         grid = [f"--dims={dims}", f"--samples={samples}"]
-        if dims != "2x1x1":  # that one is visited several times
-            grid.append("--visits=1")
+        grid.append("--visits=2" if dims == "2x1x1" else "--visits=1")
         rows = checked(False, *grid, f"--local={local}", "--methods=" + others, ranks=ranks)
         assert len(pairs(rows)) == len(METHODS) - (2 if ranks == 1 else 1)
         verdict = run_halo(*dims.split("x"), ranks=ranks,

@@ -107,7 +107,7 @@ def test_no_knee_ends(start, more):
 
 
 @pytest.mark.parametrize("more, status", [
-    ([], "ok"), (["-i", "100"], "ok"), (["--max-time=0.3"], "no-knee")])
+    ([], "ok"), pytest.param(["-i", "100"], "ok", marks=pytest.mark.full), (["--max-time=0.3"], "no-knee")])
 def test_search_of_the_specification_runs_in_full(start, model, more, status):
     """About 20 amounts of work, each 100 messages of 1 ms: 2 s and more."""
     done = start(PROGRAM, "-b", "1.02", "-m", "64K", *more, LD_PRELOAD=model, MODEL_P2P=1,
@@ -255,10 +255,11 @@ def test_verbose_times_nothing_more(launcher, built, model):
 
 # ---- the token: the partner's part of the barrier stays out of the wait for a message ------------
 
-def test_receiving_small_messages(rows_of):
+def test_receiving_small_messages(rows_of, full):
     # It costs something, and no more than the whole transfer; where nearly all of that is
     # overhead, what is left for noise is little.
-    launches = [rows_of(PROGRAM, "--both", "-m", "0,8,1K,64K", "--max-time=0.2") for _ in range(5)]
+    launches = [rows_of(PROGRAM, "--both", "-m", "0,8,1K,64K", "--max-time=0.2")
+                for _ in range(5 if full else 3)]
     for rows in zip(*launches):
         overhead, transfer = (statistics.median(number(row[name]) for row in rows)
                               for name in ("overhead", "transfer_us"))

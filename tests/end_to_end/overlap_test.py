@@ -178,8 +178,8 @@ class Data:
     """--check: right data passes, wrong data fails, for every collective."""
 
     def test_right_data(self, rows_of, collective):
-        rows = rows_of("--check", "--root=1", "--max-time=0.2", *SHORT, collective=collective,
-                       ranks=3)
+        rows = rows_of("--check", "--root=1", "--max-time=0.2", *SHORT, "--visits=1",
+                       collective=collective, ranks=3)
         assert rows[0]["status"] in ("ok", "budget")
 
     @pytest.mark.parametrize("corrupt", [0, 1])
@@ -402,10 +402,10 @@ class Refused:
     def test_calls_for_default_sizes(self, overlap, collective, options):
         """A note says so, and rows come; without too many calls there is none."""
         options = [*options, "--samples=1", "--warmup=0"]
-        said = overlap("--test-calls=0,100000", *options, *self.LITTLE,
+        said = overlap("--test-calls=0,10000", *options, *self.LITTLE,
                        collective=collective).stdout
         assert FINE_CUTS in said
-        assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "100000"]
+        assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "10000"]
         assert FINE_CUTS not in overlap("--test-calls=4", *options, collective=collective).stdout
 
     @pytest.mark.parametrize("options", [

@@ -9,6 +9,9 @@ says how far from 0 these may be:
 
 Of each quantity the median over launches counts. Where the machine is busy, more is allowed (see
 bounds.py). What is too far off is measured once more, from the start.
+
+Without --full there are no more launches than the answer needs: where more than half of them are
+within the target, so is the median, whatever the others would find.
 """
 
 import math
@@ -45,6 +48,7 @@ class Result(typing.NamedTuple):
     medians: dict  # over launches, by quantity
     shares: dict   # of those that are errors: in units of what is allowed
     wider: float   # what is allowed, in units of the target
+    launches: int  # of which the medians are
 
     def far(self):
         """The errors that are larger than allowed."""
@@ -56,9 +60,10 @@ class Accuracy:
 
     __test__ = False
 
-    def __init__(self, bounds, say, target=None):
-        """`target`, if any, is named beside the largest error."""
-        self.bounds, self.say, self.target = bounds, say, target
+    def __init__(self, bounds, say, target=None, thorough=False):
+        """`target`, if any, is named beside the largest error; `thorough`: launches whose answer
+        isn't needed are made, too."""
+        self.bounds, self.say, self.target, self.thorough = bounds, say, target, thorough
         self.largest = []  # error of each case, in units of what is allowed
 
     def check(self, *case, **how):
@@ -73,19 +78,21 @@ class Accuracy:
         allowed   how far from 0 their medians may be on a quiet machine: a number for all; a dict
                   for those that are errors; or a function that makes a dict from the medians
         fixed     the same, but for any machine
-        launches  the number of launches
+        launches  the largest number of launches
         text      what is said of the medians: a function of them, or a format for the largest error
         """
         def attempt():
             self.bounds.forget()
-            found = [launch() for _ in range(launches)]
-            medians = {quantity: median([numbers[quantity] for numbers in found])
-                       for quantity in found[0]}
+            found = []
+            while len(found) < launches and (self.thorough or 2 * len(found) <= launches or
+                                             not all_within(found, allowed, fixed)):
+                found.append(launch())
+            medians = medians_of(found)
             wider = self.bounds.wider(self.say) if allowed else 1.0
             shares = {quantity: share(medians[quantity], factor * limit)
                       for limits, factor in ((allowed, wider), (fixed, 1.0))
                       for quantity, limit in by_quantity(limits, medians).items()}
-            result = Result(name, medians, shares, wider)
+            result = Result(name, medians, shares, wider, len(found))
             said = text(medians) if callable(text) else text_of_largest(result, text)
             self.say(f"{name}: {said}{'  TOO FAR' if result.far() else ''}")
             return result
@@ -117,6 +124,19 @@ def cases(every, quick=None):
 def median(values):
     """NAN if a value is."""
     return math.nan if any(map(math.isnan, values)) else statistics.median(values)
+
+
+def medians_of(found):
+    """Of each quantity, over launches."""
+    return {quantity: median([numbers[quantity] for numbers in found]) for quantity in found[0]}
+
+
+def all_within(found, *several_limits):
+    """Whether all numbers of all launches are within their targets."""
+    return all(share(numbers[quantity], limit) <= 1
+               for limits in several_limits
+               for quantity, limit in by_quantity(limits, medians_of(found)).items()
+               for numbers in found)
 
 
 def by_quantity(limits, medians):

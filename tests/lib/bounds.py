@@ -39,9 +39,9 @@ class Bounds:
 
     What is lost the programs say themselves (lost_pct of their rows): the median over the rows
     since the last comparison counts. Where there are no such rows it is measured beside the
-    programs: when the test begins and at each comparison, on the two processors of its ranks,
-    the larger share of them. Since a machine's state lasts seconds, the mean of the last two
-    looks counts."""
+    programs: when the test begins and at each such comparison, on the two processors of its
+    ranks, the larger share of them. Since a machine's state lasts seconds, the mean of the last
+    two looks counts."""
 
     GROWTH, MOST = 100 / 3, 2.0
 
@@ -70,8 +70,11 @@ class Bounds:
 
     def wider(self, say=print):
         """The factor for what was measured until now. If it's more than 1, says so."""
-        before, self.last = self.last, self.look()
-        lost = statistics.median(self.noted) if self.noted else (before + self.last) / 2
+        if self.noted:
+            lost = statistics.median(self.noted)
+        else:
+            before, self.last = self.last, self.look()
+            lost = (before + self.last) / 2
         self.forget()
         factor = self.wider_by(lost)
         if factor > 1:

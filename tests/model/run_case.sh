@@ -17,6 +17,11 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 report=$work/report.tsv
 
+# full_only COMMAND...: run it where every case is to be tested
+full_only() {
+    [ "${COMMCOST_FULL_TESTS:-OFF}" != ON ] || "$@"
+}
+
 # job RANKS LIBRARIES [VARIABLE=VALUE ...] PROGRAM [ARGUMENT ...]
 job() {
     ranks=$1
@@ -179,16 +184,16 @@ stacking)
     passes_front 2000 "$model:$front" MODEL_DATA=1
     ;;
 p2p_cost)
-    p2p_costs 20 0 0
-    p2p_costs 10 1 0
+    full_only p2p_costs 20 0 0
+    full_only p2p_costs 10 1 0
     p2p_costs 50 5 4
     p2p_costs 20 2 0.5 MODEL_FRACTION=0.5
     p2p_costs 10 1 0 MODEL_FRACTION=0
     ;;
 p2p_gap)
-    p2p_costs 20 0 0 MODEL_GAP_US=0.5
+    full_only p2p_costs 20 0 0 MODEL_GAP_US=0.5
     p2p_costs 20 0.2 0.1 MODEL_GAP_US=1
-    p2p_costs 20 0 0 MODEL_GAP_US=5
+    full_only p2p_costs 20 0 0 MODEL_GAP_US=5
     p2p_costs 20 2 0 MODEL_GAP_US=0.5
     ;;
 p2p_bytes)
@@ -239,12 +244,12 @@ barrier_data)
     job 2 "$model" MODEL_SYNC_COLL=1 MODEL_BARRIER_US=20 MODEL_CORRUPT=1 "$build/model_blocking_test" data || exit 1
     ;;
 progress_cost)
-    progress_costs 100 1
-    progress_costs 100 1 MODEL_TEST_US=2
+    full_only progress_costs 100 1
+    full_only progress_costs 100 1 MODEL_TEST_US=2
     progress_costs 100 1 MODEL_PROGRESS_SHARE=0.25 MODEL_TEST_US=1 MODEL_SYNC_US=3
     progress_costs 100 0.6 MODEL_PROGRESS_SHARE=0.1 MODEL_POST_US=1 MODEL_WAIT_US=0.5
     progress_costs 200 0.8 MODEL_PROGRESS_US=30 MODEL_TEST_US=5
-    progress_costs 20 1 MODEL_PROGRESS_SHARE=0.4 MODEL_TEST_US=0.5
+    full_only progress_costs 20 1 MODEL_PROGRESS_SHARE=0.4 MODEL_TEST_US=0.5
     ;;
 progress_data)
     staged="MODEL_PROGRESS_SHARE=0.2 MODEL_TEST_US=3"

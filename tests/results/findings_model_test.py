@@ -43,11 +43,11 @@ def tells(said):
 
 
 @pytest.fixture
-def near(bounds, say):
+def near(bounds, say, full):
     """Whether the median of numbers that launches say is as far from the truth as allowed; more is
     where the machine is busy. What is too far off is measured once more."""
     def check(name, launch, truth, allowed):
-        Accuracy(bounds, say).check(name, lambda: {"error": launch() - truth}, allowed,
+        Accuracy(bounds, say, thorough=full).check(name, lambda: {"error": launch() - truth}, allowed,
                                     text="{:+.3f}")
     return check
 

@@ -138,7 +138,9 @@ class Plan:
         suite.environment["SLURM_CPUS_ON_NODE"] = "2"
         assert "--ntasks=6" in suite.launch("")
 
-    @pytest.mark.parametrize("processors, ranks", [(100, 8), (4, 4), (3.9, 3), (2, 2), (0.5, 2)])
+    @pytest.mark.parametrize("processors, ranks", [
+        (100, 8), (3.9, 3), (0.5, 2),
+        *(pytest.param(number, number, marks=pytest.mark.full) for number in (4, 2))])
     def test_ranks_by_quota(self, suite, processors, ranks):
         quota = f"{processors * 1e5:.0f}"
         two, one = f"{quota} 100000\n", "100000\n"
@@ -419,9 +421,9 @@ class Resume:
     """Killed at any moment, the suite goes on where it was: no launch that was finished is made
     again, no row is lost or there twice."""
 
-    def test_killed_at_random(self, suite):
+    def test_killed_at_random(self, suite, full):
         chance = random.Random(7)
-        for trial in range(3):
+        for trial in range(3 if full else 2):
             shutil.rmtree(suite.results, ignore_errors=True)
             for _ in range(3):
                 before = suite.files()

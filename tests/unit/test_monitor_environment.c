@@ -48,6 +48,15 @@ const char *MPIX_Monitor_error_string(int code)
     return "as the test wants";
 }
 
+static int comparisons;
+
+void common_clock_compare(MPI_Comm comm)
+{
+    assert_true(comm == MPI_COMM_WORLD);
+    assert_int_equal(starts, 0);
+    comparisons++;
+}
+
 /* MPI_Init was entered and left at these times, which the snapshot is told once it has started. */
 #define ENTRY_TICKS 17
 #define EXIT_TICKS 23
@@ -84,13 +93,14 @@ static void refuse(const char *text, const char *culprit)
         fail_msg("'%s' is refused with '%s'", text, error.text);
 }
 
-/* Checks the flags, in the order other, pttopt, coll, comm, msgsize, traffic, calls, sizes. */
+/* Checks the flags, in the order other, pttopt, coll, comm, msgsize, traffic, calls, sizes, clock.
+ */
 static void assert_flags(const char *flags)
 {
     const MPIX_Monitor *const h = &environment.handle;
-    const int set[] = {h->other,   h->pttopt,  h->coll,  h->comm,
-                       h->msgsize, h->traffic, h->calls, h->sizes};
-    for (int i = 0; i < 8; i++)
+    const int set[] = {h->other,   h->pttopt, h->coll,  h->comm, h->msgsize,
+                       h->traffic, h->calls,  h->sizes, h->clock};
+    for (int i = 0; i < 9; i++)
         assert_int_equal(set[i], flags[i] == '1');
 }
 
@@ -98,25 +108,27 @@ static void each_flag_is_a_word(void **state)
 {
     (void)state;
     accept("other");
-    assert_flags("10000000");
+    assert_flags("100000000");
     accept("pttopt");
-    assert_flags("01000000");
+    assert_flags("010000000");
     accept("coll");
-    assert_flags("00100000");
+    assert_flags("001000000");
     accept("comm");
-    assert_flags("00010000");
+    assert_flags("000100000");
     accept("msgsize");
-    assert_flags("00001000");
+    assert_flags("000010000");
     accept("traffic");
-    assert_flags("00000100");
+    assert_flags("000001000");
     accept("calls");
-    assert_flags("00000010");
+    assert_flags("000000100");
     accept("sizes");
-    assert_flags("00000001");
+    assert_flags("000000010");
+    accept("coll,clock");
+    assert_flags("001000001");
     accept("all");
-    assert_flags("11111111");
+    assert_flags("111111111");
     accept("coll,pttopt,coll");
-    assert_flags("01100000");
+    assert_flags("011000000");
     assert_int_equal(environment.handle.per_rank, 0);
     assert_int_equal(environment.handle.large_bytes, MPIX_MONITOR_LARGE_BYTES);
     assert_near(environment.handle.timeout_us, 0.0, 0.0);
@@ -126,11 +138,11 @@ static void each_flag_is_a_word(void **state)
 static void without_flags_it_is_all(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "per-rank", "large=1", "output=coll",
-                                        "timeout=1s,per-rank,large=2"};
+    static const char *const texts[] = {"",        "clock",       "per-rank",
+                                        "large=1", "output=coll", "timeout=1s,per-rank,large=2"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         accept(texts[i]);
-        assert_flags("11111111");
+        assert_flags("111111111");
     }
     assert_int_equal(environment.handle.per_rank, 1);
 }
@@ -139,7 +151,7 @@ static void all_words_together(void **state)
 {
     (void)state;
     accept("comm,large=64K,per-rank,timeout=1ms,traffic,output=/tmp/a file.tsv");
-    assert_flags("00010100");
+    assert_flags("000101000");
     assert_int_equal(environment.handle.per_rank, 1);
     assert_int_equal(environment.handle.large_bytes, 65536);
     assert_near(environment.handle.timeout_us, 1000.0, 0.0);
@@ -219,16 +231,16 @@ static void files(void **state)
     static const struct {
         const char *text, *file, *flags;
     } cases[] = {
-        {"output=a", "a", "11111111"},
-        {"output=a,coll", "a", "00100000"},
-        {"coll,output=a,b.tsv", "a,b.tsv", "00100000"},
-        {"output=a,b,coll", "a,b", "00100000"},
-        {"output=a,coll,output=b", "b", "00100000"},
-        {"output=a,,b", "a,,b", "11111111"},
-        {"output=a,", "a,", "11111111"},
-        {"output=a,collective", "a,collective", "11111111"},
-        {"output=a=b,large=1", "a=b", "11111111"},
-        {"output= ", " ", "11111111"},
+        {"output=a", "a", "111111111"},
+        {"output=a,coll", "a", "001000000"},
+        {"coll,output=a,b.tsv", "a,b.tsv", "001000000"},
+        {"output=a,b,coll", "a,b", "001000000"},
+        {"output=a,coll,output=b", "b", "001000000"},
+        {"output=a,,b", "a,,b", "111111111"},
+        {"output=a,", "a,", "111111111"},
+        {"output=a,collective", "a,collective", "111111111"},
+        {"output=a=b,large=1", "a=b", "111111111"},
+        {"output= ", " ", "111111111"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         accept(cases[i].text);
@@ -280,7 +292,7 @@ static void very_long_texts(void **state)
         memcpy(text + i, "coll,", 5);
     text[LENGTH - 1] = '\0';
     accept(text);
-    assert_flags("00100000");
+    assert_flags("001000000");
     /* The longest name, and one longer. */
     memcpy(text, "output=", 7);
     memset(text + 7, 'f', 4096);
@@ -352,6 +364,23 @@ static void empty_is_not_set(void **state)
     (void)state;
     whole_run("");
     assert_runs(0);
+}
+
+/* Where rank 0's variable asks for a clock, and for collectives, which it is for. */
+static void clocks_are_compared_where_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variable;
+        int comparisons;
+    } cases[] = {{"coll", 0}, {"coll,clock", 1}, {"all", 1}, {"pttopt,clock", 0}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        comparisons = 0;
+        whole_run(rank == 0 ? cases[i].variable : "coll");
+        assert_runs(1);
+        assert_int_equal(comparisons, cases[i].comparisons);
+        assert_int_equal(started_with.clock, strcmp(cases[i].variable, "coll") != 0);
+    }
 }
 
 static void stderr_without_a_file(void **state)
@@ -456,6 +485,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_follow_rank_0),
         cmocka_unit_test(without_the_variable_nothing_starts),
         cmocka_unit_test(empty_is_not_set),
+        cmocka_unit_test(clocks_are_compared_where_asked_for),
         cmocka_unit_test(stderr_without_a_file),
         cmocka_unit_test(a_lost_report_is_said),
     };

@@ -58,6 +58,31 @@ static void calls_are_kept_evenly(void **state)
     free(late);
 }
 
+/* Entries are those of the calls that are kept, and other series have none. */
+static void rooted_calls_keep_their_entries(void **state)
+{
+    (void)state;
+    enum { CALLS = 100000 };
+    struct late *const late = make();
+    const struct late_series *const series = &late->series[0], *const other = &late->series[1];
+    for (int64_t i = 0; i < CALLS; i++) {
+        const struct late_entry entry = {(uint64_t)(7 * i), i % 3 == 0};
+        assert_true(late_add_rooted(late, 1, 2, (uint64_t)(3 * i), entry));
+        assert_true(late_add(late, 1, 3, (uint64_t)(3 * i)));
+    }
+    assert_true(series->kept > LATE_KEPT_MAX / 4);
+    assert_int_equal(series->kept, other->kept);
+    for (int i = 0; i < series->kept; i++) {
+        const int64_t number = series->call[i].number;
+        assert_int_equal(number, other->call[i].number);
+        assert_int_equal(series->call[i].ticks, 3 * number);
+        assert_int_equal(series->entry[i].ticks, 7 * number);
+        assert_int_equal(series->entry[i].is_root, number % 3 == 0);
+        assert_int_equal(other->entry[i].ticks, 0);
+    }
+    free(late);
+}
+
 static void each_function_and_communicator_is_a_series(void **state)
 {
     (void)state;
@@ -126,6 +151,9 @@ static void nothing_is_said_of_other_calls(void **state)
     free(late);
 }
 
+/* What a call costs by itself, in all ranks. */
+static uint64_t cost(int call) { return 100 + (uint64_t)call * 7919 % 101; }
+
 /* What is left out has a standard error: that of a part of all calls. */
 static void calls_that_were_not_kept_have_an_error(void **state)
 {
@@ -134,11 +162,87 @@ static void calls_that_were_not_kept_have_an_error(void **state)
     struct late *const late = make();
     struct late_waiting waiting;
     for (int i = 0; i < CALLS; i++)
-        (void)late_add(late, 1, 2, 100 + waited(i, rank));
+        (void)late_add(late, 1, 2, cost(i) + waited(i, rank));
     assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
     const double mean = 25.0 * (ranks - 1);
     assert_near(waiting.mean_ticks, mean, 4.0 * waiting.error_ticks + 1e-9);
     assert_true(ranks < 2 || (waiting.error_ticks > 0.1 && waiting.error_ticks < 2.0));
+    free(late);
+}
+
+/* Few calls that take very long are seldom among those that are kept; the time of all calls has
+   them. One in 100 is half of all waiting. */
+static void the_time_of_all_calls_tells_of_long_ones(void **state)
+{
+    (void)state;
+    enum { CALLS = 100000, LONG = 100 * 50 };
+    struct late *const late = make();
+    struct late_waiting waiting;
+    double sum = 0.0;
+    for (int i = 0; i < CALLS; i++) {
+        const uint64_t ticks = rank == 0 ? 0 : waited(i, rank) + (i % 100 == 17 ? LONG : 0);
+        (void)late_add(late, 1, 2, cost(i) + ticks);
+        sum += (double)ticks;
+    }
+    assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
+    assert_near(waiting.mean_ticks, sum / CALLS, 4.0 * waiting.error_ticks + 1e-9);
+    assert_true(waiting.error_ticks < 1.0);
+    free(late);
+}
+
+/* The mean of what was kept is moved by what all calls took longer than these. */
+static void a_mean_goes_with_the_time_of_all_calls(void **state)
+{
+    (void)state;
+    enum { KEPT = 4 };
+    static const double waits[KEPT] = {1.0, 2.0, 3.0, 6.0};
+    struct late *const late = make();
+    struct late_series *const series = &late->series[0];
+    for (int i = 0; i < KEPT; i++)
+        (void)late_add(late, 1, 2, 10 * (uint64_t)waits[i] + 5);
+    struct late_mean mean = late_mean(series, waits, false);
+    assert_near(mean.mean, 3.0, 1e-12);
+    assert_near(mean.error, 0.0, 1e-12);
+    assert_near(mean.shift, 0.0, 1e-12);
+    /* As many again that weren't kept, each 20 ticks longer than the mean of 35. */
+    series->calls += KEPT;
+    series->role[0].calls += KEPT;
+    series->role[0].ticks += KEPT * 55;
+    mean = late_mean(series, waits, false);
+    assert_near(mean.mean, 4.0, 1e-12);
+    assert_near(mean.error, 0.0, 1e-6);
+    assert_near(mean.shift, 1.0, 1e-12);
+    /* Where the time tells nothing of the waiting it is left alone. */
+    for (int i = 0; i < KEPT; i++)
+        series->call[i].ticks = 55;
+    mean = late_mean(series, waits, false);
+    assert_near(mean.mean, 3.0, 1e-12);
+    assert_near(mean.error, sqrt(14.0 / 2.0 / KEPT * 0.5), 1e-12);
+    free(late);
+}
+
+/* What calls of the other role took means nothing, and how many these were is known. */
+static void a_rank_waits_in_one_role(void **state)
+{
+    (void)state;
+    enum { KEPT = 8 };
+    static const double waits[KEPT] = {1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 6.0, 0.0};
+    struct late *const late = make();
+    struct late_series *const series = &late->series[0];
+    for (int i = 0; i < KEPT; i++)
+        (void)late_add_rooted(late, 1, 2, i % 2 == 1 ? 777 : 10 * (uint64_t)waits[i] + 5,
+                              (struct late_entry){100, i % 2 == 1});
+    assert_near(late_mean(series, waits, false).mean, 1.5, 1e-12);
+    /* 12 more, of which 4 are of the role, each 20 ticks longer than the mean of 35. */
+    series->calls += 12;
+    series->role[0].calls += 4;
+    series->role[0].ticks += UINT64_C(4) * 55;
+    series->role[1].calls += 8;
+    series->role[1].ticks += 8000000;
+    const struct late_mean mean = late_mean(series, waits, false);
+    assert_near(mean.mean, 8.0 / 20.0 * 4.0, 1e-12);
+    assert_near(mean.shift, mean.mean - 1.5, 1e-12);
+    assert_near(mean.error, 0.0, 1e-6);
     free(late);
 }
 
@@ -158,11 +262,15 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_calls_are_kept_while_they_fit),
         cmocka_unit_test(calls_are_kept_evenly),
+        cmocka_unit_test(rooted_calls_keep_their_entries),
         cmocka_unit_test(each_function_and_communicator_is_a_series),
         cmocka_unit_test(waiting_is_the_time_beyond_the_shortest),
         cmocka_unit_test(ranks_without_the_series),
         cmocka_unit_test(nothing_is_said_of_other_calls),
         cmocka_unit_test(calls_that_were_not_kept_have_an_error),
+        cmocka_unit_test(the_time_of_all_calls_tells_of_long_ones),
+        cmocka_unit_test(a_mean_goes_with_the_time_of_all_calls),
+        cmocka_unit_test(a_rank_waits_in_one_role),
         cmocka_unit_test(keys_come_in_order),
     };
     const int failed = cmocka_run_group_tests_name("monitor_late", tests, NULL, NULL);

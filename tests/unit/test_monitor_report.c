@@ -32,6 +32,16 @@ void rows_find_late(struct rows *rows, const struct snapshot *of, MPI_Comm comm)
     (void)rows, (void)of, (void)comm;
 }
 
+static int rooted; /* how often rooted collectives were compared */
+
+void rows_find_late_rooted(struct rows *rows, const struct snapshot *of, MPI_Comm comm)
+{
+    (void)of, (void)comm;
+    rooted++;
+    rows->clock_comparisons = 2;
+    rows->clock_error_ns = 123.4;
+}
+
 bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
 {
     (void)rows, (void)totals, (void)comm;
@@ -120,7 +130,7 @@ static int set_up(void **state)
 {
     (void)state;
     lacks_memory = false;
-    fetched = 0;
+    fetched = rooted = 0;
     snapshot = (struct snapshot){
         .serial = 7,
         .asked = {.profile = 1, .pttopt = 1, .msgsize = 1, .large_bytes = 65536},
@@ -230,6 +240,8 @@ static void remarks_say_what_is_missing(void **state)
     rows.unplaced = 13;
     rows.unsized = 14;
     rows.unkept = 15;
+    rows.untold_rooted = 16;
+    rows.clock_comparisons = 1;
     const int code = report_write(&snapshot, &rows);
     fclose(snapshot.file);
     rows_free(&rows);
@@ -249,9 +261,59 @@ static void remarks_say_what_is_missing(void **state)
     assert_non_null(strstr(text, "# warning: 14 operations are in no row of their size"));
     assert_non_null(
         strstr(text, "# warning: what ranks waited in 15 collective calls is not known"));
+    assert_non_null(strstr(text, "# warning: what ranks waited in 16 calls of rooted collectives"));
+    assert_non_null(strstr(text, "# warning: the clocks of ranks were compared at the end only"));
     assert_non_null(strstr(text, "# note: other services count for the whole process"));
     assert_non_null(
         strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
+}
+
+/* Rank 0's handle decides, and coll has to be on. */
+static void clocks_are_compared_where_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        MPIX_Monitor asked;
+        bool compares, warns;
+    } cases[] = {
+        {{.profile = 1, .coll = 1}, false, false},
+        {{.profile = 1, .coll = 1, .clock = 1}, true, false},
+        {{.profile = 1, .pttopt = 1, .clock = 1}, false, true},
+        {{.coll = 1, .clock = 1}, false, false},
+    };
+    enum { CASES = COUNT(cases) };
+    bool good[CASES];
+    fclose(snapshot.file);
+    for (int i = 0; i < CASES; i++) {
+        struct rows rows;
+        snapshot.asked = rank == 0 ? cases[i].asked : (MPIX_Monitor){.profile = 1, .coll = 1};
+        snapshot.file = fopen(path, "w");
+        rooted = 0;
+        const int code = write_report(&rows);
+        rows_free(&rows);
+        good[i] = code == MPIX_MONITOR_SUCCESS && rooted == cases[i].compares;
+        if (rank == 0)
+            good[i] = good[i] && has_line("# common_clock_error_ns: 123.4") == cases[i].compares &&
+                      has_line("# warning: clock means nothing without coll, which the handle has "
+                               "off: it is for waiting in rooted collectives") == cases[i].warns;
+    }
+    for (int i = 0; i < CASES; i++)
+        assert_true(good[i]);
+}
+
+/* Without a report there is nothing to compare. */
+static void a_clock_without_a_report_is_warned_of(void **state)
+{
+    (void)state;
+    const struct rows rows = {0};
+    struct warnings warnings;
+    fclose(snapshot.file);
+    snapshot.file = NULL;
+    snapshot.asked = (MPIX_Monitor){.profile = 1, .coll = 1, .clock = 1};
+    warnings_of_snapshot(&snapshot, &rows, &warnings);
+    assert_int_equal(warnings.count, 1);
+    assert_int_equal(warnings.warning[0].code, MPIX_MONITOR_WARNING_CLOCK);
+    assert_non_null(strstr(warnings.warning[0].text, "clock means nothing without a report"));
 }
 
 /* Whether the report has this warning once, or, if `warning` is NULL, none of its kind. */
@@ -378,6 +440,8 @@ static const struct CMUnitTest tests[] = {
     REPORT_TEST(a_handle_that_asks_for_nothing_is_warned_of),
     REPORT_TEST(rows_of_each_rank_follow),
     REPORT_TEST(locale_stays_and_points_are_points),
+    REPORT_TEST(clocks_are_compared_where_asked_for),
+    REPORT_TEST(a_clock_without_a_report_is_warned_of),
     REPORT_TEST(lost_reports_are_noticed_by_all),
     REPORT_TEST(without_memory_nothing_is_written),
 };

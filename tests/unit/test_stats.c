@@ -681,7 +681,14 @@ static void looks_grow_by_a_quarter(void **state)
 
 /* ---- coverage by simulation ------------------------------------------------------------------ */
 
+/* Without --full fewer of them: the bounds are the same. */
+#ifdef COMMCOST_FULL_TESTS
 #define DRAWS 10000
+#define RUNS 2000
+#else
+#define DRAWS 3000
+#define RUNS 500
+#endif
 #define MIN_SAMPLES 30
 #define MAX_SAMPLES 10000
 
@@ -859,7 +866,6 @@ static void adaptive_samples_cover_the_median(void **state)
 
 /* ---- coverage by visits, by simulation ------------------------------------------------------- */
 
-#define RUNS 2000
 #define VISIT_SAMPLES 30
 #define VISITS_MAX 12 /* of a row that is visited until it is precise */
 #define SAMPLE_S 0.001

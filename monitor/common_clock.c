@@ -1,0 +1,365 @@
+#include "monitor/common_clock.h"
+
+#include "common/mpi/mpi_check.h"
+
+#include <math.h>
+#include <sched.h>
+
+/* A comparison is some runs of round trips, which the ranks of a pair begin in turn. A run has up
+   to ROUNDS_MAX messages in each direction, and after ROUNDS_MIN it ends when RUN_NS are over; one
+   that took no longer is good. There are at least RUNS_MIN runs, and then more until RUNS_GOOD were
+   good or PAIR_NS are over. */
+enum { ROUNDS_MAX = 50, ROUNDS_MIN = 5, RUN_NS = 2000000 };
+enum { RUNS_MIN = 2, RUNS_GOOD = 8, PAIR_NS = 100000000 };
+
+/* A run that wasn't good may be one of ranks that share a processor. In the next one the rank that
+   begins it sleeps first, for a rank that wakes up gets a free processor; and both ranks yield
+   theirs after few looks for a message instead of many. */
+enum { NAP_NS = 50000, LOOKS_MANY = 2000, LOOKS_FEW = 50 };
+
+/* How much a clock's rate may change by itself, as with the temperature. */
+#define RATE_CHANGE 1e-8
+
+/* By how much the rates of two clocks may differ, where only one comparison can't tell. */
+#define RATE_DIFFERENCE 1e-4
+
+enum { TAG_STAMP, TAG_DELAY, TAG_NEXT, TAG_CLOCK };
+
+/* Ranks that are compared along a binomial tree from rank 0 of `comm`: in step 1, 2, 4 ... rank
+   r + step with rank r, for all r < step. */
+struct tree {
+    MPI_Comm comm;  /* MPI_COMM_NULL on a rank that isn't in the tree */
+    int rank, size; /* 0 on such a rank */
+};
+
+struct trees {
+    struct tree leaders, node;
+};
+
+/* How far this rank's clock was ahead of that of the rank above. */
+struct comparison {
+    int64_t at_ns; /* by this rank's clock */
+    double ahead_ns;
+    double error_ns; /* the most by which that can be wrong */
+    bool may_be_one_clock;
+};
+
+/* The clock of this rank, and what it was compared with. */
+static struct {
+    int comparisons;     /* that are kept: 0, 1 or 2 */
+    uint64_t base_ticks; /* when the time is 0: the same on all ranks of a node ... */
+    double tick_ns;      /* ... as is this */
+    struct comparison first, last;
+} own;
+
+double common_clock_length_ns(uint64_t ticks) { return (double)ticks * own.tick_ns; }
+
+/* The time on this rank's clock. */
+static int64_t time_of(uint64_t ticks)
+{
+    return llround((double)(int64_t)(ticks - own.base_ticks) * own.tick_ns);
+}
+
+/* ---- trees ----------------------------------------------------------------------------------- */
+
+static void describe(struct tree *tree)
+{
+    if (tree->comm == MPI_COMM_NULL)
+        return;
+    BC_MPI(PMPI_Comm_rank(tree->comm, &tree->rank));
+    BC_MPI(PMPI_Comm_size(tree->comm, &tree->size));
+}
+
+static struct trees make_trees(MPI_Comm comm)
+{
+    int rank;
+    struct trees trees = {{MPI_COMM_NULL, 0, 0}, {MPI_COMM_NULL, 0, 0}};
+    BC_MPI(PMPI_Comm_rank(comm, &rank));
+    BC_MPI(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &trees.node.comm));
+    describe(&trees.node);
+    BC_MPI(
+        PMPI_Comm_split(comm, trees.node.rank == 0 ? 0 : MPI_UNDEFINED, rank, &trees.leaders.comm));
+    describe(&trees.leaders);
+    return trees;
+}
+
+static void free_trees(struct trees *trees)
+{
+    BC_MPI(PMPI_Comm_free(&trees->node.comm));
+    if (trees->leaders.comm != MPI_COMM_NULL)
+        BC_MPI(PMPI_Comm_free(&trees->leaders.comm));
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+struct stamp {
+    int64_t sent_ns;
+    int64_t more; /* 0: the last message of the rank that began */
+};
+
+static void send(MPI_Comm comm, const void *data, size_t bytes, int peer, int tag)
+{
+    BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, tag, comm));
+}
+
+static int looks_before_yielding = LOOKS_MANY;
+
+static void wait_for(MPI_Request *request)
+{
+    int done = 0;
+    for (int looks = 0; !done; looks++) {
+        if (looks > looks_before_yielding)
+            (void)sched_yield();
+        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
+    }
+}
+
+static void receive(MPI_Comm comm, void *data, size_t bytes, int peer, int tag)
+{
+    MPI_Request request;
+    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, comm, &request));
+    wait_for(&request);
+}
+
+static void send_stamp(MPI_Comm comm, bool more, int peer)
+{
+    struct stamp stamp = {.more = more};
+    stamp.sent_ns = time_of(ticks_now());
+    send(comm, &stamp, sizeof stamp, peer, TAG_STAMP);
+}
+
+/* The least that a message seemed to take. */
+struct delay {
+    double min_ns;
+    int64_t sent_ns, arrived_ns; /* of that message, by the clocks of its sender and receiver */
+};
+
+/* Sends the time to and fro, with the same calls in the same order on both ranks. Returns what
+   messages to this rank seemed to take. */
+static struct delay run_round_trips(MPI_Comm comm, int peer, bool begins)
+{
+    const int64_t start_ns = time_of(ticks_now());
+    struct delay delay = {.min_ns = INFINITY};
+    bool more = true;
+    if (begins)
+        send_stamp(comm, more, peer);
+    for (int count = 1;; count++) {
+        struct stamp came;
+        receive(comm, &came, sizeof came, peer, TAG_STAMP);
+        const int64_t arrived_ns = time_of(ticks_now());
+        if ((double)(arrived_ns - came.sent_ns) < delay.min_ns)
+            delay = (struct delay){(double)(arrived_ns - came.sent_ns), came.sent_ns, arrived_ns};
+        if (begins && !more)
+            return delay;
+        if (begins)
+            more = count < ROUNDS_MAX - 1 && (count < ROUNDS_MIN || arrived_ns - start_ns < RUN_NS);
+        else
+            more = came.more != 0;
+        send_stamp(comm, more, peer);
+        if (!begins && !more)
+            return delay;
+    }
+}
+
+/* What a run tells, from the delays to this rank and back to the rank above. */
+static struct comparison comparison_of(const struct delay *there, const struct delay *back)
+{
+    const int64_t apart_ns = back->sent_ns - there->arrived_ns;
+    /* Each reading of the clock takes a while, and meanwhile one clock may gain on the other. */
+    const double off_ns =
+        common_clock_length_ns(ticks_cost()) + RATE_DIFFERENCE / 2.0 * fabs((double)apart_ns);
+    return (struct comparison){
+        .at_ns = there->arrived_ns + apart_ns / 2,
+        .ahead_ns = (there->min_ns - back->min_ns) / 2.0,
+        .error_ns = fmax(0.0, (there->min_ns + back->min_ns) / 2.0) + off_ns,
+        .may_be_one_clock = there->min_ns > -off_ns && back->min_ns > -off_ns,
+    };
+}
+
+/* What follows a run. */
+enum next_run { NONE, AT_ONCE, AFTER_A_NAP };
+
+static void begin_run(enum next_run next, bool begins)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    looks_before_yielding = next == AFTER_A_NAP ? LOOKS_FEW : LOOKS_MANY;
+    if (begins && next == AFTER_A_NAP)
+        (void)nanosleep(&nap, NULL);
+}
+
+/* Compares this rank's clock with that of the rank above. */
+static struct comparison compare_with_above(MPI_Comm comm, int above)
+{
+    const int64_t start_ns = time_of(ticks_now());
+    struct comparison best = {.error_ns = INFINITY, .may_be_one_clock = true};
+    int64_t run_ns = start_ns;
+    enum next_run next = AT_ONCE;
+    for (int runs = 1, good = 0; next != NONE; runs++) {
+        const bool begins = runs % 2 == 0;
+        begin_run(next, begins);
+        const struct delay there = run_round_trips(comm, above, begins);
+        struct delay back;
+        receive(comm, &back, sizeof back, above, TAG_DELAY);
+        const struct comparison found = comparison_of(&there, &back);
+        /* One run that contradicts it is enough. */
+        const bool may_be_one_clock = best.may_be_one_clock && found.may_be_one_clock;
+        if (found.error_ns < best.error_ns)
+            best = found;
+        best.may_be_one_clock = may_be_one_clock;
+        const int64_t now_ns = time_of(ticks_now());
+        const bool is_good = now_ns - run_ns <= RUN_NS;
+        good += is_good;
+        if (runs >= RUNS_MIN && (good >= RUNS_GOOD || now_ns - start_ns >= PAIR_NS))
+            next = NONE;
+        else
+            next = is_good ? AT_ONCE : AFTER_A_NAP;
+        send(comm, &next, sizeof next, above, TAG_NEXT);
+        run_ns = now_ns;
+    }
+    return best;
+}
+
+/* The same of the rank above. */
+static void compare_with_below(MPI_Comm comm, int below)
+{
+    enum next_run next = AT_ONCE;
+    for (int runs = 1; next != NONE; runs++) {
+        const bool begins = runs % 2 != 0;
+        begin_run(next, begins);
+        const struct delay delay = run_round_trips(comm, below, begins);
+        send(comm, &delay, sizeof delay, below, TAG_DELAY);
+        receive(comm, &next, sizeof next, below, TAG_NEXT);
+    }
+}
+
+static void compare_tree(const struct tree *tree, struct comparison *found)
+{
+    for (int step = 1; step < tree->size; step *= 2) {
+        if (tree->rank < step && tree->rank + step < tree->size)
+            compare_with_below(tree->comm, tree->rank + step);
+        else if (tree->rank >= step && tree->rank < 2 * step)
+            *found = compare_with_above(tree->comm, tree->rank - step);
+    }
+}
+
+/* The ranks of a node count from the same tick with the same length. */
+static void begin_to_count(const struct tree *node)
+{
+    struct {
+        uint64_t base_ticks;
+        double tick_ns;
+    } of_node = {ticks_now(), ticks_ns()};
+    BC_MPI(PMPI_Bcast(&of_node, sizeof of_node, MPI_BYTE, 0, node->comm));
+    own.base_ticks = of_node.base_ticks;
+    own.tick_ns = of_node.tick_ns;
+}
+
+static void compare_all(const struct trees *trees, MPI_Comm comm)
+{
+    if (own.comparisons == 0)
+        begin_to_count(&trees->node);
+    struct comparison found = {.at_ns = time_of(ticks_now())};
+    compare_tree(&trees->leaders, &found);
+    compare_tree(&trees->node, &found);
+    if (own.comparisons == 0)
+        own.first = found;
+    else
+        own.comparisons = 1; /* the latest one takes the place of the second */
+    own.last = found;
+    own.comparisons++;
+    /* Ranks with few peers don't go ahead, nor take processors from those that still compare. */
+    MPI_Request request;
+    looks_before_yielding = LOOKS_FEW;
+    BC_MPI(PMPI_Ibarrier(comm, &request));
+    wait_for(&request);
+}
+
+void common_clock_compare(MPI_Comm comm)
+{
+    struct trees trees = make_trees(comm);
+    compare_all(&trees, comm);
+    free_trees(&trees);
+}
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+/* This rank's clock against that of the rank above. */
+static struct common_clock against_the_rank_above(bool is_on_its_node)
+{
+    const struct comparison *const first = &own.first, *const last = &own.last;
+    struct common_clock clock = {
+        .model = {.at_ns = first->at_ns},
+        .first_ns = first->at_ns,
+        .last_ns = last->at_ns,
+        .first_error_ns = first->error_ns,
+        .last_error_ns = last->error_ns,
+    };
+    if (is_on_its_node && first->may_be_one_clock && last->may_be_one_clock) {
+        /* Then both comparisons are about the same thing. */
+        clock.first_error_ns = clock.last_error_ns =
+            fmin(first->error_ns + fabs(first->ahead_ns), last->error_ns + fabs(last->ahead_ns));
+        return clock;
+    }
+    clock.model.ahead_ns = llround(first->ahead_ns);
+    clock.model.more_ns = first->ahead_ns - (double)clock.model.ahead_ns;
+    clock.growth = RATE_DIFFERENCE;
+    if (last->at_ns > first->at_ns) {
+        clock.model.drift =
+            (last->ahead_ns - first->ahead_ns) / (double)(last->at_ns - first->at_ns);
+        clock.growth = RATE_CHANGE;
+    }
+    return clock;
+}
+
+/* Hands what is known against rank 0 down a tree: each rank adds it to what it knows against the
+   rank above. */
+static void hand_down(const struct tree *tree, struct common_clock *clock)
+{
+    for (int step = 1; step < tree->size; step *= 2) {
+        if (tree->rank < step && tree->rank + step < tree->size) {
+            send(tree->comm, clock, sizeof *clock, tree->rank + step, TAG_CLOCK);
+        } else if (tree->rank >= step && tree->rank < 2 * step) {
+            struct common_clock above;
+            receive(tree->comm, &above, sizeof above, tree->rank - step, TAG_CLOCK);
+            clock->model = bc_clock_model_chain(&above.model, &clock->model);
+            clock->first_error_ns += above.first_error_ns;
+            clock->last_error_ns += above.last_error_ns;
+            clock->growth += above.growth;
+        }
+    }
+}
+
+int common_clock_find(MPI_Comm comm, struct common_clock *clock)
+{
+    struct trees trees = make_trees(comm);
+    compare_all(&trees, comm);
+    if (trees.node.rank == 0 && trees.leaders.rank == 0)
+        *clock = (struct common_clock){.first_ns = own.first.at_ns, .last_ns = own.last.at_ns};
+    else
+        *clock = against_the_rank_above(trees.node.rank > 0);
+    hand_down(&trees.leaders, clock);
+    hand_down(&trees.node, clock);
+    free_trees(&trees);
+    return own.comparisons;
+}
+
+double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
+{
+    return (double)bc_clock_model_reference(&clock->model, time_of(ticks));
+}
+
+double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks)
+{
+    const double since_first_ns = (double)(time_of(ticks) - clock->first_ns);
+    const double to_last_ns = (double)(clock->last_ns - clock->first_ns) - since_first_ns;
+    const double span_ns = since_first_ns + to_last_ns;
+    const double beyond_ns = fmax(0.0, fmax(-since_first_ns, -to_last_ns));
+    if (span_ns <= 0.0)
+        return clock->first_error_ns + clock->growth * beyond_ns;
+    const double both_ns = clock->first_error_ns + clock->last_error_ns;
+    if (beyond_ns > 0.0)
+        return (since_first_ns < 0.0 ? clock->first_error_ns : clock->last_error_ns) +
+               (both_ns / span_ns + clock->growth) * beyond_ns;
+    return (clock->first_error_ns * to_last_ns + clock->last_error_ns * since_first_ns) / span_ns +
+           clock->growth * fmin(since_first_ns, to_last_ns);
+}

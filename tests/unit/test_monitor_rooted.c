@@ -1,0 +1,232 @@
+/*
+ * Waiting in rooted collectives, by entries that the test sets on clocks that it shifts. Run on 1
+ * and 3 ranks.
+ */
+#include "helpers.h"
+
+#include "monitor/rooted.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+static int rank, ranks;
+
+/* ---- stand-ins for the clock ----------------------------------------------------------------- */
+
+/* A tick is two nanoseconds, and each rank's clock is another one. */
+enum { TICK_NS = 2, SHIFT_TICKS = 1000000 };
+
+static double error_ns; /* of every clock */
+
+double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
+{
+    assert_int_equal(clock->first_ns, rank);
+    return TICK_NS * ((double)ticks - (double)(SHIFT_TICKS * (1 + rank)));
+}
+
+double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks)
+{
+    (void)clock, (void)ticks;
+    return error_ns;
+}
+
+double common_clock_length_ns(uint64_t ticks) { return TICK_NS * (double)ticks; }
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static struct late *late;
+static struct rooted_waiting waiting;
+
+static int set_up(void **state)
+{
+    (void)state;
+    error_ns = 0.0;
+    late = calloc(1, sizeof *late);
+    return late == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(late);
+    return 0;
+}
+
+/* Adds a call that this rank entered at a time, of rank 0's clock, and which took `ns`. */
+static void add(int64_t entry_ns, int64_t ns, bool is_root)
+{
+    const struct late_entry entry = {
+        (uint64_t)(entry_ns / TICK_NS + (int64_t)SHIFT_TICKS * (1 + rank)), is_root};
+    assert_true(late_add_rooted(late, 1, 2, (uint64_t)(ns / TICK_NS), entry));
+}
+
+static bool compare(bool root_waits)
+{
+    const struct common_clock clock = {.first_ns = rank};
+    return rooted_compare(late->count > 0 ? &late->series[0] : NULL, root_waits, &clock,
+                          MPI_COMM_WORLD, &waiting);
+}
+
+enum { CALLS = 60, LONG_NS = 1000000 };
+
+/* The place in which a rank comes to a call: rank i % ranks comes last. */
+static int place_of(int call, int who) { return (who - call % ranks - 1 + 2 * ranks) % ranks; }
+
+/* Adds calls of all places and roots. Each place is 100 ns after the one before. */
+static void add_calls(int64_t took_ns)
+{
+    for (int i = 0; i < CALLS; i++)
+        add(10000 * i + 100 * place_of(i, rank), took_ns, rank == i / ranks % ranks);
+}
+
+/* ---- what ranks wait ------------------------------------------------------------------------- */
+
+static void others_wait_for_the_root(void **state)
+{
+    (void)state;
+    double sum_ns = 0.0;
+    int last = 0;
+    add_calls(LONG_NS);
+    for (int i = 0; i < CALLS; i++) {
+        const int root = i / ranks % ranks;
+        sum_ns += fmax(0.0, 100.0 * (place_of(i, root) - place_of(i, rank)));
+        last += root == rank && place_of(i, root) > 0;
+    }
+    assert_true(compare(false));
+    assert_near(waiting.mean_ns, sum_ns / CALLS, 1e-6);
+    assert_near(waiting.lo_ns, sum_ns / CALLS, 1e-6);
+    assert_near(waiting.hi_ns, sum_ns / CALLS, 1e-6);
+    assert_near(waiting.error_ns, 0.0, 1e-12);
+    assert_int_equal(waiting.calls, CALLS);
+    assert_int_equal(waiting.last, last);
+    assert_int_equal(waiting.ranks, ranks);
+}
+
+static void the_root_waits_for_the_last(void **state)
+{
+    (void)state;
+    double sum_ns = 0.0;
+    int last = 0;
+    add_calls(LONG_NS);
+    for (int i = 0; i < CALLS; i++) {
+        const bool is_root = rank == i / ranks % ranks;
+        const int place = place_of(i, rank);
+        sum_ns += is_root ? 100.0 * (ranks - 1 - place) : 0.0;
+        last += !is_root && place == ranks - 1;
+    }
+    assert_true(compare(true));
+    assert_near(waiting.mean_ns, sum_ns / CALLS, 1e-6);
+    assert_near(waiting.lo_ns, sum_ns / CALLS, 1e-6);
+    assert_near(waiting.hi_ns, sum_ns / CALLS, 1e-6);
+    assert_int_equal(waiting.last, last);
+}
+
+/* Who leaves before the others have come has waited until then only. */
+static void nobody_waits_longer_than_in_the_call(void **state)
+{
+    (void)state;
+    for (int root_waits = 0; root_waits < 2; root_waits++) {
+        double sum_ns = 0.0;
+        late->count = 0;
+        memset(&late->series[0], 0, sizeof late->series[0]);
+        add_calls(40);
+        for (int i = 0; i < CALLS; i++) {
+            const int root = i / ranks % ranks;
+            const int until = root_waits ? ranks - 1 : place_of(i, root);
+            if ((rank == root) == root_waits && until > place_of(i, rank))
+                sum_ns += 40.0;
+        }
+        assert_true(compare(root_waits));
+        assert_near(waiting.mean_ns, sum_ns / CALLS, 1e-6);
+        assert_near(waiting.hi_ns, sum_ns / CALLS, 1e-6);
+    }
+}
+
+/* Two clocks may be off. That can't make a waiting longer than the call or shorter than nothing. */
+static void the_interval_has_what_the_clock_may_be_off(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t late_ns;
+        double mean_ns, lo_ns, hi_ns;
+    } cases[] = {
+        {500, 500.0, 440.0, 560.0}, {20, 20.0, 0.0, 80.0},       {-20, 0.0, 0.0, 40.0},
+        {-500, 0.0, 0.0, 0.0},      {980, 980.0, 920.0, 1000.0}, {5000, 1000.0, 1000.0, 1000.0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        late->count = 0;
+        memset(&late->series[0], 0, sizeof late->series[0]);
+        error_ns = 30.0;
+        add(10000 + (rank == 0 ? cases[i].late_ns : 0), 1000, rank == 0);
+        assert_true(compare(false));
+        const bool waits = rank > 0;
+        assert_near(waiting.mean_ns, waits ? cases[i].mean_ns : 0.0, 1e-6);
+        assert_near(waiting.lo_ns, waits ? cases[i].lo_ns : 0.0, 1e-6);
+        assert_near(waiting.hi_ns, waits ? cases[i].hi_ns : 0.0, 1e-6);
+    }
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* Ranks outside of the communicator take part, and say nothing. */
+static void ranks_without_the_series(void **state)
+{
+    (void)state;
+    if (rank < 2)
+        add(rank == 0 ? 700 : 400, LONG_NS, rank == 0);
+    assert_true(compare(false));
+    assert_near(waiting.mean_ns, rank == 1 ? 300.0 : 0.0, 1e-6);
+    assert_int_equal(waiting.calls, rank < 2);
+    assert_int_equal(waiting.ranks, ranks < 2 ? ranks : 2);
+}
+
+static void nothing_is_said_of_other_calls(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10 + (rank == 1); i++)
+        add(1000 * i, LONG_NS, rank == 0);
+    assert_int_equal(compare(false), ranks < 2);
+}
+
+/* The root is a process that is none of the ranks. */
+static void nothing_is_said_without_a_root(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        add(1000 * i, LONG_NS, rank == 0 && i != 3);
+    assert_false(compare(false));
+    assert_false(compare(true));
+}
+
+static void calls_that_were_not_kept_have_an_error(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    for (int i = 0; i < MANY; i++)
+        add(1000 * i + (rank == 0 && i % 2 == 0 ? 200 : 0), LONG_NS, rank == 0);
+    assert_true(compare(false));
+    assert_near(waiting.mean_ns, rank > 0 ? 100.0 : 0.0, 4.0 * waiting.error_ns + 1e-9);
+    assert_true(rank == 0 || (waiting.error_ns > 1.0 && waiting.error_ns < 5.0));
+    assert_int_equal(waiting.calls, MANY);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+#define ROOTED_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        ROOTED_TEST(others_wait_for_the_root),
+        ROOTED_TEST(the_root_waits_for_the_last),
+        ROOTED_TEST(nobody_waits_longer_than_in_the_call),
+        ROOTED_TEST(the_interval_has_what_the_clock_may_be_off),
+        ROOTED_TEST(ranks_without_the_series),
+        ROOTED_TEST(nothing_is_said_of_other_calls),
+        ROOTED_TEST(nothing_is_said_without_a_root),
+        ROOTED_TEST(calls_that_were_not_kept_have_an_error),
+    };
+    const int failed = cmocka_run_group_tests_name("monitor_rooted", tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}
