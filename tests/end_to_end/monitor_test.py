@@ -81,7 +81,8 @@ class Stencil:
             "MPI_Allreduce": (6, 6, 6 * 8), "MPI_Comm_free": (2, 2, 0)}
         assert counts_of(rows, "coll", "MPI_COMM_WORLD") == {"MPI_Cart_create": (2, 2, 0)}
         assert counts_of(rows, "comm") == {
-            "point-to-point": (2 * calls, 2 * calls, 2 * edge), "collective": (8, 8, 48)}
+            "point-to-point": (2 * calls, 2 * calls, 2 * edge), "collective": (8, 8, 48),
+            "all": (2 * calls + 8, 2 * calls + 8, 2 * edge + 48)}
         load, = (row for row in rows if row["kind"] == "workload")
         assert (load["small"], load["large"], load["small_bytes"]) == (
             str(2 * STEPS), "0", str(edge))
