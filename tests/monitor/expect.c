@@ -115,7 +115,8 @@ void expect(struct watch *watch, enum kind kind, const char *comm, const char *o
     if (kind == PTTOPT ? asked->pttopt : asked->coll)
         add_row(&watch->expected, kind == PTTOPT ? "pttopt" : "coll", comm, operation, amounts);
     if (asked->comm) {
-        /* A communicator that has one row has both. */
+        /* A communicator that has one row has all three. */
+        add_row(&watch->expected, "comm", comm, "all", amounts);
         add_row(&watch->expected, "comm", comm, kind == PTTOPT ? "point-to-point" : "collective",
                 amounts);
         add_row(&watch->expected, "comm", comm, kind == PTTOPT ? "collective" : "point-to-point",
