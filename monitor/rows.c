@@ -86,7 +86,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     struct keyed_row *const keyed = &rows->rows[rows->count++];
     /* Also the padding: rows are sent as bytes. */
     memset(keyed, 0, sizeof *keyed);
-    keyed->kind = (int)kind;
+    keyed->kind = kind;
     keyed->operation = operation;
     keyed->order = communicator->order;
     keyed->identity = communicator->identity;
