@@ -303,7 +303,7 @@ class Machine:
         """The command, and its environment where that is not in the command."""
         return self.launcher.line(RANKS, environment, program), None
 
-    def start(self, program, variables, *libraries, timeout_s=60):
+    def start(self, program, variables, *libraries, timeout_s=30):
         """Runs a program with these libraries preloaded; returns what it prints."""
         environment = {name: str(value) for name, value in variables.items()}
         preloaded = [*libraries, *([self.model] if self.model else [])]

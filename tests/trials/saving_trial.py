@@ -19,8 +19,8 @@ import typing
 import pytest
 
 import examples
+import launchers
 from examples import CHANGES, NOTHING, Machine, TwoHosts, predicted, truth_of, write_report
-from launchers import Testbed
 from trials import Record
 
 TRIALS, LEAST_HOLD = 100, 0.90
@@ -28,8 +28,10 @@ TRIALS, LEAST_HOLD = 100, 0.90
 OFF, REAL_OFF = 0.10, 0.25
 # What a fault costs at least on the real library, as a share of the run.
 REAL_SHARE = 0.15
-# One trial says little of trials of which one in ten may fail: it fails when this many do.
+# One trial says little of trials of which one in ten may fail: it fails when this many do. And where
+# a truth isn't known to UNKNOWN of it, since other programs take the processors, another is made.
 ATTEMPTS = 3
+UNKNOWN = 0.10
 REAL_TURNS = 5
 
 
@@ -43,6 +45,9 @@ class Planted(typing.NamedTuple):
     saved_s: float
     unknown_s: float
     wider: float    # what is allowed, in units of the target
+
+    def is_known(self):
+        return self.unknown_s <= UNKNOWN * abs(self.saved_s)
 
 
 class Judged(typing.NamedTuple):
@@ -78,7 +83,8 @@ class Judged(typing.NamedTuple):
         planted = self.planted
         second = f", then {self.savings[1]}" if len(self.savings) > 1 else ""
         return (f"{planted.example} {planted.seed}: {self.first}{second}; truth "
-                f"{planted.saved_s:.4f} s of {planted.faulty_s:.4f} s")
+                f"{planted.saved_s:.4f} s of {planted.faulty_s:.4f} s, "
+                f"give or take {planted.unknown_s:.4f} s")
 
 
 class Folder:
@@ -101,6 +107,15 @@ class Folder:
         examples.write_results(machine, trial, os.path.join(folder, "results"))
         return Planted(trial.example, seed, truth.faulty_s, truth.saved_s, truth.unknown_s,
                        self.bounds.wider())
+
+    def make_known(self, machine, trial, seed, **how):
+        """The same, again while the truth isn't known; skips the test where it can't be."""
+        for _ in range(ATTEMPTS):
+            planted = self.make(machine, trial, seed, **how)
+            if planted.is_known():
+                return planted
+        return pytest.skip(f"other programs are at work: {trial.example} saves "
+                           f"{planted.saved_s:.4f} s, give or take {planted.unknown_s:.4f} s")
 
     def judge(self, planted):
         """Of what make() left."""
@@ -136,7 +151,7 @@ def on_model(build, launcher, model, folder):
     machine = Machine(build, launcher, model)
 
     def make(example, seed):
-        return folder.make(machine, examples.draw(example, seed), str(seed))
+        return folder.make_known(machine, examples.draw(example, seed), str(seed))
     return make
 
 
@@ -171,7 +186,7 @@ def check_real(machine, trials, example, folder, say):
     """The right change first, and within 25 % of the truth; once more if not."""
     judged = None
     for attempt in ("first", "second"):
-        planted = folder.make(machine, trials[example], attempt, turns=REAL_TURNS)
+        planted = folder.make_known(machine, trials[example], attempt, turns=REAL_TURNS)
         judged = folder.judge(planted)
         say(str(judged))
         worth = CHANGES[example] is None or planted.saved_s >= REAL_SHARE * planted.faulty_s
@@ -195,7 +210,7 @@ def testbed(launcher):
         pytest.skip("the testbed is for MPICH's launcher")
     # As test_gain.sh has it: with smaller packets the kernel takes time from the work, now more on one
     # host and now on the other.
-    made = Testbed("saving", "--mtu", "65000", "--burst", "64kb")
+    made = launchers.Testbed("saving", "--mtu", "65000", "--burst", "64kb")
     yield made
     made.close()
 
