@@ -256,14 +256,11 @@ def merged_collectives(program):
         merged = collective_cost(program, calls, calls.size * together)
         if one is None or merged is None or one.us.low <= 0:
             continue
-        groups = calls.calls / together * US
-        by_machine = one.us.times(calls.calls * US).minus(merged.us.times(groups))
-        own = without_waiting(program, calls)
-        ratio = Span(merged.us.value / one.us.value, merged.us.low / one.us.high,
-                     merged.us.high / one.us.low)
-        by_monitor = own.minus(Span(*(end * factor / together for end, factor in zip(own, ratio))))
+        own = without_waiting(program, calls).at_most(one.us.times(calls.calls * US))
+        stays = merged.us.over(one.us).times(1 / together)
+        seconds = own.part(exactly(1.0).minus(stays).within(0.0, 1.0))
         yield Saving(
-            MERGE, calls, by_monitor.at_most(by_machine).within(0.0, calls.in_s),
+            MERGE, calls, seconds.within(0.0, calls.in_s),
             one.rows + merged.rows,
             f"{calls.function}{of_size(calls)}: {short(together)} on average follow each other with "
             "less than 1 µs between. If none needs the result of another, make them one, of "

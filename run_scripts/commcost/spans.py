@@ -23,14 +23,25 @@ class Span(typing.NamedTuple):
         """By a number that is 0 or more."""
         return Span(self.value * factor, self.low * factor, self.high * factor)
 
+    def over(self, other):
+        """Of numbers above 0."""
+        return Span(self.value / other.value, self.low / other.high, self.high / other.low)
+
+    def part(self, share):
+        """By a Span of numbers that are 0 or more."""
+        return Span(self.value * share.value, self.low * share.low, self.high * share.high)
+
     def within(self, least, greatest):
         return Span(*(min(max(end, least), greatest) for end in self))
 
     def at_most(self, other):
-        """The lesser one of two ways to know the same: which of them is right isn't known, so the
-        interval has both."""
-        return Span(min(self.value, other.value), min(self.low, other.low),
-                    max(self.high, other.high))
+        """The lesser one of two ways to know the same: what both allow, or where they contradict
+        each other an interval that has both."""
+        value = min(self.value, other.value)
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        if low > high:
+            return Span(value, min(self.low, other.low), max(self.high, other.high))
+        return Span(min(max(value, low), high), low, high)
 
 
 def exactly(value):

@@ -451,6 +451,11 @@ def test_spans():
     assert one.minus(other) == (6, 3, 9)
     assert one.times(2) == (20, 18, 24)
     assert one.at_most(other) == (4, 3, 12)
+    assert one.at_most(spans.Span(11, 10, 20)) == (10, 10, 12)
+    assert one.at_most(spans.exactly(9.5)) == (9.5, 9.5, 9.5)
+    assert one.at_most(spans.Span(8, 5, 10)) == (9, 9, 10)
+    assert one.over(other) == (2.5, 1.5, 4)
+    assert one.part(spans.Span(0.5, 0, 1)) == (5, 0, 12)
     assert one.within(9.5, 11) == (10, 9.5, 11)
 
 
