@@ -87,9 +87,12 @@ class OwnCosts:
         self._points = {}
 
     @property
-    def ranks(self):
-        """The numbers of processes that were measured."""
-        return sorted(self._facts)
+    def lost_share(self):
+        """The share of the time that the system took from the processes while the benchmarks ran:
+        the mean of their rows; 0 where they don't say it."""
+        found = [float(text) for facts in self._facts.values() for kind in facts.kinds()
+                 for row in facts.rows(kind) for text in row.texts("lost_pct")]
+        return sum(found) / len(found) / 100 if found else 0.0
 
     def _measured_points(self, ranks, way):
         """(size, row, Measured) by rising size."""

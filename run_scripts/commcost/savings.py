@@ -7,6 +7,7 @@ calls took beyond their own cost they may have waited, and nothing of what is pr
 that.
 """
 
+import math
 import typing
 
 from commcost import own_costs
@@ -22,6 +23,7 @@ NAMES = {BALANCE: "Spread work evenly", HIDE: "Hide communication under work",
          MERGE: "Join collectives", MERGE_MESSAGES: "Pack messages",
          DROP: "Leave out flushes", PERSISTENT: "Make requests once"}
 
+STOP_S = 4e-3      # for which the system takes a processor at most, usually
 READING_S = 20e-9  # what the monitor's times of a call are right to
 SAME_COUNT = 0.01  # sends and receives are exchanges where their numbers differ by less
 US = 1e-6
@@ -331,10 +333,18 @@ RULES = (late_processes, hidden_messages, hidden_collectives, merged_collectives
          useless_flushes, persistent_requests)
 
 
+def by_chance_s(program):
+    """By how much a run may differ from the next by the time that the system takes from it: two
+    standard deviations, if it takes it in stops of STOP_S that don't know of each other."""
+    return 2 * math.sqrt(program.costs.lost_share * program.run.seconds * STOP_S)
+
+
 def savings_of(program, least_s):
-    """All Savings of at least so many seconds that are sure to save something, the greatest
-    first."""
-    found = [saving for rule in RULES for saving in rule(program)]
-    found = [saving for saving in found if saving.seconds.low > 0 and
-             saving.seconds.value >= least_s]
+    """All Savings of at least so many seconds that are sure to save something, the greatest first.
+    Their intervals are of what the next run shows."""
+    found = [saving for rule in RULES for saving in rule(program)
+             if saving.seconds.low > 0 and saving.seconds.value >= least_s]
+    chance_s = by_chance_s(program)
+    found = [saving._replace(seconds=saving.seconds.wider(chance_s).within(0.0, math.inf))
+             for saving in found]
     return sorted(found, key=lambda saving: -saving.seconds.value)

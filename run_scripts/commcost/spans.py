@@ -31,17 +31,20 @@ class Span(typing.NamedTuple):
         """By a Span of numbers that are 0 or more."""
         return Span(self.value * share.value, self.low * share.low, self.high * share.high)
 
+    def wider(self, by):
+        return Span(self.value, self.low - by, self.high + by)
+
     def within(self, least, greatest):
         return Span(*(min(max(end, least), greatest) for end in self))
 
     def at_most(self, other):
-        """The lesser one of two ways to know the same: what both allow, or where they contradict
-        each other an interval that has both."""
+        """The lesser one of two ways to know the same, of which either may be right: at least what
+        both allow, or the lower one where they contradict each other, and at most the higher."""
         value = min(self.value, other.value)
-        low, high = max(self.low, other.low), min(self.high, other.high)
-        if low > high:
-            return Span(value, min(self.low, other.low), max(self.high, other.high))
-        return Span(min(max(value, low), high), low, high)
+        low = max(self.low, other.low)
+        if low > min(self.high, other.high):
+            low = min(self.low, other.low)
+        return Span(max(value, low), low, max(self.high, other.high))
 
 
 def exactly(value):
