@@ -225,7 +225,8 @@ def sentences(account):
         said.append(f"{short(unexplained_s)} s a process inside these calls are neither: partners "
                     "that came late to messages, other load, or contention."
                     if unexplained_s > 0 else
-                    "No time inside these calls is left unexplained.")
+                    f"These calls took {short(-unexplained_s)} s less than that: some cost less "
+                    "right after others, or while others are under way.")
     if account.what_if:
         words, saved_s, covered_s = account.what_if
         said.append(f"With {words}, {short(saved_s)} s would be saved of the {short(covered_s)} s "

@@ -9,8 +9,8 @@ import math
 import re
 import typing
 
-from commcost import benchmarks
-from commcost.evidence import measured
+from commcost import benchmarks, rank_test
+from commcost.evidence import CONFIDENCE, LAUNCHES_ENOUGH, measured
 from commcost.facts import Facts, size_of
 from commcost.results import parsed_number
 from commcost.spans import Span, span_of
@@ -20,10 +20,22 @@ ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much
 
 
 class Cost(typing.NamedTuple):
-    """What a call costs: us, and the rows (tables.Row) that this rests on."""
+    """What a call costs: us, the rows (tables.Row) that this rests on, and the us that each launch
+    found, where all launches have these rows."""
 
     us: Span
     rows: tuple
+    by_launch: tuple = ()
+
+    def over(self, other):
+        """The Span of the ratio of two costs. What makes a launch slower does so to both, so that
+        its ratio says more than the ratio of what all found."""
+        if len(self.by_launch) != len(other.by_launch) or len(self.by_launch) < 2:
+            return self.us.over(other.us)
+        ratios = sorted(one / two for one, two in zip(self.by_launch, other.by_launch))
+        ends = (rank_test.median_interval(ratios, CONFIDENCE) if len(ratios) >= LAUNCHES_ENOUGH
+                else None) or (ratios[0], ratios[-1])
+        return Span(rank_test.median(ratios), *ends)
 
 
 class Way(typing.NamedTuple):
@@ -128,7 +140,7 @@ class OwnCosts:
         if ranks not in self._facts or size is None:
             return None
         points = self._measured_points(ranks, way)
-        return interpolated(points, max(size, ELEMENT) if size > 0 else size)
+        return interpolated(points, max(size, ELEMENT) if size > 0 else size, way.column)
 
     def _barrier(self, ranks):
         pairs = self._facts[ranks].measured("syncbench", "sync_us", sync="MPI barrier") \
@@ -161,18 +173,27 @@ def _size_in(row):
     return sizes[len(sizes) // 2] if sizes else 0.0
 
 
-def interpolated(points, size):
-    """The Cost at a size from (size, row, Measured) by rising size; None beyond them. A size of 0
-    counts only where that was measured."""
+def interpolated(points, size, column):
+    """The Cost at a size from (size, row, Measured of this column) by rising size; None beyond
+    them. A size of 0 counts only where that was measured."""
     if not points or not points[0][0] <= size <= points[-1][0]:
         return None
     for (low, low_row, low_value), (high, high_row, high_value) in zip(points, points[1:]):
         if low <= size <= high and size not in (low, high):
             share = (size - low) / (high - low)
+            pairs = zip(of_launches(low_row, column), of_launches(high_row, column))
             return Cost(span_of(low_value).times(1 - share).plus(span_of(high_value).times(share)),
-                        (low_row, high_row))
+                        (low_row, high_row),
+                        tuple((1 - share) * one + share * two for one, two in pairs)
+                        if len(low_row.launches) == len(high_row.launches) else ())
     row, value = next((row, value) for at, row, value in points if at == size)
-    return Cost(span_of(value), (row,))
+    return Cost(span_of(value), (row,), of_launches(row, column))
+
+
+def of_launches(row, column):
+    """What each launch found; nothing where one lacks a value above 0."""
+    found = tuple(map(float, row.texts(column)))
+    return found if len(found) == len(row.launches) and min(found, default=0.0) > 0 else ()
 
 
 def command_of(operation, ranks, sizes):

@@ -259,7 +259,7 @@ def merged_collectives(program):
         if one is None or merged is None or one.us.low <= 0:
             continue
         own = without_waiting(program, calls).at_most(one.us.times(calls.calls * US))
-        stays = merged.us.over(one.us).times(1 / together)
+        stays = merged.over(one).times(1 / together)
         seconds = own.part(exactly(1.0).minus(stays).within(0.0, 1.0))
         yield Saving(
             MERGE, calls, seconds.within(0.0, calls.in_s),

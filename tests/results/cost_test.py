@@ -289,6 +289,16 @@ def test_merge_collectives(made):
     assert saving(made.table()[0], "merge-collectives") == pytest.approx((3.6, 3.6, 3.6))
 
 
+def test_a_launch_that_is_slower_is_so_at_all_sizes(made):
+    """Of 8 and 16 bytes 10 and 12 us, or 20 and 24: the ratio is 1.2 in both."""
+    made.write_report(sized("MPI_Allreduce", 100000, 8, 2.0, joinable=100000))
+    for launch, factor in (("a", 1), ("b", 2)):
+        made.write_results("iallreduce", gain_cells(8, 10 * factor, 10, 0),
+                           gain_cells(16, 12 * factor, 10, 0), name=launch, date=launch)
+    # 1 s in calls; the machine's 1 to 2 s allow that: 40 % of it.
+    assert saving(made.table()[0], "merge-collectives") == pytest.approx((0.4, 0.4, 0.8))
+
+
 def test_merge_messages(made):
     """Groups of four of 64 bytes: 100 us each in calls where one of 256 would take 30."""
     made.write_report(sized("MPI_Isend", 40000, 64, 1.0, joinable=60000),

@@ -196,8 +196,10 @@ def check_real(machine, trials, example, folder, say):
     pytest.fail(f"the fault costs too little here to be seen: {judged}")
 
 
-@pytest.mark.parametrize("example", CHANGES)
-def test_one_host(example, build, launcher, bounds, say, tmp_path):
+@pytest.mark.parametrize("example", examples.ONE_HOST)
+def test_one_host(example, build, launcher, full, bounds, say, tmp_path):
+    if not full and example != "transpose":
+        pytest.skip("the other ones are for --full")
     if launcher.is_openmpi:
         pytest.skip("the programs' numbers are for MPICH")
     check_real(Machine(build, launcher), examples.ONE_HOST, example,
@@ -216,6 +218,8 @@ def testbed(launcher):
 
 
 @pytest.mark.parametrize("example", CHANGES)
-def test_two_hosts(example, build, launcher, testbed, bounds, say, tmp_path):
+def test_two_hosts(example, build, launcher, full, testbed, bounds, say, tmp_path):
+    if not full and example != "stencil":
+        pytest.skip("the other ones are for --full")
     check_real(TwoHosts(build, launcher.command[0], testbed), examples.TWO_HOSTS, example,
                Folder(str(tmp_path), bounds), say)
