@@ -18,6 +18,12 @@
     page        a report as a tree of parts; as HTML or Markdown
     report      report.sh, report_text.sh: what goes where on the page
 
+    cost        cost.sh: what communication costs a program, and what would pay
+    savings     its rules: what a program could save
+    monitored   a monitor's report of a program
+    own_costs   what calls cost by themselves, interpolated between results
+    spans       numbers with an interval, and what is calculated from them
+
     suite       run_suite.sh: the options, and the suite from its plan to its end
     plan        what a suite runs: suite.list, options, settings, commands
     launchers   how jobs are started: a class a launcher

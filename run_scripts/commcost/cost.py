@@ -36,7 +36,7 @@ class Line(typing.NamedTuple):
 
     cost      of a call by itself (own_costs.Cost), or None
     own       the Span of all of them
-    waited    a Span: known of collectives that synchronise, all sizes of a function together
+    waited    a Span, where the monitor tells it
     why       where there is no cost: the command that would measure it, or that none does
     """
 
@@ -88,15 +88,13 @@ def lines_of(program):
 
 
 def line_of(program, calls, cost, operation):
-    whole = program.run.waited_in(calls)
-    is_whole = whole is not None and whole.calls == calls.calls
     own = None if cost is None else cost.us.times(calls.calls * US)
     why = ""
     if cost is None and program.run.by_size:
         size = calls.size
         why = ("no benchmark measures it" if operation is None or size is None else
                own_costs.command_of(operation, calls.ranks, [size]))
-    return Line(calls, cost, own, whole.waited if is_whole else None, why)
+    return Line(calls, cost, own, program.run.waiting_of(calls), why)
 
 
 def uncovered_of(program, lines):

@@ -138,9 +138,12 @@ class Monitored:
             numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
             callers, None if None in waited else Span(*waited), last)
 
-    def waited_in(self, calls):
-        """The Calls of all sizes that these are among, if there are any."""
+    def waiting_of(self, calls):
+        """What a process waited for late ones in these calls, a Span; None where that isn't known.
+        It is known of all sizes of a function together: those of one have their part by time in
+        calls."""
         for whole in self.by_function:
-            if whole.place == calls.place and whole.function == calls.function:
-                return whole
+            if (whole.place == calls.place and whole.function == calls.function and
+                    whole.waited is not None and whole.in_s > 0):
+                return whole.waited.times(min(1.0, calls.in_s / whole.in_s))
         return None

@@ -169,13 +169,11 @@ def is_collective(calls):
 
 
 def without_waiting(program, calls):
-    """What calls took less what they waited for late processes, a Span of seconds. Of calls of one
-    of several sizes the waiting isn't known: then in parts as their times in calls."""
-    whole = program.run.waited_in(calls)
-    if whole is None or whole.waited is None or whole.in_s <= 0:
+    """What calls took less what they waited for late processes, a Span of seconds."""
+    waited = program.run.waiting_of(calls)
+    if waited is None:
         return exactly(calls.in_s)
-    return exactly(calls.in_s).minus(whole.waited.times(calls.in_s / whole.in_s)) \
-        .within(0.0, calls.in_s)
+    return exactly(calls.in_s).minus(waited).within(0.0, calls.in_s)
 
 
 # ---- the rules -----------------------------------------------------------------------------------

@@ -124,6 +124,18 @@ def test_cost_of_a_collective(made):
             "machine, 40000 times a process") in said
 
 
+def test_waiting_of_one_of_several_sizes(made):
+    """By time in calls: a quarter and three quarters of 2 s."""
+    made.write_report(
+        calls("coll", "MPI_Allreduce", calls=40, bytes=640000, in_calls_s=8.0, waited_s=4.0,
+              waited_lo_s=3.0, waited_hi_s=5.0, last_calls=10, last_rank=1),
+        sized("MPI_Allreduce", 10, 8, 2.0), sized("MPI_Allreduce", 10, 1024, 6.0))
+    made.write_results("ibcast", point(8, 1))
+    rows, _ = made.table()
+    assert {row["size_bytes"]: number(row["waited_s"]) for row in of_kind(rows, "cost")} == {
+        "8": 0.5, "1024": 1.5}
+
+
 def point(size, time_us):
     return gain_cells(size, time_us, time_us / 2, 0)
 
