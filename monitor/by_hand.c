@@ -183,7 +183,11 @@ INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
         struct mpi_call call;                                                                      \
         const int communicator = window_communicator(win);                                         \
         const struct ending ending = window_take(win, completed_target);                           \
+        const bool is_local = OPERATION_##Name == OPERATION_Win_flush_local ||                     \
+                              OPERATION_##Name == OPERATION_Win_flush_local_all;                   \
+        const bool is_idle = window_flush_is_idle(win, completed_target, is_local, ending);        \
         call_enter(&call, OPERATION_##Name);                                                       \
+        call.is_idle = is_idle;                                                                    \
         const int error = next.Name arguments;                                                     \
         const uint64_t end_ticks = ticks_now();                                                    \
         if (!ending_finish(ending, error, &call, end_ticks))                                       \

@@ -39,8 +39,9 @@ struct common_clock {
 
 /* Compares the clocks of all ranks: the first comparison, and the latest one, are kept. Takes some
    hundred microseconds for each doubling of ranks, longer where ranks share processors. Collective
-   over `comm`, with the same ranks each time; it uses communicators of its own. */
-void common_clock_compare(MPI_Comm comm);
+   over `comm`, with the same ranks each time; it uses communicators of its own. Returns the ticks
+   that it took. */
+uint64_t common_clock_compare(MPI_Comm comm);
 
 /* Compares them once more and fills in what is known of this rank's clock. Returns how many
    comparisons that rests on, 1 or 2. Collective in the same way. */

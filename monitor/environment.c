@@ -240,8 +240,9 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
     if (settings.wish == NOTHING)
         return;
     run.environment.handle = settings.handle;
-    if (settings.handle.coll && settings.handle.clock)
-        common_clock_compare(MPI_COMM_WORLD);
+    /* What that takes is no part of the run. */
+    const uint64_t own_ticks =
+        settings.handle.coll && settings.handle.clock ? common_clock_compare(MPI_COMM_WORLD) : 0;
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
     if (code != MPIX_MONITOR_SUCCESS) {
         fprintf(stderr, "mpirtmon: MPIRT_MONITOR: rank %d: the monitor could not start: %s\n",
@@ -250,7 +251,7 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     run.started = true;
-    snapshots_begin_at(entry_ticks, exit_ticks);
+    snapshots_begin_at(entry_ticks + own_ticks, exit_ticks + own_ticks);
 }
 
 bool environment_runs(void) { return run.started; }

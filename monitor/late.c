@@ -133,12 +133,21 @@ static struct sums sums_of(const struct late_series *series, const double waited
     return sums;
 }
 
-struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root)
+struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root,
+                           double tick)
 {
     const struct sums sums = sums_of(series, waited, as_root);
     const struct late_role *const role = &series->role[as_root];
     const double mean_of_kept = sums.waited / series->kept;
-    if (series->kept == series->calls || sums.calls < 3)
+    if (series->kept == series->calls)
+        return (struct late_mean){.mean = mean_of_kept};
+    /* Too few were kept to tell how they differ: all of the time may have been waiting, or none. */
+    if (sums.calls < 3 && role->calls > sums.calls)
+        return (struct late_mean){
+            .mean = mean_of_kept,
+            .error = tick * (double)role->ticks / (double)series->calls,
+        };
+    if (sums.calls < 3)
         return (struct late_mean){.mean = mean_of_kept};
     /* How much more a rank waits in a call that takes one tick longer. */
     const double slope = sums.ticks_squares > 0.0 ? sums.products / sums.ticks_squares : 0.0;
@@ -172,7 +181,7 @@ static void summarize(const struct late_series *series, int rank, struct late_wa
         longer[i] = own[i].ticks - last[i].ticks;
         waiting->last += last[i].rank == rank;
     }
-    const struct late_mean mean = late_mean(series, longer, false);
+    const struct late_mean mean = late_mean(series, longer, false, 1.0);
     waiting->mean_ticks = fmax(0.0, mean.mean);
     waiting->error_ticks = mean.error;
     bc_sort(shortest, (size_t)kept);

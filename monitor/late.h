@@ -99,8 +99,10 @@ struct late_mean {
 };
 
 /* The mean of what a rank waited, from what it waited in each of the calls that the series kept, in
-   any unit. It waits only where it is the root, or only where it is not. Local. */
-struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root);
+   any unit, of which a tick has `tick`. It waits only where it is the root, or only where it is
+   not. Local. */
+struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root,
+                           double tick);
 
 /* The smallest key of any rank: `key` is this rank's, or INT64_MAX. (MPICH 4.0 compares numbers of
    MPI_UINT64_T as if they had signs.) Collective over `comm`. */

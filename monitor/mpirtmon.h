@@ -212,7 +212,7 @@ typedef struct MPIX_Monitor_row {
     int64_t size_bytes;
     /* Of collectives that synchronise, and with `clock` of rooted ones, in reports: waiting for
        ranks that came later, with its interval; and the rank that others waited for, as it came
-       last, most often, and in how many of the calls that were compared. */
+       last, most often, and in how many calls, reckoned from those that were compared. */
     double waited_s, waited_lo_s, waited_hi_s;
     int64_t last_calls;
     int last_rank;
@@ -220,8 +220,9 @@ typedef struct MPIX_Monitor_row {
        calls that completed them, up to its next call of MPI, in equal parts; and operations that
        could have been part of an earlier one: messages to a rank that had one already since the
        process last received or waited for anything, collectives that follow one of the same
-       function on the same communicator with less than 1 us of computation between. Of kind pttopt,
-       with sizes: to how many different ranks a process sent, at most. */
+       function on the same communicator with less than 1 us of computation between; of kind calls
+       flushes that had nothing to complete. Of kind pttopt, with sizes: to how many different ranks
+       a process sent, at most. */
     int64_t callers;
     double computed_after_s;
     int64_t joinable, neighbours;

@@ -6,9 +6,8 @@
 
 /* What is known of each call, the maxima over ranks. */
 static struct known {
-    double root_ns[LATE_KEPT_MAX];        /* entry of the root; -INFINITY: there is none */
-    double minus_first_ns[LATE_KEPT_MAX]; /* of the other ranks the first entry, negated */
-    double root_error_ns[LATE_KEPT_MAX];  /* how far these clocks may be off */
+    double root_ns[LATE_KEPT_MAX];       /* entry of the root; -INFINITY: there is none */
+    double root_error_ns[LATE_KEPT_MAX]; /* how far these clocks may be off */
     double others_error_ns[LATE_KEPT_MAX];
 } known;
 
@@ -24,7 +23,7 @@ static double waited_ns[LATE_KEPT_MAX];
 static void set_own(const struct late_series *series, int i, const struct common_clock *clock,
                     int rank)
 {
-    known.root_ns[i] = known.minus_first_ns[i] = -INFINITY;
+    known.root_ns[i] = -INFINITY;
     known.root_error_ns[i] = known.others_error_ns[i] = 0.0;
     last[i] = (struct timed){-INFINITY, rank};
     if (series == NULL)
@@ -37,7 +36,6 @@ static void set_own(const struct late_series *series, int i, const struct common
         known.root_error_ns[i] = error_ns;
         return;
     }
-    known.minus_first_ns[i] = -entry_ns;
     known.others_error_ns[i] = error_ns;
     last[i].entry_ns = entry_ns;
 }
@@ -45,8 +43,7 @@ static void set_own(const struct late_series *series, int i, const struct common
 static void set_all(const struct late_series *series, const struct common_clock *clock, int kept,
                     int rank, MPI_Comm comm)
 {
-    double *const parts[] = {known.root_ns, known.minus_first_ns, known.root_error_ns,
-                             known.others_error_ns};
+    double *const parts[] = {known.root_ns, known.root_error_ns, known.others_error_ns};
     for (int i = 0; i < kept; i++)
         set_own(series, i, clock, rank);
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
@@ -54,12 +51,12 @@ static void set_all(const struct late_series *series, const struct common_clock 
     BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, last, kept, MPI_DOUBLE_INT, MPI_MAXLOC, comm));
 }
 
-/* Whether this rank made others wait in a call. */
+/* Whether this rank came last in a call, and others waited for it. */
 static bool came_late(const struct late_entry *entry, int i, bool root_waits, int rank)
 {
     if (root_waits)
         return !entry->is_root && last[i].rank == rank && last[i].entry_ns > known.root_ns[i];
-    return entry->is_root && known.root_ns[i] > -known.minus_first_ns[i];
+    return entry->is_root && last[i].entry_ns > -INFINITY && known.root_ns[i] > last[i].entry_ns;
 }
 
 static double within(double waited, double max) { return fmin(fmax(waited, 0.0), max); }
@@ -82,7 +79,8 @@ static void summarize(const struct late_series *series, bool root_waits,
         waiting->lo_ns += within(longer_ns - error_ns, took_ns) / series->kept;
         waiting->hi_ns += within(longer_ns + error_ns, took_ns) / series->kept;
     }
-    const struct late_mean mean = late_mean(series, waited_ns, root_waits);
+    const struct late_mean mean =
+        late_mean(series, waited_ns, root_waits, common_clock_length_ns(1 << 20) / (1 << 20));
     waiting->mean_ns = fmax(0.0, mean.mean);
     waiting->error_ns = mean.error;
     waiting->lo_ns += mean.shift;

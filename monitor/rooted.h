@@ -22,7 +22,8 @@ struct rooted_waiting {
     double lo_ns, hi_ns; /* means, too: as far as the clock is known */
     double error_ns;     /* standard error of the mean, for the calls that were not kept */
     int64_t calls;
-    int64_t last; /* calls in which others waited for this rank, of those that were kept */
+    int64_t last; /* calls in which this rank came last, as the root or for the root, of those that
+                     were kept */
     int ranks;    /* that have the series; if it isn't all of the communicator nothing is known */
 };
 

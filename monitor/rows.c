@@ -139,6 +139,12 @@ static void set_counts(MPIX_Monitor_row *row, const struct count *count)
     row->bytes = count->bytes;
 }
 
+static bool is_flush(enum operation_kind kind)
+{
+    return kind == OPERATION_Win_flush || kind == OPERATION_Win_flush_all ||
+           kind == OPERATION_Win_flush_local || kind == OPERATION_Win_flush_local_all;
+}
+
 static void add_operations(struct source *source, enum row_kind kind, enum operation_class class,
                            const struct communicator *communicator,
                            const struct communicator_counts *counts)
@@ -159,6 +165,8 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
             row->neighbours = count->neighbours;
         if (class == CLASS_CALLS) {
             row->completed = row->timeouts = row->bytes = MPIX_MONITOR_NA;
+            if (is_flush((enum operation_kind)operation))
+                row->joinable = count->idle;
             continue;
         }
         row->total_s = 0.0;

@@ -232,7 +232,8 @@ static bool is_collective(const struct operation *operation)
     return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
 }
 
-/* The same for the call of an operation; whether a collective is joinable shows here. */
+/* The thread has left the outermost call of an operation. Only now the computation before it is
+   known, which decides whether a collective is joinable. */
 static void leave_operation(struct operation *operation, uint64_t exit_ticks)
 {
     const bool alike =
@@ -330,13 +331,15 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
         amounts.computed_ticks = call->computing_ticks - operation->computing_ticks;
     monitor_lock();
     operations_sized(&sized, &amounts);
-    operations_settled(&sized, 1, call != NULL);
+    if (call != NULL ? call->is_outermost : operation->is_outermost)
+        operations_settled(&sized, 1, call != NULL);
     monitor_unlock();
 }
 
 void call_enter(struct mpi_call *call, enum operation_kind kind)
 {
     call->kind = (uint8_t)kind;
+    call->is_idle = false;
     call->epoch = __atomic_load_n(&epoch, __ATOMIC_RELAXED);
     call->is_outermost = inside_enter();
     call->entry_ticks = ticks_now();
@@ -358,6 +361,7 @@ static void count_call_in(struct snapshot *snapshot, const struct mpi_call *call
     struct count *const count = &counts_in(snapshot, communicator)->operation[call->kind];
     count->calls += calls;
     count->completed += calls;
+    count->idle += call->is_idle;
     count->inside_ticks += ticks;
     snapshot->inside_ticks += ticks;
 }
@@ -409,6 +413,7 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
     inside_reading_ticks = own_ticks[false] = of_call;
     own_ticks[true] = of_posted;
+    joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns());
 }
 
 bool snapshots_count_timeouts(void)
@@ -463,7 +468,6 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
     /* Without memory nothing is said of late processes. */
     if (file != NULL && handle->profile && handle->coll)
         snapshot->late = calloc(1, sizeof *snapshot->late);
-    joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns());
     const double timeout_ticks = handle->timeout_us * 1e3 / ticks_ns();
     snapshot->timeout_ticks =
         timeout_ticks > 0 && timeout_ticks < 1e19 ? (uint64_t)timeout_ticks : UINT64_MAX;

@@ -115,6 +115,7 @@ struct mpi_call {
     uint32_t epoch;
     uint8_t kind; /* enum operation_kind, of CLASS_CALLS */
     bool is_outermost;
+    bool is_idle; /* a flush that has nothing to complete, see windows.h */
 };
 
 /* Begins an operation on a communicator, or on the one of this number: counts the call, then, last
@@ -172,7 +173,8 @@ void call_enter(struct mpi_call *call, enum operation_kind kind);
    its function on the communicator of this number. Takes the lock. */
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
-/* The call returns and has completed operations: the ticks inside, to be given to these. */
+/* The call returns and has completed operations: the ticks inside, to be given to these. Takes the
+   lock. */
 uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks);
 
 /* Gives ticks of a call to an operation that it has completed, or to `count` operations of the
@@ -197,6 +199,7 @@ struct count {
     int64_t bytes;
     uint64_t total_ticks, max_ticks; /* from start to end */
     uint64_t inside_ticks;           /* inside MPI */
+    int64_t idle;                    /* calls that had nothing to complete */
     int32_t neighbours;              /* destinations, where sizes are counted; see neighbours.h */
 };
 

@@ -56,7 +56,7 @@ static void set_waited(struct rows *rows, const struct late_series *series,
             continue;
         row->waited_s = waited->s;
         row->waited_lo_s = fmax(0.0, waited->lo_s);
-        row->waited_hi_s = waited->hi_s;
+        row->waited_hi_s = fmax(waited->s, waited->hi_s);
         row->last_calls = waited->last_calls;
         row->last_rank = rank;
     }
@@ -68,7 +68,13 @@ static bool is_whole(const struct late_series *series, int ranks)
     return series != NULL && ranks == communicators[series->communicator].processes;
 }
 
-static struct waited waited_of(const struct late_waiting *waiting)
+/* In how many of all calls a rank came last, from those that were kept. */
+static int64_t last_of_all(const struct late_series *series, int64_t last)
+{
+    return llround((double)last * (double)series->calls / (double)series->kept);
+}
+
+static struct waited waited_of(const struct late_series *series, const struct late_waiting *waiting)
 {
     const double calls_s = (double)waiting->calls * ticks_ns() * 1e-9;
     const double error_ticks = ERRORS * waiting->error_ticks + waiting->skew_ticks;
@@ -76,7 +82,7 @@ static struct waited waited_of(const struct late_waiting *waiting)
         .s = waiting->mean_ticks * calls_s,
         .lo_s = (waiting->mean_ticks - error_ticks) * calls_s,
         .hi_s = (waiting->mean_ticks + error_ticks) * calls_s,
-        .last_calls = waiting->last,
+        .last_calls = last_of_all(series, waiting->last),
     };
 }
 
@@ -93,7 +99,7 @@ void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm
             return;
         const struct late_series *const series = own_key == key ? own : NULL;
         if (late_compare(series, comm, &waiting) && is_whole(series, waiting.ranks)) {
-            const struct waited waited = waited_of(&waiting);
+            const struct waited waited = waited_of(series, &waiting);
             set_waited(rows, series, &waited, rank);
         }
     }
@@ -101,14 +107,15 @@ void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm
 
 /* ---- rooted collectives ---------------------------------------------------------------------- */
 
-static struct waited waited_of_rooted(const struct rooted_waiting *waiting)
+static struct waited waited_of_rooted(const struct late_series *series,
+                                      const struct rooted_waiting *waiting)
 {
     const double calls_s = (double)waiting->calls * 1e-9;
     return (struct waited){
         .s = waiting->mean_ns * calls_s,
         .lo_s = (waiting->lo_ns - ERRORS * waiting->error_ns) * calls_s,
         .hi_s = (waiting->hi_ns + ERRORS * waiting->error_ns) * calls_s,
-        .last_calls = waiting->last,
+        .last_calls = last_of_all(series, waiting->last),
     };
 }
 
@@ -150,7 +157,7 @@ void rows_find_late_rooted(struct rows *rows, const struct snapshot *snapshot, M
         const bool root_waits = series != NULL && wait_in(series) == THE_ROOT_WAITS;
         if (rooted_compare(series, root_waits, &clock, comm, &waiting) &&
             is_whole(series, waiting.ranks)) {
-            const struct waited waited = waited_of_rooted(&waiting);
+            const struct waited waited = waited_of_rooted(series, &waiting);
             set_waited(rows, series, &waited, rank);
             untold -= series->calls;
         }

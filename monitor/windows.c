@@ -27,6 +27,7 @@ struct window {
     int communicator;
     int32_t groups; /* list */
     int32_t latest; /* the group of the latest operation, or NONE */
+    bool is_unsure; /* something may be in flight that no group has */
 };
 
 enum {
@@ -175,11 +176,37 @@ void window_add(MPI_Win win, int target, const struct operation *operation)
     monitor_lock();
     const int window = handle_find(&window_numbers, window_key(win));
     const int32_t number = window != HANDLE_UNKNOWN ? group_for(window, target, operation) : NONE;
-    if (number != NONE)
+    if (number != NONE) {
         group_add(&groups[number], operation);
-    else
+    } else {
         operation_untracked(operation);
+        if (window != HANDLE_UNKNOWN)
+            windows[window].is_unsure = true;
+    }
     monitor_unlock();
+}
+
+void window_unsure(MPI_Win win)
+{
+    monitor_lock();
+    const int window = handle_find(&window_numbers, window_key(win));
+    if (window != HANDLE_UNKNOWN)
+        windows[window].is_unsure = true;
+    monitor_unlock();
+}
+
+bool window_flush_is_idle(MPI_Win win, int target, bool is_local, struct ending ending)
+{
+    monitor_lock();
+    const int window = handle_find(&window_numbers, window_key(win));
+    const bool is_idle =
+        window != HANDLE_UNKNOWN && ending.first == NONE && !windows[window].is_unsure;
+    if (window != HANDLE_UNKNOWN && is_local && ending.first != NONE)
+        windows[window].is_unsure = true;
+    else if (window != HANDLE_UNKNOWN && !is_local && target == EVERY_TARGET)
+        windows[window].is_unsure = false;
+    monitor_unlock();
+    return is_idle;
 }
 
 /* Unlinks a group from the lists of its place and its window. */
@@ -251,7 +278,7 @@ static void size_group(const struct group *group, const struct mpi_call *call, u
     if (call != NULL && group->has_one_thread && group->first.thread == &inside)
         amounts.computed_ticks = (uint64_t)count * call->computing_ticks - group->computing_ticks;
     operations_sized(&group->first, &amounts);
-    if (call != NULL)
+    if (call != NULL && call->is_outermost)
         operations_settled(&group->first, count, true);
 }
 
@@ -267,16 +294,19 @@ static void end_group(struct group *group, uint64_t end_ticks)
     }
 }
 
-/* Gives the time of the call to the groups of the list, by their numbers of operations. False if
-   there are no operations: then the call has not been left. */
-static bool share_call(const struct mpi_call *call, int32_t list, uint64_t end_ticks)
+static int64_t operations_in_list(int32_t list)
 {
     int64_t count = 0;
     for (int32_t number = list; number != NONE; number = groups[number].next)
         count += operations_in(&groups[number]);
-    if (count == 0)
-        return false;
-    uint64_t left = call_ticks(call, end_ticks);
+    return count;
+}
+
+/* Gives ticks of the call to the groups of the list, which have `count` operations, in equal
+   parts. */
+static void share_call(const struct mpi_call *call, int32_t list, int64_t count, uint64_t ticks)
+{
+    uint64_t left = ticks;
     for (int32_t number = list; number != NONE; number = groups[number].next) {
         const int64_t own = operations_in(&groups[number]);
         const uint64_t share = (uint64_t)((double)left * (double)own / (double)count);
@@ -285,15 +315,26 @@ static bool share_call(const struct mpi_call *call, int32_t list, uint64_t end_t
         left -= share;
         count -= own;
     }
-    return true;
+}
+
+/* The list of an ending. The caller has the lock, without which it may be forgotten. */
+static int32_t list_of(struct ending ending)
+{
+    return ending.generation == generation ? ending.first : NONE;
 }
 
 bool ending_finish(struct ending ending, int error, const struct mpi_call *call, uint64_t end_ticks)
 {
     monitor_lock();
-    int32_t next = ending.generation == generation ? ending.first : NONE;
-    const bool has_shared =
-        call != NULL && error == MPI_SUCCESS && share_call(call, next, end_ticks);
+    const int64_t count =
+        call != NULL && error == MPI_SUCCESS ? operations_in_list(list_of(ending)) : 0;
+    monitor_unlock();
+    /* Takes the lock. */
+    const uint64_t ticks = count > 0 ? call_ticks(call, end_ticks) : 0;
+    monitor_lock();
+    int32_t next = list_of(ending);
+    if (count > 0)
+        share_call(call, next, count, ticks);
     while (next != NONE) {
         const int32_t number = next;
         next = groups[number].next;
@@ -307,7 +348,7 @@ bool ending_finish(struct ending ending, int error, const struct mpi_call *call,
         }
     }
     monitor_unlock();
-    return has_shared;
+    return count > 0;
 }
 
 void windows_clear(void)

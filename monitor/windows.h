@@ -39,6 +39,16 @@ struct ending {
 };
 struct ending window_take(MPI_Win win, int target);
 
+/* An operation on this window has begun that its own request completes, and a flush only at the
+   target. */
+void window_unsure(MPI_Win win);
+
+/* Whether a flush, which has taken `ending`, has nothing to complete: nothing went to the target
+   since the last one that completes it there. Where the monitor doesn't know that, false: after
+   operations with requests, after local flushes, and where it had no room, until all targets are
+   flushed. Only for windows that it has followed since they were made. */
+bool window_flush_is_idle(MPI_Win win, int target, bool is_local, struct ending ending);
+
 /* The synchronisation has returned `error`: the operations have ended, or are still in flight. Each
    that has ended gets an equal share of the time of `call`; NULL: the synchronisation is an
    operation itself. Returns whether it has ended any. */

@@ -143,7 +143,7 @@
     }
 
 #define ONE_SIDED_REQUEST(Name, parameters, arguments, moved_bytes)                                \
-    NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments,                                 \
+    NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, window_unsure(win);             \
                 BEGIN_ONE_SIDED(Name, moved_bytes))
 
 /* ---- windows and communicators --------------------------------------------------------------- */

@@ -13,6 +13,7 @@ import typing
 from commcost import command, own_costs, page, savings
 from commcost.command import UsageError, complain
 from commcost.monitored import Calls, Monitored
+from commcost.own_costs import Way
 from commcost.output import Column, Output, decimals, replace_file
 from commcost.results import PATH_SHOWN
 from commcost.spans import Span
@@ -26,9 +27,11 @@ UNCOVERED_PCT = 0.1   # of the time inside MPI, that a command is worth
 SENTENCES = 6         # about calls
 US = 1e-6
 
+PLAIN = (("form", "nonblocking"), ("test_calls", "0"))  # keys that go without saying
+
 # What must be alike for the results to be of the program's machine.
 ALIKE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("processor", "processor"),
-         ("kernel", "kernel"), ("binding", "binding"), ("ranks_per_node", "processes a node"))
+         ("kernel", "kernel"), ("binding", "binding"), ("nodes", "number of nodes"))
 
 
 class Line(typing.NamedTuple):
@@ -37,14 +40,23 @@ class Line(typing.NamedTuple):
     cost      of a call by itself (own_costs.Cost), or None
     own       the Span of all of them
     waited    a Span, where the monitor tells it
-    why       where there is no cost: the command that would measure it, or that none does
+    way       the own_costs.Way that has, or would have, the cost; None: no benchmark measures it
+    latency   the share of the cost that the smallest measured size has, too
     """
 
     calls: Calls
     cost: typing.Optional[own_costs.Cost]
     own: typing.Optional[Span]
     waited: typing.Optional[Span]
-    why: str
+    way: typing.Optional[own_costs.Way]
+    latency: float = 1.0
+
+    @property
+    def why(self):
+        """Why there is no cost: the command that would measure it, or what else is missing."""
+        if self.cost is not None or self.calls.kind != "sizes":
+            return ""
+        return missing(self.way, self.calls.ranks, self.calls.function, [self.calls.size])
 
     @property
     def unexplained_s(self):
@@ -71,51 +83,62 @@ def lines_of(program):
     """A Line for each function, communicator and size; without sizes for each function."""
     found, done = [], set()
     for exchange in program.exchanges:
+        way = Way(exchange.operation, "ref_us" if exchange.is_started else "blocking_us")
         cost = savings.own_cost(program, exchange)
         for calls in exchange.parts:
             # Half of an exchange for what is sent, half for what is received.
             part = None if cost is None else cost._replace(us=cost.us.times(1 / len(exchange.parts)))
-            found.append(line_of(program, calls, part, exchange.operation))
+            found.append(line_of(program, calls, part, way,
+                                 latency_of(program, way, exchange.calls)))
             done.add(id(calls))
     for calls in program.run.by_size:
         if id(calls) not in done:
-            found.append(line_of(program, calls, savings.collective_cost(program, calls),
-                                 own_costs.operation_of(calls.function)))
+            way = own_costs.way_of(calls.function)
+            found.append(line_of(program, calls, savings.collective_cost(program, calls), way,
+                                 latency_of(program, way, calls)))
     if not program.run.by_size:
         found = [line_of(program, calls, None, None) for calls in program.run.by_function]
     found += [line_of(program, calls, None, None) for calls in program.run.others]
     return sorted(found, key=lambda line: -line.calls.in_s)
 
 
-def line_of(program, calls, cost, operation):
+def line_of(program, calls, cost, way, latency=1.0):
     own = None if cost is None else cost.us.times(calls.calls * US)
-    why = ""
-    if cost is None and program.run.by_size:
-        size = calls.size
-        why = ("no benchmark measures it" if operation is None or size is None else
-               own_costs.command_of(operation, calls.ranks, [size]))
-    return Line(calls, cost, own, program.run.waiting_of(calls), why)
+    return Line(calls, cost, own, program.run.waiting_of(calls), way, latency)
 
 
-def uncovered_of(program, lines):
+def latency_of(program, way, calls):
+    """The share of what an operation costs that the smallest measured size costs, too."""
+    if way is None or not calls.size:
+        return 1.0
+    whole = program.costs.cost(way, calls.ranks, calls.size)
+    smallest = program.costs.smallest(way, calls.ranks, calls.size)
+    if whole is None or smallest is None or whole.us.value <= 0:
+        return 1.0
+    return min(1.0, smallest.us.value / whole.us.value)
+
+
+def missing(way, ranks, function, sizes):
+    """What would measure calls of a function, of these sizes."""
+    if way is None:
+        return f"{function}: no benchmark measures it"
+    if ranks is None or None in sizes:
+        return f"{function}: the report doesn't say on how many processes, or of which size"
+    if way.operation != "ibarrier" and not any(sizes):
+        return f"{function} of 0 bytes: no benchmark measures that"
+    return own_costs.command_of(way, ranks, [size for size in sizes if size] or [0])
+
+
+def uncovered_of(lines):
     """What would measure the calls that the results don't cover: pairs of a command, one for all
     sizes of an operation, and the seconds of a process inside such calls."""
-    groups = {}
-    for line in lines:
-        if not line.why or line.calls.kind == "calls":
-            continue
-        operation = own_costs.operation_of(line.calls.function)
-        key = (line.calls.function, None) if operation is None else (operation, line.calls.ranks)
-        groups.setdefault(key, []).append(line)
+    lines = [line for line in lines if line.why]
     found = []
-    for (name, ranks), some in groups.items():
-        seconds = sum(line.calls.in_s for line in some)
-        said = f"{name}: no benchmark measures it"
-        if ranks is not None:
-            if any(saved.why.startswith("mpirun") and "sendrecv" in saved.why for saved in some):
-                name = "sendrecv"
-            said = own_costs.command_of(name, ranks, [line.calls.size for line in some])
-        found.append((said, seconds))
+    for some in savings.grouped(lines, lambda line: (
+            line.way or line.calls.function, line.calls.ranks, not line.calls.size)):
+        said = missing(some[0].way, some[0].calls.ranks, some[0].calls.function,
+                       [line.calls.size for line in some])
+        found.append((said, sum(line.calls.in_s for line in some)))
     return sorted(found, key=lambda pair: -pair[1])
 
 
@@ -126,16 +149,10 @@ def differences(run, tables):
     said = []
     for key, name in ALIKE:
         own = run.metadata.get(key, [None])[0]
-        others = {table.metadata.get(key, [None])[0] for table in tables.of(NEW)}
-        others = sorted(text for text in others - {None, own} if key != "kernel" or own)
-        if own is not None and others:
-            said.append(f"the results are of another {name}: {short_text(others[0])}, and the "
-                        f"program's is {short_text(own)}")
-    nodes = {table.metadata.get("nodes", ["NA"])[0] for table in tables.of(NEW)}
-    own = run.metadata.get("nodes", ["NA"])[0]
-    if own != "NA" and nodes and own not in nodes:
-        said.append(f"the results are of {listed(sorted(nodes))} nodes, and the program ran on "
-                    f"{own}")
+        others = {table.metadata.get(key, [None])[0] for table in tables.of(NEW)} - {None}
+        if own is not None and others and own not in others:
+            said.append(f"the {name} differs: {short_text(min(others))} in the results, "
+                        f"{short_text(own)} in the report")
     return said
 
 
@@ -179,11 +196,7 @@ def saved_by(asked, program, lines):
     for line in lines:
         if line.own is None:
             continue
-        way = own_costs.way_of(line.calls.function)
-        smallest = program.costs.smallest(way, line.calls.ranks, line.calls.size)
-        latency = 1.0 if smallest is None or not line.calls.size else \
-            min(1.0, smallest.us.value / line.cost.us.value)
-        then = latency * asked.latency + (1 - latency) * asked.per_byte
+        then = line.latency * asked.latency + (1 - line.latency) * asked.per_byte
         saved += line.own.value * (1 - then) * line.calls.callers / program.run.ranks
         covered += line.own.value * line.calls.callers / program.run.ranks
     return asked.words, saved, covered
@@ -255,8 +268,10 @@ def rows_text(rows):
     """The benchmarks' rows that something rests on, in words."""
     said = []
     for row in rows:
-        keys = " ".join(f"{name}={value}" for name, value in row.keys.items() if value != "NA")
-        said.append(f"{row.identity.rpartition('-')[0]} ({keys})")
+        keys = " ".join(f"{name}={value}" for name, value in row.keys.items()
+                        if value != "NA" and (name, value) not in PLAIN)
+        program = row.identity.rpartition("-")[0].replace("_sweep", "")
+        said.append(f"{program} ({keys})" if keys else program)
     return "; ".join(dict.fromkeys(said)) or "the monitor's report alone"
 
 
@@ -394,10 +409,11 @@ def costs_grid(account):
 
 def account_of(report, tables, least_pct, asked):
     run = Monitored(report)
-    program = savings.program_of(run, own_costs.OwnCosts(tables))
+    nodes = run.metadata.get("nodes", [None])[0]
+    program = savings.program_of(run, own_costs.OwnCosts(tables, nodes))
     lines = lines_of(program)
     least_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
-    uncovered = [pair for pair in uncovered_of(program, lines) if pair[1] >= least_s]
+    uncovered = [pair for pair in uncovered_of(lines) if pair[1] >= least_s]
     return Account(program, lines, savings.savings_of(program, least_pct / 100 * run.seconds),
                    run.remarks + differences(run, tables), uncovered,
                    None if asked is None else saved_by(asked, program, lines))

@@ -4,6 +4,7 @@ All times are seconds of one process: the report's sums over processes, divided 
 processes that made such calls.
 """
 
+import functools
 import typing
 
 from commcost.command import UsageError
@@ -27,9 +28,10 @@ class Calls(typing.NamedTuple):
     in_s     inside MPI, what completes them included
     between_s, after_s
              computation between start and completion, and after it
-    joined   the share of them that could have been part of an earlier one
+    joined   the share of them that could have been part of an earlier one; of flushes, that had
+             nothing to complete
     waited   a Span, or None
-    last     the rank that came last most often, and in what share of the calls that were compared
+    last     the rank that came last most often, and in what share of the calls
     """
 
     kind: str
@@ -51,9 +53,6 @@ class Calls(typing.NamedTuple):
     def place(self):
         """What tells communicators apart."""
         return self.comm, self.members, self.ranks
-
-
-KEPT_MAX = 4096  # calls that a process keeps, of a function and communicator
 
 
 class Monitored:
@@ -126,10 +125,9 @@ class Monitored:
         calls = numbers["calls"] or 0
         of_size = numbers["size_bytes"] is not None
         waited = [of_each(name) for name in ("waited_s", "waited_lo_s", "waited_hi_s")]
-        compared = min(calls / callers, KEPT_MAX)
         last = None
-        if numbers["last_rank"] is not None and compared > 0:
-            last = int(numbers["last_rank"]), min(1.0, numbers["last_calls"] / compared)
+        if numbers["last_rank"] is not None and calls > 0:
+            last = int(numbers["last_rank"]), min(1.0, numbers["last_calls"] * callers / calls)
         return Calls(
             texts["kind"], texts["comm"], texts["members"], None if ranks is None else int(ranks),
             texts["operation"], calls / callers,
@@ -142,8 +140,11 @@ class Monitored:
         """What a process waited for late ones in these calls, a Span; None where that isn't known.
         It is known of all sizes of a function together: those of one have their part by time in
         calls."""
-        for whole in self.by_function:
-            if (whole.place == calls.place and whole.function == calls.function and
-                    whole.waited is not None and whole.in_s > 0):
-                return whole.waited.times(min(1.0, calls.in_s / whole.in_s))
-        return None
+        # Communicators may be alike in all that the report says of them.
+        alike = [whole for whole in self.by_function
+                 if whole.place == calls.place and whole.function == calls.function]
+        in_s = sum(whole.in_s * whole.callers for whole in alike)
+        waited = [whole.waited.times(whole.callers) for whole in alike if whole.waited is not None]
+        if not waited or in_s <= 0:
+            return None
+        return functools.reduce(Span.plus, waited).times(min(1.0, calls.in_s / in_s))

@@ -85,9 +85,10 @@ def way_of(function):
 
 
 class OwnCosts:
-    """The results of one machine (tables.Tables)."""
+    """The results of one machine (tables.Tables). Of those of one number of processes that were
+    placed on nodes in several ways, those of `nodes` nodes count, if there are any."""
 
-    def __init__(self, tables):
+    def __init__(self, tables, nodes=None):
         self._facts = {}
         by_ranks = {}
         for table in tables.of(NEW):
@@ -95,7 +96,8 @@ class OwnCosts:
             if ranks is not None:
                 by_ranks.setdefault(int(ranks), []).append(table)
         for ranks, some in by_ranks.items():
-            self._facts[ranks] = Facts(tables.only(some))
+            alike = [table for table in some if table.metadata.get("nodes", [None])[0] == nodes]
+            self._facts[ranks] = Facts(tables.only(alike or some))
         self._points = {}
 
     @property
@@ -125,6 +127,8 @@ class OwnCosts:
     def cost(self, way, ranks, size):
         """The Cost of an operation on a communicator of so many processes; None where that wasn't
         measured."""
+        if ranks is None:
+            return None
         if way.operation in OF_PAIRS:
             ranks = self._ranks_of_pairs(way, ranks, size)
         elif way.operation == "ibarrier" and way.column == "blocking_us":
@@ -150,6 +154,8 @@ class OwnCosts:
 
     def smallest(self, way, ranks, size):
         """The Cost of the smallest size that was measured, as cost() finds the results."""
+        if ranks is None:
+            return None
         if way.operation in OF_PAIRS:
             ranks = self._ranks_of_pairs(way, ranks, size)
         points = self._measured_points(ranks, way) if ranks in self._facts else []
@@ -196,11 +202,13 @@ def of_launches(row, column):
     return found if len(found) == len(row.launches) and min(found, default=0.0) > 0 else ()
 
 
-def command_of(operation, ranks, sizes):
-    """The command that measures an operation at these sizes."""
-    if operation == "ibarrier":
-        return f"mpirun -np {ranks} syncbench"
+def command_of(way, ranks, sizes):
+    """The command that measures a way at these sizes."""
+    if way.operation == "ibarrier":
+        program = "syncbench" if way.column == "blocking_us" else "overlap_ibarrier"
+        return f"mpirun -np {ranks} {program}"
     least = max(1, 1 << int(math.log2(max(1.0, min(sizes) / ELEMENT))))
     most = 1 << math.ceil(math.log2(max(1.0, max(sizes) / ELEMENT)))
-    return (f"mpirun -np {ranks} overlap_{operation} --data-driven --min-num-elts={least} "
-            f"--max-num-elts={most}")
+    form = "" if way.form == "nonblocking" else f" --form={way.form}"
+    return (f"mpirun -np {ranks} overlap_{way.operation} --data-driven{form} "
+            f"--min-num-elts={least} --max-num-elts={most}")

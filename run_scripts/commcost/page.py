@@ -249,7 +249,8 @@ def text_of(part):
         return textwrap.wrap(plain(part.text), WIDTH) + [""]
     if isinstance(part, Items):
         return [line for item in part.items
-                for line in textwrap.wrap(plain(item.text), WIDTH, initial_indent="- ",
+                for line in textwrap.wrap(plain(f"{item.text} {item.more}").rstrip(), WIDTH,
+                                          initial_indent="- ",
                                           subsequent_indent="  ", break_long_words=False,
                                           break_on_hyphens=False)] + [""]
     if isinstance(part, Grid):

@@ -27,6 +27,7 @@ STOP_S = 4e-3      # for which the system takes a processor at most, usually
 READING_S = 20e-9  # what the monitor's times of a call are right to
 SAME_COUNT = 0.01  # sends and receives are exchanges where their numbers differ by less
 US = 1e-6
+ROOT_WAITS = ("MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 
 
 class Saving(typing.NamedTuple):
@@ -186,10 +187,12 @@ def late_processes(program):
         if calls.waited is None or calls.last is None or not calls.ranks or calls.ranks < 2:
             continue
         rank, share = calls.last
+        # Where only the root waits, spreading what one rank is late by helps all ranks.
+        waited = calls.waited.times(calls.ranks - 1 if calls.function in ROOT_WAITS else 1)
         beyond = max(0.0, (share - 1 / calls.ranks) / (1 - 1 / calls.ranks))
-        seconds = calls.waited.times(beyond)
+        seconds = waited.times(beyond)
         yield Saving(
-            BALANCE, calls, Span(seconds.value, seconds.low, calls.waited.high), (),
+            BALANCE, calls, Span(seconds.value, seconds.low, waited.high), (),
             f"Processes wait for late ones in {calls.function}, {short(calls.waited.value)} s each "
             f"on average; rank {rank} came last in {short(100 * share)} % of the calls. Give that "
             "rank less to do before them, and the others more.")
@@ -246,12 +249,41 @@ def of_size(calls):
     return f" of {bytes_text(round(calls.size))}" if calls.size else ""
 
 
+def all_sizes(every):
+    """The Calls of several sizes, of one function and communicator, as if of their mean size: what
+    could be joined may have any size. None where something isn't known."""
+    number = sum(calls.calls for calls in every)
+    if number <= 0 or any(calls.size is None or calls.joined is None for calls in every):
+        return None
+
+    def mean(name):
+        return sum(getattr(calls, name) * calls.calls for calls in every) / number
+
+    def total(name):
+        values = [getattr(calls, name) for calls in every]
+        return None if None in values else sum(values)
+
+    return every[0]._replace(calls=number, size=mean("size"), joined=mean("joined"),
+                             in_s=total("in_s"), between_s=total("between_s"),
+                             after_s=total("after_s"))
+
+
+def grouped(values, key):
+    """Lists of the values with the same key, in the order in which they are met."""
+    groups = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return groups.values()
+
+
 def merged_collectives(program):
     """Successive collectives as one."""
-    for calls in program.run.by_size:
-        if not calls.joined or calls.size is None or not is_collective(calls):
+    collectives = [calls for calls in program.run.by_size if is_collective(calls)]
+    for every in grouped(collectives, lambda calls: (calls.place, calls.function)):
+        calls = all_sizes(every)
+        if calls is None or not 0 < calls.joined < 1:
             continue
-        together = 1 / (1 - min(calls.joined, 1 - 1 / max(2.0, calls.calls)))
+        together = 1 / (1 - calls.joined)
         one = collective_cost(program, calls)
         merged = collective_cost(program, calls, calls.size * together)
         if one is None or merged is None or one.us.low <= 0:
@@ -269,11 +301,16 @@ def merged_collectives(program):
 
 def merged_messages(program):
     """Messages to the same process as one."""
-    for exchange in program.exchanges:
-        calls = exchange.calls
-        if exchange.sends is None or not calls.joined or calls.size is None:
+    sending = [exchange for exchange in program.exchanges if exchange.sends is not None]
+    for every in grouped(sending, lambda exchange: (
+            exchange.sends.place, exchange.sends.function,
+            exchange.receives and exchange.receives.function)):
+        exchange = Exchange(*(all_sizes(parts) if None not in parts else None
+                              for parts in zip(*every)))
+        calls = exchange.sends
+        if calls is None or not 0 < calls.joined < 1:
             continue
-        together = 1 / (1 - min(calls.joined, 1 - 1 / max(2.0, calls.calls)))
+        together = 1 / (1 - calls.joined)
         one, merged = (own_cost(program, exchange),
                        exchange_cost(program, exchange, calls.size * together))
         if one is None or merged is None:
@@ -294,13 +331,13 @@ def merged_messages(program):
 def useless_flushes(program):
     """Flushes that had nothing to complete."""
     for calls in program.run.others:
-        if not calls.function.startswith("MPI_Win_flush"):
+        if not calls.function.startswith("MPI_Win_flush") or not calls.joined:
             continue
-        error_s = calls.calls * READING_S
+        idle = calls.calls * calls.joined
+        seconds = exactly(calls.in_s * calls.joined).wider(idle * READING_S)
         yield Saving(
-            DROP, calls, Span(calls.in_s, calls.in_s - error_s, calls.in_s + error_s)
-            .within(0.0, calls.in_s + error_s), (),
-            f"{counted(round(calls.calls), 'call')} of {calls.function} a process had nothing to "
+            DROP, calls, seconds, (),
+            f"{counted(round(idle), 'call')} of {calls.function} a process had nothing to "
             "complete: no operation on that target came since the last. Leave them out.")
 
 

@@ -146,9 +146,13 @@ def test_around_calls(launch, accuracy):
         whole = {row["operation"]: row for row in rows
                  if row["comm"] == "pair" and row["kind"] == "pttopt"}
         assert {name: row["neighbours"] for name, row in whole.items()} == {
-            "MPI_Ssend": "1", "MPI_Send": "1", "MPI_Put": "1", "MPI_Irecv": "NA", "MPI_Recv": "NA"}
+            "MPI_Ssend": "1", "MPI_Send": "1", "MPI_Put": "1", "MPI_Rput": "1", "MPI_Irecv": "NA",
+            "MPI_Recv": "NA"}
         assert {name: row["callers"] for name, row in whole.items() if row["callers"] != "2"} == {
-            "MPI_Put": "1"}
+            "MPI_Put": "1", "MPI_Rput": "1"}
+        flushes = {row["operation"]: (int(row["calls"]), int(row["joinable"]))
+                   for row in of_kind(rows, "calls") if "flush" in row["operation"]}
+        assert flushes == {"MPI_Win_flush": (3 * TIMES, TIMES), "MPI_Win_flush_all": (2 * TIMES, 0)}
         return {name: max(0.0, abs(number(sizes[name]["computed_after_s"]) * 1e6 / TIMES
                                    - WORK_US * parts) - RANKS * BESIDES_US) / WORK_US
                 for name, parts in AFTER.items()}

@@ -18,7 +18,11 @@ void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
     (void)entry_ticks, (void)exit_ticks;
 }
 
-void common_clock_compare(MPI_Comm comm) { (void)comm; }
+uint64_t common_clock_compare(MPI_Comm comm)
+{
+    (void)comm;
+    return 0;
+}
 
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
 {

@@ -86,7 +86,10 @@ static void work(struct worker *worker)
     MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, worker->comm);
     for (int i = 0; i < PUTS; i++)
         MPI_Put(worker->send, 8, MPI_BYTE, partner, 0, 8, MPI_BYTE, worker->win);
+    /* To two targets: the second flush follows one that has completed something. */
+    MPI_Put(worker->send, 8, MPI_BYTE, me, 0, 8, MPI_BYTE, worker->win);
     MPI_Win_flush(partner, worker->win);
+    MPI_Win_flush(me, worker->win);
 }
 
 static int64_t sum_to(int64_t n) { return n * (n + 1) / 2; }
@@ -105,7 +108,7 @@ static void expect_rounds(struct watch *watch)
         expect(watch, PTTOPT, name, "MPI_Send", completed_messages(ROUNDS, 2000));
         expect(watch, PTTOPT, name, "MPI_Recv", completed_calls(ROUNDS, ROUNDS * INT64_C(2000)));
         expect(watch, COLL, name, "MPI_Allreduce", completed_calls(ROUNDS, ROUNDS * INT64_C(4)));
-        expect(watch, PTTOPT, name, "MPI_Put", completed_messages((int64_t)ROUNDS * PUTS, 8));
+        expect(watch, PTTOPT, name, "MPI_Put", completed_messages((int64_t)ROUNDS * (PUTS + 1), 8));
     }
 }
 
@@ -134,7 +137,8 @@ static void join_workers(void)
 /* A snapshot of an unknown part of the work. No more operations can end than began. */
 static void brief_snapshot(void)
 {
-    MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .coll = 1, .timeout_us = 1e7};
+    MPIX_Monitor handle = {
+        .profile = 1, .pttopt = 1, .coll = 1, .sizes = 1, .calls = 1, .timeout_us = 1e7};
     MPIX_Monitor_request request;
     int count = 0;
     check_equal("start", MPIX_Start_monitor(&request, &handle, NULL), MPIX_MONITOR_SUCCESS);
@@ -142,8 +146,9 @@ static void brief_snapshot(void)
     check_equal("end", MPIX_End_monitor(&request, &handle), MPIX_MONITOR_SUCCESS);
     MPIX_Monitor_row *const rows = rows_of(&request, &count);
     for (int i = 0; i < count; i++)
-        check(rows[i].completed <= rows[i].calls && rows[i].timeouts == 0,
-              "no more ends than begins, none late");
+        if (strcmp(rows[i].kind, "pttopt") == 0 || strcmp(rows[i].kind, "coll") == 0)
+            check(rows[i].completed <= rows[i].calls && rows[i].timeouts == 0,
+                  "no more ends than begins, none late");
     free(rows);
 }
 

@@ -156,7 +156,8 @@ def test_never_beyond_them(made, size):
     rows, _ = made.table()
     assert of_kind(rows, "cost")[0]["machine_us"] == "NA"
     missing, = of_kind(rows, "uncovered")
-    assert missing["text"].startswith("mpirun -np 2 overlap_iallreduce --data-driven")
+    assert missing["text"].startswith("mpirun -np 2 overlap_iallreduce --data-driven" if size else
+                                      "MPI_Allreduce of 0 bytes: no benchmark measures that")
 
 
 def test_less_than_an_element(made):
@@ -247,6 +248,26 @@ def test_balance(made):
     assert report(400) is None
 
 
+def test_balance_where_the_root_waits(made):
+    """Of 8 processes the root waits 0.8 s for one: 7/8 of that is saved."""
+    made.write_report(calls("coll", "MPI_Reduce", calls=8000, bytes=64000, in_calls_s=1.0, ranks=8,
+                            callers=8, waited_s=0.8, waited_lo_s=0.8, waited_hi_s=0.8,
+                            last_calls=1000, last_rank=5))
+    made.write_results("ireduce", point(8, 1))
+    assert saving(made.table()[0], "balance") == pytest.approx((0.7, 0.7, 0.7))
+
+
+def test_alike_communicators_share_what_was_waited(made):
+    """Two of one name: 1.8 s of 22 s in calls."""
+    made.write_report(*(calls("coll", "MPI_Allreduce", calls=2, bytes=16, in_calls_s=in_s,
+                              waited_s=waited, waited_lo_s=waited, waited_hi_s=waited, last_calls=0,
+                              last_rank=1) for in_s, waited in ((2.0, 1.8), (20.0, 0.0))),
+                      sized("MPI_Allreduce", 1, 8, 20.0))
+    made.write_results("ibcast", point(8, 1))
+    row, = of_kind(made.table()[0], "cost")
+    assert number(row["waited_s"]) == pytest.approx(1.8 / 2 * 20 / 22)
+
+
 def stencil(made, after_s, in_calls_s=(0.1, 0.5), **cells):
     """1000 exchanges of 300 us, of which 60 can't be hidden; in calls 0.3 s a process."""
     made.write_report(sized("MPI_Isend", 1000, 64, in_calls_s[0], **cells),
@@ -322,9 +343,26 @@ def test_merge_messages(made):
     assert saving(made.table()[0], "merge-messages") == pytest.approx((0.7, 0.09, 0.7))
 
 
+def test_what_goes_together_may_differ_in_size(made):
+    """A header of 8 bytes before each of 56: all of the large ones could have gone with a small one,
+    and two become one of 64."""
+    made.write_report(sized("MPI_Isend", 10000, 8, 1.0), sized("MPI_Irecv", 10000, 8, 1.0),
+                      sized("MPI_Isend", 10000, 56, 1.0, joinable=20000),
+                      sized("MPI_Irecv", 10000, 56, 1.0))
+    made.write_results("sendrecv", *(gain_cells(size, 40, 5, 0, ref_us=50, ref_lo_us=50,
+                                                ref_hi_us=50) for size in (8, 64)))
+    rows, said = made.table()
+    # 2 s in calls less 10000 times 50 us.
+    assert saving(rows, "merge-messages")[0] == pytest.approx(1.5)
+    assert "2.00 on average go to the same process" in said
+
+
 def test_drop_flushes(made):
-    """Only those that completed nothing are in rows of kind calls; one process makes them."""
-    made.write_report(calls("calls", "MPI_Win_flush", calls=1000, in_calls_s=0.5, callers=1),
+    """Those that had nothing to complete, not all that the monitor saw complete nothing; one process
+    makes them."""
+    made.write_report(calls("calls", "MPI_Win_flush", calls=1250, in_calls_s=0.625, callers=1,
+                            joinable=1000),
+                      calls("calls", "MPI_Win_flush_all", calls=1000, in_calls_s=0.5, joinable=0),
                       calls("calls", "MPI_Win_lock", calls=1000, in_calls_s=0.5))
     made.write_results("put", point(8, 100))
     rows, _ = made.table()
@@ -341,9 +379,9 @@ def test_persistent(made):
 
 
 def test_the_greatest_first(made):
-    made.write_report(calls("calls", "MPI_Win_flush", calls=2000, in_calls_s=0.6),
-                      calls("calls", "MPI_Win_flush_all", calls=2000, in_calls_s=1.0),
-                      calls("calls", "MPI_Win_flush_local", calls=2000, in_calls_s=0.1))
+    made.write_report(*(calls("calls", f"MPI_Win_{name}", calls=2000, in_calls_s=in_s,
+                              joinable=2000) for name, in_s in (
+                                  ("flush", 0.6), ("flush_all", 1.0), ("flush_local", 0.1))))
     made.write_results("put", point(8, 100))
     rows, _ = made.table()
     assert [row["operation"] for row in of_kind(rows, "saving")] == ["MPI_Win_flush_all",
@@ -428,12 +466,24 @@ def test_a_report_that_is_cut_off(made):
 
 
 @pytest.mark.parametrize("key, value, named", [
-    ("mpi_library", "Open MPI v4.1.4", "another MPI library: MPICH"),
-    ("processor", "Another one", "another processor"), ("nodes", 3, "the program ran on 3")])
+    ("mpi_library", "Open MPI v4.1.4", "the MPI library differs: MPICH Version: 4.0.2 in the results, "
+     "Open MPI v4.1.4 in the report"),
+    ("processor", "Another one", "the processor differs"), ("nodes", 3, "the number of nodes differs")])
 def test_another_machine(made, key, value, named):
     made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), **{key: value})
     made.write_results("iallreduce", point(8, 100))
     assert named in made.table()[1]
+    # One of several that is alike is enough.
+    made.write_results("iallreduce", point(8, 100), name="alike", **{key: value})
+    assert named not in made.table()[1]
+
+
+def test_results_of_other_nodes(made):
+    """Of the same number of processes those count that were on as many nodes as the program."""
+    made.write_report(sized("MPI_Allreduce", 10, 8, 1.0), nodes=2)
+    made.write_results("iallreduce", point(8, 100), name="one")
+    made.write_results("iallreduce", point(8, 300), name="two", nodes=2)
+    assert number(of_kind(made.table()[0], "cost")[0]["machine_us"]) == 300
 
 
 def test_results_without_the_rows(made):
@@ -444,10 +494,31 @@ def test_results_without_the_rows(made):
     (made.results / "syncbench.tsv").write_text(tsv(
         "syncbench", SYNC, [["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
     rows, _ = made.table()
-    assert {row["text"] for row in of_kind(rows, "uncovered")} == {
+    assert [row["text"] for row in of_kind(rows, "uncovered")] == [
         "mpirun -np 2 overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=64",
         "mpirun -np 2 overlap_sendrecv --data-driven --min-num-elts=8 --max-num-elts=8",
-        "MPI_Comm_dup: no benchmark measures it"}
+        "MPI_Comm_dup: no benchmark measures it"]
+
+
+@pytest.mark.parametrize("function, size, command", [
+    ("MPI_Allreduce_init", 8, "overlap_iallreduce --data-driven --form=persistent "
+     "--min-num-elts=1 --max-num-elts=1"),
+    ("MPI_Barrier", 0, "syncbench"), ("MPI_Ibarrier", 0, "overlap_ibarrier")])
+def test_the_command_measures_what_is_missing(made, function, size, command):
+    made.write_report(sized(function, 1000, size, 1.0))
+    made.write_results("ibcast", point(8, 100))
+    row, = of_kind(made.table()[0], "uncovered")
+    assert row["text"] == f"mpirun -np 2 {command}"
+
+
+def test_an_unknown_communicator(made):
+    made.write_report(sized("MPI_Isend", 1000, 8, 1.0, ranks="NA", members="NA"),
+                      sized("MPI_Allreduce", 1000, 8, 1.0, ranks="NA", members="NA"))
+    made.write_results("isend", point(8, 100))
+    rows, _ = made.table()
+    assert {row["machine_us"] for row in of_kind(rows, "cost")} == {"NA"}
+    assert len([row for row in of_kind(rows, "uncovered")
+                if "doesn't say on how many processes" in row["text"]]) == 2
 
 
 @pytest.mark.parametrize("words, named", [

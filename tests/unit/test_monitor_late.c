@@ -200,7 +200,7 @@ static void a_mean_goes_with_the_time_of_all_calls(void **state)
     struct late_series *const series = &late->series[0];
     for (int i = 0; i < KEPT; i++)
         (void)late_add(late, 1, 2, 10 * (uint64_t)waits[i] + 5);
-    struct late_mean mean = late_mean(series, waits, false);
+    struct late_mean mean = late_mean(series, waits, false, 1.0);
     assert_near(mean.mean, 3.0, 1e-12);
     assert_near(mean.error, 0.0, 1e-12);
     assert_near(mean.shift, 0.0, 1e-12);
@@ -208,14 +208,14 @@ static void a_mean_goes_with_the_time_of_all_calls(void **state)
     series->calls += KEPT;
     series->role[0].calls += KEPT;
     series->role[0].ticks += KEPT * 55;
-    mean = late_mean(series, waits, false);
+    mean = late_mean(series, waits, false, 1.0);
     assert_near(mean.mean, 4.0, 1e-12);
     assert_near(mean.error, 0.0, 1e-6);
     assert_near(mean.shift, 1.0, 1e-12);
     /* Where the time tells nothing of the waiting it is left alone. */
     for (int i = 0; i < KEPT; i++)
         series->call[i].ticks = 55;
-    mean = late_mean(series, waits, false);
+    mean = late_mean(series, waits, false, 1.0);
     assert_near(mean.mean, 3.0, 1e-12);
     assert_near(mean.error, sqrt(14.0 / 2.0 / KEPT * 0.5), 1e-12);
     free(late);
@@ -232,14 +232,14 @@ static void a_rank_waits_in_one_role(void **state)
     for (int i = 0; i < KEPT; i++)
         (void)late_add_rooted(late, 1, 2, i % 2 == 1 ? 777 : 10 * (uint64_t)waits[i] + 5,
                               (struct late_entry){100, i % 2 == 1});
-    assert_near(late_mean(series, waits, false).mean, 1.5, 1e-12);
+    assert_near(late_mean(series, waits, false, 1.0).mean, 1.5, 1e-12);
     /* 12 more, of which 4 are of the role, each 20 ticks longer than the mean of 35. */
     series->calls += 12;
     series->role[0].calls += 4;
     series->role[0].ticks += UINT64_C(4) * 55;
     series->role[1].calls += 8;
     series->role[1].ticks += 8000000;
-    const struct late_mean mean = late_mean(series, waits, false);
+    const struct late_mean mean = late_mean(series, waits, false, 1.0);
     assert_near(mean.mean, 8.0 / 20.0 * 4.0, 1e-12);
     assert_near(mean.shift, mean.mean - 1.5, 1e-12);
     assert_near(mean.error, 0.0, 1e-6);
