@@ -21,7 +21,7 @@ from commcost.tables import NEW, read_tables
 from commcost.words import bytes_text, counted, listed, short
 
 PROGRAM = "cost.sh"
-LEAST_PCT = 1.0       # of the run, that a saving is worth telling
+MIN_SAVING_PCT = 1.0       # of the run, that a saving is worth telling
 TOLD_PCT = 1.0        # of the time inside MPI, that a sentence tells of calls
 UNCOVERED_PCT = 0.1   # of the time inside MPI, that a command is worth
 SENTENCES = 6         # about calls
@@ -74,6 +74,7 @@ class Account(typing.NamedTuple):
     savings: list    # of savings.Saving
     remarks: list    # what is to be said of report and results
     uncovered: list  # (command or what there is to say, seconds of a process inside such calls)
+    min_saving_pct: float  # of the run, that a saving is told from
     what_if: typing.Optional[tuple]  # (words, seconds of the run that it saves, of the covered)
 
 
@@ -261,7 +262,7 @@ def saving_text(saving, seconds):
 
 def nothing_text(account):
     where = " in what the results cover" if account.uncovered else ""
-    return (f"Nothing{where} would save {LEAST_PCT:g} % of the run or more for sure.")
+    return (f"Nothing{where} would save {account.min_saving_pct:g} % of the run or more for sure.")
 
 
 def rows_text(rows):
@@ -407,15 +408,15 @@ def costs_grid(account):
 
 # ---- the command ---------------------------------------------------------------------------------
 
-def account_of(report, tables, least_pct, asked):
+def account_of(report, tables, min_saving_pct, asked):
     run = Monitored(report)
     nodes = run.metadata.get("nodes", [None])[0]
     program = savings.program_of(run, own_costs.OwnCosts(tables, nodes))
     lines = lines_of(program)
-    least_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
-    uncovered = [pair for pair in uncovered_of(lines) if pair[1] >= least_s]
-    return Account(program, lines, savings.savings_of(program, least_pct / 100 * run.seconds),
-                   run.remarks + differences(run, tables), uncovered,
+    min_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
+    uncovered = [pair for pair in uncovered_of(lines) if pair[1] >= min_s]
+    return Account(program, lines, savings.savings_of(program, min_saving_pct / 100 * run.seconds),
+                   run.remarks + differences(run, tables), uncovered, min_saving_pct,
                    None if asked is None else saved_by(asked, program, lines))
 
 
@@ -429,16 +430,16 @@ process, averages over those that made such calls.""")
     made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
                       help="for reading (default), a table, or a page")
     made.add_argument("--output", metavar="FILE", help="write to FILE, not stdout")
-    made.add_argument("--least", metavar="PERCENT", type=command.percent(0, 100),
-                      default=LEAST_PCT, help="leave out what saves less of the run "
-                      f"(default: {LEAST_PCT:g} %%)")
+    made.add_argument("--min-saving", metavar="PERCENT", type=command.percent(0, 100),
+                      default=MIN_SAVING_PCT, help="leave out what saves less of the run "
+                      f"(default: {MIN_SAVING_PCT:g} %%)")
     made.add_argument("--what-if", metavar="CHANGES", type=what_if, help="what another machine would "
                       "save: latency=-20%%,bandwidth=x2")
     options = made.parse_with_results(words, 2)
     if len(options.paths) < 2:
         raise UsageError(f"which results? use {PROGRAM} [OPTION]... REPORT RESULTS")
     report, results = options.paths
-    account = account_of(report, read_tables(PROGRAM, [results]), options.least, options.what_if)
+    account = account_of(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
     if options.format == "tsv":
         done = write_table(account, Output(PROGRAM, options.output), words)
         return command.EXIT_DONE if done else command.EXIT_FAILED

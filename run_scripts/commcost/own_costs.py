@@ -207,8 +207,8 @@ def command_of(way, ranks, sizes):
     if way.operation == "ibarrier":
         program = "syncbench" if way.column == "blocking_us" else "overlap_ibarrier"
         return f"mpirun -np {ranks} {program}"
-    least = max(1, 1 << int(math.log2(max(1.0, min(sizes) / ELEMENT))))
-    most = 1 << math.ceil(math.log2(max(1.0, max(sizes) / ELEMENT)))
+    smallest = max(1, 1 << int(math.log2(max(1.0, min(sizes) / ELEMENT))))
+    largest = 1 << math.ceil(math.log2(max(1.0, max(sizes) / ELEMENT)))
     form = "" if way.form == "nonblocking" else f" --form={way.form}"
     return (f"mpirun -np {ranks} overlap_{way.operation} --data-driven{form} "
-            f"--min-num-elts={least} --max-num-elts={most}")
+            f"--min-num-elts={smallest} --max-num-elts={largest}")

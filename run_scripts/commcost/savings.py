@@ -374,11 +374,11 @@ def by_chance_s(program):
     return 2 * math.sqrt(program.costs.lost_share * program.run.seconds * STOP_S)
 
 
-def savings_of(program, least_s):
+def savings_of(program, min_s):
     """All Savings of at least so many seconds that are sure to save something, the greatest first.
     Their intervals are of what the next run shows."""
     found = [saving for rule in RULES for saving in rule(program)
-             if saving.seconds.low > 0 and saving.seconds.value >= least_s]
+             if saving.seconds.low > 0 and saving.seconds.value >= min_s]
     chance_s = by_chance_s(program)
     found = [saving._replace(seconds=saving.seconds.wider(chance_s).within(0.0, math.inf))
              for saving in found]

@@ -1,6 +1,6 @@
 """Numbers with an interval, and what is calculated from them.
 
-Each end is calculated from the ends that make it least or greatest: no luck is counted on.
+Each end is calculated from the ends that make it smallest or largest: no luck is counted on.
 """
 
 import typing
@@ -34,8 +34,8 @@ class Span(typing.NamedTuple):
     def wider(self, by):
         return Span(self.value, self.low - by, self.high + by)
 
-    def within(self, least, greatest):
-        return Span(*(min(max(end, least), greatest) for end in self))
+    def within(self, low, high):
+        return Span(*(min(max(end, low), high) for end in self))
 
     def at_most(self, other):
         """The lesser one of two ways to know the same, of which either may be right: at least what

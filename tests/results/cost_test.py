@@ -307,6 +307,7 @@ def test_nothing_is_left_to_hide(made):
     assert saving(made.table()[0], "hide") is None
     assert "Nothing in what the results cover would" not in made.text()
     assert "Nothing would save 1 % of the run or more for sure." in made.text()
+    assert "Nothing would save 2.5 % of the run" in made.text("--min-saving=2.5%")
 
 
 def test_partners_that_come_late_are_not_hidden(made):
@@ -386,7 +387,7 @@ def test_the_greatest_first(made):
     rows, _ = made.table()
     assert [row["operation"] for row in of_kind(rows, "saving")] == ["MPI_Win_flush_all",
                                                                      "MPI_Win_flush"]
-    rows, _ = made.table("--least=0")
+    rows, _ = made.table("--min-saving=0")
     assert len(of_kind(rows, "saving")) == 3
 
 
@@ -523,7 +524,7 @@ def test_an_unknown_communicator(made):
 
 @pytest.mark.parametrize("words, named", [
     (["/no/such"], "3 results"), (["--nonsense"], "--nonsense"), (["--format=pdf"], "--format"),
-    (["--least=-1"], "--least"), (["--output=/no/such/x", "--format=tsv"], "/no/such/x")])
+    (["--min-saving=-1"], "--min-saving"), (["--output=/no/such/x", "--format=tsv"], "/no/such/x")])
 def test_usage(made, words, named):
     stencil(made, 1.0)
     done = made.start(*words)
