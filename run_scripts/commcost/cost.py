@@ -18,10 +18,10 @@ from commcost.output import Column, Output, decimals, replace_file
 from commcost.results import PATH_SHOWN
 from commcost.spans import Span
 from commcost.tables import NEW, read_tables
-from commcost.words import bytes_text, counted, listed, short
+from commcost.words import bytes_text, counted, short
 
 PROGRAM = "cost.sh"
-MIN_SAVING_PCT = 1.0       # of the run, that a saving is worth telling
+MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling
 TOLD_PCT = 1.0        # of the time inside MPI, that a sentence tells of calls
 UNCOVERED_PCT = 0.1   # of the time inside MPI, that a command is worth
 SENTENCES = 6         # about calls

@@ -23,7 +23,7 @@ NAMES = {BALANCE: "Spread work evenly", HIDE: "Hide communication under work",
          MERGE: "Join collectives", MERGE_MESSAGES: "Pack messages",
          DROP: "Leave out flushes", PERSISTENT: "Make requests once"}
 
-STOP_S = 4e-3      # for which the system takes a processor at most, usually
+STOP_S = 4e-3      # for which the system takes a processor: a tick of Linux' scheduler at 250 Hz
 READING_S = 20e-9  # what the monitor's times of a call are right to
 SAME_COUNT = 0.01  # sends and receives are exchanges where their numbers differ by less
 US = 1e-6
@@ -108,7 +108,8 @@ def exchanges_of(by_size):
             continue
         partner = next((place for place, calls in enumerate(by_size)
                         if place not in taken and are_exchanged(sends, calls)), None)
-        taken.add(partner)
+        if partner is not None:
+            taken.add(partner)
         found.append(Exchange(sends, None if partner is None else by_size[partner]))
     alone = [Exchange(None, calls) for place, calls in enumerate(by_size)
              if place not in taken and own_costs.operation_of(calls.function) == "irecv"]

@@ -27,7 +27,7 @@ CHANGES = {"stencil": "hide", "solver": "merge-collectives", "transpose": "balan
            "halo": "merge-messages", "puts": "drop-flushes", "balanced": None}
 
 RUN_S = 0.3           # that a faulty run takes on the model, about
-LEAST_SHARE = 0.12    # of it that the mended program saves
+MIN_SHARE = 0.12    # of it that the mended program saves
 KNOWN = 0.03          # of a saving, to which runs are repeated
 LAUNCHES = 3          # of each benchmark
 PER_BYTE_NS = "MODEL_PER_BYTE_NS"
@@ -79,12 +79,12 @@ class Truth(typing.NamedTuple):
 
 # ---- benchmarks ----------------------------------------------------------------------------------
 
-def overlap(name, least_bytes, most_bytes=None, max_time_s=0.1):
+def overlap(name, min_bytes, max_bytes=None, max_time_s=0.1):
     """overlap_NAME at sizes on both sides of these."""
-    least = 1 << max(0, int(math.log2(least_bytes / 8)))
-    most = 1 << max(0, math.ceil(math.log2((most_bytes or least_bytes) / 8)))
+    smallest = 1 << max(0, int(math.log2(min_bytes / 8)))
+    largest = 1 << max(0, math.ceil(math.log2((max_bytes or min_bytes) / 8)))
     return Benchmark(f"overlap/overlap_{name}",
-                     ["--data-driven", f"--min-num-elts={least}", f"--max-num-elts={most}",
+                     ["--data-driven", f"--min-num-elts={smallest}", f"--max-num-elts={largest}",
                       f"--max-time={max_time_s}"])
 
 
@@ -106,14 +106,14 @@ class Drawn(typing.NamedTuple):
     saved: float      # what is saved of that, about
 
 
-def draw_size(chance, least_elements, most_elements):
+def draw_size(chance, min_elements, max_elements):
     """In bytes: whole elements, any number of them, small ones as often as large ones."""
-    return 8 * int(round(math.exp(chance.uniform(math.log(least_elements),
-                                                 math.log(most_elements)))))
+    return 8 * int(round(math.exp(chance.uniform(math.log(min_elements),
+                                                 math.log(max_elements)))))
 
 
-def draw_us(chance, least, most):
-    return round(chance.uniform(least, most), 3)
+def draw_us(chance, low, high):
+    return round(chance.uniform(low, high), 3)
 
 
 def draw_swap(chance):
@@ -218,7 +218,7 @@ def draw(example, seed):
     chance = random.Random(f"{example} {seed}")
     while True:
         drawn = DRAWS[example](chance)
-        if CHANGES[example] is None or drawn.saved >= LEAST_SHARE * drawn.step:
+        if CHANGES[example] is None or drawn.saved >= MIN_SHARE * drawn.step:
             steps = max(100, int(RUN_S * 1e6 / drawn.step))
             return Trial(example, [steps, *drawn.arguments], drawn.variables, drawn.benchmarks)
 
@@ -238,8 +238,8 @@ def real(example, arguments, variables, *benchmarks):
     return Trial(example, arguments, variables, list(benchmarks))
 
 
-def real_overlap(name, least_bytes, most_bytes=None):
-    return overlap(name, least_bytes, most_bytes, REAL_TIME_S)
+def real_overlap(name, min_bytes, max_bytes=None):
+    return overlap(name, min_bytes, max_bytes, REAL_TIME_S)
 
 
 def real_synchronisations(*types):
@@ -347,7 +347,7 @@ def seconds_of(text):
     return float(seconds)
 
 
-def truth_of(machine, trial, turns=3, most_turns=9):
+def truth_of(machine, trial, turns=3, max_turns=9):
     """The faulty and the mended program in turn, more often while runs differ. One without a fault
     saves nothing."""
     program = [f"tests/examples/{trial.example}", *trial.arguments]
@@ -360,7 +360,7 @@ def truth_of(machine, trial, turns=3, most_turns=9):
         mended.append(seconds_of(machine.start([*program, "mended"], trial.variables)))
         medians = statistics.median(faulty), statistics.median(mended)
         truth = Truth(*medians, math.hypot(medians[0] - min(faulty), medians[1] - min(mended)))
-        if len(faulty) >= most_turns or (len(faulty) >= turns and
+        if len(faulty) >= max_turns or (len(faulty) >= turns and
                                          truth.unknown_s <= KNOWN * abs(truth.saved_s)):
             return truth
 

@@ -23,7 +23,7 @@ import launchers
 from examples import CHANGES, NOTHING, Machine, TwoHosts, predicted, truth_of, write_report
 from trials import Record
 
-TRIALS, LEAST_HOLD = 100, 0.90
+TRIALS, MIN_HOLD = 100, 0.90
 # Of the truth, where all is quiet.
 OFF, REAL_OFF = 0.10, 0.25
 # What a fault costs at least on the real library, as a share of the run.
@@ -169,7 +169,7 @@ def test_saving(example, folder, record, on_model, full, say):
         say(f"{example}: {len(judged) - len(missed)} of {len(judged)} trials hold; "
             f"{sum(one.is_named() for one in judged)} name the change, "
             f"{sum(one.is_inside() for one in judged)} intervals have the truth")
-        assert len(missed) <= (1 - LEAST_HOLD) * len(judged)
+        assert len(missed) <= (1 - MIN_HOLD) * len(judged)
         return
     first_seed = random.randrange(1 << 20)
     for seed in range(first_seed, first_seed + ATTEMPTS):
