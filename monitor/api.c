@@ -96,6 +96,7 @@ static bool start(struct snapshot *snapshot)
         windows_clear();
         communicators_tidy();
     }
+    windows_unsure();
     const bool started = snapshot_start(snapshot);
     monitor_unlock();
     return started;

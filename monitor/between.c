@@ -1,18 +1,92 @@
 #include "monitor/between.h"
 
-_Thread_local struct between between = {.kind = BETWEEN_NONE};
+struct settled {
+    struct sized_kind which;
+    int64_t operations;
+};
 
-void between_settle(const struct settled *settled)
+/* The kind of a call that is no operation. */
+enum { NO_OPERATION = UINT8_MAX };
+
+/* Of this thread, since it left its last call. In the memory that every thread has from its start,
+   so that reading it takes no call. */
+static _Thread_local struct {
+    uint64_t computing_ticks; /* the computing clock then */
+    int64_t operations;       /* that the call completed, all together */
+    int count;                /* of `settled` */
+    int16_t communicator;     /* of the call, unless its kind is NO_OPERATION */
+    uint8_t kind;
+    struct settled settled[SETTLED_MAX];
+} between __attribute__((tls_model("initial-exec"))) = {.kind = NO_OPERATION};
+
+uint64_t between_burst;
+static uint64_t joinable_ticks; /* JOINABLE_NS */
+
+void between_start(void) { joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns()); }
+
+/* Gives what the last call completed its parts of the computation since. */
+static void count_computation(uint64_t ticks)
 {
-    between.operations += settled->operations;
+    if (between.count == 0)
+        return;
+    monitor_lock();
     for (int i = 0; i < between.count; i++) {
-        struct settled *const same = &between.settled[i];
-        if (same->kind == settled->kind && same->communicator == settled->communicator &&
-            same->size_class == settled->size_class && same->epoch == settled->epoch) {
-            same->operations += settled->operations;
+        const struct settled *const settled = &between.settled[i];
+        const double part = (double)settled->operations / (double)between.operations;
+        const struct size_amounts amounts = {.after_ticks = (uint64_t)((double)ticks * part)};
+        snapshots_add_sizes(&settled->which, &amounts);
+    }
+    monitor_unlock();
+}
+
+/* Begins what follows a call. Returns the computation before it. */
+static uint64_t leave(uint64_t exit_ticks, int kind, int communicator)
+{
+    const uint64_t now = computing_ticks(exit_ticks), ticks = now - between.computing_ticks;
+    count_computation(ticks);
+    between.computing_ticks = now;
+    between.kind = (uint8_t)kind;
+    between.communicator = (int16_t)communicator;
+    between.operations = between.count = 0;
+    return ticks;
+}
+
+static bool is_collective(const struct operation *operation)
+{
+    return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
+}
+
+void between_operation_left(struct operation *operation, uint64_t exit_ticks)
+{
+    const bool follows_its_like =
+        between.kind == operation->kind && between.communicator == operation->communicator;
+    const uint64_t ticks = leave(exit_ticks, operation->kind, operation->communicator);
+    if (is_collective(operation))
+        operation->joinable = follows_its_like && ticks < joinable_ticks;
+}
+
+void between_call_left(uint64_t exit_ticks)
+{
+    (void)leave(exit_ticks, NO_OPERATION, NO_COMMUNICATOR);
+}
+
+static bool is_same(const struct sized_kind *a, const struct sized_kind *b)
+{
+    return a->kind == b->kind && a->communicator == b->communicator &&
+           a->size_class == b->size_class && a->epoch == b->epoch;
+}
+
+void between_settle(const struct operation *first, int64_t count, bool are_waited_for)
+{
+    const struct sized_kind which = sized_kind_of(first);
+    if (are_waited_for || first->receives || is_collective(first))
+        between_burst++;
+    between.operations += count;
+    for (int i = 0; i < between.count; i++)
+        if (is_same(&between.settled[i].which, &which)) {
+            between.settled[i].operations += count;
             return;
         }
-    }
     if (between.count < SETTLED_MAX)
-        between.settled[between.count++] = *settled;
+        between.settled[between.count++] = (struct settled){which, count};
 }

@@ -1,49 +1,41 @@
 /*
  * What a thread does between its calls of MPI: which operations its last call completed, and what
- * it computed since. Operations that a call completed have equal parts of the computation that
- * follows, up to the next call: work that could be done before the call, if it needs nothing that
- * the call brought. Only calls of which the monitor keeps sizes are followed, and only outermost
- * ones, see inside.h. All functions are local and need no lock.
+ * it computes until the next. Operations that one call completed have equal parts of the
+ * computation that follows: work that could be done before that call, if it needs nothing that the
+ * call brought.
+ *
+ * An operation is joinable if it could have been part of an earlier one: a message of a function to
+ * a destination to which one went in the same burst (neighbours.h); a collective that follows one
+ * of the same function on the same communicator, without another call between, and with less than
+ * JOINABLE_NS of computation.
+ *
+ * Calls are followed while sizes are counted, and outermost ones only, see inside.h. All functions
+ * are local.
  */
 #ifndef COMMCOST_MONITOR_BETWEEN_H
 #define COMMCOST_MONITOR_BETWEEN_H
 
-#include <stdint.h>
+#include "monitor/snapshot.h"
 
-/* Operations of one kind, communicator, epoch and class of sizes that a call completed. */
-struct settled {
-    uint32_t epoch;
-    int16_t communicator;
-    uint8_t kind, size_class;
-    int64_t operations;
-};
+enum { JOINABLE_NS = 1000 };
 
-/* A call that completes more than these different ones gives the rest no part. */
+/* A call that completes operations of more kinds than these gives the rest no part. */
 enum { SETTLED_MAX = 16 };
 
-/* No call, or one that is no operation. */
-enum { BETWEEN_NONE = UINT8_MAX };
+/* The number of the burst in progress. Read and counted with the lock. */
+extern uint64_t between_burst;
 
-/* Of this thread. */
-extern _Thread_local struct between {
-    uint64_t computing_ticks; /* the computing clock when the thread left its last call */
-    int64_t operations;       /* that the call completed, all together */
-    int count;                /* of `settled` */
-    int16_t communicator;     /* of the call, if it is an operation ... */
-    uint8_t kind;             /* ... of this kind */
-    struct settled settled[SETTLED_MAX];
-} between __attribute__((tls_model("initial-exec")));
+/* Call it before anything is monitored. */
+void between_start(void);
 
-/* The thread has left a call: begins what follows it. */
-static inline void between_begin(uint64_t computing_ticks, int kind, int communicator)
-{
-    between.computing_ticks = computing_ticks;
-    between.kind = (uint8_t)kind;
-    between.communicator = (int16_t)communicator;
-    between.operations = between.count = 0;
-}
+/* The thread has left its outermost call at exit_ticks: counts the computation before the call for
+   what the call before it completed. Of an operation also finds out whether it is joinable, if it
+   is a collective. Both take the lock. */
+void between_operation_left(struct operation *operation, uint64_t exit_ticks);
+void between_call_left(uint64_t exit_ticks);
 
-/* The call that the thread has left last completed these. */
-void between_settle(const struct settled *settled);
+/* The call that the thread has just left completed `count` operations such as `first`: one that
+   waited for them, or their own. Wants the lock. */
+void between_settle(const struct operation *first, int64_t count, bool are_waited_for);
 
 #endif

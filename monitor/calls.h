@@ -73,7 +73,8 @@ static inline void operation_is_rooted(struct operation *operation, uint64_t cal
 }
 
 /* The call of a blocking operation has returned `error`, which this returns, too. `status` says how
-   much the operation received; NULL: nothing. The second one has read the clock already. */
+   much the operation received; NULL: nothing. operation_returned_at is for callers that have read
+   the clock already, and received nothing. */
 static inline int operation_returned_at(struct operation *operation, int error, uint64_t end_ticks)
 {
     if (error == MPI_SUCCESS)

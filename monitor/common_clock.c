@@ -40,7 +40,7 @@ struct trees {
 struct comparison {
     int64_t at_ns; /* by this rank's clock */
     double ahead_ns;
-    double error_ns; /* the most by which that can be wrong */
+    double error_ns; /* the max by which that can be wrong */
     bool may_be_one_clock;
 };
 
@@ -128,7 +128,7 @@ static void send_stamp(MPI_Comm comm, bool more, int peer)
     send(comm, &stamp, sizeof stamp, peer, TAG_STAMP);
 }
 
-/* The least that a message seemed to take. */
+/* The min of what messages seemed to take. */
 struct delay {
     double min_ns;
     int64_t sent_ns, arrived_ns; /* of that message, by the clocks of its sender and receiver */
@@ -219,7 +219,7 @@ static struct comparison compare_with_above(MPI_Comm comm, int above)
     return best;
 }
 
-/* The same of the rank above. */
+/* What the rank above does meanwhile. */
 static void compare_with_below(MPI_Comm comm, int below)
 {
     enum next_run next = AT_ONCE;

@@ -3,9 +3,9 @@
  *
  * Pairs of ranks compare their clocks by messages that carry the time at which they were sent. What
  * arrives seems to have taken its delay plus what the receiver's clock is ahead. No delay is
- * negative, so the least that messages seem to take in each direction bounds from both sides how
+ * negative, so the min of what messages seem to take in each direction bounds from both sides how
  * far one clock is ahead: the middle is taken, and half the sum of both (half of a round trip) is
- * the most by which that can be wrong. The ranks begin in turn and make the same calls, so that
+ * the max by which that can be wrong. The ranks begin in turn and make the same calls, so that
  * both directions take about the same time.
  *
  * The pairs are those of two trees: the lowest ranks of the nodes form one from rank 0 and the
@@ -32,7 +32,7 @@
 struct common_clock {
     struct bc_clock_model model;
     int64_t first_ns, last_ns; /* comparisons, the same if there was one only */
-    /* The most by which the model may be wrong then, and how much that grows in each ns of distance
+    /* The max by which the model may be wrong then, and how much that grows in each ns of distance
        from the nearer of the two. */
     double first_error_ns, last_error_ns, growth;
 };
@@ -47,7 +47,7 @@ uint64_t common_clock_compare(MPI_Comm comm);
    comparisons that rests on, 1 or 2. Collective in the same way. */
 int common_clock_find(MPI_Comm comm, struct common_clock *clock);
 
-/* Rank 0's time, in ns, when this rank's clock showed `ticks`, and the most by which that can be
+/* Rank 0's time, in ns, when this rank's clock showed `ticks`, and the max by which that can be
    wrong. Local. */
 double common_clock_ns(const struct common_clock *clock, uint64_t ticks);
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks);

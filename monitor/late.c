@@ -91,8 +91,10 @@ int64_t late_next_key(int64_t key, MPI_Comm comm)
     return next;
 }
 
-bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept)
+bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *ranks, int *kept)
 {
+    const int has_series = series != NULL;
+    BC_MPI(PMPI_Allreduce(&has_series, ranks, 1, MPI_INT, MPI_SUM, comm));
     /* The min of each, and of its negative. */
     int64_t own[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}, min[4];
     if (series != NULL) {
@@ -103,7 +105,7 @@ bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept)
     }
     BC_MPI(PMPI_Allreduce(own, min, 4, MPI_INT64_T, MPI_MIN, comm));
     *kept = (int)min[2];
-    return min[0] == -min[1] && min[2] == -min[3];
+    return min[0] == -min[1] && min[2] == -min[3] && *kept > 0;
 }
 
 /* Sums over the calls that were kept of one role. */
@@ -192,10 +194,8 @@ bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_w
 {
     int rank, kept;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
-    const int has_series = series != NULL;
-    *waiting = (struct late_waiting){.calls = has_series ? series->calls : 0};
-    BC_MPI(PMPI_Allreduce(&has_series, &waiting->ranks, 1, MPI_INT, MPI_SUM, comm));
-    if (!late_kept_alike(series, comm, &kept) || kept == 0)
+    *waiting = (struct late_waiting){.calls = series != NULL ? series->calls : 0};
+    if (!late_kept_alike(series, comm, &waiting->ranks, &kept))
         return false;
     for (int i = 0; i < kept; i++)
         own[i] = (struct timed){series != NULL ? (double)series->call[i].ticks : INFINITY, rank};

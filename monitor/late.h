@@ -87,9 +87,9 @@ struct late_waiting {
  */
 bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_waiting *waiting);
 
-/* Whether all ranks that have the series counted and kept as many calls; `kept` is set to that
-   number. Collective in the same way. */
-bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *kept);
+/* Whether all ranks that have the series counted as many calls, and kept as many, and any. Sets how
+   many ranks have it, and how many calls they kept. Collective in the same way. */
+bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *ranks, int *kept);
 
 /* A mean over all calls of a series. */
 struct late_mean {

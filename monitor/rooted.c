@@ -92,10 +92,8 @@ bool rooted_compare(const struct late_series *series, bool root_waits,
 {
     int rank, kept;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
-    const int has_series = series != NULL;
-    *waiting = (struct rooted_waiting){.calls = has_series ? series->calls : 0};
-    BC_MPI(PMPI_Allreduce(&has_series, &waiting->ranks, 1, MPI_INT, MPI_SUM, comm));
-    if (!late_kept_alike(series, comm, &kept) || kept == 0)
+    *waiting = (struct rooted_waiting){.calls = series != NULL ? series->calls : 0};
+    if (!late_kept_alike(series, comm, &waiting->ranks, &kept))
         return false;
     set_all(series, clock, kept, rank, comm);
     /* The ranks may have kept calls of other roots, or the root be none of them. */

@@ -31,7 +31,7 @@ struct size_amounts {
     uint64_t computed_ticks;  /* the thread's computation between the call that starts one and the
                                  call that completes it */
     uint64_t after_ticks;     /* and after that, see between.h */
-    int64_t joinable;         /* that could have been part of the one before, see snapshot.h */
+    int64_t joinable;         /* that could have been part of the one before, see between.h */
 };
 
 struct size_count {

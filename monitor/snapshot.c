@@ -53,8 +53,6 @@ static int active_count;
 static uint32_t epoch;        /* of the latest snapshot; atomic, for calls without the lock */
 static uint64_t own_ticks[2]; /* of calls and of operations with a request */
 static int64_t without_room;
-static uint64_t burst;          /* see neighbours.h */
-static uint64_t joinable_ticks; /* JOINABLE_NS */
 
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
@@ -84,7 +82,7 @@ static void note_destination(struct snapshot *snapshot, struct operation *operat
                              struct count *count, int destination)
 {
     const enum neighbour_found found = neighbour_add(&snapshot->neighbours, operation->communicator,
-                                                     operation->kind, destination, burst);
+                                                     operation->kind, destination, between_burst);
     count->neighbours += found == NEIGHBOUR_NEW;
     operation->joinable = operation->joinable || found == NEIGHBOUR_AGAIN;
 }
@@ -201,48 +199,6 @@ void operation_ended_when_posted(const struct operation *operation)
 
 /* ---- time inside MPI ------------------------------------------------------------------------- */
 
-/* Counts the part of these operations in the computation that followed their call. */
-static void count_after(const struct settled *settled, uint64_t ticks)
-{
-    const double share = (double)settled->operations / (double)between.operations;
-    const struct size_amounts amounts = {.after_ticks = (uint64_t)((double)ticks * share)};
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->sizes.counts != NULL && active[i]->epoch <= settled->epoch)
-            size_table_add(&active[i]->sizes, settled->communicator, settled->kind,
-                           settled->size_class, &amounts);
-}
-
-/* The thread has left an outermost call: what it computed since the one before counts for what that
-   completed. Takes the lock. Returns that computation. */
-static uint64_t leave(uint64_t exit_ticks, int kind, int communicator)
-{
-    const uint64_t now = computing_ticks(exit_ticks), ticks = now - between.computing_ticks;
-    if (between.count > 0) {
-        monitor_lock();
-        for (int i = 0; i < between.count; i++)
-            count_after(&between.settled[i], ticks);
-        monitor_unlock();
-    }
-    between_begin(now, kind, communicator);
-    return ticks;
-}
-
-static bool is_collective(const struct operation *operation)
-{
-    return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
-}
-
-/* The thread has left the outermost call of an operation. Only now the computation before it is
-   known, which decides whether a collective is joinable. */
-static void leave_operation(struct operation *operation, uint64_t exit_ticks)
-{
-    const bool alike =
-        between.kind == operation->kind && between.communicator == operation->communicator;
-    const uint64_t ticks = leave(exit_ticks, operation->kind, operation->communicator);
-    if (is_collective(operation))
-        operation->joinable = alike && ticks < joinable_ticks;
-}
-
 /* Keeps what a call took, to be compared with what the others took. */
 static void keep_time(const struct operation *operation, uint64_t ticks)
 {
@@ -271,7 +227,7 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     const uint64_t ticks =
         inside_leave(operation->is_outermost, operation->start_ticks, exit_ticks);
     if (operation->is_outermost && are_sizes_counted())
-        leave_operation(operation, exit_ticks);
+        between_operation_left(operation, exit_ticks);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i])) {
@@ -288,26 +244,18 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     operation->thread = &inside;
 }
 
-void operations_settled(const struct operation *first, int64_t count, bool are_waited_for)
+void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts)
 {
-    const struct settled settled = {
-        .epoch = first->epoch,
-        .communicator = first->communicator,
-        .kind = first->kind,
-        .size_class = (uint8_t)size_class(first->size),
-        .operations = count,
-    };
-    between_settle(&settled);
-    if (are_waited_for || first->receives || is_collective(first))
-        burst++;
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch)
+            size_table_add(&active[i]->sizes, which->communicator, which->kind, which->size_class,
+                           amounts);
 }
 
 void operations_sized(const struct operation *first, const struct size_amounts *amounts)
 {
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->sizes.counts != NULL && belongs_to(first, active[i]))
-            size_table_add(&active[i]->sizes, first->communicator, first->kind,
-                           size_class(first->size), amounts);
+    const struct sized_kind which = sized_kind_of(first);
+    snapshots_add_sizes(&which, amounts);
 }
 
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
@@ -332,7 +280,7 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
     monitor_lock();
     operations_sized(&sized, &amounts);
     if (call != NULL ? call->is_outermost : operation->is_outermost)
-        operations_settled(&sized, 1, call != NULL);
+        between_settle(&sized, 1, call != NULL);
     monitor_unlock();
 }
 
@@ -350,7 +298,7 @@ uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks)
 {
     const uint64_t ticks = inside_leave(call->is_outermost, call->entry_ticks, exit_ticks);
     if (call->is_outermost && are_sizes_counted())
-        (void)leave(exit_ticks, BETWEEN_NONE, NO_COMMUNICATOR);
+        between_call_left(exit_ticks);
     return ticks;
 }
 
@@ -413,7 +361,7 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
     inside_reading_ticks = own_ticks[false] = of_call;
     own_ticks[true] = of_posted;
-    joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns());
+    between_start();
 }
 
 bool snapshots_count_timeouts(void)

@@ -86,7 +86,7 @@ struct operation {
     uint8_t kind;          /* enum operation_kind */
     bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
-    bool joinable;         /* see below; where sizes are counted */
+    bool joinable;         /* see between.h; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
     bool is_root;          /* rooted collectives, blocking: this process is the root */
     uint32_t before_ticks; /* the same: how long before its start the program called */
@@ -99,14 +99,6 @@ struct operation {
 };
 
 _Static_assert(OPERATIONS < UINT8_MAX, "a kind of operation fits into an operation");
-
-/*
- * An operation is joinable if it could have been part of an earlier one: a message of a function to
- * a destination to which one went in the same burst (neighbours.h); a collective that follows one
- * of the same function on the same communicator, without another call between, and with less than
- * JOINABLE_NS of computation.
- */
-enum { JOINABLE_NS = 1000 };
 
 /* A call of a function that is no operation, in progress. */
 struct mpi_call {
@@ -146,11 +138,28 @@ static inline bool are_sizes_counted(void)
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
                      const struct mpi_call *call, uint64_t share);
 
-/* The same for operations of one size that ended together; operations_settled tells that the call
-   in progress has completed them, see between.h: one that waited for them, or their own. Both want
-   the lock. */
+/* The same for operations of one size that ended together. Wants the lock. */
 void operations_sized(const struct operation *first, const struct size_amounts *amounts);
-void operations_settled(const struct operation *first, int64_t count, bool are_waited_for);
+
+/* Operations of one kind, communicator, epoch and class of sizes. */
+struct sized_kind {
+    uint32_t epoch;
+    int16_t communicator;
+    uint8_t kind, size_class;
+};
+
+static inline struct sized_kind sized_kind_of(const struct operation *operation)
+{
+    return (struct sized_kind){
+        .epoch = operation->epoch,
+        .communicator = operation->communicator,
+        .kind = operation->kind,
+        .size_class = (uint8_t)size_class(operation->size),
+    };
+}
+
+/* Adds amounts for such operations in the snapshots in which they count. Wants the lock. */
+void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts);
 
 /* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
    Wants the lock. */

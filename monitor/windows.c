@@ -1,5 +1,7 @@
 #include "monitor/windows.h"
 
+#include "monitor/between.h"
+
 /* Operations of one kind on one target that began in the same epoch, and of one size where sizes
    are counted: some held together, others alone. */
 struct group {
@@ -279,7 +281,7 @@ static void size_group(const struct group *group, const struct mpi_call *call, u
         amounts.computed_ticks = (uint64_t)count * call->computing_ticks - group->computing_ticks;
     operations_sized(&group->first, &amounts);
     if (call != NULL && call->is_outermost)
-        operations_settled(&group->first, count, true);
+        between_settle(&group->first, count, true);
 }
 
 static void end_group(struct group *group, uint64_t end_ticks)
@@ -349,6 +351,12 @@ bool ending_finish(struct ending ending, int error, const struct mpi_call *call,
     }
     monitor_unlock();
     return count > 0;
+}
+
+void windows_unsure(void)
+{
+    for (int number = 1; number <= WINDOWS_MAX; number++)
+        windows[number].is_unsure = true;
 }
 
 void windows_clear(void)

@@ -45,9 +45,13 @@ void window_unsure(MPI_Win win);
 
 /* Whether a flush, which has taken `ending`, has nothing to complete: nothing went to the target
    since the last one that completes it there. Where the monitor doesn't know that, false: after
-   operations with requests, after local flushes, and where it had no room, until all targets are
-   flushed. Only for windows that it has followed since they were made. */
+   operations with requests, after local flushes, where it had no room, and after a snapshot has
+   started, until all targets are flushed. */
 bool window_flush_is_idle(MPI_Win win, int target, bool is_local, struct ending ending);
+
+/* Operations may be in flight on any window that began before anybody asked. The caller has the
+   lock. */
+void windows_unsure(void);
 
 /* The synchronisation has returned `error`: the operations have ended, or are still in flight. Each
    that has ended gets an equal share of the time of `call`; NULL: the synchronisation is an

@@ -1,73 +1,182 @@
 /*
- * What the last call of a thread completed.
+ * What a thread computes after calls, and what could have been part of an earlier call. The test
+ * sets the clock. Calls no MPI function.
  */
 #include "helpers.h"
 
 #include "monitor/between.h"
 
-static struct settled some(int size_class, int64_t operations)
+/* ---- stand-ins for other modules ------------------------------------------------------------- */
+
+const struct operation_traits operation_traits[OPERATIONS] = {
+    [OPERATION_Irecv] = {"MPI_Irecv", CLASS_POINT_TO_POINT},
+    [OPERATION_Isend] = {"MPI_Isend", CLASS_POINT_TO_POINT},
+    [OPERATION_Allreduce] = {"MPI_Allreduce", CLASS_COLLECTIVE},
+    [OPERATION_Barrier] = {"MPI_Barrier", CLASS_COLLECTIVE},
+};
+
+#define TICK_NS 0.5
+
+double ticks_ns(void) { return TICK_NS; }
+
+bool ticks_are_tsc;
+
+static struct {
+    struct sized_kind which;
+    uint64_t after_ticks;
+} added[32];
+static int added_count;
+
+void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts)
 {
-    return (struct settled){.epoch = 3,
-                            .communicator = 1,
-                            .kind = 2,
-                            .size_class = (uint8_t)size_class,
-                            .operations = operations};
+    assert_true(added_count < (int)COUNT(added));
+    added[added_count].which = *which;
+    added[added_count++].after_ticks = amounts->after_ticks;
 }
 
-static void alike_ones_are_one(void **state)
+static int set_up(void **state)
 {
     (void)state;
-    between_begin(100, 7, 5);
-    assert_int_equal(between.computing_ticks, 100);
-    assert_int_equal(between.kind, 7);
-    assert_int_equal(between.communicator, 5);
-    for (int i = 0; i < 3; i++) {
-        const struct settled settled[] = {some(4, 1), some(5, 2)};
-        between_settle(&settled[0]);
-        between_settle(&settled[1]);
-    }
-    assert_int_equal(between.operations, 9);
-    assert_int_equal(between.count, 2);
-    assert_int_equal(between.settled[0].operations, 3);
-    assert_int_equal(between.settled[1].operations, 6);
-    /* The next call starts anew. */
-    between_begin(200, 7, 5);
-    assert_int_equal(between.operations, 0);
-    assert_int_equal(between.count, 0);
+    inside.ticks = 0;
+    between_start();
+    between_call_left(1000);
+    added_count = 0;
+    return 0;
 }
 
-static void those_that_differ_in_anything_are_not(void **state)
+static struct operation some(enum operation_kind kind, int64_t size)
+{
+    return (struct operation){
+        .epoch = 3, .communicator = 1, .kind = (uint8_t)kind, .size = size, .is_outermost = true};
+}
+
+/* ---- computation after calls ----------------------------------------------------------------- */
+
+/* A wait completes three of one size and one of another; 800 ticks later the next call begins. */
+static void in_equal_parts(void **state)
 {
     (void)state;
-    between_begin(0, BETWEEN_NONE, 0);
-    struct settled settled[] = {some(4, 1), some(5, 1), some(4, 1), some(4, 1), some(4, 1)};
-    settled[2].epoch++;
-    settled[3].communicator++;
-    settled[4].kind++;
-    for (size_t i = 0; i < COUNT(settled); i++)
-        between_settle(&settled[i]);
-    assert_int_equal(between.count, COUNT(settled));
+    const struct operation small = some(OPERATION_Irecv, 8), large = some(OPERATION_Irecv, 1024);
+    between_call_left(2000);
+    between_settle(&small, 1, true);
+    between_settle(&large, 1, true);
+    between_settle(&small, 2, true);
+    between_call_left(2800);
+    assert_int_equal(added_count, 2);
+    assert_int_equal(added[0].which.size_class, size_class(8));
+    assert_int_equal(added[0].after_ticks, 600);
+    assert_int_equal(added[1].which.size_class, size_class(1024));
+    assert_int_equal(added[1].after_ticks, 200);
+    /* The next one completed nothing. */
+    between_call_left(9000);
+    assert_int_equal(added_count, 2);
+}
+
+/* The next call itself is no computation. */
+static void calls_are_no_computation(void **state)
+{
+    (void)state;
+    const struct operation receive = some(OPERATION_Irecv, 8);
+    between_call_left(2000);
+    between_settle(&receive, 1, true);
+    inside.ticks += 70; /* of the call that the thread leaves now */
+    between_call_left(2100);
+    assert_int_equal(added[0].after_ticks, 30);
+}
+
+static void those_that_differ_in_anything_have_their_own(void **state)
+{
+    (void)state;
+    struct operation operations[5];
+    for (size_t i = 0; i < COUNT(operations); i++)
+        operations[i] = some(OPERATION_Irecv, 8);
+    operations[1].size = 16;
+    operations[2].epoch++;
+    operations[3].communicator++;
+    operations[4].kind = OPERATION_Isend;
+    for (size_t i = 0; i < COUNT(operations); i++)
+        between_settle(&operations[i], 1, true);
+    between_call_left(1500);
+    assert_int_equal(added_count, COUNT(operations));
+    for (int i = 0; i < added_count; i++)
+        assert_int_equal(added[i].after_ticks, 100);
 }
 
 /* Those without room count among all, and so get their part, which nobody has. */
 static void more_than_there_is_room_for(void **state)
 {
     (void)state;
-    between_begin(0, BETWEEN_NONE, 0);
     for (int i = 0; i < SETTLED_MAX + 4; i++) {
-        const struct settled settled = some(i, 1);
-        between_settle(&settled);
+        const struct operation operation = some(OPERATION_Irecv, INT64_C(1) << i);
+        between_settle(&operation, 1, true);
     }
-    assert_int_equal(between.count, SETTLED_MAX);
-    assert_int_equal(between.operations, SETTLED_MAX + 4);
+    between_call_left(1000 + 10 * (SETTLED_MAX + 4));
+    assert_int_equal(added_count, SETTLED_MAX);
+    for (int i = 0; i < added_count; i++)
+        assert_int_equal(added[i].after_ticks, 10);
+}
+
+/* ---- what could have been part of an earlier call -------------------------------------------- */
+
+/* Leaves a call of an operation, without time of its own, after so many ticks of computation. */
+static bool is_joinable(enum operation_kind kind, int communicator, uint64_t ticks)
+{
+    static uint64_t now = 100000;
+    struct operation operation = some(kind, 8);
+    operation.communicator = (int16_t)communicator;
+    now += ticks;
+    between_operation_left(&operation, now);
+    return operation.joinable;
+}
+
+static void collectives_that_follow_their_like_at_once(void **state)
+{
+    (void)state;
+    const uint64_t limit = (uint64_t)(JOINABLE_NS / TICK_NS);
+    assert_false(is_joinable(OPERATION_Allreduce, 1, 0));
+    assert_true(is_joinable(OPERATION_Allreduce, 1, limit - 1));
+    assert_false(is_joinable(OPERATION_Allreduce, 1, limit));
+    assert_false(is_joinable(OPERATION_Allreduce, 2, 0));
+    assert_false(is_joinable(OPERATION_Barrier, 2, 0));
+    assert_false(is_joinable(OPERATION_Allreduce, 2, 0));
+    assert_true(is_joinable(OPERATION_Allreduce, 2, 0));
+    /* A call of another kind is between. */
+    between_call_left(0);
+    assert_false(is_joinable(OPERATION_Allreduce, 2, 0));
+    /* Whether messages are joinable isn't decided here. */
+    assert_false(is_joinable(OPERATION_Isend, 1, 0));
+    assert_false(is_joinable(OPERATION_Isend, 1, 0));
+}
+
+static bool ends_burst(const struct operation *operation, bool is_waited_for)
+{
+    const uint64_t before = between_burst;
+    between_settle(operation, 1, is_waited_for);
+    return between_burst != before;
+}
+
+static void bursts(void **state)
+{
+    (void)state;
+    struct operation receive = some(OPERATION_Irecv, 8);
+    const struct operation sends = some(OPERATION_Isend, 8);
+    const struct operation collective = some(OPERATION_Barrier, 0);
+    receive.receives = true;
+    assert_true(ends_burst(&receive, false));
+    assert_true(ends_burst(&collective, false));
+    assert_true(ends_burst(&sends, true));
+    assert_false(ends_burst(&sends, false));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alike_ones_are_one),
-        cmocka_unit_test(those_that_differ_in_anything_are_not),
-        cmocka_unit_test(more_than_there_is_room_for),
+        cmocka_unit_test_setup(in_equal_parts, set_up),
+        cmocka_unit_test_setup(calls_are_no_computation, set_up),
+        cmocka_unit_test_setup(those_that_differ_in_anything_have_their_own, set_up),
+        cmocka_unit_test_setup(more_than_there_is_room_for, set_up),
+        cmocka_unit_test_setup(collectives_that_follow_their_like_at_once, set_up),
+        cmocka_unit_test_setup(bursts, set_up),
     };
     return cmocka_run_group_tests_name("monitor_between", tests, NULL, NULL);
 }

@@ -115,7 +115,68 @@ static void threads_add_in_any_order(void **state)
     puts_in_all_orders(order, 0);
 }
 
+/* ---- flushes that have nothing to complete --------------------------------------------------- */
+
+static void put_to(int target)
+{
+    const struct operation put = put_at(1);
+    window_add(win, target, &put);
+}
+
+/* Whether a flush has nothing to complete. */
+static bool is_idle(int target, bool is_local)
+{
+    const struct ending ending = window_take(win, target);
+    const bool is_idle = window_flush_is_idle(win, target, is_local, ending);
+    (void)ending_finish(ending, MPI_SUCCESS, NULL, END);
+    return is_idle;
+}
+
+static void what_a_flush_may_complete(void **state)
+{
+    (void)state;
+    assert_true(is_idle(TARGET, false));
+    put_to(TARGET);
+    assert_true(is_idle(TARGET + 1, false));
+    assert_false(is_idle(TARGET, false));
+    assert_true(is_idle(TARGET, false));
+    put_to(TARGET);
+    assert_false(is_idle(EVERY_TARGET, false));
+    assert_true(is_idle(TARGET, true));
+}
+
+/* What a local flush has completed is still to be completed at the target; by a flush of one target
+   it isn't known of which. */
+static void after_a_local_flush(void **state)
+{
+    (void)state;
+    put_to(TARGET);
+    assert_false(is_idle(TARGET, true));
+    assert_false(is_idle(TARGET, false));
+    assert_false(is_idle(TARGET, false));
+    assert_false(is_idle(EVERY_TARGET, true));
+    assert_false(is_idle(EVERY_TARGET, false));
+    assert_true(is_idle(TARGET, false));
+}
+
+static void after_what_nobody_follows(void **state)
+{
+    (void)state;
+    window_unsure(win);
+    assert_false(is_idle(TARGET, false));
+    assert_false(is_idle(EVERY_TARGET, false));
+    assert_true(is_idle(EVERY_TARGET, false));
+    /* A snapshot starts: nobody knows what was put before. */
+    windows_unsure();
+    assert_false(is_idle(TARGET, false));
+    assert_false(is_idle(EVERY_TARGET, false));
+    assert_true(is_idle(TARGET, false));
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(what_a_flush_may_complete, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(after_a_local_flush, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(after_what_nobody_follows, set_up, tear_down),
     cmocka_unit_test_setup_teardown(threads_add_in_any_order, set_up, tear_down),
 };
 const struct test_program test_program = {
