@@ -410,14 +410,40 @@ class Saving(typing.NamedTuple):
 NOTHING = Saving("none", 0.0, 0.0, 0.0)
 
 
-def predicted(report, results):
-    """The savings that the report and the results lead to, the greatest first."""
+def cost_rows(report, results):
+    """What cost.sh makes of a report and results."""
     line = [sys.executable, COMMCOST, "cost", "--format=tsv", report, results]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode != 0:
         raise Failed(f"{' '.join(line)}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+    return read_tsv(done.stdout)
+
+
+def predicted(report, results):
+    """The savings that the report and the results lead to, the greatest first."""
     return [Saving(row["change"], *(number(row[f"saved{end}_s"]) for end in ("", "_lo", "_hi")))
-            for row in read_tsv(done.stdout) if row["kind"] == "saving"]
+            for row in cost_rows(report, results) if row["kind"] == "saving"]
+
+
+# The collective of an example by which it waits, in whose size in bytes the model's time grows.
+COLLECTIVES = {"solver": "MPI_Allreduce", "transpose": "MPI_Alltoall"}
+
+
+def is_by_bytes(trial):
+    """Whether the bytes of a transposition take a third of its time or more, and their number is far
+    from those that are measured."""
+    size = trial.arguments[1]
+    share = size * trial.variables[PER_BYTE_NS] / 1e3 / trial.variables["MODEL_BLOCKING_US"]
+    return share >= 0.5 and 0.2 <= math.log2(size) % 1 <= 0.8
+
+
+def own_cost_us(trial, rows):
+    """What cost.sh says that a call of the example's collective costs by itself, and the truth."""
+    row, = (row for row in rows
+            if row["kind"] == "cost" and row["operation"] == COLLECTIVES[trial.example])
+    truth_us = (trial.variables["MODEL_BLOCKING_US"] +
+                number(row["size_bytes"]) * trial.variables[PER_BYTE_NS] / 1e3)
+    return number(row["machine_us"]), truth_us
 
 
 def main():

@@ -24,6 +24,8 @@ from examples import CHANGES, NOTHING, Machine, TwoHosts, predicted, truth_of, w
 from trials import Record
 
 TRIALS, MIN_HOLD = 100, 0.90
+# Of what a call costs by itself; the model's own work, which is in it, takes less than this.
+COST_OFF, MODEL_US = 0.02, 0.2
 # Of the truth, where all is quiet.
 OFF, REAL_OFF = 0.10, 0.25
 # What a fault costs at least on the real library, as a share of the run.
@@ -178,6 +180,25 @@ def test_saving(example, folder, record, on_model, full, say):
         if judged.holds():
             return
     pytest.fail(f"no trial of {ATTEMPTS} holds")
+
+
+@pytest.mark.parametrize("example", examples.COLLECTIVES)
+def test_own_cost(example, build, launcher, model, bounds, say, tmp_path):
+    """What a call costs by itself: of the transposition between measured sizes, where the bytes take
+    a good part of the time."""
+    trial = examples.draw(example, random.randrange(1 << 20))
+    while example == "transpose" and not examples.is_by_bytes(trial):
+        trial = examples.draw(example, random.randrange(1 << 20))
+    machine = Machine(build, launcher, model)
+    for _ in range(2):
+        examples.write_report(machine, trial, str(tmp_path / "report.tsv"))
+        examples.write_results(machine, trial, str(tmp_path / "results"), launches=1)
+        found_us, truth_us = examples.own_cost_us(trial, examples.cost_rows(
+            str(tmp_path / "report.tsv"), str(tmp_path / "results")))
+        say(f"{example}: {found_us:.3f} us, truth {truth_us:.3f} us")
+        if abs(found_us - truth_us) <= bounds.wider() * COST_OFF * truth_us + MODEL_US:
+            return
+    pytest.fail(f"{found_us:.3f} us, where the truth is {truth_us:.3f} us")
 
 
 # ---- on the real library -------------------------------------------------------------------------
