@@ -172,7 +172,8 @@ def all_right(checked, run_halo):
 
 
 @pytest.mark.parametrize("dims, ranks, samples", [
-    ("1x1x1", 1, 5), ("2x1x1", 2, 20), ("1x2x1", 2, 20), ("1x1x2", 2, 20)])
+    ("1x1x1", 1, 5), ("1x2x1", 2, 20), ("1x1x2", 2, 20),
+    pytest.param("2x1x1", 2, 20, marks=pytest.mark.full)])
 def test_right(all_right, dims, ranks, samples):
     all_right(dims, ranks, samples, "4,5x3x2,1x7x3,6x1x2,1")
 

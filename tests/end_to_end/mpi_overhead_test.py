@@ -152,7 +152,7 @@ def test_all_pairs(rows_of):
 # ---- -v: what the specification's program says, and its figure 1 as a table ----------------------
 
 # Of a message of 1000 bytes; a token takes nothing.
-TRANSFER_US = 100.0
+TRANSFER_US = 40.0
 MODEL = {"MODEL_P2P": 1, "MODEL_PER_BYTE_NS": TRANSFER_US}
 
 

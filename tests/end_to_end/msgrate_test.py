@@ -166,19 +166,17 @@ def check(start):
 
 
 @pytest.mark.parametrize("ranks, peers, sizes", [
-    (2, 1, "0,1,100,5K"), (3, 2, "5"),
-    (3, 1, "0,1,5K"), (4, 3, "0,1,5K"), (5, 3, "0,1,5K"), (7, 6, "0,1,5K")])
-def test_right(check, launcher, ranks, peers, sizes):
-    if (ranks, peers) not in ((2, 1), (3, 2)) and not launcher.is_openmpi:
-        pytest.skip("a library that polls takes seconds for what Open MPI does at once")
+    (2, 1, "0,1,100,5K"), pytest.param(3, 2, "5", marks=pytest.mark.full),
+    *(pytest.param(ranks, peers, "0,1,5K", marks=pytest.mark.many)
+      for ranks, peers in ((3, 1), (3, 2), (4, 3), (5, 3), (7, 6)))])
+def test_right(check, ranks, peers, sizes):
     for program in TRANSFERS:
         check(*program, "-p", str(peers), "-m", "9", "-s", sizes, ranks=ranks)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("ranks, peers", [(3, 1), (5, 2)])
-def test_right_with_strides(check, launcher, ranks, peers):
-    if ranks == 5 and not launcher.is_openmpi:
-        pytest.skip("a library that polls takes seconds for what Open MPI does at once")
+def test_right_with_strides(check, ranks, peers):
     for program in (PROGRAM, RMA):
         check(program, "-p", str(peers), "-n", "2", "-m", "5", ranks=ranks)
 

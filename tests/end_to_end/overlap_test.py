@@ -739,8 +739,9 @@ MOVES = {"isend": "MODEL_P2P", "irecv": "MODEL_P2P", "sendrecv": "MODEL_P2P", "h
          "partitioned": "MODEL_P2P", "put": "MODEL_RMA", "get": "MODEL_RMA"}
 
 
-@pytest.mark.parametrize("ranks", [2, *(pytest.param(many, marks=pytest.mark.many)
-                                       for many in (3, 4))])
+@pytest.mark.parametrize("ranks", [
+    2, pytest.param(3, marks=pytest.mark.many),
+    pytest.param(4, marks=[pytest.mark.many, pytest.mark.full])])
 @pytest.mark.parametrize("collective", [*PAIRS, "halo", "partitioned"])
 class Messages:
     """--check of messages, one-sided transfers and halos, with partners and without."""

@@ -56,7 +56,7 @@ def both_ways(*pairs):
 
 # ---- two nodes: pairs are of an even rank and an odd one -----------------------------------------
 
-@pytest.mark.parametrize("patterns", ["put", "get", "MPI Send"])
+@pytest.mark.parametrize("patterns", ["put", pytest.param("get", marks=pytest.mark.full), "MPI Send"])
 def test_pingpong(launched, patterns):
     found = launched("pingpong/pingpong", f"--patterns={patterns}", *ONCE,
                      "--arrangements=multiple,crossing", "--max-ndata=1", "--check")
@@ -108,8 +108,8 @@ def test_mpi_overhead_on_one_node(launched):
 
 
 @pytest.mark.parametrize("program, options", [
-    ("msgrate", []), ("msgrate_rma", ["--transfer=put"]),
-    pytest.param("msgrate_rma", ["--transfer=get"], marks=pytest.mark.full)])
+    ("msgrate", []), *(pytest.param("msgrate_rma", [f"--transfer={transfer}"], marks=pytest.mark.full)
+                       for transfer in ("put", "get"))])
 def test_msgrate_single(launched, program, options):
     """Of five ranks by node, 0, 2, 4, 1, 3, the last one rests."""
     found = launched(f"msgrate/{program}", *MSGRATE_ONCE, "--check", *options, ranks=5)

@@ -4,6 +4,8 @@
 #include "flight.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Windows smaller than a page fail in MPICH 4.0.2. */
 enum { WINDOW_BYTES = 8192 };
@@ -77,6 +79,47 @@ static void overlapping(void)
     expect(&second, PTTOPT, "one", "MPI_Put", of_puts(2, 2, 110));
     watch_end(&second);
     watch_end(&third);
+}
+
+/* Calls the function within a snapshot of its own. The flushes that had nothing to complete. */
+static int64_t idle_flushes(void (*flush)(void))
+{
+    MPIX_Monitor handle = {.profile = 1, .calls = 1};
+    MPIX_Monitor_request request;
+    int64_t idle = 0;
+    int count;
+    MPIX_Start_monitor(&request, &handle, NULL);
+    flush();
+    MPIX_End_monitor(&request, &handle);
+    MPIX_Monitor_row *const rows = rows_of(&request, &count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(rows[i].operation, "MPI_Win_flush") == 0)
+            idle = rows[i].joinable;
+    free(rows);
+    return idle;
+}
+
+static void flush_one(void) { MPI_Win_flush(1, win); }
+
+static void flush_all_then_one(void)
+{
+    MPI_Win_flush_all(win);
+    flush_one();
+}
+
+static void flush_in_another(void)
+{
+    flush_all_then_one();
+    check_equal("idle flushes after the start", idle_flushes(flush_one), 0);
+    check_equal("idle flushes after one of all", idle_flushes(flush_all_then_one), 1);
+}
+
+/* A flush after the start of a snapshot isn't called idle before one of all targets, whatever is
+   known from an earlier snapshot. */
+static void idle_since_the_start(void)
+{
+    test_about("flushes after a start");
+    check_equal("idle flushes", idle_flushes(flush_in_another), 2);
 }
 
 static void one_target(void)
@@ -251,8 +294,9 @@ static void freed(void)
 void fly_windows(void)
 {
     static void (*const flights[])(void) = {
-        started_before, ended_after, unseen_flush, overlapping, one_target,  other_window,
-        with_request,   failed,      late,         too_many,    left_behind, one_after_the_other};
+        started_before, ended_after,  unseen_flush,       overlapping, idle_since_the_start,
+        one_target,     other_window, with_request,       failed,      late,
+        too_many,       left_behind,  one_after_the_other};
     void *base;
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, one, &base, &win);
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, two, &base, &other);

@@ -90,12 +90,12 @@ class Judged(typing.NamedTuple):
 
 
 class Folder:
-    """Reports and results of trials."""
+    """Reports and results of trials; and what is allowed of them, in units of the target."""
 
     __test__ = False
 
-    def __init__(self, path, bounds):
-        self.path, self.bounds = path, bounds
+    def __init__(self, path, wider=1.0):
+        self.path, self.wider = path, wider
 
     def of(self, *names):
         return os.path.join(self.path, *names)
@@ -108,7 +108,7 @@ class Folder:
         write_report(machine, trial, os.path.join(folder, "report.tsv"))
         examples.write_results(machine, trial, os.path.join(folder, "results"))
         return Planted(trial.example, seed, truth.faulty_s, truth.saved_s, truth.unknown_s,
-                       self.bounds.wider())
+                       self.wider)
 
     def make_known(self, machine, trial, seed, **how):
         """The same, again while the truth isn't known; skips the test where it can't be."""
@@ -132,7 +132,7 @@ class Folder:
 def folder(build, full, bounds, tmp_path_factory):
     path = os.path.join(build, "trials", "savings") if full else tmp_path_factory.mktemp("trials")
     os.makedirs(path, exist_ok=True)
-    return Folder(str(path), bounds)
+    return Folder(str(path), bounds.wider())
 
 
 @pytest.fixture(scope="module")
@@ -218,13 +218,13 @@ def check_real(machine, trials, example, folder, say):
 
 
 @pytest.mark.parametrize("example", examples.ONE_HOST)
-def test_one_host(example, build, launcher, full, bounds, say, tmp_path):
+def test_one_host(example, build, launcher, full, say, tmp_path):
     if not full and example != "transpose":
         pytest.skip("the other ones are for --full")
     if launcher.is_openmpi:
         pytest.skip("the programs' numbers are for MPICH")
     check_real(Machine(build, launcher), examples.ONE_HOST, example,
-               Folder(str(tmp_path), bounds), say)
+               Folder(str(tmp_path)), say)
 
 
 @pytest.fixture(scope="module")
@@ -239,8 +239,8 @@ def testbed(launcher):
 
 
 @pytest.mark.parametrize("example", CHANGES)
-def test_two_hosts(example, build, launcher, full, testbed, bounds, say, tmp_path):
+def test_two_hosts(example, build, launcher, full, testbed, say, tmp_path):
     if not full and example != "stencil":
         pytest.skip("the other ones are for --full")
     check_real(TwoHosts(build, launcher.command[0], testbed), examples.TWO_HOSTS, example,
-               Folder(str(tmp_path), bounds), say)
+               Folder(str(tmp_path)), say)

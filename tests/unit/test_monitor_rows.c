@@ -614,6 +614,24 @@ static void ranks_without_rows(void **state)
     rows_free(&rows);
 }
 
+/* The most that a rank has, whichever rank that is. */
+static void most_neighbours(void **state)
+{
+    (void)state;
+    for (int most = 0; most < ranks; most++) {
+        fill_world();
+        struct rows rows;
+        const bool made = rows_of_snapshot(&snapshot, &rows);
+        for (int i = 0; i < rows.count; i++)
+            rows.rows[i].row.neighbours = rank == most ? 5 : 1 + rank % 2;
+        const bool good = rows_gather(&rows, true, private_comm);
+        assert_true(made && good);
+        if (rank == 0)
+            assert_int_equal(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send")->neighbours, 5);
+        rows_free(&rows);
+    }
+}
+
 /* If a rank lacks memory, there are no merged rows, but no rank hangs. */
 static void a_rank_lacked_memory(void **state)
 {
@@ -672,6 +690,7 @@ static const struct CMUnitTest tests[] = {
     ROWS_TEST(all_ranks_are_put_together),
     ROWS_TEST(many_rows),
     ROWS_TEST(ranks_without_rows),
+    ROWS_TEST(most_neighbours),
     ROWS_TEST(a_rank_lacked_memory),
     ROWS_TEST(rows_of_one_rank_after_the_other),
 };
