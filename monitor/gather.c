@@ -49,6 +49,7 @@ static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_ad
     a->waited_s = real_sum_of(a->waited_s, b->waited_s);
     a->waited_lo_s = real_sum_of(a->waited_lo_s, b->waited_lo_s);
     a->waited_hi_s = real_sum_of(a->waited_hi_s, b->waited_hi_s);
+    a->least_waited_s = fmin(a->least_waited_s, b->least_waited_s);
     if (b->last_calls > a->last_calls ||
         (b->last_calls == a->last_calls && b->last_rank < a->last_rank)) {
         a->last_calls = b->last_calls;

@@ -226,6 +226,7 @@ typedef struct MPIX_Monitor_row {
     int64_t callers;
     double computed_after_s;
     int64_t joinable, neighbours;
+    double least_waited_s; /* of waited_s the part of the rank that waited least */
 } MPIX_Monitor_row;
 
 /*

@@ -102,7 +102,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
     row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s =
         row->large_per_s = row->in_calls_s = row->computed_s = row->computed_after_s =
-            row->waited_s = row->waited_lo_s = row->waited_hi_s = NAN;
+            row->waited_s = row->waited_lo_s = row->waited_hi_s = row->least_waited_s = NAN;
     row->last_calls = MPIX_MONITOR_NA;
     row->last_rank = MPIX_MONITOR_NA;
     row->size_bytes = MPIX_MONITOR_NA;

@@ -54,7 +54,7 @@ static void set_waited(struct rows *rows, const struct late_series *series,
         if (rows->rows[i].kind != KIND_COLL || rows->rows[i].identity != identity ||
             rows->rows[i].operation != series->kind)
             continue;
-        row->waited_s = waited->s;
+        row->waited_s = row->least_waited_s = waited->s;
         row->waited_lo_s = fmax(0.0, waited->lo_s);
         row->waited_hi_s = fmax(waited->s, waited->hi_s);
         row->last_calls = waited->last_calls;

@@ -10,7 +10,7 @@ import re
 import sys
 import typing
 
-from commcost import command, own_costs, page, savings
+from commcost import benchmarks, command, own_costs, page, savings
 from commcost.command import UsageError, complain
 from commcost.monitored import Calls, Monitored
 from commcost.own_costs import Way
@@ -23,9 +23,13 @@ from commcost.words import bytes_text, counted, short
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling
 TOLD_PCT = 1.0        # of the time inside MPI, that a sentence tells of calls
+UNEVEN_PCT = 1.0      # of the run, that processes differ by
+DISTURBED_PCT = 5.0   # of the time, that the system took from the processes in a row
 UNCOVERED_PCT = 0.1   # of the time inside MPI, that a command is worth
 SENTENCES = 6         # about calls
 US = 1e-6
+
+USED = ("overlap", "overlap_sweep", "syncbench", "msgrate")  # what costs are read from
 
 PLAIN = (("form", "nonblocking"), ("test_calls", "0"))  # keys that go without saying
 
@@ -157,6 +161,21 @@ def differences(run, tables):
     return said
 
 
+def unusable(tables, lines):
+    """What is to be said of results that say little, a line each."""
+    if not any(benchmarks.entry_of(kind).kind in USED for kind in tables.kinds()):
+        return ["the results have no row of an overlap program, of syncbench or of msgrate, which "
+                "say what calls cost: give the folder that run_suite.sh wrote"]
+    rows = {id(row): row for line in lines if line.cost for row in line.cost.rows}.values()
+    disturbed = [row for row in rows if max(map(float, row.texts("lost_pct")), default=0.0) >
+                 DISTURBED_PCT]
+    if not disturbed:
+        return []
+    return [f"in {len(disturbed)} of {counted(len(rows), 'row')} of the results the system took more "
+            f"than {DISTURBED_PCT:g} % of the time from the processes: what calls cost by themselves "
+            "may be too much; measure again on a quieter machine"]
+
+
 def short_text(text):
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -217,6 +236,7 @@ def sentences(account):
         said.append(f"Of {short(run.seconds)} s, {short(run.slowest_s)} s were in MPI on the "
                     f"slowest rank, {int(run.slowest_rank)} ({share(run.slowest_s, run.seconds)}); "
                     f"{short(run.inside_s / run.ranks)} s on average.")
+    said += uneven_work(run)
     waiting = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
     waited_s = sum(calls.waited.value * calls.callers for calls in waiting) / run.ranks
     if waited_s > 0:
@@ -234,17 +254,37 @@ def sentences(account):
     unexplained_s = sum(line.unexplained_s * line.calls.callers for line in account.lines
                         if line.unexplained_s is not None) / run.ranks
     if told_lines:
-        said.append(f"{short(unexplained_s)} s a process inside these calls are neither: partners "
-                    "that came late to messages, other load, or contention."
+        said.append(f"{short(unexplained_s)} s a process inside calls that the results cover are "
+                    "neither: partners that came late to messages, other load, or contention."
                     if unexplained_s > 0 else
-                    f"These calls took {short(-unexplained_s)} s less than that: some cost less "
-                    "right after others, or while others are under way.")
+                    f"Calls that the results cover took {short(-unexplained_s)} s less than that: "
+                    "some cost less right after others, or while others are under way.")
+    uncovered_s = sum(line.calls.in_s * line.calls.callers for line in account.lines
+                      if line.why) / run.ranks
+    if uncovered_s >= TOLD_PCT / 100 * (run.inside_s or run.seconds) / run.ranks:
+        said.append(f"{short(uncovered_s)} s a process are in calls that the results don't cover: "
+                    "see below for what would measure them.")
     if account.what_if:
         words, saved_s, covered_s = account.what_if
-        said.append(f"With {words}, {short(saved_s)} s would be saved of the {short(covered_s)} s "
-                    f"that covered calls cost by themselves, {share(saved_s, run.seconds)} of the "
-                    "run.")
+        said.append(f"With {words}, {short(abs(saved_s))} s would be "
+                    f"{'saved of' if saved_s >= 0 else 'added to'} the {short(covered_s)} s that "
+                    "covered calls cost by themselves, "
+                    f"{share(abs(saved_s), run.seconds)} of the run.")
     return said
+
+
+def uneven_work(run):
+    """A sentence where one process has more to do than the others: all take as long, so it is the
+    one that is least inside MPI."""
+    if run.least is None or run.inside_s is None:
+        return []
+    rank, least_s = run.least
+    more_s = run.inside_s / run.ranks - least_s
+    if more_s < UNEVEN_PCT / 100 * run.seconds:
+        return []
+    return [f"Rank {rank} was in MPI least, {short(least_s)} s, {short(more_s)} s less than a process "
+            "on average: it has most to do, and others wait for it, in messages too. Work spread "
+            "evenly would save up to that."]
 
 
 def told(span):
@@ -416,7 +456,8 @@ def account_of(report, tables, min_saving_pct, asked):
     min_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
     uncovered = [pair for pair in uncovered_of(lines) if pair[1] >= min_s]
     return Account(program, lines, savings.savings_of(program, min_saving_pct / 100 * run.seconds),
-                   run.remarks + differences(run, tables), uncovered, min_saving_pct,
+                   run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
+                   min_saving_pct,
                    None if asked is None else saved_by(asked, program, lines))
 
 

@@ -15,7 +15,7 @@ from commcost.spans import Span
 TEXTS = ("kind", "comm", "members", "operation", "rank")
 NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "waited_s",
            "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
-           "computed_after_s", "joinable", "slowest_s", "slowest_rank")
+           "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s")
 RECORD = "MPIRT_MONITOR=all,output=FILE"
 
 
@@ -32,6 +32,8 @@ class Calls(typing.NamedTuple):
              nothing to complete
     waited   a Span, or None
     last     the rank that came last most often, and in what share of the calls
+    least_waited_s
+             of the process that waited least
     """
 
     kind: str
@@ -48,6 +50,7 @@ class Calls(typing.NamedTuple):
     callers: int
     waited: typing.Optional[Span]
     last: typing.Optional[tuple]
+    least_waited_s: typing.Optional[float] = None
 
     @property
     def place(self):
@@ -62,6 +65,7 @@ class Monitored:
     seconds         of the run that was monitored
     ranks           processes
     inside_s        inside MPI: of all processes together; slowest_s and slowest_rank of the slowest
+    least           of the process that was least inside MPI: its rank and the time, or None
     by_function     Calls of kinds pttopt and coll
     by_size         Calls of kind sizes
     others          Calls of kind calls: what completed nothing
@@ -71,7 +75,7 @@ class Monitored:
     def __init__(self, path):
         """UsageError for what is no report of a monitor's, or has nothing to say."""
         self.remarks, self.by_function, self.by_size, self.others = [], [], [], []
-        self.inside_s = self.slowest_s = self.slowest_rank = None
+        self.inside_s = self.slowest_s = self.slowest_rank = self.least = None
         try:
             with Result(path) as result:
                 if result.benchmark != "mpirtmon":
@@ -96,6 +100,9 @@ class Monitored:
             texts = {name: cells.get(name, "NA") for name in TEXTS}
             numbers = {name: parsed_number(cells.get(name, "NA")) for name in NUMBERS}
             if texts["rank"] != "NA":
+                if texts["kind"] == "total" and numbers["in_calls_s"] is not None:
+                    own = int(texts["rank"]), numbers["in_calls_s"]
+                    self.least = min(self.least or own, own, key=lambda pair: pair[1])
                 continue
             if texts["kind"] == "total":
                 self.inside_s = numbers["in_calls_s"]
@@ -134,7 +141,7 @@ class Monitored:
             numbers["bytes"] / numbers["completed"] if of_size and numbers["completed"] else None,
             of_each("in_calls_s"), of_each("computed_s"), of_each("computed_after_s"),
             numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
-            callers, None if None in waited else Span(*waited), last)
+            callers, None if None in waited else Span(*waited), last, numbers["least_waited_s"])
 
     def waiting_of(self, calls):
         """What a process waited for late ones in these calls, a Span; None where that isn't known.

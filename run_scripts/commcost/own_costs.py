@@ -10,13 +10,14 @@ import re
 import typing
 
 from commcost import benchmarks, rank_test
-from commcost.evidence import CONFIDENCE, LAUNCHES_ENOUGH, measured
+from commcost.evidence import CONFIDENCE, LAUNCHES_ENOUGH, Measured, measured
 from commcost.facts import Facts, size_of
 from commcost.results import parsed_number
 from commcost.spans import Span, span_of
 from commcost.tables import NEW
 
 ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much
+GAP_PATTERN = "all-start"  # of msgrate: all receives and sends are started, then completed
 
 
 class Cost(typing.NamedTuple):
@@ -146,6 +147,19 @@ class OwnCosts:
         points = self._measured_points(ranks, way)
         return interpolated(points, max(size, ELEMENT) if size > 0 else size, way.column)
 
+    def gap(self, ranks, size):
+        """The Cost of one more exchange of messages where others are under way at the same time:
+        msgrate's with warm caches, of which a process sends and receives as many; None where that
+        wasn't measured."""
+        if ranks is None or size is None:
+            return None
+        usable = {number: points for number, facts in self._facts.items()
+                  for points in [_gaps(facts)] if points and points[0][0] <= size <= points[-1][0]}
+        if not usable:
+            return None
+        return interpolated(usable[min(usable, key=lambda number: (abs(number - ranks), number))],
+                            size, None)
+
     def _barrier(self, ranks):
         pairs = self._facts[ranks].measured("syncbench", "sync_us", sync="MPI barrier") \
             if ranks in self._facts else []
@@ -170,6 +184,15 @@ def _pairs(facts, entry, kind, way):
             yield row, value
 
 
+def _gaps(facts):
+    """(bytes, row, Measured us) of msgrate by rising size."""
+    found = [(size_of(row, "nbytes"), row, Measured(
+        2e6 / rate.value, *((None, None) if rate.low is None else (2e6 / rate.high, 2e6 / rate.low)),
+        rate.launches)) for row, rate in facts.measured("msgrate", "rate_per_s", pattern=GAP_PATTERN,
+                                                        cache_size="0") if rate.value > 0]
+    return sorted(found, key=lambda point: point[0])
+
+
 def _size_in(row):
     """A row's size in bytes: a key of it, or, where the launch chose it, a number that launches
     have."""
@@ -181,7 +204,8 @@ def _size_in(row):
 
 def interpolated(points, size, column):
     """The Cost at a size from (size, row, Measured of this column) by rising size; None beyond
-    them. A size of 0 counts only where that was measured."""
+    them. A size of 0 counts only where that was measured. Without a column of what launches found
+    the Cost doesn't have that."""
     if not points or not points[0][0] <= size <= points[-1][0]:
         return None
     for (low, low_row, low_value), (high, high_row, high_value) in zip(points, points[1:]):
@@ -198,7 +222,7 @@ def interpolated(points, size, column):
 
 def of_launches(row, column):
     """What each launch found; nothing where one lacks a value above 0."""
-    found = tuple(map(float, row.texts(column)))
+    found = tuple(map(float, row.texts(column))) if column else ()
     return found if len(found) == len(row.launches) and min(found, default=0.0) > 0 else ()
 
 

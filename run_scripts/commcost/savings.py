@@ -27,6 +27,8 @@ STOP_S = 4e-3      # for which the system takes a processor: a tick of Linux' sc
 READING_S = 20e-9  # what the monitor's times of a call are right to
 SAME_COUNT = 0.01  # sends and receives are exchanges where their numbers differ by less
 US = 1e-6
+CHANCE = 3         # standard errors, which what is no accident exceeds
+COMPARED = 1024    # calls that the monitor compares, of more than 4,096, at least
 ROOT_WAITS = ("MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 
 
@@ -146,16 +148,27 @@ def exposed_of(program, operation, calls):
 
 
 def own_cost(program, exchange):
-    """The same as exchange_cost, where those that could have gone with an earlier one cost what
-    can't be hidden of a message: they are under way at the same time."""
+    """The same as exchange_cost, where those that could have gone with an earlier one are under way
+    at the same time, and cost what one more does."""
     cost = exchange_cost(program, exchange)
     joined = exchange.calls.joined or 0.0
     if cost is None or joined == 0.0 or not (exchange.is_started or exchange.is_one_sided):
         return cost
-    exposed = exposed_of(program, exchange.operation, exchange.calls)
-    if exposed is None:
+    more = one_more(program, exchange)
+    if more is None:
         return None
-    return Cost(cost.us.times(1 - joined).plus(exposed.us.times(joined)), cost.rows + exposed.rows)
+    return Cost(cost.us.times(1 - joined).plus(more.us.times(joined)), cost.rows + more.rows)
+
+
+def one_more(program, exchange):
+    """The Cost of an exchange that is under way together with others: what can't be hidden of one,
+    or, if that is more, the time from one to the next where many go."""
+    exposed = exposed_of(program, exchange.operation, exchange.calls)
+    gap = (program.costs.gap(exchange.calls.ranks, exchange.calls.size)
+           if exchange.operation == "sendrecv" else None)
+    if exposed is None or gap is None or exposed.us.value >= gap.us.value:
+        return exposed
+    return gap
 
 
 def collective_cost(program, calls, size=None):
@@ -181,16 +194,24 @@ def without_waiting(program, calls):
 # ---- the rules -----------------------------------------------------------------------------------
 
 def late_processes(program):
-    """Work spread evenly: nobody waits for the process that is always last. Where processes are
-    late in turn, work doesn't help, so only what the one that is last most often is late beyond
-    its turn counts."""
+    """Work spread evenly: where processes are late in turn, each waits as long as the others, and
+    work doesn't help. So only what they wait beyond the one that waits least counts, or, where only
+    the root waits, what the one that is last most often is late beyond its turn."""
     for calls in program.run.by_function:
         if calls.waited is None or calls.last is None or not calls.ranks or calls.ranks < 2:
             continue
         rank, share = calls.last
-        # Where only the root waits, spreading what one rank is late by helps all ranks.
-        waited = calls.waited.times(calls.ranks - 1 if calls.function in ROOT_WAITS else 1)
-        beyond = max(0.0, (share - 1 / calls.ranks) / (1 - 1 / calls.ranks))
+        if calls.function in ROOT_WAITS or calls.least_waited_s is None:
+            # Spreading what one rank is late by helps all ranks.
+            waited = calls.waited.times(calls.ranks - 1 if calls.function in ROOT_WAITS else 1)
+            beyond = max(0.0, (share - 1 / calls.ranks) / (1 - 1 / calls.ranks))
+        else:
+            waited = calls.waited
+            beyond = max(0.0, 1 - calls.least_waited_s / max(waited.value, calls.least_waited_s,
+                                                             READING_S))
+        # Few calls may happen to have one rank last.
+        if beyond * math.sqrt(min(calls.calls, COMPARED)) < CHANCE:
+            continue
         seconds = waited.times(beyond)
         yield Saving(
             BALANCE, calls, Span(seconds.value, seconds.low, waited.high), (),
@@ -316,14 +337,11 @@ def merged_messages(program):
                        exchange_cost(program, exchange, calls.size * together))
         if one is None or merged is None:
             continue
-        then = merged.us.times(calls.calls / together * US)
-        now = exactly(exchange.total("in_s"))
-        by_machine = one.us.times(calls.calls * US).minus(then)
-        by_monitor = now.minus(then)
-        # Messages that are under way together may cost more than the benchmarks know of one.
-        seconds = Span(by_monitor.value, min(by_monitor.low, by_machine.low), by_monitor.high)
+        now = exactly(exchange.total("in_s")).at_most(one.us.times(calls.calls * US))
+        seconds = now.minus(merged.us.times(calls.calls / together * US))
         yield Saving(
-            MERGE_MESSAGES, calls, seconds.within(0.0, now.value), one.rows + merged.rows,
+            MERGE_MESSAGES, calls, seconds.within(0.0, exchange.total("in_s")),
+            one.rows + merged.rows,
             f"{exchange.told}{of_size(calls)}: {short(together)} on average go to the same process "
             "before it answers. Pack them into one, of "
             f"{bytes_text(round(calls.size * together))}; what packing takes isn't counted.")

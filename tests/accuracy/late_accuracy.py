@@ -113,9 +113,10 @@ def test_waiting(late, say, calls, max_us):
         assert int(row["last_rank"]) == max(last, key=last.get)
         # Of calls that are kept, at least a quarter of KEPT_MAX: two standard errors are 3 % of all.
         assert int(row["last_calls"]) == pytest.approx(max(last.values()), abs=0.05 * calls)
-        parts_s = sum(number(own["waited_s"]) for own in rows
-                      if own["operation"] == row["operation"] and own["rank"] != "NA")
-        assert number(row["waited_s"]) == pytest.approx(parts_s, abs=1e-8)
+        parts_s = [number(own["waited_s"]) for own in rows
+                   if own["operation"] == row["operation"] and own["rank"] != "NA"]
+        assert number(row["waited_s"]) == pytest.approx(sum(parts_s), abs=1e-8)
+        assert number(row["least_waited_s"]) == pytest.approx(min(parts_s), abs=1e-8)
 
 
 @pytest.mark.parametrize("shift_ns, drift_ppm", [(1000000000, 50), (-3000, 0), (200000, -20)])

@@ -93,6 +93,14 @@ def synchronisations(*types, max_time_s=0.1):
                      [f"--types={','.join(types)}", f"--max-time={max_time_s}"])
 
 
+def rates(min_bytes, max_bytes=None, max_time_s=0.1):
+    """Message rates at sizes on both sides of these."""
+    smallest = 1 << int(math.log2(min_bytes))
+    largest = 1 << math.ceil(math.log2(max_bytes or min_bytes))
+    return Benchmark("msgrate/msgrate", ["--peers=1", "--cache=0", f"--size={smallest}:{largest}",
+                                         f"--max-time={max_time_s}"])
+
+
 # ---- what is drawn -------------------------------------------------------------------------------
 
 class Drawn(typing.NamedTuple):
@@ -178,7 +186,7 @@ def draw_halo(chance):
                  {"MODEL_P2P": 1, "MODEL_LATENCY_US": latency, PER_BYTE_NS: per_byte_ns,
                   "MODEL_POST_US": post, "MODEL_GAP_US": gap, "MODEL_SYNC_COLL": 1,
                   "MODEL_BARRIER_US": agree},
-                 [overlap("sendrecv", size, fields * size, max_time_s=0.06),
+                 [overlap("sendrecv", size, fields * size, max_time_s=0.06), rates(size),
                   overlap("iallreduce", 8, 16)],
                  many + agree + work, many - one)
 
@@ -254,7 +262,7 @@ ONE_HOST = {
                    real_synchronisations("allreduce 0 bytes", "allreduce 1 byte")),
     "transpose": real("transpose", [4000, 8192, 60, 60, 1], {}, real_overlap("ialltoall", 8192)),
     "halo": real("halo", [2000, 8, 512, 50], TCP, real_overlap("sendrecv", 512, 4096),
-                 real_overlap("iallreduce", 8, 16)),
+                 rates(512, max_time_s=REAL_TIME_S), real_overlap("iallreduce", 8, 16)),
     "puts": real("puts", [1500, 1, 64, 100, 20, 100], TCP, real_overlap("put", 64),
                  real_synchronisations("MPI barrier", "lock_all+flush")),
     "balanced": real("balanced", [2000, 1024, 200, 20, 100], {},
@@ -270,7 +278,7 @@ TWO_HOSTS = {
     "transpose": real("transpose", [600, 8192, 600, 600, 1], EAGER,
                       real_overlap("ialltoall", 8192)),
     "halo": real("halo", [2000, 8, 512, 50], EAGER, real_overlap("sendrecv", 512, 4096),
-                 real_overlap("iallreduce", 8, 16)),
+                 rates(512, max_time_s=REAL_TIME_S), real_overlap("iallreduce", 8, 16)),
     "puts": real("puts", [1500, 1, 64, 100, 20, 100], EAGER, real_overlap("put", 64),
                  real_synchronisations("MPI barrier", "lock_all+flush")),
     "balanced": real("balanced", [150, 65536, 3000, 300, 50], EAGER,

@@ -614,20 +614,26 @@ static void ranks_without_rows(void **state)
     rows_free(&rows);
 }
 
-/* The most that a rank has, whichever rank that is. */
-static void most_neighbours(void **state)
+/* The most, or least, that a rank has, whichever rank that is; of ranks that waited. */
+static void most_neighbours_and_least_waiting(void **state)
 {
     (void)state;
     for (int most = 0; most < ranks; most++) {
         fill_world();
         struct rows rows;
         const bool made = rows_of_snapshot(&snapshot, &rows);
-        for (int i = 0; i < rows.count; i++)
+        for (int i = 0; i < rows.count; i++) {
             rows.rows[i].row.neighbours = rank == most ? 5 : 1 + rank % 2;
+            rows.rows[i].row.least_waited_s = rank == most ? 0.5 : rank % 2 == 1 ? NAN : 1.0 + rank;
+        }
         const bool good = rows_gather(&rows, true, private_comm);
         assert_true(made && good);
-        if (rank == 0)
-            assert_int_equal(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send")->neighbours, 5);
+        if (rank == 0) {
+            const MPIX_Monitor_row *const sends =
+                find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
+            assert_int_equal(sends->neighbours, 5);
+            assert_near(sends->least_waited_s, 0.5, 0.0);
+        }
         rows_free(&rows);
     }
 }
@@ -690,7 +696,7 @@ static const struct CMUnitTest tests[] = {
     ROWS_TEST(all_ranks_are_put_together),
     ROWS_TEST(many_rows),
     ROWS_TEST(ranks_without_rows),
-    ROWS_TEST(most_neighbours),
+    ROWS_TEST(most_neighbours_and_least_waiting),
     ROWS_TEST(a_rank_lacked_memory),
     ROWS_TEST(rows_of_one_rank_after_the_other),
 };
