@@ -144,7 +144,19 @@ def uncovered_of(lines):
         said = missing(some[0].way, some[0].calls.ranks, some[0].calls.function,
                        [line.calls.size for line in some])
         found.append((said, sum(line.calls.in_s for line in some)))
-    return sorted(found, key=lambda pair: -pair[1])
+    return found
+
+
+def uncovered_gaps(program):
+    """The same of messages that are under way together, whose own cost needs msgrate's rates."""
+    lacking = [exchange for exchange in program.exchanges
+               if exchange.operation == "sendrecv" and exchange.is_started and exchange.calls.joined
+               and exchange.calls.size and program.costs.gap(
+                   exchange.calls.ranks, exchange.calls.size) is None]
+    if not lacking:
+        return []
+    return [(own_costs.command_of_gap(2, [exchange.calls.size for exchange in lacking]),
+             sum(exchange.total("in_s") for exchange in lacking))]
 
 
 # ---- what is said of report and results ----------------------------------------------------------
@@ -417,9 +429,11 @@ def page_of(account):
             list(map(page.Item, account.remarks)), "short")]))
     sections.append(page.Section("costs", "Where the time in MPI went", [costs_grid(account)]))
     if account.uncovered:
-        sections.append(page.Section("uncovered", "Not covered by the results", [page.Items(
-            [page.Item(f"{said} ({short(in_s)} s)") for said, in_s in account.uncovered],
-            "short")]))
+        sections.append(page.Section("uncovered", "Not covered by the results", [
+            page.Items([page.Item(f"{short(in_s)} s: {said}") for said, in_s in account.uncovered],
+                       "short"),
+            page.Text("A command is to be run in the build folder, with the program's own binding; "
+                      "RESULTS is the results folder.", small=True)]))
     title = f"What communication costs: {run.metadata.get('command', ['a program'])[0]}"
     return page.Page(title, sections, "Times are seconds of a process, averages over those that "
                      "made such calls.", first_listed=2)
@@ -454,7 +468,8 @@ def account_of(report, tables, min_saving_pct, asked):
     program = savings.program_of(run, own_costs.OwnCosts(tables, nodes))
     lines = lines_of(program)
     min_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
-    uncovered = [pair for pair in uncovered_of(lines) if pair[1] >= min_s]
+    uncovered = sorted((pair for pair in uncovered_of(lines) + uncovered_gaps(program)
+                        if pair[1] >= min_s), key=lambda pair: -pair[1])
     return Account(program, lines, savings.savings_of(program, min_saving_pct / 100 * run.seconds),
                    run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
                    min_saving_pct,

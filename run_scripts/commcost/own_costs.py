@@ -227,12 +227,28 @@ def of_launches(row, column):
 
 
 def command_of(way, ranks, sizes):
-    """The command that measures a way at these sizes."""
+    """The command, in the build folder, that measures a way at these sizes."""
     if way.operation == "ibarrier":
-        program = "syncbench" if way.column == "blocking_us" else "overlap_ibarrier"
-        return f"mpirun -np {ranks} {program}"
-    smallest = max(1, 1 << int(math.log2(max(1.0, min(sizes) / ELEMENT))))
-    largest = 1 << math.ceil(math.log2(max(1.0, max(sizes) / ELEMENT)))
-    form = "" if way.form == "nonblocking" else f" --form={way.form}"
-    return (f"mpirun -np {ranks} overlap_{way.operation} --data-driven{form} "
-            f"--min-num-elts={smallest} --max-num-elts={largest}")
+        program = "syncbench/syncbench" if way.column == "blocking_us" else "overlap/overlap_ibarrier"
+        return _command(ranks, program)
+    smallest, largest = _powers(max(1.0, size / ELEMENT) for size in sizes)
+    form = [] if way.form == "nonblocking" else [f"--form={way.form}"]
+    return _command(ranks, f"overlap/overlap_{way.operation}", "--data-driven", *form,
+                    f"--min-num-elts={smallest}", f"--max-num-elts={largest}")
+
+
+def command_of_gap(ranks, sizes):
+    """The command that measures OwnCosts.gap at these sizes."""
+    smallest, largest = _powers(max(1.0, size) for size in sizes)
+    return _command(ranks, "msgrate/msgrate", "--peers=1", "--cache=0", f"--size={smallest}:{largest}")
+
+
+def _powers(numbers):
+    """The powers of two around numbers of at least 1."""
+    numbers = list(numbers)
+    return 1 << int(math.log2(min(numbers))), 1 << math.ceil(math.log2(max(numbers)))
+
+
+def _command(ranks, program, *options):
+    name = program.rpartition("/")[2]
+    return " ".join([f"mpirun -np {ranks} {program}", *options, f"--output=RESULTS/{name}.tsv"])

@@ -168,7 +168,7 @@ def test_never_beyond_them(made, size):
     rows, _ = made.table()
     assert of_kind(rows, "cost")[0]["machine_us"] == "NA"
     missing, = of_kind(rows, "uncovered")
-    assert missing["text"].startswith("mpirun -np 2 overlap_iallreduce --data-driven" if size else
+    assert missing["text"].startswith("mpirun -np 2 overlap/overlap_iallreduce --data-driven" if size else
                                       "MPI_Allreduce of 0 bytes: no benchmark measures that")
 
 
@@ -190,7 +190,8 @@ def test_other_numbers_of_processes(made):
     found = {row["operation"]: row["machine_us"] for row in of_kind(rows, "cost")}
     assert found == {"MPI_Allreduce": "NA", "MPI_Sendrecv": "50.000"}
     assert [row["text"] for row in of_kind(rows, "uncovered")] == [
-        "mpirun -np 4 overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=1"]
+        "mpirun -np 4 overlap/overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=1 "
+        "--output=RESULTS/overlap_iallreduce.tsv"]
     made.write_results("iallreduce", point(8, 300), ranks=4, name="four")
     found = {row["operation"]: row["machine_us"] for row in of_kind(made.table()[0], "cost")}
     assert found["MPI_Allreduce"] == "300.000"
@@ -398,6 +399,9 @@ def test_merge_messages(made):
                          for size, us in ((64, 24), (256, 30))))
     # By the benchmarks a group takes 24 us and three times the 5 us that nothing hides.
     assert saving(made.table("--min-saving=0")[0], "merge-messages") == pytest.approx((0.09, 0.09, 0.7))
+    missing, = of_kind(made.table()[0], "uncovered")
+    assert missing["text"] == ("mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --size=64:64 "
+                               "--output=RESULTS/msgrate.tsv")
     # Where many go, one comes 20 us after the other: 10 sent and 10 received in 200 us.
     made.write_rates((8, 1e6), (64, 1e5))
     assert saving(made.table()[0], "merge-messages") == pytest.approx((0.54, 0.54, 0.7))
@@ -558,15 +562,18 @@ def test_results_without_the_rows(made):
         "syncbench", SYNC, [["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
     rows, _ = made.table()
     assert [row["text"] for row in of_kind(rows, "uncovered")] == [
-        "mpirun -np 2 overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=64",
-        "mpirun -np 2 overlap_sendrecv --data-driven --min-num-elts=8 --max-num-elts=8",
+        "mpirun -np 2 overlap/overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=64 "
+        "--output=RESULTS/overlap_iallreduce.tsv",
+        "mpirun -np 2 overlap/overlap_sendrecv --data-driven --min-num-elts=8 --max-num-elts=8 "
+        "--output=RESULTS/overlap_sendrecv.tsv",
         "MPI_Comm_dup: no benchmark measures it"]
 
 
 @pytest.mark.parametrize("function, size, command", [
-    ("MPI_Allreduce_init", 8, "overlap_iallreduce --data-driven --form=persistent "
-     "--min-num-elts=1 --max-num-elts=1"),
-    ("MPI_Barrier", 0, "syncbench"), ("MPI_Ibarrier", 0, "overlap_ibarrier")])
+    ("MPI_Allreduce_init", 8, "overlap/overlap_iallreduce --data-driven --form=persistent "
+     "--min-num-elts=1 --max-num-elts=1 --output=RESULTS/overlap_iallreduce.tsv"),
+    ("MPI_Barrier", 0, "syncbench/syncbench --output=RESULTS/syncbench.tsv"),
+    ("MPI_Ibarrier", 0, "overlap/overlap_ibarrier --output=RESULTS/overlap_ibarrier.tsv")])
 def test_the_command_measures_what_is_missing(made, function, size, command):
     made.write_report(sized(function, 1000, size, 1.0))
     made.write_results("ibcast", point(8, 100))

@@ -64,7 +64,7 @@ class Plan:
 
     def test_all(self, suite):
         names = [line[1] for line in suite.plan("--runs=1")]
-        assert len(names) == len(PROGRAMS) + 1
+        assert len(names) == len(PROGRAMS) + 2
         assert len(suite.plan()) == 6 * len(names)
         quick = suite.plan("--quick")
         assert [line[1] for line in quick] == names
@@ -87,7 +87,7 @@ class Plan:
             plan = {line[1]: line[2] for line in suite.plan(
                 "--runs=1", "--ranks=6", "--benchmarks=overlap", *options)}
             assert "-np 2 " in plan["overlap_sendrecv_sweep"]
-            assert "--min-num-elts=1K --max-num-elts=128K" in plan["overlap_sendrecv_sweep"]
+            assert "--data-driven --max-num-elts=128K" in plan["overlap_sendrecv_sweep"]
             assert f"--test-calls={calls}" in plan["overlap_sendrecv_sweep"].split()
             assert "-np 6 " in plan["overlap_halo_sweep"]
 
@@ -96,7 +96,8 @@ class Plan:
         assert sum(entry.seconds for entry in read_list(quick=True)) <= 123
 
     def test_groups_and_names(self, suite):
-        for choice, names in (("msgrate", ["msgrate"]), ("rate", ["msgrate", "msgrate_rma"]),
+        for choice, names in (("msgrate", ["msgrate"]),
+                              ("rate", ["msgrate", "msgrate_warm", "msgrate_rma"]),
                               ("monitor,halo", ["halo", "monitor_overhead"]),
                               ("overlap_ibcast", ["overlap_ibcast"])):
             assert [line[1] for line in suite.plan("--runs=1", "--benchmarks=" + choice)] == names
@@ -104,8 +105,9 @@ class Plan:
     def test_peers(self, suite):
         for ranks, peers in ((2, 1), (4, 3), (7, 6), (32, 6)):
             for line in suite.plan("--benchmarks=rate", f"--ranks={ranks}"):
-                assert f"--peers={peers} " in line[2]
-                assert f"-np {ranks} " in line[2]
+                of_line = (1, 2) if line[1] == "msgrate_warm" else (peers, ranks)
+                assert f"--peers={of_line[0]} " in line[2]
+                assert f"-np {of_line[1]} " in line[2]
 
     def test_ranks_are_cores(self, suite):
         threads = ["0,4", "1,5", "2,6", "3,7"] * 2
