@@ -75,6 +75,11 @@ struct bc_benchmark {
     /* Fills in the result of all visits, which begins as zeros, on rank 0; frees what the row
        holds. Collective. */
     void (*conclude)(void *state, const void *key, void *row, void *result);
+    /* Fills in a further result, which begins as zeros, of the row that was concluded last, for a
+       benchmark that finds what else there is to say by measuring; false if there is none, and then
+       it frees what the row holds. The same on all ranks; the result is rank 0's. Collective. NULL:
+       a row has one result. */
+    bool (*follow)(void *state, const void *key, void *row, void *result);
     /* The share of a row's time that its first visit may take; 0: as much as each other visit. */
     double first_share;
     /* Frees what `open` made. Collective. NULL: nothing to free. */

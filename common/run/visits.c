@@ -349,22 +349,43 @@ static void warn_of_late_starts(const struct bc_run *run, const struct row *row)
                          (long long)run->rows, (long long)row->late);
 }
 
-/* Writes a row and frees its memory; notes the status FAIL. Collective. */
+/* Writes a result on rank 0, and notes the status FAIL. */
+static void write_result(struct bc_run *run, const void *result)
+{
+    if (run->job.rank != 0)
+        return;
+    bc_output_row(run->output, result);
+    run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
+}
+
+/* Whether the row has a further result. Collective. */
+static bool follow(const struct sweep *sweep, const struct row *row, const void *key, void *result)
+{
+    const struct bc_benchmark *const benchmark = sweep->benchmark;
+    if (benchmark->follow == NULL)
+        return false;
+    memset(result, 0, benchmark->bytes.result);
+    return benchmark->follow(sweep->run->state, key, row->memory, result);
+}
+
+/* Writes what there is to say of a row, and frees its memory. Collective. */
 static void write_row(struct sweep *sweep, struct row *row, const void *key, void *result)
 {
     struct bc_run *const run = sweep->run;
     memset(result, 0, sweep->benchmark->bytes.result);
     run->presence = (struct bc_presence){row->visits, lost_pct(row)};
     sweep->benchmark->conclude(run->state, key, row->memory, result);
-    free(row->memory);
-    row->memory = NULL;
     run->rows++;
     bc_contention_row(&row->waits, &run->job, run->output, run->rows);
-    if (run->job.rank != 0)
-        return;
-    warn_of_late_starts(run, row);
-    bc_output_row(run->output, result);
-    run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
+    if (run->job.rank == 0)
+        warn_of_late_starts(run, row);
+    write_result(run, result);
+    while (follow(sweep, row, key, result)) {
+        run->rows++;
+        write_result(run, result);
+    }
+    free(row->memory);
+    row->memory = NULL;
 }
 
 /* Collective. */

@@ -41,6 +41,8 @@ PROGRAMS = {
     "halo/halo": (["--local=4", "--methods=persistent", "--samples=2"],
                   ["--dims=3x1x1", "--local=0"],
                   (["--methods=shared window"], "note: shared window: ")),
+    "linkmap/linkmap": (["--sizes=8", "--samples=5"], ["--per=node", "--alpha=0"],
+                        ([], "note: 1 links between 2 ranks")),
     "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
                                  ([], "warning: oversubscribed: ")),
 }
@@ -102,8 +104,12 @@ HEADERS = {
         sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check visits lost_pct samples status slowest_rank""",
     "halo": """method sync dims local ndata nrep time_s latency_us latency_lo_us latency_hi_us
         latency_p99_us latency_max_us bwidth_mbs check visits lost_pct samples status slowest_rank""",
+    "linkmap": """scope a b nbytes time_us time_lo_us time_hi_us out_mbs out_lo_mbs out_hi_mbs
+        in_mbs in_lo_mbs in_hi_mbs alone_pct verdict group visits lost_pct samples status
+        slowest_rank""",
 }
 OWN_OPTIONS = {
+    "linkmap": "per sizes pairs alpha threshold exclude",
     "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
         validation-steps default-tdm-n-iters max-tdm-iters root test-calls form plenty threshold
         no-blocking""",

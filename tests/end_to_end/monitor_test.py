@@ -16,7 +16,7 @@ COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us 
     bytes small large small_per_s large_per_s small_bytes large_bytes members rank slowest_s
     slowest_rank in_calls_s computed_s size_bytes waited_s waited_lo_s
     waited_hi_s last_calls last_rank callers computed_after_s joinable
-    neighbours""".split()
+    neighbours least_waited_s""".split()
 STEPS = 30
 STENCIL = ["tests/monitor/stencil", 200, STEPS]
 SMALL_STENCIL = ["tests/monitor/stencil", 50, 1]

@@ -183,9 +183,9 @@ class Simulator:
         with open(shutil.which("smpirun"), encoding="utf-8") as script:
             self.simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
 
-    def run(self, cluster, program, options=(), timeout_s=300, settings=None):
+    def run(self, cluster, program, options=(), timeout_s=300, settings=None, variables=None):
         """Runs a program of the build, FOLDER/NAME, on all hosts. The settings are SimGrid's, in
-        place of those above."""
+        place of those above; the variables are of the environment."""
         name = f"{cluster.name}: {program} {' '.join(options)}"
         with tempfile.TemporaryDirectory() as folder:
             write(folder + "/platform.xml", cluster.xml())
@@ -199,7 +199,7 @@ class Simulator:
             # A simulated machine is the same at each visit.
             line += [folder + "/platform.xml", "--visits=2", *options]
             environment = {**os.environ, "LD_PRELOAD": self.library,
-                           "SIMULATION_COUNTS": folder + "/counts.tsv"}
+                           "SIMULATION_COUNTS": folder + "/counts.tsv", **(variables or {})}
             start_s = time.monotonic()
             process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True, env=environment,

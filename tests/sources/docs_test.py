@@ -29,6 +29,7 @@ PAGES = {
     "pingpong/README.md": ["pingpong/pingpong"],
     "syncbench/README.md": ["syncbench/syncbench"],
     "halo/README.md": ["halo/halo"],
+    "linkmap/README.md": ["linkmap/linkmap"],
     "monitor/README.md": ["monitor/monitor_overhead"],
     "docs/compare.md": ["run_scripts/bench_compare"],
 }
@@ -49,6 +50,7 @@ QUICK = {
     "pingpong/pingpong": (2, ["--patterns=MPI Send", "--max-ndata=1", "--max-time=0.01"]),
     "syncbench/syncbench": (2, ["--types=MPI barrier", "--max-time=0.01"]),
     "halo/halo": (2, ["--local=2", "--methods=persistent", "--max-time=0.01"]),
+    "linkmap/linkmap": (2, ["--sizes=8", "--max-time=0.01"]),
     "monitor/monitor_overhead": (1, ["--max-time=0.01"]),
 }
 
