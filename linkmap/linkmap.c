@@ -380,17 +380,38 @@ static struct bc_summary no_summary(void)
         .value = NAN, .interval = {NAN, NAN}, .sd = NAN, .p99 = NAN, .max = NAN};
 }
 
-/* Sets the times of a result, and its status. */
-static void set_times(const struct bc_run *run, const struct row *row, struct result *result,
-                      const struct bc_summary ns[LINKMAP_WAYS])
+/* Writes what visits said to the file of --dump-samples. Rank 0. */
+static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
 {
-    const double precision = run->settings.precision_pct / 100.0;
+    struct bc_samples samples = {0};
+    for (int i = 0; i < visits; i++) {
+        bc_samples_begin_visit(&samples);
+        bc_samples_append(&samples, &values[i], 1, 0);
+    }
+    bc_run_dump(run, name, &samples, 0);
+    bc_samples_free(&samples);
+}
+
+/* Sets the times of a result, and its status, from what visits said of each way: as many values,
+   which may be reordered. */
+static void set_times(const struct linkmap_state *linkmap, const struct row *row,
+                      struct result *result, double *const values[LINKMAP_WAYS])
+{
+    static const char *const names[LINKMAP_WAYS] = {"out", "in"};
+    const struct bc_run *const run = linkmap->run;
+    const int ways = row->links.one_way ? LINKMAP_WAYS : 1;
     bool precise = true;
-    result->time = row->links.one_way ? no_summary() : ns[LINKMAP_OUT];
-    for (int way = 0; way < LINKMAP_WAYS; way++) {
-        result->ways[way] =
-            row->links.one_way ? bandwidth_of(ns[way], row->links.bytes) : no_summary();
-        precise = precise && bc_is_precise(&ns[way], precision);
+    result->time = result->ways[LINKMAP_OUT] = result->ways[LINKMAP_IN] = no_summary();
+    for (int way = 0; way < ways; way++) {
+        dump(run, row->links.one_way ? names[way] : "time", values[way], row->links.visits);
+        const struct bc_summary ns =
+            linkmap_over_visits(values[way], (size_t)row->links.visits, linkmap->points.estimator,
+                                run->settings.confidence_pct / 100.0);
+        precise = precise && bc_is_precise(&ns, run->settings.precision_pct / 100.0);
+        if (row->links.one_way)
+            result->ways[way] = bandwidth_of(ns, row->links.bytes);
+        else
+            result->time = ns;
     }
     result->outcome.status = precise ? BC_OK : BC_BUDGET;
 }
@@ -415,44 +436,59 @@ static void begin_result(const struct linkmap_state *linkmap, const struct row *
                             .slowest_rank = BC_NO_INT};
 }
 
-/* The summary over visits of what each says by a function of its medians; rank 0. */
-static struct bc_summary over_visits(const struct linkmap_state *linkmap, const struct row *row,
-                                     int way, int point)
+/* Room for what visits say of each way. */
+static void allocate_values(const struct row *row, double *values[LINKMAP_WAYS])
 {
-    const int points = linkmap->points.count, visits = row->links.visits;
-    double *const values = bc_allocate((size_t)visits, sizeof *values, "no memory for a row");
-    double *const of_visit = bc_allocate((size_t)points, sizeof *of_visit, "no memory for a row");
-    for (int i = 0; i < visits; i++) {
-        memcpy(of_visit, medians_of(row, points, i, way), (size_t)points * sizeof *of_visit);
-        values[i] = point >= 0 ? of_visit[point] : bc_median(of_visit, (size_t)points);
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        values[way] =
+            bc_allocate((size_t)row->links.visits, sizeof *values[way], "no memory for a row");
+}
+
+static void free_values(double *values[LINKMAP_WAYS])
+{
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        free(values[way]);
+}
+
+/* What each visit says of a point, or with -1 of all: the median of its links, or of theirs. Rank
+ * 0.
+ */
+static void list_medians(const struct linkmap_state *linkmap, const struct row *row, int way,
+                         int point, double *values)
+{
+    const size_t points = (size_t)linkmap->points.count;
+    double *const of_visit = bc_allocate(points, sizeof *of_visit, "no memory for a row");
+    for (int i = 0; i < row->links.visits; i++) {
+        memcpy(of_visit, medians_of(row, (int)points, i, way), points * sizeof *of_visit);
+        values[i] = point >= 0 ? of_visit[point] : bc_median(of_visit, points);
     }
-    const struct bc_summary summary =
-        linkmap_over_visits(values, (size_t)visits, linkmap->points.estimator,
-                            linkmap->run->settings.confidence_pct / 100.0);
     free(of_visit);
-    free(values);
-    return summary;
 }
 
 static void set_over_visits(const struct linkmap_state *linkmap, const struct row *row,
                             struct result *result, int point)
 {
-    struct bc_summary ns[LINKMAP_WAYS];
+    double *values[LINKMAP_WAYS];
+    allocate_values(row, values);
     for (int way = 0; way < LINKMAP_WAYS; way++)
-        ns[way] = over_visits(linkmap, row, way, point);
-    set_times(linkmap->run, row, result, ns);
+        list_medians(linkmap, row, way, point, values[way]);
+    set_times(linkmap, row, result, values);
+    free_values(values);
 }
 
 static int slowest_point(const struct linkmap_state *linkmap, const struct row *row)
 {
     int slowest = 0;
-    double most_ns = 0.0;
-    for (int i = 0; i < linkmap->points.count; i++) {
-        const double ns = fmax(over_visits(linkmap, row, LINKMAP_OUT, i).value,
-                               over_visits(linkmap, row, LINKMAP_IN, i).value);
-        slowest = ns > most_ns ? i : slowest;
-        most_ns = fmax(most_ns, ns);
-    }
+    double most_ns = 0.0, *values[LINKMAP_WAYS];
+    allocate_values(row, values);
+    for (int i = 0; i < linkmap->points.count; i++)
+        for (int way = 0; way < LINKMAP_WAYS; way++) {
+            list_medians(linkmap, row, way, i, values[way]);
+            const double ns = bc_median(values[way], (size_t)row->links.visits);
+            slowest = ns > most_ns ? i : slowest;
+            most_ns = fmax(most_ns, ns);
+        }
+    free_values(values);
     return slowest;
 }
 
@@ -460,8 +496,16 @@ static bool is_precise(const void *state, const void *row_key, const void *memor
 {
     (void)row_key;
     const struct linkmap_state *const linkmap = state;
-    const struct bc_summary ns = over_visits(linkmap, memory, LINKMAP_OUT, -1);
-    return bc_is_precise(&ns, linkmap->run->settings.precision_pct / 100.0);
+    const struct row *const row = memory;
+    const struct bc_settings *const settings = &linkmap->run->settings;
+    double *values[LINKMAP_WAYS];
+    allocate_values(row, values);
+    list_medians(linkmap, row, LINKMAP_OUT, -1, values[LINKMAP_OUT]);
+    const struct bc_summary ns =
+        linkmap_over_visits(values[LINKMAP_OUT], (size_t)row->links.visits,
+                            linkmap->points.estimator, settings->confidence_pct / 100.0);
+    free_values(values);
+    return bc_is_precise(&ns, settings->precision_pct / 100.0);
 }
 
 /* The pair after `row->from` and `row->to` that has a row. False if there is none. Points only. */
@@ -578,32 +622,41 @@ static void follow_point(struct linkmap_state *linkmap, const struct row *row, i
     place->is_slow = place->is_slow || fault != LINKMAP_EVEN;
 }
 
+/* Brings what visits said of the row's pair to rank 0. Collective over the points. */
+static void fetch_pair(const struct linkmap_state *linkmap, const struct row *row,
+                       double *values[LINKMAP_WAYS])
+{
+    const struct linkmap_points *const points = &linkmap->points;
+    const int visits = row->links.visits;
+    enum { TAG = 3 };
+    for (int way = 0; way < LINKMAP_WAYS; way++) {
+        if (points->own == row->from)
+            linkmap_times(&row->links, points, (enum linkmap_way)way, row->to, values[way]);
+        if (points->own == row->from && row->from != 0)
+            BC_MPI(MPI_Send(values[way], visits, MPI_DOUBLE, 0, TAG, points->comm));
+        if (points->own == 0 && row->from != 0)
+            BC_MPI(MPI_Recv(values[way], visits, MPI_DOUBLE, row->from, TAG, points->comm,
+                            MPI_STATUS_IGNORE));
+    }
+}
+
 /* Collective over the points; the result is rank 0's. */
 static void follow_pair(const struct linkmap_state *linkmap, const struct row *row,
                         struct result *result)
 {
-    const struct linkmap_points *const points = &linkmap->points;
-    struct bc_summary ns[LINKMAP_WAYS];
-    enum { TAG = 3 };
-    if (points->own == row->from) {
-        for (int way = 0; way < LINKMAP_WAYS; way++)
-            ns[way] = linkmap_summary(&row->links, points, (enum linkmap_way)way, row->to,
-                                      linkmap->run->settings.confidence_pct / 100.0);
-        if (points->own != 0)
-            BC_MPI(MPI_Send(ns, (int)sizeof ns, MPI_BYTE, 0, TAG, points->comm));
+    double *values[LINKMAP_WAYS];
+    allocate_values(row, values);
+    fetch_pair(linkmap, row, values);
+    if (linkmap->points.own == 0) {
+        begin_result(linkmap, row, result, "pair", linkmap->places[row->from].name,
+                     linkmap->places[row->to].name);
+        set_times(linkmap, row, result, values);
+        result->outcome.slowest_rank = linkmap->places[row->from].rank;
+        if (row->is_judged)
+            result->verdict = linkmap_fault_name(
+                linkmap_fault_of_link(&row->verdicts, row->from, row->to, &result->alone_pct));
     }
-    if (points->own != 0)
-        return;
-    if (row->from != 0)
-        BC_MPI(MPI_Recv(ns, (int)sizeof ns, MPI_BYTE, row->from, TAG, points->comm,
-                        MPI_STATUS_IGNORE));
-    begin_result(linkmap, row, result, "pair", linkmap->places[row->from].name,
-                 linkmap->places[row->to].name);
-    set_times(linkmap->run, row, result, ns);
-    result->outcome.slowest_rank = linkmap->places[row->from].rank;
-    if (row->is_judged)
-        result->verdict = linkmap_fault_name(
-            linkmap_fault_of_link(&row->verdicts, row->from, row->to, &result->alone_pct));
+    free_values(values);
 }
 
 static void free_row(struct row *row)

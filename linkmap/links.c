@@ -136,32 +136,20 @@ struct bc_summary linkmap_over_visits(double *values, size_t visits, enum bc_est
                                 : bc_mean_of_visits(values, visits, confidence);
 }
 
-struct bc_summary linkmap_summary(const struct linkmap_links *links,
-                                  const struct linkmap_points *points, enum linkmap_way way,
-                                  int partner, double confidence)
+void linkmap_times(const struct linkmap_links *links, const struct linkmap_points *points,
+                   enum linkmap_way way, int partner, double *values)
 {
-    double *const values =
-        bc_allocate((size_t)links->visits, sizeof *values, "no memory for times");
     for (int visit = 0; visit < links->visits; visit++)
         values[visit] = times_of(links, points->count, visit, way)[partner];
-    const struct bc_summary summary =
-        linkmap_over_visits(values, (size_t)links->visits, points->estimator, confidence);
-    free(values);
-    return summary;
 }
 
 double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points,
                     enum linkmap_way way, int partner)
 {
-    size_t count = 0;
     double *const values =
         bc_allocate((size_t)links->visits, sizeof *values, "no memory for times");
-    for (int visit = 0; visit < links->visits; visit++) {
-        const double ns = times_of(links, points->count, visit, way)[partner];
-        if (!isnan(ns))
-            values[count++] = ns;
-    }
-    const double ns = bc_median(values, count);
+    linkmap_times(links, points, way, partner, values);
+    const double ns = partner == points->own ? NAN : bc_median(values, (size_t)links->visits);
     free(values);
     return ns;
 }

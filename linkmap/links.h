@@ -64,10 +64,9 @@ double linkmap_time(const struct linkmap_links *links, const struct linkmap_poin
 struct bc_summary linkmap_over_visits(double *values, size_t visits, enum bc_estimator estimator,
                                       double confidence);
 
-/* The summary over visits of what a link takes. Local. */
-struct bc_summary linkmap_summary(const struct linkmap_links *links,
-                                  const struct linkmap_points *points, enum linkmap_way way,
-                                  int partner, double confidence);
+/* What a link took in each visit, to `values`, which has room for all. Local. */
+void linkmap_times(const struct linkmap_links *links, const struct linkmap_points *points,
+                   enum linkmap_way way, int partner, double *values);
 
 /* The median of this point's links by one visit; those that weren't timed don't count. Local. */
 double linkmap_visit_median(const struct linkmap_links *links, const struct linkmap_points *points,

@@ -23,6 +23,6 @@ const struct bc_option linkmap_options[LINKMAP_OPTIONS] = {
      .help = "the chance that anything is suspected where all links are alike"},
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .min = 1, .max = 1000,
      .help = "how much slower than the others is out of line"},
-    {"exclude", BC_TEXT, AT(exclude), .argument = "FILE", .internal = true,
+    {"exclude", BC_TEXT, AT(exclude), .argument = "FILE",
      .help = "write the names of slow nodes to a file, one a line, for sbatch --exclude=./FILE"},
 };

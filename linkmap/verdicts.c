@@ -228,8 +228,8 @@ static struct plan make_plan(const struct linkmap_verdicts *verdicts, const stru
 static void time_alone(const struct plan *plan, const struct linkmap_links *links,
                        const struct linkmap_points *points, double *medians_ns, double *least_ns)
 {
-    double(*const times_ns)[ALONE_VISITS] =
-        bc_allocate((size_t)plan->count, sizeof *times_ns, "no memory to time links");
+    double *const times_ns = bc_allocate((size_t)plan->count * ALONE_VISITS, sizeof *times_ns,
+                                         "no memory to time links");
     for (int visit = 0; visit < ALONE_VISITS; visit++)
         for (int i = 0; i < plan->count; i++) {
             const struct alone *const link = &plan->links[i];
@@ -240,12 +240,13 @@ static void time_alone(const struct plan *plan, const struct linkmap_links *link
             else if (points->own == link->to)
                 linkmap_time_link(links, points, link->from, false, both_ns);
             if (points->own == link->from)
-                times_ns[i][visit] = both_ns[LINKMAP_OUT];
+                times_ns[i * ALONE_VISITS + visit] = both_ns[LINKMAP_OUT];
         }
     for (int i = 0; i < plan->count; i++) {
         const bool is_own = points->own == plan->links[i].from;
-        medians_ns[i] = is_own ? bc_median(times_ns[i], ALONE_VISITS) : -INFINITY;
-        least_ns[i] = is_own ? times_ns[i][0] : -INFINITY; /* sorted now */
+        double *const of_link = times_ns + (size_t)i * ALONE_VISITS;
+        medians_ns[i] = is_own ? bc_median(of_link, ALONE_VISITS) : -INFINITY;
+        least_ns[i] = is_own ? of_link[0] : -INFINITY; /* sorted now */
     }
     free(times_ns);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, medians_ns, plan->count, MPI_DOUBLE, MPI_MAX, points->comm));

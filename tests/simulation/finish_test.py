@@ -28,6 +28,7 @@ RUNS = {
     "pingpong": ["pingpong"],
     "syncbench": ["syncbench"],
     "halo": ["halo"],
+    "linkmap": ["linkmap"],
 }
 NO_NEIGHBOURS = ("SMPI 3.32 ends a program that calls a neighbourhood collective "
                  "(neighbor_collectives.c)")
@@ -50,6 +51,7 @@ OPTIONS = {
     "pingpong": ["--max-ndata=8", "--max-stride=4", "--check"],
     "syncbench": ["--inner=8", "--max-neighbours=4"],
     "halo": ["--local=2"],
+    "linkmap": ["--sizes=8", "--check"],
     "msgrate": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "msgrate_rma": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "mpi_overhead": ["--msgsize=8,128K", "--both", "--check"],
@@ -95,7 +97,7 @@ QUADRATIC_MAX = 64
 
 # In CI on 64 ranks, what truth_test.py doesn't run, and a collective on 256, on one kind of cluster;
 # --full takes all, up to 1,024 ranks.
-SHARE = {64: ("msgrate_rma", "overlap_get", "overlap_halo", "overlap_ibarrier", "overlap_igatherv",
+SHARE = {64: ("linkmap", "msgrate_rma", "overlap_get", "overlap_halo", "overlap_ibarrier", "overlap_igatherv",
               "overlap_sendrecv", "syncbench"),
          256: ("overlap_ibcast",)}
 

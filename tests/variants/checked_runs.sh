@@ -54,6 +54,11 @@ checked_halo() {
         --visits=2 --max-time=0.05
 }
 
+checked_linkmap() {
+    run_program 2 "$build/linkmap/linkmap" --check --sizes=0,8,64K --pairs=all --visits=2 \
+        --max-time=0.05
+}
+
 checked_monitor_overhead() {
     run_program 1 "$build/monitor/monitor_overhead" --max-time=0.02
 }
@@ -66,6 +71,7 @@ checked_runs() {
     checked_msgrate_rma -u get
     checked_pingpong
     checked_syncbench
+    checked_linkmap
     checked_monitor_overhead
     checked_halo
 }

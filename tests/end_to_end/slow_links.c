@@ -1,0 +1,95 @@
+/*
+ * Links of known times between made-up nodes: preloaded, each MPI_Send of a rank first sleeps for
+ * LINK_US, and a message of EXTRA_BYTES or more for EXTRA_US longer if SLOW_LINKS has that link:
+ * "0>2,2>0". A rank's node has the name
+ * "host" and the character of NODES at its place ("0123": each rank has a node of its own). The
+ * data of each message is wrong at its end with CORRUPT set.
+ */
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double number_of(const char *variable)
+{
+    const char *const text = getenv(variable);
+    return text != NULL ? strtod(text, NULL) : 0.0;
+}
+
+static int world_rank(void)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+/* The rank in MPI_COMM_WORLD of a rank of a communicator. */
+static int world_rank_of(MPI_Comm comm, int rank)
+{
+    MPI_Group group, world;
+    int translated;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(group, 1, &rank, world, &translated);
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return translated;
+}
+
+static void sleep_us(double us)
+{
+    const struct timespec left = {.tv_sec = (time_t)(us / 1e6),
+                                  .tv_nsec = (long)(us * 1e3) % 1000000000L};
+    (void)nanosleep(&left, NULL);
+}
+
+static int is_slow(int from, int to)
+{
+    const char *const links = getenv("SLOW_LINKS");
+    char link[32];
+    (void)snprintf(link, sizeof link, "%d>%d", from, to);
+    return links != NULL && strstr(links, link) != NULL;
+}
+
+static char node(void)
+{
+    const char *const nodes = getenv("NODES");
+    return nodes != NULL ? nodes[world_rank()] : '0';
+}
+
+int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    const int to = world_rank_of(comm, dest);
+    const int is_long = (double)count >= number_of("EXTRA_BYTES");
+    sleep_us(number_of("LINK_US") +
+             (is_long && is_slow(world_rank(), to) ? number_of("EXTRA_US") : 0.0));
+    return PMPI_Send(buf, count, datatype, dest, tag, comm);
+}
+
+int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                 void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                 MPI_Comm comm, MPI_Status *status)
+{
+    const int code = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                                   recvtype, source, recvtag, comm, status);
+    if (getenv("CORRUPT") != NULL && recvtype == MPI_BYTE && recvcount > 0)
+        ((unsigned char *)recvbuf)[recvcount - 1] ^= 1;
+    return code;
+}
+
+int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    if (getenv("NODES") == NULL || comm != MPI_COMM_WORLD || split_type != MPI_COMM_TYPE_SHARED)
+        return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
+    return PMPI_Comm_split(comm, node(), key, newcomm);
+}
+
+int MPI_Get_processor_name(char *name, int *resultlen)
+{
+    if (getenv("NODES") == NULL)
+        return PMPI_Get_processor_name(name, resultlen);
+    *resultlen = snprintf(name, MPI_MAX_PROCESSOR_NAME, "host%c", node());
+    return MPI_SUCCESS;
+}
