@@ -62,7 +62,6 @@ function(commcost_install_scripts)
   install(DIRECTORY run_scripts/ DESTINATION "${COMMCOST_SHARE_DIR}/run_scripts"
     USE_SOURCE_PERMISSIONS
     PATTERN __pycache__ EXCLUDE
-    PATTERN spack EXCLUDE
     PATTERN quickstart.sh EXCLUDE)
   file(RELATIVE_PATH _to_scripts "/${CMAKE_INSTALL_BINDIR}" "/${COMMCOST_SHARE_DIR}/run_scripts")
   foreach(_script IN ITEMS ${ARGN} bench_compare)

@@ -30,11 +30,11 @@ if(COMMCOST_MPI_IS_SMPI)
   set(_flags)
 elseif(_mpi_library MATCHES "Open MPI")
   set(COMMCOST_MPI_NAME openmpi)
-  set(_names mpirun.openmpi mpirun)
+  set(_names mpirun.openmpi mpirun mpiexec)
   set(_flags --allow-run-as-root --oversubscribe)
 elseif(_mpi_library MATCHES "MPICH")
   set(COMMCOST_MPI_NAME mpich)
-  set(_names mpirun.mpich mpirun.hydra mpiexec.hydra mpirun)
+  set(_names mpirun.mpich mpirun.hydra mpiexec.hydra mpirun mpiexec)
   set(_flags)
 else()
   set(COMMCOST_MPI_NAME other)
@@ -42,9 +42,12 @@ else()
   set(_flags)
 endif()
 
+# All names in the compiler wrapper's folder come before any elsewhere: what is there by
+# another name is of the same library, what is elsewhere may not be.
 get_filename_component(_wrapper_folder "${MPI_C_COMPILER}" DIRECTORY)
-find_program(COMMCOST_MPIRUN_PROGRAM NAMES ${_names} HINTS "${_wrapper_folder}"
-             DOC "The launcher for tests")
+find_program(COMMCOST_MPIRUN_PROGRAM NAMES ${_names} NAMES_PER_DIR PATHS "${_wrapper_folder}"
+             NO_DEFAULT_PATH DOC "The launcher for tests")
+find_program(COMMCOST_MPIRUN_PROGRAM NAMES ${_names} DOC "The launcher for tests")
 if(NOT COMMCOST_MPIRUN_PROGRAM)
   set(COMMCOST_MPIRUN_PROGRAM mpirun)
 endif()

@@ -3,16 +3,14 @@
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
 
-enum { TAG = 1 };
-
 static inline void send(const struct linkmap_message *m, int bytes)
 {
-    BC_MPI(MPI_Send(m->sent, bytes, MPI_BYTE, m->partner, TAG, m->comm));
+    BC_MPI(MPI_Send(m->sent, bytes, MPI_BYTE, m->partner, m->tag, m->comm));
 }
 
 static inline void receive(const struct linkmap_message *m, int bytes)
 {
-    BC_MPI(MPI_Recv(m->received, bytes, MPI_BYTE, m->partner, TAG, m->comm, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(m->received, bytes, MPI_BYTE, m->partner, m->tag, m->comm, MPI_STATUS_IGNORE));
 }
 
 void linkmap_ask(const struct linkmap_message *message, double *times_ns)

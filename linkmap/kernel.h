@@ -11,7 +11,7 @@ struct linkmap_message {
     void *sent, *received; /* of at least `bytes`, all pages in place */
     int bytes;
     int answer_bytes;
-    int partner; /* of `comm` */
+    int partner, tag;
     MPI_Comm comm;
     int repetitions;
 };

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_TIMES = 2, TAG_CHECK = 4 };
-
 /* The first place of a visit's times of one way. */
 static double *times_of(const struct linkmap_links *links, int points, int visit,
                         enum linkmap_way way)
@@ -43,11 +41,11 @@ static double ask(const struct linkmap_links *links, const struct linkmap_points
     double *const times_ns =
         bc_allocate((size_t)links->repetitions, sizeof *times_ns, "no memory for times");
     linkmap_ask(message, times_ns);
+    const size_t count = (size_t)links->repetitions;
     const double ns =
-        bc_summarize(times_ns, (size_t)links->repetitions, points->estimator, 0.95).value -
-        points->clock_ns;
+        points->estimator == BC_MEAN ? bc_mean(times_ns, count) : bc_median(times_ns, count);
     free(times_ns);
-    return ns;
+    return ns - points->clock_ns;
 }
 
 void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_points *points,
@@ -59,6 +57,7 @@ void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_p
         .bytes = links->bytes,
         .answer_bytes = links->one_way ? 0 : links->bytes,
         .partner = partner,
+        .tag = LINKMAP_TAG_MESSAGE,
         .comm = points->comm,
         .repetitions = links->repetitions,
     };
@@ -75,8 +74,8 @@ void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_p
     } else if (leads) {
         own_ns /= 2.0;
     }
-    BC_MPI(MPI_Sendrecv(&own_ns, 1, MPI_DOUBLE, partner, TAG_TIMES, &partners_ns, 1, MPI_DOUBLE,
-                        partner, TAG_TIMES, points->comm, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Sendrecv(&own_ns, 1, MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, &partners_ns, 1,
+                        MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, points->comm, MPI_STATUS_IGNORE));
     times_ns[LINKMAP_OUT] = links->one_way || leads ? own_ns : partners_ns;
     times_ns[LINKMAP_IN] = links->one_way || !leads ? partners_ns : own_ns;
 }
@@ -99,8 +98,9 @@ static void check_link(struct linkmap_links *links, const struct linkmap_points 
         sent[i] = data_at(points->own, partner, i);
         received[i] = 0;
     }
-    BC_MPI(MPI_Sendrecv(sent, links->bytes, MPI_BYTE, partner, TAG_CHECK, received, links->bytes,
-                        MPI_BYTE, partner, TAG_CHECK, points->comm, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Sendrecv(sent, links->bytes, MPI_BYTE, partner, LINKMAP_TAG_CHECK, received,
+                        links->bytes, MPI_BYTE, partner, LINKMAP_TAG_CHECK, points->comm,
+                        MPI_STATUS_IGNORE));
     for (int i = 0; i < links->bytes; i++)
         right = right && received[i] == data_at(partner, points->own, i);
     links->wrong += !right;

@@ -38,6 +38,9 @@ struct linkmap_links {
     int64_t wrong;    /* messages that came to this point with wrong data */
 };
 
+/* The tags of all messages. */
+enum { LINKMAP_TAG_MESSAGE = 1, LINKMAP_TAG_TIMES, LINKMAP_TAG_CHECK, LINKMAP_TAG_ROW };
+
 /* From how many bytes on each way of a link is timed by itself. */
 enum { LINKMAP_ONE_WAY_BYTES = 4096 };
 

@@ -1,5 +1,6 @@
 #include "linkmap/map.h"
 
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
 
@@ -7,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least of a group, as a part of the points. */
+/* The min size of a group, as a part of the points. */
 #define GROUP_SHARE 0.25
 
-/* The share of links that must be nearer to what is expected of their groups than to the other. */
+/* The share of links, from each group to each, that must be nearer to what is expected of these
+   than to what is expected of others. */
 #define CONSISTENT_SHARE 0.9
 
 /* Turns of the median polish; each makes the parts more independent of each other. */
 enum { TURNS = 3 };
 
 /* What one point knows: the times of its own links, by the other point; NAN for itself. */
-struct row {
+struct own_links {
     const struct linkmap_points *points;
     double *times_ns[LINKMAP_WAYS];
     double *scratch;
@@ -28,29 +30,25 @@ static double *allocate(int count)
     return bc_allocate((size_t)count, sizeof(double), "no memory for a map of %d points", count);
 }
 
+/* Copies the values that are numbers, sorted. Returns how many there are. */
+static size_t sort_numbers(const double *values, int count, double *sorted)
+{
+    size_t used = 0;
+    for (int i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            sorted[used++] = values[i];
+    bc_sort(sorted, used);
+    return used;
+}
+
 /* The median of the values that are numbers; NAN if none is. */
 static double median_of(const double *values, int count, double *scratch)
 {
-    size_t used = 0;
-    for (int i = 0; i < count; i++)
-        if (!isnan(values[i]))
-            scratch[used++] = values[i];
-    return bc_median(scratch, used);
-}
-
-/* 1.4826 times the median distance from the median. */
-static double sigma_of(const double *values, int count, double *scratch)
-{
-    const double middle = median_of(values, count, scratch);
-    size_t used = 0;
-    for (int i = 0; i < count; i++)
-        if (!isnan(values[i]))
-            scratch[used++] = fabs(values[i] - middle);
-    return 1.4826 * bc_median(scratch, used);
+    return bc_quantile(scratch, sort_numbers(values, count, scratch), 0.5);
 }
 
 /* Brings one number of each point to all. */
-static void share(const struct linkmap_points *points, double own, double *all)
+static void allgather_value(const struct linkmap_points *points, double own, double *all)
 {
     BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, points->comm));
 }
@@ -65,16 +63,11 @@ struct split {
 /* The best way to tell this point's links apart by one limit, among those that leave both groups
    large enough and differ by enough: least squares within the two (Fisher, "On Grouping for Maximum
    Homogeneity", JASA 53 (1958)). */
-static struct split split_of(const struct row *row, int least, double threshold)
+static struct split split_of(const struct own_links *own, int min_size, double threshold)
 {
-    const double *const out_ns = row->times_ns[LINKMAP_OUT];
-    double *const sorted = row->scratch;
+    double *const sorted = own->scratch;
+    const int count = (int)sort_numbers(own->times_ns[LINKMAP_OUT], own->points->count, sorted);
     struct split best = {0.0, INFINITY};
-    int count = 0;
-    for (int i = 0; i < row->points->count; i++)
-        if (!isnan(out_ns[i]))
-            sorted[count++] = out_ns[i];
-    bc_sort(sorted, (size_t)count);
     double sum = 0.0, squares = 0.0, low_sum = 0.0;
     for (int i = 0; i < count; i++) {
         sum += sorted[i];
@@ -84,35 +77,31 @@ static struct split split_of(const struct row *row, int least, double threshold)
     for (int low = 1; low < count; low++) {
         low_sum += sorted[low - 1];
         /* The point itself is in its own group. */
-        if (low + 1 < least || count - low < least)
+        const bool large_enough = low + 1 >= min_size && count - low >= min_size;
+        if (!large_enough || sorted[low - 1] == sorted[low])
             continue;
         const double low_mean = low_sum / low, high_mean = (sum - low_sum) / (count - low);
         const double between =
             low * low_mean * low_mean + (count - low) * high_mean * high_mean - sum * sum / count;
-        if (high_mean < (1.0 + threshold) * low_mean || total <= 0.0 ||
-            between / total <= best.quality)
-            continue;
-        best = (struct split){between / total, (sorted[low - 1] + sorted[low]) / 2.0};
+        if (high_mean > (1.0 + threshold) * low_mean && between / total > best.quality)
+            best = (struct split){between / total, (sorted[low - 1] + sorted[low]) / 2.0};
     }
     return best;
 }
 
 /* Groups as the point sees them whose links tell them apart best. False if there are none. */
-static bool propose_groups(const struct row *row, int least, double threshold, int *group)
+static bool propose_groups(const struct own_links *own, int min_size, double threshold, int *group)
 {
-    const struct linkmap_points *const points = row->points;
-    const struct split split = split_of(row, least, threshold);
-    struct {
-        double quality;
-        int point;
-    } own = {split.quality, points->own}, best;
-    BC_MPI(MPI_Allreduce(&own, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, points->comm));
-    if (best.quality <= 0.0)
+    const struct linkmap_points *const points = own->points;
+    const struct split split = split_of(own, min_size, threshold);
+    struct bc_located mine = {split.quality, points->own}, best;
+    BC_MPI(MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, points->comm));
+    if (best.value <= 0.0)
         return false;
-    if (best.point == points->own)
+    if (best.rank == points->own)
         for (int i = 0; i < points->count; i++)
-            group[i] = i != points->own && row->times_ns[LINKMAP_OUT][i] >= split.limit_ns;
-    BC_MPI(MPI_Bcast(group, points->count, MPI_INT, best.point, points->comm));
+            group[i] = i != points->own && own->times_ns[LINKMAP_OUT][i] >= split.limit_ns;
+    BC_MPI(MPI_Bcast(group, points->count, MPI_INT, best.rank, points->comm));
     const int first = group[0];
     for (int i = 0; i < points->count; i++)
         group[i] ^= first;
@@ -120,103 +109,148 @@ static bool propose_groups(const struct row *row, int least, double threshold, i
 }
 
 /* What is expected from group to group: the median over points of the median of their links. */
-static void expect_of_groups(struct linkmap_map *map, const struct row *row)
+static void expect_of_groups(struct linkmap_map *map, const struct own_links *own)
 {
-    const struct linkmap_points *const points = row->points;
+    const struct linkmap_points *const points = own->points;
     double *const of_group = allocate(points->count), *const all = allocate(points->count);
     for (int to = 0; to < map->groups; to++) {
         for (int i = 0; i < points->count; i++)
-            of_group[i] = map->group[i] == to ? row->times_ns[LINKMAP_OUT][i] : NAN;
-        share(points, median_of(of_group, points->count, row->scratch), all);
+            of_group[i] = map->group[i] == to ? own->times_ns[LINKMAP_OUT][i] : NAN;
+        allgather_value(points, median_of(of_group, points->count, own->scratch), all);
         for (int from = 0; from < map->groups; from++) {
             for (int i = 0; i < points->count; i++)
                 of_group[i] = map->group[i] == from ? all[i] : NAN;
-            map->expected_ns[from][to] = median_of(of_group, points->count, row->scratch);
+            map->expected_ns[from][to] = median_of(of_group, points->count, own->scratch);
         }
     }
     free(of_group);
     free(all);
 }
 
-/* Whether nearly all links are as their groups say, and not as other groups' links. */
-static bool are_groups(const struct linkmap_map *map, const struct row *row, double threshold)
+/* Whether a time is no nearer to what is expected of other groups than to what is expected of its
+   own, as far as these differ. */
+static bool is_consistent(const struct linkmap_map *map, double time_ns, double expected_ns,
+                          double resolution_ns)
 {
-    const struct linkmap_points *const points = row->points;
-    double least_ns = INFINITY, greatest_ns = 0.0;
     for (int from = 0; from < map->groups; from++)
         for (int to = 0; to < map->groups; to++) {
-            least_ns = fmin(least_ns, map->expected_ns[from][to]);
-            greatest_ns = fmax(greatest_ns, map->expected_ns[from][to]);
+            const double other_ns = map->expected_ns[from][to];
+            if (fabs(other_ns - expected_ns) > resolution_ns &&
+                fabs(time_ns - other_ns) < fabs(time_ns - expected_ns))
+                return false;
         }
-    long counts[2] = {0, 0}; /* links; those that are as they should be */
-    for (int i = 0; i < points->count; i++) {
-        if (isnan(row->times_ns[LINKMAP_OUT][i]))
-            continue;
-        const double expected_ns = linkmap_expected(map, points->own, i);
-        counts[0]++;
-        counts[1] +=
-            fabs(row->times_ns[LINKMAP_OUT][i] - expected_ns) < (greatest_ns - least_ns) / 2.0;
-    }
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_LONG, MPI_SUM, points->comm));
-    return greatest_ns > (1.0 + threshold) * least_ns &&
-           (double)counts[1] >= CONSISTENT_SHARE * (double)counts[0];
+    return true;
 }
 
-static void find_groups(struct linkmap_map *map, const struct row *row, double threshold)
+/* Whether nearly all links are as their groups say. Collective over the points. */
+static bool are_consistent(const struct linkmap_map *map, const struct own_links *own,
+                           double resolution_ns)
 {
-    const int points = row->points->count;
-    const int least = (int)fmax(2.0, ceil(GROUP_SHARE * points));
+    enum { CELLS = LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX };
+    const struct linkmap_points *const points = own->points;
+    long counts[CELLS][2] = {{0}}; /* links from group to group; those that are consistent */
+    bool consistent = true;
+    for (int i = 0; i < points->count; i++) {
+        const double time_ns = own->times_ns[LINKMAP_OUT][i];
+        if (isnan(time_ns))
+            continue;
+        long *const cell = counts[map->group[points->own] * LINKMAP_GROUPS_MAX + map->group[i]];
+        cell[0]++;
+        cell[1] +=
+            is_consistent(map, time_ns, linkmap_expected(map, points->own, i), resolution_ns);
+    }
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2 * CELLS, MPI_LONG, MPI_SUM, points->comm));
+    for (int i = 0; i < CELLS; i++)
+        consistent = consistent && (double)counts[i][1] >= CONSISTENT_SHARE * (double)counts[i][0];
+    return consistent;
+}
+
+/* Whether the groups are but a minority of points that are slow with all: what that costs adds up
+   where two of them meet, and is the effect of these points. */
+static bool is_slow_minority(const struct linkmap_map *map, double resolution_ns)
+{
+    const double within[2] = {map->expected_ns[0][0], map->expected_ns[1][1]};
+    const double across = map->expected_ns[0][1] + map->expected_ns[1][0];
+    const int slower = within[1] > within[0];
+    int size = 0;
+    for (int i = 0; i < map->points; i++)
+        size += map->group[i] == slower;
+    return fabs(within[0] + within[1] - across) / 2.0 <= resolution_ns && 2 * size < map->points;
+}
+
+/* Whether the groups that were proposed explain the links. Collective over the points. */
+static bool are_groups(const struct linkmap_map *map, const struct own_links *own, double threshold)
+{
+    double min_ns = INFINITY, max_ns = 0.0;
+    for (int from = 0; from < map->groups; from++)
+        for (int to = 0; to < map->groups; to++) {
+            min_ns = fmin(min_ns, map->expected_ns[from][to]);
+            max_ns = fmax(max_ns, map->expected_ns[from][to]);
+        }
+    const double resolution_ns = threshold * min_ns;
+    const bool consistent = are_consistent(map, own, resolution_ns);
+    return consistent && max_ns > min_ns + resolution_ns && !is_slow_minority(map, resolution_ns);
+}
+
+static void find_groups(struct linkmap_map *map, const struct own_links *own, double threshold)
+{
+    const int points = own->points->count;
+    const int min_size = (int)fmax(2.0, ceil(GROUP_SHARE * points));
     map->groups = 2;
-    if (propose_groups(row, least, threshold, map->group)) {
-        expect_of_groups(map, row);
-        if (are_groups(map, row, threshold))
+    if (propose_groups(own, min_size, threshold, map->group)) {
+        expect_of_groups(map, own);
+        if (are_groups(map, own, threshold))
             return;
     }
     map->groups = 1;
     memset(map->group, 0, (size_t)points * sizeof *map->group);
-    expect_of_groups(map, row);
+    expect_of_groups(map, own);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* What the links of this point take longer, one way, than the other end and the groups explain. */
-static double own_more(const struct linkmap_map *map, const struct row *row, enum linkmap_way way)
+/* The effect of this point's links, one way: the median of what the other ends and the groups leave
+   unexplained. */
+static double own_effect(const struct linkmap_map *map, const struct own_links *own,
+                         enum linkmap_way way)
 {
-    const int own = row->points->own;
-    double *const left_ns = allocate(map->points);
+    const int point = own->points->own;
+    double *const residuals_ns = allocate(map->points);
     for (int i = 0; i < map->points; i++) {
-        const int from = way == LINKMAP_OUT ? own : i, to = way == LINKMAP_OUT ? i : own;
-        left_ns[i] =
-            row->times_ns[way][i] - linkmap_explained(map, from, to) + map->more_ns[way][own];
+        const int from = way == LINKMAP_OUT ? point : i, to = way == LINKMAP_OUT ? i : point;
+        residuals_ns[i] =
+            own->times_ns[way][i] - linkmap_explained(map, from, to) + map->effect_ns[way][point];
     }
-    const double more_ns = median_of(left_ns, map->points, row->scratch);
-    free(left_ns);
-    return more_ns;
+    const double effect_ns = median_of(residuals_ns, map->points, own->scratch);
+    free(residuals_ns);
+    return effect_ns;
 }
 
-static void find_slow_points(struct linkmap_map *map, const struct row *row)
+static void find_effects(struct linkmap_map *map, const struct own_links *own)
 {
     double *const all = allocate(map->points);
     for (int turn = 0; turn < TURNS; turn++)
         for (int way = 0; way < LINKMAP_WAYS; way++) {
-            share(row->points, own_more(map, row, (enum linkmap_way)way), all);
-            memcpy(map->more_ns[way], all, (size_t)map->points * sizeof *all);
+            allgather_value(own->points, own_effect(map, own, (enum linkmap_way)way), all);
+            memcpy(map->effect_ns[way], all, (size_t)map->points * sizeof *all);
         }
     for (int way = 0; way < LINKMAP_WAYS; way++)
-        map->more_sigma_ns[way] = sigma_of(map->more_ns[way], map->points, row->scratch);
+        map->effect_sigma_ns[way] = bc_mad_sigma(
+            own->scratch, sort_numbers(map->effect_ns[way], map->points, own->scratch));
     free(all);
 }
 
-/* Of what is left of links: the median over points of each point's own. */
-static void find_sigma(struct linkmap_map *map, const struct row *row)
+/* Of the residuals: the median over points of 1.4826 times the median of each one's, which no few
+   points raise. */
+static void find_sigma(struct linkmap_map *map, const struct own_links *own)
 {
-    double *const left_ns = allocate(map->points), *const all = allocate(map->points);
+    double *const residuals_ns = allocate(map->points), *const all = allocate(map->points);
     for (int i = 0; i < map->points; i++)
-        left_ns[i] =
-            fabs(row->times_ns[LINKMAP_OUT][i] - linkmap_explained(map, row->points->own, i));
-    share(row->points, 1.4826 * median_of(left_ns, map->points, row->scratch), all);
-    map->sigma_ns = median_of(all, map->points, row->scratch);
-    free(left_ns);
+        residuals_ns[i] =
+            fabs(own->times_ns[LINKMAP_OUT][i] - linkmap_explained(map, own->points->own, i));
+    allgather_value(own->points, 1.4826 * median_of(residuals_ns, map->points, own->scratch), all);
+    map->sigma_ns = median_of(all, map->points, own->scratch);
+    free(residuals_ns);
     free(all);
 }
 
@@ -229,40 +263,36 @@ double linkmap_expected(const struct linkmap_map *map, int from, int to)
 
 double linkmap_explained(const struct linkmap_map *map, int from, int to)
 {
-    return linkmap_expected(map, from, to) + map->more_ns[LINKMAP_OUT][from] +
-           map->more_ns[LINKMAP_IN][to];
+    return linkmap_expected(map, from, to) + map->effect_ns[LINKMAP_OUT][from] +
+           map->effect_ns[LINKMAP_IN][to];
 }
 
 void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
                       const struct linkmap_points *points, double threshold)
 {
-    struct row row = {.points = points, .scratch = allocate(points->count)};
+    struct own_links own = {.points = points, .scratch = allocate(points->count)};
     *map = (struct linkmap_map){
         .points = points->count,
         .group = bc_allocate((size_t)points->count, sizeof(int), "no memory for a map"),
     };
     for (int way = 0; way < LINKMAP_WAYS; way++) {
-        map->more_ns[way] = allocate(points->count);
-        row.times_ns[way] = allocate(points->count);
+        map->effect_ns[way] = allocate(points->count);
+        own.times_ns[way] = allocate(points->count);
         for (int i = 0; i < points->count; i++)
-            row.times_ns[way][i] = linkmap_time(links, points, (enum linkmap_way)way, i);
+            own.times_ns[way][i] = linkmap_time(links, points, (enum linkmap_way)way, i);
     }
-    double *const medians = allocate(points->count);
-    share(points, median_of(row.times_ns[LINKMAP_OUT], points->count, row.scratch), medians);
-    map->typical_ns = median_of(medians, points->count, row.scratch);
-    free(medians);
-    find_groups(map, &row, threshold);
-    find_slow_points(map, &row);
-    find_sigma(map, &row);
+    find_groups(map, &own, threshold);
+    find_effects(map, &own);
+    find_sigma(map, &own);
     for (int way = 0; way < LINKMAP_WAYS; way++)
-        free(row.times_ns[way]);
-    free(row.scratch);
+        free(own.times_ns[way]);
+    free(own.scratch);
 }
 
 void linkmap_map_free(struct linkmap_map *map)
 {
     for (int way = 0; way < LINKMAP_WAYS; way++)
-        free(map->more_ns[way]);
+        free(map->effect_ns[way]);
     free(map->group);
     *map = (struct linkmap_map){0};
 }

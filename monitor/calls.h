@@ -2,6 +2,7 @@
 #ifndef COMMCOST_MONITOR_CALLS_H
 #define COMMCOST_MONITOR_CALLS_H
 
+#include "common/mpi/counts.h"
 #include "monitor/requests.h"
 
 /* Marks what the library shows to programs; all other names are hidden. */
@@ -30,7 +31,7 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
     MPI_Count size = 0;
     if (count == 0 || datatype == MPI_DATATYPE_NULL)
         return 0;
-    PMPI_Type_size_x(datatype, &size);
+    BC_PMPI_TYPE_SIZE(datatype, &size);
     return (int64_t)count * (int64_t)size;
 }
 
@@ -48,7 +49,7 @@ static inline int64_t bytes_received(const MPI_Status *status)
     if (__builtin_expect(bytes != MPI_UNDEFINED, 1))
         return bytes;
     MPI_Count many = 0;
-    PMPI_Get_elements_x(status, MPI_BYTE, &many);
+    BC_PMPI_GET_ELEMENTS(status, MPI_BYTE, &many);
     return many == MPI_UNDEFINED ? 0 : (int64_t)many;
 }
 

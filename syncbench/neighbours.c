@@ -1,4 +1,5 @@
 #include "common/mpi/grid.h"
+#include "common/stats/random.h"
 #include "syncbench/kinds.h"
 
 #include <stddef.h>
@@ -19,23 +20,13 @@ const char *syncbench_lacks(enum syncbench_set set, int ranks, int n)
     }
 }
 
-/* The next number of a generator that depends on the state alone: SplitMix64 (Steele, Lea and
-   Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* A number below `bound`, all equally likely: draws again where the remainder would prefer some. */
 static uint64_t random_below(uint64_t *state, uint64_t bound)
 {
     const uint64_t excess = UINT64_MAX % bound + 1;
     uint64_t number;
     do
-        number = next_random(state);
+        number = bc_random_next(state);
     while (excess != bound && number > UINT64_MAX - excess);
     return number % bound;
 }

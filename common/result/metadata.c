@@ -106,12 +106,12 @@ static bool begins_with(const char *text, const char *prefixes)
    since no user chose that. */
 static void write_mpi_variables(struct bc_output *output)
 {
-    static const char mpi[] =
-        "UCX_ FI_ MPIR_CVAR_ OMPI_MCA_ MPICH_ PSM2_ PSM3_ I_MPI_ MV2_ PMIX_MCA_ "
-        "HYDRA_ OPAL_ UCC_ HCOLL_";
+    static const char mpi[] = "UCX_ FI_ MPIR_CVAR_ OMPI_MCA_ MPICH_ PSM2_ PSM3_ I_MPI_ MV2_ "
+                              "HYDRA_ OPAL_ UCC_ HCOLL_";
     static const char launcher[] =
         "OMPI_MCA_orte_ OMPI_MCA_ess_ OMPI_MCA_pmix OMPI_MCA_initial_ OMPI_MCA_plm= "
-        "OMPI_MCA_rmaps= OMPI_MCA_mpi_oversubscribe=";
+        "OMPI_MCA_rmaps= OMPI_MCA_mpi_oversubscribe= OMPI_MCA_PREFIXES= OMPI_MCA_num_procs= "
+        "OMPI_MCA_cpu_type= OPAL_USER_PARAMS_GIVEN=";
     for (char **variable = environ; *variable != NULL; variable++)
         if (begins_with(*variable, mpi) && !begins_with(*variable, launcher))
             bc_output_meta(output, "mpi_variable", "%s", *variable);

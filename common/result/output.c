@@ -1,11 +1,12 @@
 #include "common/result/output.h"
 
+#include "common/result/cells.h"
+#include "common/result/metrics.h"
 #include "common/result/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,81 +158,31 @@ static void write_roles(struct bc_output *output)
     fputc('\n', output->stream);
 }
 
+static void write_names(struct bc_output *output)
+{
+    for (size_t i = 0; i < output->table->count; i++)
+        write_cell(output, i, output->table->columns[i].name);
+}
+
 void bc_output_header(struct bc_output *output)
 {
     if (output == NULL || output->style.content == BC_ROWS_ONLY)
         return;
     if (has_metadata(output))
         write_roles(output);
-    for (size_t i = 0; i < output->table->count; i++)
-        write_cell(output, i, output->table->columns[i].name);
+    if (output->style.format != BC_FORMAT_METRICS)
+        write_names(output);
     flush(output);
 }
 
-/* ---- cells ----------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-const char *const bc_status_names[BC_STATUSES] = {
-    [BC_OK] = "ok",           [BC_BUDGET] = "budget",
-    [BC_NO_KNEE] = "no-knee", [BC_MAX_SIZE] = "max-size",
-    [BC_FAIL] = "FAIL",
-};
-
-static void format_text(char *cell, const char *text)
+static void write_cells(struct bc_output *output, const void *result)
 {
-    snprintf(cell, BC_CELL_LENGTH, "%s", text);
-    bc_make_plain_text(cell, '_');
-    for (char *c = cell; *c != '\0'; c++)
-        if (*c == '#' || *c == '"')
-            *c = '_';
-}
-
-static void format_integer(char *cell, int64_t value)
-{
-    snprintf(cell, BC_CELL_LENGTH, "%" PRId64, value);
-}
-
-static void format_real(char *cell, const struct bc_column *column, double value)
-{
-    if (column->cell == BC_CELL_US || column->cell == BC_CELL_TIME)
-        value *= 1e-3;
-    /* An operation that the clock can't see took no time, not less. */
-    if (column->cell == BC_CELL_TIME && value < 0.0)
-        value = 0.0;
-    if (!isfinite(value))
-        return;
-    const bool whole = column->cell == BC_CELL_AMOUNT && value == floor(value);
-    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e",
-             whole ? 0 : column->decimals, value);
-    /* A tiny negative number that rounds to nothing is not "-0.00". */
-    if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
-        memmove(cell, cell + 1, strlen(cell));
-}
-
-/* Writes the column's value in a result to the cell, which holds "NA". */
-static void format_cell(char *cell, const struct bc_column *column, const void *result)
-{
-    const void *const at = (const char *)result + column->at;
-    switch (column->cell) {
-    case BC_CELL_TEXT:
-        if (*(const char *const *)at != NULL)
-            format_text(cell, *(const char *const *)at);
-        break;
-    case BC_CELL_CHARS:
-        format_text(cell, at);
-        break;
-    case BC_CELL_INT:
-        if (*(const int *)at != BC_NO_INT)
-            format_integer(cell, *(const int *)at);
-        break;
-    case BC_CELL_INTEGER:
-        if (*(const int64_t *)at != BC_NO_INTEGER)
-            format_integer(cell, *(const int64_t *)at);
-        break;
-    case BC_CELL_STATUS:
-        format_text(cell, bc_status_names[*(const enum bc_status *)at]);
-        break;
-    default:
-        format_real(cell, column, *(const double *)at);
+    for (size_t i = 0; i < output->table->count; i++) {
+        char cell[BC_CELL_LENGTH];
+        bc_cell_format(cell, &output->table->columns[i], result);
+        write_cell(output, i, cell);
     }
 }
 
@@ -239,11 +190,10 @@ void bc_output_row(struct bc_output *output, const void *result)
 {
     if (output == NULL)
         return;
-    for (size_t i = 0; i < output->table->count; i++) {
-        char cell[BC_CELL_LENGTH] = "NA";
-        format_cell(cell, &output->table->columns[i], result);
-        write_cell(output, i, cell);
-    }
+    if (output->style.format == BC_FORMAT_METRICS)
+        bc_metrics_write(output->stream, output->style.program, output->table, result);
+    else
+        write_cells(output, result);
     flush(output);
     output->rows++;
 }

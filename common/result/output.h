@@ -1,6 +1,6 @@
 /*
- * The result of a run: metadata, one header row, rows (DESIGN: output contract). Tab-separated, or
- * aligned for reading (`table`).
+ * The result of a run: metadata, one header row, rows (DESIGN: output contract). Tab-separated,
+ * aligned for reading (`table`), or without a header row as figures of merit (`metrics`).
  *
  * Only the rank that reports opens an output; on all others the handle is NULL and every function
  * does nothing, so that callers need no branch. All functions are local.
@@ -121,7 +121,11 @@ struct bc_table {
 
 #define BC_CELL_LENGTH 64
 
-enum bc_format { BC_FORMAT_TSV, BC_FORMAT_TABLE };
+enum bc_format {
+    BC_FORMAT_TSV,
+    BC_FORMAT_TABLE,
+    BC_FORMAT_METRICS /* see metrics.h */
+};
 
 /* What a result has beside its rows. One without metadata has no line that begins with
    `#`: remarks go to stderr, and nothing marks its end. */
@@ -131,8 +135,9 @@ enum bc_content { BC_WITH_METADATA, BC_WITH_HEADER, BC_ROWS_ONLY };
 struct bc_style {
     enum bc_format format;
     enum bc_content content;
-    const char *program; /* its name, which begins a remark on stderr; must stay as
-                            long as the output. NULL only with BC_WITH_METADATA */
+    const char *program; /* its name, which begins a remark on stderr and a metric; must stay as
+                            long as the output. NULL only with BC_WITH_METADATA, and not with
+                            BC_FORMAT_METRICS */
 };
 
 struct bc_output; /* an open result */

@@ -73,7 +73,7 @@ struct bc_benchmark {
        there is time. Local; rank 0. */
     bool (*is_precise)(const void *state, const void *key, const void *row);
     /* Fills in the result of all visits, which begins as zeros, on rank 0; frees what the row
-       holds. Collective. */
+       holds, unless there is `follow`. Collective. */
     void (*conclude)(void *state, const void *key, void *row, void *result);
     /* Fills in a further result, which begins as zeros, of the row that was concluded last, for a
        benchmark that finds what else there is to say by measuring; false if there is none, and then

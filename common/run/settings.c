@@ -23,8 +23,9 @@ static const struct bc_option rows[] = {
     {"help", BC_FLAG, AT(help), .short_name = 'h', .internal = true,
      .help = "print this help and exit"},
     {"version", BC_FLAG, AT(version), .internal = true, .help = "print the version and exit"},
-    {"format", BC_CHOICE, AT(format), .choices = "tsv|table",
-     .help = "tab-separated values, or columns aligned for reading"},
+    {"format", BC_CHOICE, AT(format), .choices = "tsv|table|metrics",
+     .help = "tab-separated values, columns aligned for reading, or a line for each quantity: "
+             "name=value unit lo hi"},
     {"output", BC_TEXT, AT(output), .argument = "FILE",
      .help = "write the result to FILE, not stdout"},
     {"no-header", BC_FLAG, AT(no_header),

@@ -5,6 +5,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/files.h"
 #include "common/run/signals.h"
+#include "common/stats/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,16 +158,6 @@ static bool wants_visit(const struct sweep *sweep, size_t number)
            !sweep->benchmark->is_precise(run->state, key_of(sweep, number), row->memory);
 }
 
-/* The next pseudo-random number (SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom
-   Number Generators", OOPSLA 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Begins the next turn, in an order of its own. */
 static void begin_turn(struct sweep *sweep)
 {
@@ -175,7 +166,7 @@ static void begin_turn(struct sweep *sweep)
     sweep->next = 0;
     sweep->visited = false;
     for (size_t i = 0; i < count; i++) {
-        const size_t place = (size_t)(next_random(&state) % (i + 1));
+        const size_t place = (size_t)(bc_random_next(&state) % (i + 1));
         sweep->order[i] = sweep->order[place];
         sweep->order[place] = sweep->first + i;
     }

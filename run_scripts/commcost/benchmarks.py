@@ -452,6 +452,18 @@ the way they are carried. Less is better. Compare methods within one box.""",
         (time_of("latency", "time (µs)"), Quantity("bwidth_mbs", "bandwidth (MB/s)")),
         halo_pictures),
     Benchmark(
+        "linkmap", "Which node or link is slow",
+        """What a message takes between every two nodes, of all links together, of each node, and of
+the pairs that are out of line: half of a round trip of small ones (less is better), the bandwidth
+each way of large ones (more is better). A node or pair that is slow takes longer than all others
+explain, in company and alone.""",
+        (("scope", "of"), ("a", "node"), ("b", "other node"), ("nbytes", "size (bytes)")),
+        (time_of("time", "time (µs)", optional=True),
+         time_of("out", "out (MB/s)", "mbs", optional=True),
+         time_of("in", "in (MB/s)", "mbs", optional=True),
+         Quantity("alone_pct", "longer alone (%)", optional=True)),
+        lambda _, __: [], (("verdict", "verdict"), ("group", "group"))),
+    Benchmark(
         "monitor_overhead", "What monitoring adds to a call",
         """The nanoseconds that libmpirtmon adds to a call while it is only loaded (off) and with
 everything monitored (on). Less is better.""",

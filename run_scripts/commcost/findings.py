@@ -375,6 +375,36 @@ def method_of(row):
     return row.keys["method"] + ("" if sync in ("NA", "none") else f" ({sync})")
 
 
+# ---- links ---------------------------------------------------------------------------------------
+
+NODE_FAULTS = {"slow": "{a} is slow", "slow out": "{a} is slow to send",
+               "slow in": "{a} is slow to receive"}
+PAIR_FAULTS = {"slow": "the link of {a} and {b} is slow",
+               "slow out": "the way from {a} to {b} is slow",
+               "slow in": "the way from {b} to {a} is slow"}
+
+
+def slow_links(facts):
+    """The nodes and pairs that linkmap names, in half of the launches or more; or that there are
+    none."""
+    named, verdicts = [], set()
+    for row in facts.rows("linkmap"):
+        said = [cells.get("verdict", "NA") for cells in row.launches]
+        verdict = max(sorted(set(said)), key=said.count)
+        verdicts.add(verdict)
+        if row.keys["scope"] == "whole" and verdict.startswith("two groups"):
+            named.append((row, "the nodes fall into two groups, of which links differ"))
+        elif verdict in NODE_FAULTS and 2 * said.count(verdict) >= len(said):
+            texts = PAIR_FAULTS if row.keys["scope"] == "pair" else NODE_FAULTS
+            named.append((row, texts[verdict].format(**row.keys)))
+    if not named:
+        rows = [row for row in facts.rows("linkmap") if row.keys["scope"] == "whole"]
+        return [Finding("No node and no link is out of line.", tuple(rows))] if "even" in verdicts \
+            else []
+    texts = listed([f"with {bytes_text(size_of(row, 'nbytes'))} {text}" for row, text in named], NAMES)
+    return [Finding(texts[0].upper() + texts[1:] + ".", tuple(row for row, _ in named))]
+
+
 # ---- the monitor, and what matters for all -------------------------------------------------------
 
 def monitor_cost(facts):
@@ -469,8 +499,8 @@ def row_name(row):
     return f"{row.identity.rpartition('-')[0]} ({', '.join(named_keys(row.keys.items()))})"
 
 
-RULES = (wrong_data, lost_time, gains.what_pays, gains.tests_that_help, gains.persistent_requests,
-         hidden_work, sizes_that_hide, message_cost, put_against_send, cheapest_halo,
+RULES = (wrong_data, lost_time, slow_links, gains.what_pays, gains.tests_that_help,
+         gains.persistent_requests, hidden_work, sizes_that_hide, message_cost, put_against_send, cheapest_halo,
          cheapest_overlapped_halo, barrier_cost, message_rate, monitor_cost, time_inside_mpi,
          monitored_time)
 FIRST = 2  # rules that hold for settings, too

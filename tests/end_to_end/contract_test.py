@@ -42,7 +42,7 @@ PROGRAMS = {
                   ["--dims=3x1x1", "--local=0"],
                   (["--methods=shared window"], "note: shared window: ")),
     "linkmap/linkmap": (["--sizes=8", "--samples=5"], ["--per=node", "--alpha=0"],
-                        ([], "note: 1 links between 2 ranks")),
+                        ([], "note: 1 link between 2 ranks")),
     "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
                                  ([], "warning: oversubscribed: ")),
 }
@@ -339,6 +339,32 @@ def test_table_is_aligned(text):
     assert "\t" not in "".join(lines)
     assert len(lines) == 1 + len(rows)
     assert lines[0].split() == header
+
+
+def test_metrics(text, program, source):
+    """A line for each quantity of each row: name, value, unit and interval. Names are made of the
+    same keys in every launch; the check for ReFrame reads all."""
+    wanted = (r"(?P<row>[^\s=]+)/(?P<quantity>[^\s=/]+)=(?P<value>[-+.0-9e]+) "
+              r"(?P<unit>us|ns|s|%|MB/s|1/s|B|1) (?P<lo>\S+) (?P<hi>\S+)")
+    with open(os.path.join(source, "integrations", "reframe", "commcost_check.py"),
+              encoding="utf-8") as stream:
+        expression, = re.findall('(?m)^METRIC = r"(.*)"$', stream.read())
+    rows = []
+    for _ in range(2):
+        output = text("--format=metrics")
+        lines = [line for line in output.splitlines() if not line.startswith("#")]
+        found = [re.fullmatch(wanted, line) for line in lines]
+        assert lines and None not in found, lines
+        assert len(re.findall(expression, output, re.M)) == len(lines)
+        assert len({line.partition("=")[0] for line in lines}) == len(lines)
+        rows.append({metric["row"] for metric in found})
+        for metric in found:
+            if metric["lo"] != "NA":
+                assert float(metric["lo"]) <= float(metric["value"]) <= float(metric["hi"])
+    assert rows[0] == rows[1]
+    assert {row.split("/")[0] for row in rows[0]} == {os.path.basename(program)}
+    results = {name for name, role in roles_of(text()).items() if role in ("less", "more")}
+    assert all(any(name.startswith(metric["quantity"]) for name in results) for metric in found)
 
 
 @pytest.mark.parametrize("program", [ONE])

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/helpers.h"
 
+#include "common/mpi/counts.h"
 #include "common/mpi/large_count.h"
 
 #include <mpi.h>
@@ -90,8 +91,8 @@ static void sizes_beyond_ints(void **state)
     struct bc_amount amount;
     MPI_Count bytes, lower_bound, extent;
     bc_amount_create_at(&amount, n, MPI_DOUBLE, (MPI_Aint)1 << 41);
-    MPI_Type_size_x(amount.type, &bytes);
-    MPI_Type_get_extent_x(amount.type, &lower_bound, &extent);
+    BC_TYPE_SIZE(amount.type, &bytes);
+    BC_TYPE_GET_EXTENT(amount.type, &lower_bound, &extent);
     assert_int_equal(bytes, 8 * n);
     assert_int_equal(lower_bound, INT64_C(1) << 41);
     assert_int_equal(extent, 8 * n);

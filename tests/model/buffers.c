@@ -1,5 +1,7 @@
 #include "buffers.h"
 
+#include "common/mpi/counts.h"
+
 #include <stddef.h>
 
 int rank_in(MPI_Comm comm)
@@ -19,7 +21,7 @@ int size_of(MPI_Comm comm)
 int64_t bytes_of(int count, MPI_Datatype type)
 {
     MPI_Count size_bytes; /* a type may have more bytes than an int counts */
-    PMPI_Type_size_x(type, &size_bytes);
+    BC_PMPI_TYPE_SIZE(type, &size_bytes);
     return count * (int64_t)size_bytes;
 }
 

@@ -1,4 +1,5 @@
 /* Operations: taken and given back, started, and what completes them. */
+#include "common/mpi/counts.h"
 #include "next.h"
 #include "partitioned.h"
 #include "requests.h"
@@ -132,8 +133,8 @@ void operation_set_status(MPI_Status *status, const struct operation *operation)
     status->MPI_SOURCE = envelope->source;
     status->MPI_TAG = envelope->tag;
     if (envelope->bytes > 0)
-        PMPI_Status_set_elements_x(status, MPI_BYTE,
-                                   (MPI_Count)envelope->bytes); /* local, and no more than stores */
+        BC_PMPI_STATUS_SET_ELEMENTS(
+            status, MPI_BYTE, (MPI_Count)envelope->bytes); /* local, and no more than stores */
 }
 
 void operation_set_empty(MPI_Status *status)

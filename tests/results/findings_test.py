@@ -191,6 +191,29 @@ def test_barrier_cost(facts):
     assert not findings.barrier_cost(facts(sync=("syncbench", SYNC, [rows[1:]])))
 
 
+LINKS = ("scope a b nbytes time_us time_lo_us time_hi_us out_mbs in_mbs alone_pct verdict group "
+         "status").split()
+
+
+def link(scope, verdict, nbytes=8, a="NA", b="NA"):
+    return dict(dict.fromkeys(LINKS, "NA"), scope=scope, a=a, b=b, nbytes=nbytes, time_us=2,
+                verdict=verdict, status="ok")
+
+
+@pytest.mark.parametrize("rows, said", [
+    ([link("whole", "even"), link("node", "even", a="n1")],
+     ["No node and no link is out of line. One launch."]),
+    ([link("whole", "out of line"), link("node", "slow", a="n1"), link("node", "even", a="n2"),
+      link("pair", "slow out", 1048576, "n2", "n3")],
+     ["With 8 bytes n1 is slow and with 1MiB the way from n2 to n3 is slow. One launch."]),
+    ([link("whole", "two groups"), link("node", "even", a="n1")],
+     ["With 8 bytes the nodes fall into two groups, of which links differ. One launch."]),
+    # Too few nodes for a verdict.
+    ([link("whole", "NA"), link("node", "NA", a="n1")], [])])
+def test_slow_links(facts, rows, said):
+    assert said_of(findings.slow_links, facts(links=("linkmap", LINKS, [rows]))) == said
+
+
 def swaps(box, half_width, **methods):
     return [of_row("latency_us", value, half_width, ("latency_lo_us", "latency_hi_us"),
                    method=method, sync="none", dims="2x1x1", local=box, ndata=600)

@@ -84,7 +84,9 @@ packages() {
     cmake -S "$tree" -B "$work/build" "-DMPI_C_COMPILER=$compiler" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
     cmake --build "$work/build" -j 2 --target halo >"$work/log" 2>&1 || fail "$(cat "$work/log")"
     "$work/build/halo/halo" --version
-    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$tree/run_scripts/spack/package.py"
+    for file in spack/package.py reframe/commcost_check.py; do
+        python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$tree/integrations/$file"
+    done
 }
 
 "$what"

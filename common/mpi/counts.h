@@ -1,0 +1,29 @@
+/*
+ * Functions with counts of type MPI_Count, by the names that MPI 4.0 gives them where the library
+ * has those: MPI 4.1 deprecates the names that end in _x.
+ */
+#ifndef COMMCOST_COMMON_MPI_COUNTS_H
+#define COMMCOST_COMMON_MPI_COUNTS_H
+
+#include <mpi.h>
+
+#if MPI_VERSION >= 4
+#define BC_TYPE_SIZE MPI_Type_size_c
+#define BC_TYPE_GET_EXTENT MPI_Type_get_extent_c
+#define BC_PMPI_TYPE_SIZE PMPI_Type_size_c
+#define BC_PMPI_GET_ELEMENTS PMPI_Get_elements_c
+#else
+#define BC_TYPE_SIZE MPI_Type_size_x
+#define BC_TYPE_GET_EXTENT MPI_Type_get_extent_x
+#define BC_PMPI_TYPE_SIZE PMPI_Type_size_x
+#define BC_PMPI_GET_ELEMENTS PMPI_Get_elements_x
+#endif
+
+/* MPI 4.0 has it by the old name alone. */
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define BC_PMPI_STATUS_SET_ELEMENTS PMPI_Status_set_elements_c
+#else
+#define BC_PMPI_STATUS_SET_ELEMENTS PMPI_Status_set_elements_x
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* Pseudo-random numbers for choices that all ranks make alike: they depend on the state alone. */
+#ifndef COMMCOST_COMMON_STATS_RANDOM_H
+#define COMMCOST_COMMON_STATS_RANDOM_H
+
+#include <stdint.h>
+
+/* The next number: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+   Generators", OOPSLA 2014). */
+static inline uint64_t bc_random_next(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+#endif

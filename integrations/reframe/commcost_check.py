@@ -1,0 +1,64 @@
+"""The programs of commcost as one check of ReFrame's (4.0 and newer), each quantity a figure of merit.
+
+    reframe -C SETTINGS -c commcost_check.py -r -S prefix=/opt/commcost/bin -S num_nodes=4
+
+A figure of merit has the name that --format=metrics gives it (pingpong/arrangement.single/.../latency),
+so references of a system can be written for those that matter:
+
+    reference = {"cluster:partition": {"pingpong/.../latency": (0.6, None, 0.1, "us")}}
+
+Not run so far: checked for its syntax, and the expression against what the programs print.
+"""
+
+import os
+import re
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.builtins import parameter, run_before, sanity_function, variable
+
+METRIC = r"^([^#\s=][^\s=]*)=(\S+) (\S+) (\S+) (\S+)$"
+
+PROGRAMS = {
+    "overlap_iallreduce": ["--data-driven"],
+    "overlap_halo": [],
+    "mpi_overhead": ["--both"],
+    "msgrate": ["--cache=llc"],
+    "pingpong": ["--patterns=put,MPISend"],
+    "syncbench": [],
+    "halo": [],
+    "linkmap": [],
+}
+
+
+@rfm.simple_test
+class CommcostCheck(rfm.RunOnlyRegressionTest):
+    """One program; all quantities that it prints."""
+
+    program = parameter(list(PROGRAMS))
+    prefix = variable(str, value="")    # the folder of the programs; empty: they are on the PATH
+    num_nodes = variable(int, value=2)
+    num_tasks_per_node = 1
+    valid_systems = ["*"]
+    valid_prog_environs = ["*"]
+    time_limit = "10m"
+
+    @run_before("run")
+    def set_command(self):
+        folder = f"{self.prefix}/" if self.prefix else ""
+        self.executable = f"{folder}{self.program}"
+        self.executable_opts = [*PROGRAMS[self.program], "--format=metrics"]
+        self.num_tasks = self.num_nodes * self.num_tasks_per_node
+
+    @sanity_function
+    def is_complete(self):
+        return sn.assert_found(r"^# end: \d+ rows?, exit 0$", self.stdout)
+
+    @run_before("performance")
+    def set_quantities(self):
+        path = os.path.join(self.stagedir, self.stdout.evaluate())
+        with open(path, encoding="utf-8") as stream:
+            found = re.findall(METRIC, stream.read(), re.MULTILINE)
+        self.perf_variables = {
+            name: sn.make_performance_function(sn.defer(float(value)), unit)
+            for name, value, unit, _, _ in found}

@@ -1,0 +1,432 @@
+#include "linkmap/rows.h"
+
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What timing suspects again may take, as a share of the time since the run began, and at least. */
+#define AGAIN_SHARE 0.5
+#define AGAIN_MIN_S 5.0
+
+#define BANDWIDTH_COLUMNS(name, way)                                                               \
+    BC_COLUMN(name "_mbs", BC_MORE, 3, linkmap_result, ways[way].value),                           \
+        BC_COLUMN(name "_lo_mbs", BC_INFO, 3, linkmap_result, ways[way].interval.lo),              \
+        BC_COLUMN(name "_hi_mbs", BC_INFO, 3, linkmap_result, ways[way].interval.hi)
+
+const struct bc_column linkmap_columns[LINKMAP_COLUMNS] = {
+    BC_COLUMN("scope", BC_KEY, 0, linkmap_result, scope),
+    {"a", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct linkmap_result, a)},
+    {"b", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct linkmap_result, b)},
+    BC_COLUMN("nbytes", BC_KEY, 0, linkmap_result, bytes),
+    BC_COLUMN_AS(BC_CELL_TIME, "time_us", BC_LESS, 3, linkmap_result, time.value),
+    BC_COLUMN_AS(BC_CELL_TIME, "time_lo_us", BC_INFO, 3, linkmap_result, time.interval.lo),
+    BC_COLUMN_AS(BC_CELL_TIME, "time_hi_us", BC_INFO, 3, linkmap_result, time.interval.hi),
+    BANDWIDTH_COLUMNS("out", LINKMAP_OUT),
+    BANDWIDTH_COLUMNS("in", LINKMAP_IN),
+    BC_COLUMN("alone_pct", BC_INFO, 1, linkmap_result, alone_pct),
+    BC_COLUMN("verdict", BC_INFO, 0, linkmap_result, verdict),
+    BC_COLUMN("group", BC_INFO, 0, linkmap_result, group),
+    BC_OUTCOME_COLUMNS(linkmap_result, outcome),
+};
+
+static bool is_point(const struct linkmap_state *state) { return state->points.own >= 0; }
+
+void linkmap_point_name(const struct linkmap_state *state, int point, char name[BC_CELL_LENGTH])
+{
+    const struct linkmap_place *const place = &state->places[point];
+    if (state->per_rank)
+        snprintf(name, BC_CELL_LENGTH, "%.50s:%d", place->host, place->rank);
+    else
+        snprintf(name, BC_CELL_LENGTH, "%.*s", BC_CELL_LENGTH - 1, place->host);
+}
+
+/* ---- what visits said ------------------------------------------------------------------------ */
+
+double *linkmap_medians(const struct linkmap_row *row, int points, int visit, int way)
+{
+    return row->medians_ns + ((size_t)visit * LINKMAP_WAYS + (size_t)way) * (size_t)points;
+}
+
+/* Room for what visits say of each way. */
+static void allocate_values(const struct linkmap_row *row, double *values[LINKMAP_WAYS])
+{
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        values[way] =
+            bc_allocate((size_t)row->links.visits, sizeof *values[way], "no memory for a row");
+}
+
+static void free_values(double *values[LINKMAP_WAYS])
+{
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        free(values[way]);
+}
+
+/* What each visit says of a point: the median of its links. Rank 0. */
+static void list_of_point(const struct linkmap_row *row, int points, int way, int point,
+                          double *values)
+{
+    for (int i = 0; i < row->links.visits; i++)
+        values[i] = linkmap_medians(row, points, i, way)[point];
+}
+
+/* What each visit says of all points: the median of their medians. Rank 0. */
+static void list_of_all(const struct linkmap_row *row, int points, int way, double *values)
+{
+    double *const of_visit = bc_allocate((size_t)points, sizeof *of_visit, "no memory for a row");
+    for (int i = 0; i < row->links.visits; i++) {
+        memcpy(of_visit, linkmap_medians(row, points, i, way), (size_t)points * sizeof *of_visit);
+        values[i] = bc_median(of_visit, (size_t)points);
+    }
+    free(of_visit);
+}
+
+static struct bc_summary summary_of(const struct linkmap_state *state, double *values, int visits)
+{
+    return linkmap_over_visits(values, (size_t)visits, state->points.estimator,
+                               state->run->settings.confidence_pct / 100.0);
+}
+
+bool linkmap_is_precise(const void *state, const void *key, const void *memory)
+{
+    (void)key;
+    const struct linkmap_state *const linkmap = state;
+    const struct linkmap_row *const row = memory;
+    const double precision = linkmap->run->settings.precision_pct / 100.0;
+    bool precise = true;
+    double *values[LINKMAP_WAYS];
+    allocate_values(row, values);
+    for (int way = 0; way < LINKMAP_WAYS; way++) {
+        list_of_all(row, linkmap->points.count, way, values[way]);
+        const struct bc_summary ns = summary_of(linkmap, values[way], row->links.visits);
+        precise = precise && bc_is_precise(&ns, precision);
+    }
+    free_values(values);
+    return precise;
+}
+
+/* ---- a result -------------------------------------------------------------------------------- */
+
+/* What a time is as a bandwidth, its interval too. */
+static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
+{
+    const double mb = 1e9 * bytes / 1048576.0;
+    struct bc_summary made = ns;
+    made.value = mb / ns.value;
+    made.interval = (struct bc_interval){mb / ns.interval.hi, mb / ns.interval.lo};
+    return made;
+}
+
+/* Writes what visits said to the file of --dump-samples. Rank 0. */
+static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
+{
+    struct bc_samples samples = {0};
+    if (run->dump == NULL)
+        return;
+    for (int i = 0; i < visits; i++) {
+        bc_samples_begin_visit(&samples);
+        bc_samples_append(&samples, &values[i], 1, 0);
+    }
+    bc_run_dump(run, name, &samples, 0);
+    bc_samples_free(&samples);
+}
+
+/* Sets the times of a result from what visits said of each way, which may be reordered. */
+static void set_times(const struct linkmap_state *state, const struct linkmap_row *row,
+                      struct linkmap_result *result, double *const values[LINKMAP_WAYS])
+{
+    static const char *const names[LINKMAP_WAYS] = {"out", "in"};
+    const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
+    const int ways = row->links.one_way ? LINKMAP_WAYS : 1;
+    result->time = result->ways[LINKMAP_OUT] = result->ways[LINKMAP_IN] = none;
+    for (int way = 0; way < ways; way++) {
+        dump(state->run, row->links.one_way ? names[way] : "time", values[way], row->links.visits);
+        const struct bc_summary ns = summary_of(state, values[way], row->links.visits);
+        if (row->links.one_way)
+            result->ways[way] = bandwidth_of(ns, row->links.bytes);
+        else
+            result->time = ns;
+    }
+}
+
+/* What all rows of a size have. */
+static void begin_result(const struct linkmap_state *state, const struct linkmap_row *row,
+                         const char *scope, struct linkmap_result *result)
+{
+    const struct bc_presence *const presence = &state->run->presence;
+    const int64_t samples = (int64_t)row->links.visits * row->links.repetitions;
+    result->scope = scope;
+    snprintf(result->a, sizeof result->a, "NA");
+    snprintf(result->b, sizeof result->b, "NA");
+    result->bytes = row->links.bytes;
+    result->alone_pct = NAN;
+    result->group = BC_NO_INT;
+    result->outcome =
+        (struct bc_outcome){presence->visits, presence->lost_pct, samples, row->status, BC_NO_INT};
+}
+
+static void set_of_point(const struct linkmap_state *state, const struct linkmap_row *row,
+                         int point, struct linkmap_result *result)
+{
+    double *values[LINKMAP_WAYS];
+    allocate_values(row, values);
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        list_of_point(row, state->points.count, way, point, values[way]);
+    set_times(state, row, result, values);
+    free_values(values);
+}
+
+static void set_of_all(const struct linkmap_state *state, const struct linkmap_row *row,
+                       struct linkmap_result *result)
+{
+    double *values[LINKMAP_WAYS];
+    allocate_values(row, values);
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        list_of_all(row, state->points.count, way, values[way]);
+    set_times(state, row, result, values);
+    free_values(values);
+}
+
+static int slowest_point(const struct linkmap_state *state, const struct linkmap_row *row)
+{
+    int slowest = 0;
+    double max_ns = 0.0, *values[LINKMAP_WAYS];
+    allocate_values(row, values);
+    for (int i = 0; i < state->points.count; i++)
+        for (int way = 0; way < LINKMAP_WAYS; way++) {
+            list_of_point(row, state->points.count, way, i, values[way]);
+            const double ns = bc_median(values[way], (size_t)row->links.visits);
+            slowest = ns > max_ns ? i : slowest;
+            max_ns = fmax(max_ns, ns);
+        }
+    free_values(values);
+    return slowest;
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+static void judge(struct linkmap_state *state, struct linkmap_row *row)
+{
+    const struct linkmap_parameters *const p = &state->parameters;
+    double seconds = bc_elapsed_s() - state->run->start_s;
+    BC_MPI(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, state->points.comm));
+    const struct linkmap_limits limits = {
+        .alpha = p->alpha_pct / 100.0 / (double)p->sizes.count,
+        .threshold = p->threshold_pct / 100.0,
+        .seconds = fmax(AGAIN_MIN_S, AGAIN_SHARE * seconds),
+    };
+    linkmap_map_make(&row->map, &row->links, &state->points, limits.threshold);
+    linkmap_judge(&row->verdicts, &row->map, &row->links, &state->points, &limits);
+}
+
+/* What is said of all points and links together; rank 0. */
+static const char *whole_verdict(const struct linkmap_row *row)
+{
+    bool unknown = row->verdicts.left_out > 0;
+    for (int i = 0; i < row->verdicts.count; i++) {
+        if (row->verdicts.suspects[i].named)
+            return row->map.groups > 1 ? "two groups, out of line" : "out of line";
+        unknown = unknown || !row->verdicts.suspects[i].timed;
+    }
+    if (row->map.groups > 1)
+        return "two groups";
+    return unknown ? NULL : "even";
+}
+
+static void note_verdicts(const struct linkmap_state *state, const struct linkmap_row *row)
+{
+    struct bc_output *const output = state->run->output;
+    const struct linkmap_map *const map = &row->map;
+    int left = row->verdicts.left_out;
+    for (int i = 0; i < row->verdicts.count; i++)
+        left += !row->verdicts.suspects[i].timed;
+    if (map->groups > 1)
+        bc_output_remark(output, "note",
+                         "%d bytes: two groups: links take %.3f and %.3f us within them, %.3f and "
+                         "%.3f from one to the other",
+                         row->links.bytes, map->expected_ns[0][0] * 1e-3,
+                         map->expected_ns[1][1] * 1e-3, map->expected_ns[0][1] * 1e-3,
+                         map->expected_ns[1][0] * 1e-3);
+    if (left > 0)
+        bc_output_remark(output, "warning",
+                         "%d bytes: %d suspects were not timed again, for want of time or of links "
+                         "that nobody suspects: they have no verdict",
+                         row->links.bytes, left);
+}
+
+/* ---- rows after the first -------------------------------------------------------------------- */
+
+/* The pair after the last one that has a row. False if there is none. Points only. */
+static bool next_pair(const struct linkmap_state *state, struct linkmap_row *row)
+{
+    double ignored;
+    for (;;) {
+        if (++row->to >= state->points.count) {
+            row->from++;
+            row->to = row->from + 1;
+        }
+        if (row->to >= state->points.count)
+            return false;
+        if (state->parameters.pairs == LINKMAP_PAIRS_ALL)
+            return true;
+        /* Most points have no suspected link. */
+        const enum linkmap_fault fault =
+            linkmap_fault_of_link(&row->verdicts, row->from, row->to, &ignored);
+        if (fault != LINKMAP_EVEN && fault != LINKMAP_UNKNOWN)
+            return true;
+    }
+}
+
+/* How many rows there are after the first one, on all ranks. Collective. */
+static int64_t count_further(const struct linkmap_state *state, const struct linkmap_row *row)
+{
+    int64_t count = 0;
+    if (state->points.own == 0) {
+        struct linkmap_row counted = *row;
+        count = state->points.count;
+        while (next_pair(state, &counted))
+            count++;
+    }
+    bc_harness_bcast(&count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    return count;
+}
+
+static void follow_point(struct linkmap_state *state, const struct linkmap_row *row, int point,
+                         struct linkmap_result *result)
+{
+    struct linkmap_place *const place = &state->places[point];
+    begin_result(state, row, state->per_rank ? "rank" : "node", result);
+    linkmap_point_name(state, point, result->a);
+    set_of_point(state, row, point, result);
+    result->outcome.slowest_rank = place->rank;
+    if (!row->is_judged)
+        return;
+    const enum linkmap_fault fault =
+        linkmap_fault_of_point(&row->verdicts, point, &result->alone_pct);
+    result->verdict = linkmap_fault_name(fault);
+    result->group = row->map.groups > 1 ? row->map.group[point] : BC_NO_INT;
+    place->is_slow = place->is_slow || (fault != LINKMAP_EVEN && fault != LINKMAP_UNKNOWN);
+}
+
+/* Brings the times of the links of `row->from` to rank 0, which asks for them, so that they don't
+   come from all points at once. Collective over the points. */
+static void fetch_links(const struct linkmap_state *state, struct linkmap_row *row)
+{
+    const struct linkmap_points *const points = &state->points;
+    const int count = row->links.visits * LINKMAP_WAYS * points->count;
+    if (points->own == 0) {
+        free(row->fetched_ns);
+        row->fetched_ns =
+            bc_allocate((size_t)count, sizeof *row->fetched_ns, "no memory for links");
+    }
+    if (row->from == 0 && points->own == 0) {
+        memcpy(row->fetched_ns, row->links.times_ns, (size_t)count * sizeof *row->fetched_ns);
+    } else if (points->own == 0) {
+        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, row->from, LINKMAP_TAG_ROW, points->comm));
+        BC_MPI(MPI_Recv(row->fetched_ns, count, MPI_DOUBLE, row->from, LINKMAP_TAG_ROW,
+                        points->comm, MPI_STATUS_IGNORE));
+    } else if (points->own == row->from) {
+        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, LINKMAP_TAG_ROW, points->comm, MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Send(row->links.times_ns, count, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
+    }
+}
+
+/* The result of the pair; rank 0. */
+static void set_pair(const struct linkmap_state *state, const struct linkmap_row *row,
+                     struct linkmap_result *result)
+{
+    struct linkmap_links links = row->links;
+    double *values[LINKMAP_WAYS];
+    links.times_ns = row->fetched_ns;
+    allocate_values(row, values);
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        linkmap_times(&links, &state->points, (enum linkmap_way)way, row->to, values[way]);
+    begin_result(state, row, "pair", result);
+    linkmap_point_name(state, row->from, result->a);
+    linkmap_point_name(state, row->to, result->b);
+    set_times(state, row, result, values);
+    free_values(values);
+    result->outcome.slowest_rank = state->places[row->from].rank;
+    if (row->is_judged)
+        result->verdict = linkmap_fault_name(
+            linkmap_fault_of_link(&row->verdicts, row->from, row->to, &result->alone_pct));
+}
+
+static void free_row(struct linkmap_row *row)
+{
+    linkmap_links_free(&row->links);
+    linkmap_map_free(&row->map);
+    linkmap_verdicts_free(&row->verdicts);
+    free(row->medians_ns);
+    free(row->fetched_ns);
+}
+
+bool linkmap_follow(void *state, const void *key, void *memory, void *result)
+{
+    (void)key;
+    struct linkmap_state *const linkmap = state;
+    struct linkmap_row *const row = memory;
+    if (row->next == row->further) {
+        free_row(row);
+        return false;
+    }
+    const int64_t number = row->next++;
+    const int last_from = row->from;
+    if (!is_point(linkmap))
+        return true;
+    if (number < linkmap->points.count) {
+        if (linkmap->points.own == 0)
+            follow_point(linkmap, row, (int)number, result);
+        return true;
+    }
+    next_pair(linkmap, row);
+    if (row->from != last_from)
+        fetch_links(linkmap, row);
+    if (linkmap->points.own == 0)
+        set_pair(linkmap, row, result);
+    return true;
+}
+
+/* ---- the first row --------------------------------------------------------------------------- */
+
+/* How the rows of the size ended; rank 0. */
+static enum bc_status status_of(const struct linkmap_state *state, const struct linkmap_row *row,
+                                int64_t wrong)
+{
+    const struct bc_run *const run = state->run;
+    if (wrong > 0)
+        return BC_FAIL;
+    return run->settings.samples > 0 || linkmap_is_precise(state, NULL, row) ? BC_OK : BC_BUDGET;
+}
+
+void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
+{
+    (void)key;
+    struct linkmap_state *const linkmap = state;
+    struct linkmap_row *const row = memory;
+    struct linkmap_result *const result = filled;
+    const struct bc_run *const run = linkmap->run;
+    int64_t wrong = 0;
+    row->is_judged =
+        is_point(linkmap) && run->signal == 0 && linkmap->points.count >= LINKMAP_POINTS_MIN;
+    if (row->is_judged)
+        judge(linkmap, row);
+    if (run->settings.check)
+        bc_harness_reduce(&row->links.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    row->from = -1;
+    row->to = linkmap->points.count;
+    row->further = count_further(linkmap, row);
+    if (linkmap->points.own != 0)
+        return;
+    row->status = status_of(linkmap, row, wrong);
+    begin_result(linkmap, row, "whole", result);
+    set_of_all(linkmap, row, result);
+    result->outcome.slowest_rank = linkmap->places[slowest_point(linkmap, row)].rank;
+    if (row->is_judged) {
+        result->verdict = whole_verdict(row);
+        note_verdicts(linkmap, row);
+    }
+}
