@@ -159,23 +159,24 @@ static bool are_consistent(const struct linkmap_map *map, const struct own_links
         cell[1] +=
             is_consistent(map, time_ns, linkmap_expected(map, points->own, i), resolution_ns);
     }
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2 * CELLS, MPI_LONG, MPI_SUM, points->comm));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts[0], 2 * CELLS, MPI_LONG, MPI_SUM, points->comm));
     for (int i = 0; i < CELLS; i++)
         consistent = consistent && (double)counts[i][1] >= CONSISTENT_SHARE * (double)counts[i][0];
     return consistent;
 }
 
-/* Whether the groups are but a minority of points that are slow with all: what that costs adds up
-   where two of them meet, and is the effect of these points. */
+/* Whether the groups are but a minority of points that are slow with all: then links among these
+   take no less than links to the others, as the greater delay counts, or both do. Where something
+   lies between two groups, links within either take less. */
 static bool is_slow_minority(const struct linkmap_map *map, double resolution_ns)
 {
     const double within[2] = {map->expected_ns[0][0], map->expected_ns[1][1]};
-    const double across = map->expected_ns[0][1] + map->expected_ns[1][0];
+    const double across = (map->expected_ns[0][1] + map->expected_ns[1][0]) / 2.0;
     const int slower = within[1] > within[0];
     int size = 0;
     for (int i = 0; i < map->points; i++)
         size += map->group[i] == slower;
-    return fabs(within[0] + within[1] - across) / 2.0 <= resolution_ns && 2 * size < map->points;
+    return within[slower] >= across - resolution_ns && 2 * size < map->points;
 }
 
 /* Whether the groups that were proposed explain the links. Collective over the points. */

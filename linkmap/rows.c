@@ -10,7 +10,7 @@
 
 /* What timing suspects again may take, as a share of the time since the run began, and at least. */
 #define AGAIN_SHARE 0.5
-#define AGAIN_MIN_S 5.0
+#define AGAIN_MIN_S 20.0
 
 #define BANDWIDTH_COLUMNS(name, way)                                                               \
     BC_COLUMN(name "_mbs", BC_MORE, 3, linkmap_result, ways[way].value),                           \

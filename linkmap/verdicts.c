@@ -346,26 +346,29 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_map *
 
 /* What is known of two ways. */
 struct ways {
-    bool slow[LINKMAP_WAYS], unknown;
+    bool slow[LINKMAP_WAYS], unknown[LINKMAP_WAYS];
     double alone_pct; /* NAN: not suspected */
 };
 
 static void add_way(struct ways *ways, enum linkmap_way way, const struct linkmap_suspect *suspect)
 {
     ways->slow[way] = ways->slow[way] || suspect->named;
-    ways->unknown = ways->unknown || !suspect->timed;
+    ways->unknown[way] = ways->unknown[way] || !suspect->timed;
     ways->alone_pct = fmax(ways->alone_pct, suspect->alone_pct);
 }
 
-/* Of a round trip it isn't known which way is slow. */
+/* Of a round trip it isn't known which way is slow. Where one way is, the other one, suspected and
+   not timed again, is taken to be so, too. */
 static enum linkmap_fault fault_of(const struct linkmap_verdicts *verdicts, const struct ways *ways)
 {
-    const bool out = ways->slow[LINKMAP_OUT], in = ways->slow[LINKMAP_IN];
-    if ((out && in) || (!verdicts->one_way && (out || in)))
+    const bool named = ways->slow[LINKMAP_OUT] || ways->slow[LINKMAP_IN];
+    const bool out = ways->slow[LINKMAP_OUT] || ways->unknown[LINKMAP_OUT];
+    const bool in = ways->slow[LINKMAP_IN] || ways->unknown[LINKMAP_IN];
+    if (!named)
+        return out || in ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
+    if ((out && in) || !verdicts->one_way)
         return LINKMAP_SLOW;
-    if (out || in)
-        return out ? LINKMAP_SLOW_OUT : LINKMAP_SLOW_IN;
-    return ways->unknown ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
+    return out ? LINKMAP_SLOW_OUT : LINKMAP_SLOW_IN;
 }
 
 enum linkmap_fault linkmap_fault_of_point(const struct linkmap_verdicts *verdicts, int point,
@@ -383,16 +386,18 @@ enum linkmap_fault linkmap_fault_of_link(const struct linkmap_verdicts *verdicts
                                          double *alone_pct)
 {
     /* A link that isn't among the suspects may be one of those that were left out. */
-    struct ways ways = {.alone_pct = NAN, .unknown = verdicts->left_out > 0};
+    struct ways ways = {.alone_pct = NAN};
+    bool found = false;
     for (int i = 0; i < verdicts->count; i++) {
         const struct linkmap_suspect *const s = &verdicts->suspects[i];
-        if (!is_point(s) && s->from == from && s->to == to)
-            add_way(&ways, LINKMAP_OUT, s);
-        else if (!is_point(s) && s->from == to && s->to == from)
-            add_way(&ways, LINKMAP_IN, s);
+        const bool is_out = s->from == from && s->to == to, is_in = s->from == to && s->to == from;
+        if (is_point(s) || (!is_out && !is_in))
+            continue;
+        add_way(&ways, is_out ? LINKMAP_OUT : LINKMAP_IN, s);
+        found = true;
     }
     *alone_pct = ways.alone_pct;
-    return fault_of(verdicts, &ways);
+    return found || verdicts->left_out == 0 ? fault_of(verdicts, &ways) : LINKMAP_UNKNOWN;
 }
 
 void linkmap_verdicts_free(struct linkmap_verdicts *verdicts)

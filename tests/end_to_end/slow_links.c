@@ -53,7 +53,7 @@ static int is_slow(int from, int to)
     return links != NULL && strstr(links, link) != NULL;
 }
 
-static char node(void)
+static int node(void)
 {
     const char *const nodes = getenv("NODES");
     return nodes != NULL ? nodes[world_rank()] : '0';

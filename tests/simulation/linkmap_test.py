@@ -9,7 +9,7 @@ import random
 import pytest
 
 import networks
-from networks import DIRECTION, FAULTS, GROUPS, NODE, NONE, PAIR
+from networks import DIRECTION, FAULTS, GROUPS, MINORITY, NODE, NONE, PAIR
 
 PROGRAM = "linkmap/linkmap"
 TRIALS, MIN_RIGHT, MIN_QUIET = 100, 95, 99
@@ -51,8 +51,8 @@ class Verdict:
     def is_right(self, fault, of):
         """Whether this is what such a fault shows."""
         found = self.whole, self.nodes, self.pairs, self.groups
-        if fault == NODE:
-            return found == ("out of line", {of: "slow"}, {}, [])
+        if fault in (NODE, MINORITY):
+            return found == ("out of line", dict.fromkeys(of, "slow"), {}, [])
         if fault == DIRECTION:
             return found == ("out of line", {of[0]: f"slow {of[1]}"}, {}, [])
         if fault == PAIR:

@@ -6,8 +6,9 @@ import typing
 
 from smpi import BYTES_PER_US, Cluster
 
-NODE, DIRECTION, PAIR, GROUPS, NONE = "node", "direction", "pair", "groups", "none"
-FAULTS = (NODE, DIRECTION, PAIR, GROUPS, NONE)
+NODE, MINORITY, DIRECTION, PAIR, GROUPS, NONE = (
+    "node", "minority", "direction", "pair", "groups", "none")
+FAULTS = (NODE, MINORITY, DIRECTION, PAIR, GROUPS, NONE)
 
 MIN_HOSTS, MAX_HOSTS = 8, 32
 # By how much what is slow takes longer.
@@ -58,7 +59,7 @@ class Trial(typing.NamedTuple):
     """A network and what is wrong with it.
 
     fault  one of FAULTS
-    of     the node; the node and "out" or "in"; the pair; or the group of each host
+    of     the nodes; the node and "out" or "in"; the pair; or the group of each host
     noise  SIMULATION_NOISE
     """
 
@@ -85,10 +86,11 @@ def draw(fault, seed):
               for source in range(hosts) for target in range(hosts) if source != target}
     victim = chance.randrange(hosts)
     of = None
-    if fault == NODE:
-        of = victim
-        for way in ("out", "in"):
-            cables[f"{way}{victim}"] = cables[f"{way}{victim}"].slower(factor, factor)
+    if fault in (NODE, MINORITY):
+        # Of up to a third each host is slow with all, as if there were two groups.
+        of = [victim] if fault == NODE else chance.sample(range(hosts), chance.randint(2, hosts // 3))
+        for name in [f"{way}{host}" for host in of for way in ("out", "in")]:
+            cables[name] = cables[name].slower(factor, factor)
     elif fault == DIRECTION:
         of = victim, chance.choice(("out", "in"))
         name = f"{of[1]}{victim}"
