@@ -130,7 +130,8 @@ static void gather_places(struct linkmap_state *linkmap)
     BC_MPI(MPI_Get_processor_name(processor, &length));
     /* What Slurm calls the node. */
     const char *const slurm = getenv("SLURMD_NODENAME");
-    snprintf(own.host, sizeof own.host, "%s", slurm != NULL ? slurm : processor);
+    snprintf(own.host, sizeof own.host, "%.*s", LINKMAP_HOST_LENGTH - 1,
+             slurm != NULL ? slurm : processor);
     if (points->own == 0)
         linkmap->places = bc_allocate((size_t)points->count, sizeof *linkmap->places,
                                       "no memory for %d names", points->count);
