@@ -1,0 +1,288 @@
+/*
+ * What the operating system's noise costs: how often, for how long and by what the ranks of a job
+ * are stopped, and by how much that slows down programs whose ranks wait for each other.
+ *
+ * Method: all ranks do quanta of work at the same time, each of which takes the same time unless
+ * the rank is stopped (stops.h). From the stops of all ranks follow where they come from
+ * (sources.h), and what a barrier or an allreduce after so much work loses by them (prediction.h),
+ * which is measured in turn with them.
+ */
+#include "common/clock/clock.h"
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "noise/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of --max-time: what is for the quanta, and for each kind of steps. */
+#define QUANTA_SHARES 10.0
+#define STEPS_SHARES 0.5
+
+/* Quanta whose readings are kept at once: what takes about BLOCK_NS, and these limits. */
+#define BLOCK_NS 4e6
+enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
+
+/* The clock that ranks share is first measured for this long. */
+#define SHARED_CLOCK_S 0.3
+
+/* A stop can't be told from a step of the clock if it is shorter than so many of these. */
+#define CLOCK_STEPS 4.0
+
+/* ---- usage ----------------------------------------------------------------------------------- */
+
+static int kinds_of(const struct noise_parameters *p)
+{
+    int operations = 0;
+    for (int i = 0; i < NOISE_OPERATIONS; i++)
+        operations += p->operations.chosen[i];
+    return operations * (int)p->grain_us.count;
+}
+
+static double all_shares(const struct noise_parameters *p)
+{
+    return QUANTA_SHARES + STEPS_SHARES * kinds_of(p);
+}
+
+static int shares(const void *state)
+{
+    return (int)ceil(all_shares(&((const struct noise_state *)state)->parameters));
+}
+
+/* ---- what all visits share ------------------------------------------------------------------- */
+
+static void describe_quanta(const struct noise_state *noise)
+{
+    struct bc_output *const output = noise->run->output;
+    const double asked_ns = noise->parameters.min_stop_us * 1e3;
+    if (noise->units == 0)
+        bc_output_remark(output, "warning",
+                         "no time passes while a program works here: nothing can be seen of stops");
+    if (noise->min_stop_ns > asked_ns)
+        bc_output_remark(output, "warning",
+                         "--min-stop: the clock tells stops from %.2f us on, not %.2f",
+                         noise->min_stop_ns * 1e-3, asked_ns * 1e-3);
+    const struct bc_global_clock_report report = bc_global_clock_report(noise->clock);
+    bc_output_remark(output, "note",
+                     "ranks' stops are put together by a shared clock, known to within %.3f us",
+                     report.error_ns * 1e-3);
+}
+
+/* The ranks that have a row together, in the order of MPI_COMM_WORLD. */
+static void make_groups(struct noise_state *noise)
+{
+    const struct bc_job *const job = &noise->run->job;
+    int rank;
+    if (noise->parameters.per == NOISE_PER_RANK)
+        BC_MPI(MPI_Comm_dup(MPI_COMM_SELF, &noise->group));
+    else
+        BC_MPI(MPI_Comm_dup(job->node_comm, &noise->group));
+    BC_MPI(MPI_Comm_rank(noise->group, &rank));
+    BC_MPI(
+        MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : MPI_UNDEFINED, job->rank, &noise->leaders));
+    noise->groups = noise->parameters.per == NOISE_PER_RANK ? job->ranks : job->nodes;
+}
+
+static void list_steps(struct noise_state *noise)
+{
+    const struct noise_parameters *const p = &noise->parameters;
+    noise->step_kinds = 0;
+    noise->steps = bc_allocate((size_t)kinds_of(p), sizeof *noise->steps, "no memory for steps");
+    for (int operation = 0; operation < NOISE_OPERATIONS; operation++)
+        for (size_t i = 0; p->operations.chosen[operation] && i < p->grain_us.count; i++) {
+            struct noise_steps *const steps = &noise->steps[noise->step_kinds++];
+            steps->operation = operation;
+            steps->grain_us = p->grain_us.values[i];
+            steps->units = bc_work_units(&noise->rate, (double)steps->grain_us * 1e3);
+        }
+}
+
+static void open_noise(void *state, struct bc_run *run)
+{
+    struct noise_state *const noise = state;
+    const struct noise_parameters *const p = &noise->parameters;
+    noise->run = run;
+    noise->rate = bc_work_calibrate();
+    noise->units = bc_work_units(&noise->rate, p->quantum_us * 1e3);
+    noise->min_stop_ns = fmax(p->min_stop_us * 1e3, CLOCK_STEPS * run->max_clock.resolution_ns);
+    noise->block = (int)fmax(BLOCK_MIN, fmin(BLOCK_MAX, BLOCK_NS / (p->quantum_us * 1e3)));
+    noise->readings =
+        bc_allocate((size_t)noise->block + 1, sizeof *noise->readings, "no memory for readings");
+    noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, false);
+    make_groups(noise);
+    list_steps(noise);
+    describe_quanta(noise);
+}
+
+static void close_noise(void *state)
+{
+    struct noise_state *const noise = state;
+    for (int i = 0; i < noise->step_kinds; i++) {
+        free(noise->steps[i].mean_ns);
+        free(noise->steps[i].usual_ns);
+        free(noise->steps[i].slowdown_pct);
+    }
+    free(noise->steps);
+    free(noise->readings);
+    bc_global_clock_destroy(noise->clock);
+    if (noise->leaders != MPI_COMM_NULL)
+        BC_MPI(MPI_Comm_free(&noise->leaders));
+    BC_MPI(MPI_Comm_free(&noise->group));
+}
+
+/* One: the job. */
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    (void)state;
+    bc_rows_add(rows, &(int){0});
+}
+
+/* ---- a visit --------------------------------------------------------------------------------- */
+
+/* --samples are divided among the visits; 0: as many as fit into the time. */
+static int64_t samples_of_visit(const struct bc_run *run)
+{
+    return (run->settings.samples + run->visits - 1) / run->visits;
+}
+
+/* On the clock; as good as never for INFINITY. */
+static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
+
+/* Each rank by itself for so many seconds, or so many quanta. */
+static void watch(struct noise_state *noise, double seconds, struct noise_row *row)
+{
+    const int64_t asked = samples_of_visit(noise->run);
+    const int64_t block = asked > 0 && asked < noise->block ? asked : noise->block;
+    noise_stops_begin_visit(&row->stops);
+    struct noise_watch *const visit = &row->stops.visits[row->stops.visit_count - 1];
+    bc_harness_release(MPI_COMM_WORLD);
+    if (noise->units == 0)
+        return;
+    const int64_t end_ns = end_of(seconds);
+    do {
+        noise_quanta(noise->units, (int)block, noise->readings);
+        noise_stops_add(&row->stops, noise->readings, (int)block, noise->min_stop_ns);
+    } while (bc_now_ns() < end_ns && (asked == 0 || visit->quanta < asked));
+}
+
+/* What is known of a visit's steps so far; rank 0. */
+struct tally {
+    double total_ns, excess_ns, usual_ns;
+    int64_t count;
+};
+
+/* Adds a block of steps: what is longer than usual by more than a stop has been stopped. */
+static void add_steps(const struct noise_state *noise, struct noise_steps *steps, int count,
+                      struct tally *tally)
+{
+    const double usual_ns = noise_usual_ns(noise->readings, count);
+    for (int i = 0; i < count; i++) {
+        const int64_t step_ns = noise->readings[i + 1] - noise->readings[i];
+        noise_lengths_add(&steps->lengths, step_ns);
+        steps->max_ns = fmax(steps->max_ns, (double)step_ns);
+        if ((double)step_ns > usual_ns + noise->min_stop_ns) {
+            tally->excess_ns += (double)step_ns - usual_ns;
+            steps->stopped++;
+        }
+    }
+    tally->usual_ns += usual_ns * count;
+    tally->total_ns += (double)(noise->readings[count] - noise->readings[0]);
+    tally->count += count;
+    steps->count += count;
+}
+
+/* The next block of steps: 0 if the time is up or there are enough. Collective. */
+static int64_t next_block(const struct noise_state *noise, const struct tally *tally,
+                          int64_t end_ns)
+{
+    const int64_t asked = samples_of_visit(noise->run);
+    const double left_ns = (double)(end_ns - bc_now_ns());
+    int64_t next = BLOCK_MIN;
+    if (tally->count > 0 && left_ns <= 0.0)
+        next = 0;
+    else if (tally->count > 0) /* No longer than the time that is left. */
+        next = (int64_t)fmax(BLOCK_MIN,
+                             fmin(noise->block, left_ns * (double)tally->count / tally->total_ns));
+    if (asked > 0 && asked - tally->count < next)
+        next = asked - tally->count;
+    bc_harness_bcast(&next, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    return next;
+}
+
+static void keep(double **values, int visit, double value)
+{
+    *values = realloc(*values, ((size_t)visit + 1) * sizeof **values);
+    if (*values == NULL)
+        bc_abort("no memory for %d visits", visit + 1);
+    (*values)[visit] = value;
+}
+
+/* All ranks in step, for so many seconds or so many steps. Collective. */
+static void step(struct noise_state *noise, struct noise_steps *steps, double seconds)
+{
+    static noise_steps_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,
+                                                              noise_allreduce_steps};
+    const int64_t end_ns = end_of(seconds);
+    const int visit = noise->run->visit;
+    struct tally tally = {0};
+    int64_t count;
+    kernels[steps->operation](steps->units, 1, noise->readings);
+    while ((count = next_block(noise, &tally, end_ns)) > 0) {
+        bc_harness_release(MPI_COMM_WORLD);
+        kernels[steps->operation](steps->units, (int)count, noise->readings);
+        if (noise->run->job.rank == 0)
+            add_steps(noise, steps, (int)count, &tally);
+    }
+    if (noise->run->job.rank != 0)
+        return;
+    keep(&steps->mean_ns, visit, tally.total_ns / (double)tally.count);
+    keep(&steps->usual_ns, visit, tally.usual_ns / (double)tally.count);
+    keep(&steps->slowdown_pct, visit, 100.0 * tally.excess_ns / tally.usual_ns);
+}
+
+/* By how much this rank's clock has to be moved to be the shared one. Collective. */
+static void keep_clock(const struct noise_state *noise, struct noise_row *row)
+{
+    const int visit = row->stops.visit_count - 1;
+    const int64_t now_ns = bc_now_ns();
+    bc_global_clock_update(noise->clock);
+    row->ahead_ns = realloc(row->ahead_ns, ((size_t)visit + 1) * sizeof *row->ahead_ns);
+    if (row->ahead_ns == NULL)
+        bc_abort("no memory for %d visits", visit + 1);
+    row->ahead_ns[visit] =
+        bc_clock_model_reference(bc_global_clock_model(noise->clock), now_ns) - now_ns;
+}
+
+static void visit(void *state, const void *key, double seconds, void *memory)
+{
+    (void)key;
+    struct noise_state *const noise = state;
+    struct noise_row *const row = memory;
+    bc_harness_bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    const double share_s = seconds / all_shares(&noise->parameters);
+    watch(noise, QUANTA_SHARES * share_s, row);
+    keep_clock(noise, row);
+    for (int i = 0; i < noise->step_kinds; i++)
+        step(noise, &noise->steps[i], STEPS_SHARES * share_s);
+}
+
+const struct bc_benchmark noise_benchmark = {
+    .name = "noise",
+    .summary = "Finds how often, for how long and by what ranks are stopped, and what that costs\n"
+               "programs whose ranks wait for each other.",
+    .options = {noise_options, NOISE_OPTIONS, &noise_default_parameters,
+                sizeof noise_default_parameters},
+    .table = {noise_columns, NOISE_COLUMNS},
+    .budget_s = 15.0,
+    .bytes = {sizeof(struct noise_state), sizeof(int), sizeof(struct noise_result),
+              sizeof(struct noise_row)},
+    .open = open_noise,
+    .rows = list_rows,
+    .visit = visit,
+    .is_precise = noise_is_precise,
+    .conclude = noise_conclude,
+    .follow = noise_follow,
+    .close = close_noise,
+    .shares = shares,
+};

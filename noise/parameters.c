@@ -1,0 +1,35 @@
+#include "noise/parameters.h"
+
+const struct noise_parameters noise_default_parameters = {
+    .quantum_us = 1.0,
+    .min_stop_us = 0.5,
+    .operations = {.text = "all"},
+    .grain_us = {.text = "0,100"},
+    .alpha_pct = 1.0,
+    .threshold_pct = 0.05,
+};
+
+const char *noise_operation_name(int operation)
+{
+    static const char *const names[NOISE_OPERATIONS] = {"barrier", "allreduce"};
+    return names[operation];
+}
+
+#define AT(member) offsetof(struct noise_parameters, member)
+
+const struct bc_option noise_options[NOISE_OPTIONS] = {
+    {"quantum", BC_REAL, AT(quantum_us), .argument = "US", .min = 0.1, .max = 1e5,
+     .help = "microseconds of work between two readings of the clock"},
+    {"min-stop", BC_REAL, AT(min_stop_us), .argument = "US", .min = 0.05, .max = 1e6,
+     .help = "a quantum that takes longer than usual by more than this was stopped"},
+    {"per", BC_CHOICE, AT(per), .argument = "WHAT", .choices = "host|rank",
+     .help = "what has a row of its own beside the job"},
+    {"operations", BC_NAMES, AT(operations), .argument = "NAMES", .name_at = noise_operation_name,
+     .name_count = NOISE_OPERATIONS, .help = "operations whose slowdown is predicted and measured"},
+    {"grain", BC_SIZE_LIST, AT(grain_us), .argument = "LIST", .min = 0, .max = 1e6,
+     .help = "microseconds of work before each operation: a number, a list or a range"},
+    {"alpha", BC_PERCENT, AT(alpha_pct), .argument = "PERCENT", .min = 1e-6, .max = 50,
+     .help = "the chance that a source is named where stops come at random and on all ranks alike"},
+    {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .max = 100,
+     .help = "a rank is named that is stopped by more than the others for this share of its time"},
+};

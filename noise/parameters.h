@@ -1,0 +1,31 @@
+/* The options of noise. */
+#ifndef COMMCOST_NOISE_PARAMETERS_H
+#define COMMCOST_NOISE_PARAMETERS_H
+
+#include "common/run/options.h"
+#include "common/run/parse.h"
+
+/* What has a row of its own beside the job. */
+enum noise_per { NOISE_PER_HOST, NOISE_PER_RANK };
+
+/* The operations that end a step. */
+enum noise_operation { NOISE_BARRIER, NOISE_ALLREDUCE, NOISE_OPERATIONS };
+
+struct noise_parameters {
+    double quantum_us;  /* of work */
+    double min_stop_us; /* what a quantum takes longer if it was stopped */
+    int per;            /* enum noise_per */
+    struct bc_names operations;
+    struct bc_size_list grain_us; /* the work in a step */
+    double alpha_pct;             /* the chance that a source is named where there is none */
+    double threshold_pct;         /* of its time that a source of one rank stops it at least */
+};
+
+extern const struct noise_parameters noise_default_parameters;
+enum { NOISE_OPTIONS = 7 };
+extern const struct bc_option noise_options[NOISE_OPTIONS];
+
+/* The name of an operation. */
+const char *noise_operation_name(int operation);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Which stops of a rank come periodically: timer ticks, daemons that look after something once a
+ * second.
+ *
+ * Stops of about the same length (within a factor of 4) are looked at together, the longest first.
+ * At each frequency that such stops may have, the H test tells whether their phases could be those
+ * of stops which come at random: it looks at several harmonics, since stops are short against their
+ * period. What it finds must look like a clock besides, since stops may also come in bursts, or
+ * oftener at some times: most periods have a stop within a tenth of the period, and hardly more
+ * than elsewhere come just before and after that.
+ *
+ * Sources: de Jager, Swanepoel and Raubenheimer, "A Powerful Test for Weak Periodic Signals with
+ * Unknown Light Curve Shape in Sparse Data", Astronomy and Astrophysics 221 (1989); its chance of
+ * being exceeded, exp(-0.4 H): de Jager and Büsching, the same 517 (2010). What was watched has
+ * gaps, whose own share of each harmonic is subtracted.
+ */
+#ifndef COMMCOST_NOISE_PERIODS_H
+#define COMMCOST_NOISE_PERIODS_H
+
+#include "common/stats/stats.h"
+#include "noise/stops.h"
+
+/* A rank has at most so many sources that are found. */
+enum { NOISE_PERIODS_MAX = 8 };
+
+struct noise_period {
+    double period_ns;
+    struct bc_interval interval_ns; /* of the period, at 95 % */
+};
+
+/* Of a stop that isn't periodic. */
+enum { NOISE_NO_PERIOD = -1 };
+
+/* Finds periodic stops, and returns how many periods they have: found[0] to found[result - 1], at
+   most NOISE_PERIODS_MAX. source[i] is the index of the period of stop i, or NOISE_NO_PERIOD; of
+   one period's stops no two are in the same period. `alpha` is the chance that anything is found
+   among stops that come at random. Takes up to a few seconds. Local; without memory the job ends.
+ */
+int noise_periods_find(const struct noise_stops *stops, double alpha,
+                       struct noise_period found[NOISE_PERIODS_MAX], signed char *source);
+
+#endif

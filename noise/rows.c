@@ -1,0 +1,417 @@
+#include "noise/rows.h"
+
+#include "common/machine/hosts.h"
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "noise/prediction.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With more stopped steps than this share, what a step usually takes has stops in it. */
+#define STOPPED_MAX 0.25
+
+#define RANGE_COLUMNS(name, unit, decimals, member)                                                \
+    BC_COLUMN(name "_lo_" unit, BC_INFO, decimals, noise_result, member.interval.lo),              \
+        BC_COLUMN(name "_hi_" unit, BC_INFO, decimals, noise_result, member.interval.hi)
+
+const struct bc_column noise_columns[NOISE_COLUMNS] = {
+    BC_COLUMN("scope", BC_KEY, 0, noise_result, scope),
+    {"host", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, host)},
+    {"ranks", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, ranks)},
+    BC_COLUMN("source", BC_KEY, 0, noise_result, source),
+    BC_COLUMN("operation", BC_KEY, 0, noise_result, operation),
+    BC_COLUMN("grain_us", BC_KEY, 0, noise_result, grain_us),
+    BC_COLUMN("stops_per_s", BC_LESS, 3, noise_result, per_s.value),
+    RANGE_COLUMNS("stops", "per_s", 3, per_s),
+    BC_TIME_COLUMNS("stop", BC_LESS, 3, noise_result, stop),
+    BC_COLUMN("stopped_pct", BC_LESS, 4, noise_result, stopped_pct.value),
+    RANGE_COLUMNS("stopped", "pct", 4, stopped_pct),
+    BC_COLUMN("period_ms", BC_INFO, 4, noise_result, period_ms),
+    BC_COLUMN("period_lo_ms", BC_INFO, 4, noise_result, period_interval_ms.lo),
+    BC_COLUMN("period_hi_ms", BC_INFO, 4, noise_result, period_interval_ms.hi),
+    BC_TIME_COLUMNS("step", BC_LESS, 3, noise_result, step),
+    BC_COLUMN_AS(BC_CELL_TIME, "usual_us", BC_INFO, 3, noise_result, usual_ns),
+    BC_COLUMN("slowdown_pct", BC_LESS, 2, noise_result, slowdown_pct.value),
+    RANGE_COLUMNS("slowdown", "pct", 2, slowdown_pct),
+    BC_COLUMN("predicted_pct", BC_INFO, 2, noise_result, predicted_pct.value),
+    RANGE_COLUMNS("predicted", "pct", 2, predicted_pct),
+    BC_OUTCOME_COLUMNS(noise_result, outcome),
+};
+
+/* ---- a result -------------------------------------------------------------------------------- */
+
+static struct bc_summary no_summary(void)
+{
+    return (struct bc_summary){
+        .value = NAN, .sd = NAN, .interval = {NAN, NAN}, .p99 = NAN, .max = NAN};
+}
+
+/* A result in which nothing is known yet. */
+static struct noise_result begin_result(const struct noise_state *noise, const char *scope)
+{
+    const struct bc_presence *const presence = &noise->run->presence;
+    const struct bc_summary none = no_summary();
+    struct noise_result result = {
+        .scope = scope,
+        .host = "NA",
+        .ranks = "NA",
+        .grain_us = BC_NO_INTEGER,
+        .per_s = none,
+        .stop = none,
+        .stopped_pct = none,
+        .period_ms = NAN,
+        .period_interval_ms = none.interval,
+        .step = none,
+        .usual_ns = NAN,
+        .slowdown_pct = none,
+        .predicted_pct = none,
+        .outcome = {presence->visits, presence->lost_pct, 0, BC_OK, BC_NO_INT},
+    };
+    return result;
+}
+
+/* BC_OK for a value that is as precise as asked for, or whose samples were counted. */
+static enum bc_status status_of(const struct bc_run *run, const struct bc_summary *summary)
+{
+    const double precision = run->settings.precision_pct / 100.0;
+    return run->settings.samples > 0 || bc_is_precise(summary, precision) ? BC_OK : BC_BUDGET;
+}
+
+static void set_ranks(struct noise_result *result, const int *ranks, int count)
+{
+    const size_t length =
+        bc_format_ranks(ranks, (size_t)count, result->ranks, sizeof result->ranks);
+    if (length >= sizeof result->ranks)
+        snprintf(result->ranks, sizeof result->ranks, "%d of them, from %d on", count, ranks[0]);
+}
+
+/* ---- stops of several ranks together --------------------------------------------------------- */
+
+/* What ranks saw, added up. */
+struct sums {
+    int64_t *visits; /* stops, ns stopped, ns watched: for each visit */
+    struct noise_lengths lengths;
+    int64_t max_ns, quanta;
+    int ranks;
+    struct bc_located most_stopped; /* share of the time, and its rank of MPI_COMM_WORLD */
+};
+
+enum { SUMS_A_VISIT = 3 };
+
+/* Adds up over the ranks of `comm`, on its rank 0; the caller frees result.visits. Collective. */
+static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_Comm comm)
+{
+    const int count = stops->visit_count * SUMS_A_VISIT;
+    struct sums own = {.most_stopped = {0.0, world_rank}}, all = {0};
+    double stopped_ns = 0.0, watched_ns = 0.0;
+    own.visits = bc_allocate((size_t)count, sizeof *own.visits, "no memory for visits");
+    all.visits = bc_allocate((size_t)count, sizeof *all.visits, "no memory for visits");
+    for (int i = 0; i < stops->visit_count; i++) {
+        const struct noise_watch *const watch = &stops->visits[i];
+        own.visits[SUMS_A_VISIT * i] = watch->stops;
+        own.visits[SUMS_A_VISIT * i + 1] = watch->stopped_ns;
+        own.visits[SUMS_A_VISIT * i + 2] = watch->watched_ns;
+        own.quanta += watch->quanta;
+        stopped_ns += (double)watch->stopped_ns;
+        watched_ns += (double)watch->watched_ns;
+    }
+    for (size_t i = 0; i < stops->count; i++) {
+        noise_lengths_add(&own.lengths, stops->stop[i].length_ns);
+        if (stops->stop[i].length_ns > own.max_ns)
+            own.max_ns = stops->stop[i].length_ns;
+    }
+    own.most_stopped.value = watched_ns > 0.0 ? stopped_ns / watched_ns : 0.0;
+    bc_harness_reduce(own.visits, all.visits, count, MPI_INT64_T, MPI_SUM, 0, comm);
+    bc_harness_reduce(own.lengths.count, all.lengths.count, NOISE_LENGTHS, MPI_INT64_T, MPI_SUM, 0,
+                      comm);
+    bc_harness_reduce(&own.max_ns, &all.max_ns, 1, MPI_INT64_T, MPI_MAX, 0, comm);
+    bc_harness_reduce(&own.quanta, &all.quanta, 1, MPI_INT64_T, MPI_SUM, 0, comm);
+    bc_harness_reduce(&own.most_stopped, &all.most_stopped, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, comm);
+    BC_MPI(MPI_Comm_size(comm, &all.ranks));
+    free(own.visits);
+    return all;
+}
+
+/* What the sums say of a rank, as a mean over ranks. */
+static void set_stops(const struct bc_run *run, const struct sums *sums, int visits,
+                      struct noise_result *result)
+{
+    double *const per_s = bc_allocate(3 * (size_t)visits, sizeof *per_s, "no memory for visits");
+    double *const pct = per_s + visits, *const length_ns = pct + visits;
+    size_t watched = 0, with_stops = 0;
+    for (int i = 0; i < visits; i++) {
+        const double stops = (double)sums->visits[SUMS_A_VISIT * i];
+        const double stopped_ns = (double)sums->visits[SUMS_A_VISIT * i + 1];
+        const double watched_ns = (double)sums->visits[SUMS_A_VISIT * i + 2];
+        if (!(watched_ns > 0.0))
+            continue;
+        per_s[watched] = stops / watched_ns * 1e9;
+        pct[watched++] = 100.0 * stopped_ns / watched_ns;
+        if (stops > 0.0)
+            length_ns[with_stops++] = stopped_ns / stops;
+    }
+    if (watched > 0) {
+        result->per_s = noise_over_visits(run, per_s, watched);
+        result->stopped_pct = noise_over_visits(run, pct, watched);
+    }
+    if (with_stops > 0) {
+        result->stop = noise_over_visits(run, length_ns, with_stops);
+        result->stop.p99 = noise_lengths_quantile(&sums->lengths, 0.99);
+        result->stop.max = (double)sums->max_ns;
+        result->stop.p99 = fmin(result->stop.p99, result->stop.max);
+    }
+    result->outcome.samples = sums->quanta;
+    result->outcome.slowest_rank = sums->most_stopped.rank;
+    result->outcome.status = status_of(run, &result->per_s);
+    free(per_s);
+}
+
+/* The job's result, on rank 0. Collective. */
+static void conclude_job(const struct noise_state *noise, const struct noise_row *row,
+                         struct noise_result *result)
+{
+    const struct bc_run *const run = noise->run;
+    struct sums sums = add_up(&row->stops, run->job.rank, MPI_COMM_WORLD);
+    if (run->job.rank == 0) {
+        *result = begin_result(noise, "job");
+        set_stops(run, &sums, row->stops.visit_count, result);
+    }
+    free(sums.visits);
+}
+
+/* The results of hosts or ranks, on rank 0, in the order of their lowest ranks. Collective. */
+static void conclude_groups(const struct noise_state *noise, const struct noise_row *row,
+                            struct noise_result *results)
+{
+    const struct bc_run *const run = noise->run;
+    const char *const scope = noise->parameters.per == NOISE_PER_RANK ? "rank" : "host";
+    char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int length, count;
+    struct sums sums = add_up(&row->stops, run->job.rank, noise->group);
+    BC_MPI(MPI_Comm_size(noise->group, &count));
+    int *const ranks = bc_allocate((size_t)count, sizeof *ranks, "no memory for %d ranks", count);
+    BC_MPI(MPI_Gather(&run->job.rank, 1, MPI_INT, ranks, 1, MPI_INT, 0, noise->group));
+    if (noise->leaders != MPI_COMM_NULL) {
+        struct noise_result result = begin_result(noise, scope);
+        BC_MPI(MPI_Get_processor_name(host, &length));
+        snprintf(result.host, sizeof result.host, "%.*s", BC_CELL_LENGTH - 1, host);
+        set_ranks(&result, ranks, count);
+        set_stops(run, &sums, row->stops.visit_count, &result);
+        BC_MPI(MPI_Gather(&result, (int)sizeof result, MPI_BYTE, results, (int)sizeof result,
+                          MPI_BYTE, 0, noise->leaders));
+    }
+    /* What points into the memory of another process, or is known on rank 0 only. */
+    const struct noise_result none = begin_result(noise, scope);
+    for (int i = 0; run->job.rank == 0 && i < noise->groups; i++) {
+        results[i].scope = none.scope;
+        results[i].source = results[i].operation = NULL;
+        results[i].outcome.visits = none.outcome.visits;
+        results[i].outcome.lost_pct = none.outcome.lost_pct;
+    }
+    free(ranks);
+    free(sums.visits);
+}
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static struct noise_result source_result(const struct noise_state *noise,
+                                         const struct noise_source *source, int64_t quanta)
+{
+    struct noise_result result = begin_result(noise, "source");
+    result.source = source->is_periodic ? "periodic" : "irregular";
+    set_ranks(&result, source->ranks, source->rank_count);
+    result.per_s = source->per_s;
+    result.stop = source->length_ns;
+    result.stop.p99 = result.stop.max = NAN;
+    result.stopped_pct = source->stopped_pct;
+    result.period_ms = source->period.period_ns * 1e-6;
+    result.period_interval_ms = (struct bc_interval){source->period.interval_ns.lo * 1e-6,
+                                                     source->period.interval_ns.hi * 1e-6};
+    result.outcome.samples = quanta;
+    result.outcome.slowest_rank = source->ranks[0];
+    result.outcome.status = status_of(noise->run, &result.per_s);
+    return result;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void warn_of_steps(const struct noise_state *noise, const struct noise_steps *steps)
+{
+    if ((double)steps->stopped > STOPPED_MAX * (double)steps->count)
+        bc_output_remark(noise->run->output, "warning",
+                         "%s, grain_us %lld: %.0f %% of the steps take longer than usual: "
+                         "slowdown_pct is too low, since what is usual has stops in it",
+                         noise_operation_name(steps->operation), (long long)steps->grain_us,
+                         100.0 * (double)steps->stopped / (double)steps->count);
+}
+
+/* The prediction for steps of this usual time. Collective. */
+static struct bc_summary predict(const struct noise_state *noise, const struct noise_row *row,
+                                 double usual_ns)
+{
+    const int visits = row->stops.visit_count;
+    struct bc_summary predicted = no_summary();
+    bc_harness_bcast(&usual_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (noise->units == 0 || !(usual_ns > 0.0))
+        return predicted;
+    double *const pct = bc_allocate((size_t)visits, sizeof *pct, "no memory for visits");
+    noise_predict(&row->stops, row->ahead_ns, usual_ns, pct);
+    size_t known = 0;
+    for (int i = 0; i < visits; i++)
+        if (!isnan(pct[i]))
+            pct[known++] = pct[i];
+    if (noise->run->job.rank == 0 && known > 0)
+        predicted = noise_over_visits(noise->run, pct, known);
+    free(pct);
+    return predicted;
+}
+
+/* The result of an operation, on rank 0. Collective. */
+static void conclude_steps(const struct noise_state *noise, const struct noise_row *row,
+                           const struct noise_steps *steps, struct noise_result *result)
+{
+    const size_t visits = (size_t)row->stops.visit_count;
+    const bool reports = noise->run->job.rank == 0;
+    const double usual_ns = reports ? bc_mean(steps->usual_ns, visits) : NAN;
+    const struct bc_summary predicted = predict(noise, row, usual_ns);
+    if (!reports)
+        return;
+    *result = begin_result(noise, "collective");
+    result->operation = noise_operation_name(steps->operation);
+    result->grain_us = steps->grain_us;
+    result->step = noise_over_visits(noise->run, steps->mean_ns, visits);
+    result->step.p99 = fmin(noise_lengths_quantile(&steps->lengths, 0.99), steps->max_ns);
+    result->step.max = steps->max_ns;
+    result->usual_ns = usual_ns;
+    result->slowdown_pct = noise_over_visits(noise->run, steps->slowdown_pct, visits);
+    result->predicted_pct = predicted;
+    result->outcome.samples = steps->count;
+    result->outcome.status = status_of(noise->run, &result->step);
+    warn_of_steps(noise, steps);
+}
+
+/* ---- --dump-samples -------------------------------------------------------------------------- */
+
+enum { TAG_STOPS = 1 };
+
+/* Brings a rank's stops to rank 0; the caller frees them. Collective over both. */
+static struct noise_stop *fetch_stops(const struct noise_stops *stops, int own, int rank,
+                                      int64_t *count)
+{
+    struct noise_stop *fetched = NULL;
+    *count = (int64_t)stops->count;
+    if (own == 0 && rank != 0) {
+        BC_MPI(MPI_Recv(count, 1, MPI_INT64_T, rank, TAG_STOPS, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        fetched = bc_allocate((size_t)*count, sizeof *fetched, "no memory for %lld stops",
+                              (long long)*count);
+        BC_MPI(MPI_Recv(fetched, (int)(2 * *count), MPI_INT64_T, rank, TAG_STOPS, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
+    } else if (own == 0) {
+        fetched = bc_allocate(stops->count, sizeof *fetched, "no memory for stops");
+        memcpy(fetched, stops->stop, stops->count * sizeof *fetched);
+    } else if (own == rank) {
+        BC_MPI(MPI_Send(count, 1, MPI_INT64_T, 0, TAG_STOPS, MPI_COMM_WORLD));
+        BC_MPI(MPI_Send(stops->stop, (int)(2 * *count), MPI_INT64_T, 0, TAG_STOPS, MPI_COMM_WORLD));
+    }
+    return fetched;
+}
+_Static_assert(sizeof(struct noise_stop) == 2 * sizeof(int64_t), "sent as two numbers");
+
+/* Writes when stops began, on their rank's clock, and how long they took, all ranks in turn.
+   Collective. */
+static void dump(const struct noise_state *noise, const struct noise_row *row)
+{
+    const struct bc_run *const run = noise->run;
+    for (int rank = 0; run->settings.dump_samples != NULL && rank < run->job.ranks; rank++) {
+        struct bc_samples samples = {0};
+        char begin[32], length[32];
+        int64_t count;
+        struct noise_stop *const stop = fetch_stops(&row->stops, run->job.rank, rank, &count);
+        snprintf(begin, sizeof begin, "rank%d_begin_ns", rank);
+        snprintf(length, sizeof length, "rank%d_stop_ns", rank);
+        int visit = -1;
+        for (int64_t i = 0; run->job.rank == 0 && i < count; i++) {
+            /* Visits of other ranks end at about the same time; those of their stops are told by
+               rank 0's. */
+            const int of = noise_visit_of(&row->stops, stop[i].begin_ns, visit < 0 ? 0 : visit);
+            for (; visit < of; visit++)
+                bc_samples_begin_visit(&samples);
+            bc_samples_append(
+                &samples, (double[]){(double)stop[i].begin_ns, (double)stop[i].length_ns}, 2, rank);
+        }
+        bc_run_dump(run, begin, &samples, 0);
+        bc_run_dump(run, length, &samples, 1);
+        bc_samples_free(&samples);
+        free(stop);
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+bool noise_is_precise(const void *state, const void *key, const void *row)
+{
+    (void)state;
+    (void)key;
+    (void)row;
+    return true; /* The ranks are watched for a time, and no longer. */
+}
+
+static void warn_of_left_out(const struct noise_state *noise, const struct noise_row *row)
+{
+    int64_t own = (int64_t)row->stops.left_out, most = 0;
+    bc_harness_reduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (most > 0)
+        bc_output_remark(noise->run->output, "warning",
+                         "a rank had %d stops and %lld more: sources and predictions are those of "
+                         "the first",
+                         NOISE_STOPS_MAX, (long long)most);
+}
+
+void noise_conclude(void *state, const void *key, void *memory, void *result)
+{
+    (void)key;
+    const struct noise_state *const noise = state;
+    struct noise_row *const row = memory;
+    const struct bc_run *const run = noise->run;
+    const struct noise_limits limits = {noise->parameters.alpha_pct / 100.0,
+                                        noise->parameters.threshold_pct,
+                                        run->settings.confidence_pct / 100.0};
+    struct noise_sources sources;
+    dump(noise, row);
+    warn_of_left_out(noise, row);
+    conclude_job(noise, row, result);
+    noise_sources_find(run, &row->stops, &limits, &sources);
+    row->count = noise->groups + sources.count + noise->step_kinds;
+    bc_harness_bcast(&row->count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    row->results = bc_allocate(run->job.rank == 0 ? (size_t)row->count : 0, sizeof *row->results,
+                               "no memory for %lld rows", (long long)row->count);
+    struct noise_result *next = row->results;
+    conclude_groups(noise, row, next);
+    next += noise->groups;
+    for (int i = 0; i < sources.count; i++)
+        *next++ = source_result(noise, &sources.source[i],
+                                ((const struct noise_result *)result)->outcome.samples);
+    for (int i = 0; i < noise->step_kinds; i++)
+        conclude_steps(noise, row, &noise->steps[i], next++);
+    noise_sources_free(&sources);
+}
+
+bool noise_follow(void *state, const void *key, void *memory, void *result)
+{
+    (void)key;
+    const struct noise_state *const noise = state;
+    struct noise_row *const row = memory;
+    if (row->next < row->count) {
+        if (noise->run->job.rank == 0)
+            *(struct noise_result *)result = row->results[row->next];
+        row->next++;
+        return true;
+    }
+    noise_stops_free(&row->stops);
+    free(row->ahead_ns);
+    free(row->results);
+    return false;
+}

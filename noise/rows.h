@@ -1,0 +1,80 @@
+/*
+ * What noise knows of a rank and of the job, and the rows that it makes of that.
+ */
+#ifndef COMMCOST_NOISE_ROWS_H
+#define COMMCOST_NOISE_ROWS_H
+
+#include "common/clock/shared/global_clock.h"
+#include "common/clock/work.h"
+#include "common/run/benchmark.h"
+#include "noise/kernel.h"
+#include "noise/lengths.h"
+#include "noise/parameters.h"
+#include "noise/sources.h"
+#include "noise/stops.h"
+
+/* The steps of an operation after so much work. Rank 0 keeps the times. */
+struct noise_steps {
+    int operation; /* enum noise_operation */
+    int64_t grain_us;
+    uint64_t units;
+    /* By visit: mean time of a step, the usual time, and by how much the mean is longer, of steps
+       that take longer than usual by more than a stop. */
+    double *mean_ns, *usual_ns, *slowdown_pct;
+    struct noise_lengths lengths;
+    double max_ns;
+    int64_t count, stopped; /* steps; those with a stop */
+};
+
+struct noise_state {
+    struct noise_parameters parameters;
+    struct bc_run *run;
+    struct bc_work_rate rate;
+    uint64_t units;     /* of a quantum; 0: time stands still while a program computes */
+    int block;          /* quanta, and steps, whose readings are kept at once */
+    int64_t *readings;  /* block + 1 */
+    double min_stop_ns; /* as asked for, or what the clock can tell */
+    struct bc_global_clock *clock;
+    MPI_Comm group;   /* the ranks that have one row together: of a host, or this one alone */
+    MPI_Comm leaders; /* the first rank of each group; MPI_COMM_NULL on all others */
+    int groups;
+    struct noise_steps *steps; /* operations times grains */
+    int step_kinds;
+};
+
+/* What is kept of the job from visit to visit. */
+struct noise_row {
+    struct noise_stops stops;
+    int64_t *ahead_ns; /* what this rank's clock is to be moved by to be the shared one, by visit */
+
+    /* From `conclude` to the last row. */
+    struct noise_result *results; /* rows after the first; rank 0 */
+    int64_t count, next;
+};
+
+struct noise_result {
+    const char *scope; /* job, host (or rank), source, collective */
+    char host[BC_CELL_LENGTH], ranks[BC_CELL_LENGTH];
+    const char *source; /* periodic, irregular */
+    const char *operation;
+    int64_t grain_us;
+    struct bc_summary per_s;       /* stops of a rank */
+    struct bc_summary stop;        /* their mean length, ns; p99 and max of single ones */
+    struct bc_summary stopped_pct; /* of the time */
+    double period_ms;
+    struct bc_interval period_interval_ms;
+    struct bc_summary step; /* ns */
+    double usual_ns;
+    struct bc_summary slowdown_pct, predicted_pct;
+    struct bc_outcome outcome;
+};
+
+enum { NOISE_COLUMNS = 37 };
+extern const struct bc_column noise_columns[NOISE_COLUMNS];
+
+/* Members of struct bc_benchmark. */
+bool noise_is_precise(const void *state, const void *key, const void *row);
+void noise_conclude(void *state, const void *key, void *row, void *result);
+bool noise_follow(void *state, const void *key, void *row, void *result);
+
+#endif

@@ -1,0 +1,246 @@
+#include "noise/sources.h"
+
+#include "common/mpi/mpi_check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sources of two ranks are one if their periods differ by less than this share, or by what is known
+   of them, and their lengths by less than this factor. */
+#define SAME_PERIOD 0.002
+#define SAME_LENGTH 1.5
+
+/* A source of one rank. */
+struct own_source {
+    bool is_periodic;
+    struct noise_period period;
+    struct bc_summary per_s, length_ns, stopped_pct;
+    int rank; /* -1: there is none */
+};
+
+struct bc_summary noise_over_visits(const struct bc_run *run, const double *values, size_t count)
+{
+    const double confidence = run->settings.confidence_pct / 100.0;
+    struct bc_summary mean = {
+        .count = count, .value = bc_mean(values, count), .sd = NAN, .p99 = NAN, .max = NAN};
+    if (run->settings.estimator != BC_MEAN)
+        return bc_mean_of_visits(values, count, confidence);
+    mean.interval = bc_mean_interval(values, count, confidence);
+    return mean;
+}
+
+/* ---- this rank's ----------------------------------------------------------------------------- */
+
+static double watched_s(const struct noise_stops *stops, int visit)
+{
+    return (double)stops->visits[visit].watched_ns * 1e-9;
+}
+
+/* The stops of each visit, by class, that have no period. */
+static void count_classes(const struct noise_stops *stops, const signed char *source,
+                          struct noise_rate *rates)
+{
+    int visit = 0;
+    for (size_t i = 0; i < stops->count; i++) {
+        const int64_t length_ns = stops->stop[i].length_ns;
+        visit = noise_visit_of(stops, stops->stop[i].begin_ns, visit);
+        if (source[i] != NOISE_NO_PERIOD)
+            continue;
+        struct noise_rate *const rate =
+            &rates[(size_t)visit * NOISE_CLASSES + (size_t)noise_class_of(length_ns)];
+        rate->per_s += 1.0 / watched_s(stops, visit);
+        rate->stopped_ns_per_s += (double)length_ns / watched_s(stops, visit);
+    }
+}
+
+/* What visits say of one of this rank's periods. */
+static void summarize_period(const struct bc_run *run, const struct noise_stops *stops,
+                             const signed char *source, int number, struct own_source *own)
+{
+    const size_t visits = (size_t)stops->visit_count;
+    double *const per_s = bc_allocate(3 * visits, sizeof *per_s, "no memory for a period");
+    double *const pct = per_s + visits, *const length = pct + visits;
+    size_t with_stops = 0;
+    int visit = 0;
+    for (size_t i = 0; i < stops->count; i++) {
+        visit = noise_visit_of(stops, stops->stop[i].begin_ns, visit);
+        if (source[i] != number)
+            continue;
+        per_s[visit] += 1.0 / watched_s(stops, visit);
+        pct[visit] += (double)stops->stop[i].length_ns * 1e-7 / watched_s(stops, visit);
+    }
+    for (size_t i = 0; i < visits; i++)
+        if (per_s[i] > 0.0)
+            length[with_stops++] = pct[i] * 1e7 / per_s[i];
+    own->per_s = noise_over_visits(run, per_s, visits);
+    own->stopped_pct = noise_over_visits(run, pct, visits);
+    own->length_ns = noise_over_visits(run, length, with_stops);
+    own->is_periodic = true;
+    own->rank = run->job.rank;
+    free(per_s);
+}
+
+/* ---- all ranks', on rank 0 ------------------------------------------------------------------- */
+
+static struct noise_source *add(struct noise_sources *sources)
+{
+    sources->source =
+        realloc(sources->source, ((size_t)sources->count + 1) * sizeof *sources->source);
+    if (sources->source == NULL)
+        bc_abort("no memory for %d sources", sources->count + 1);
+    struct noise_source *const made = &sources->source[sources->count++];
+    *made = (struct noise_source){0};
+    return made;
+}
+
+static void add_rank(struct noise_source *source, int rank)
+{
+    source->ranks =
+        realloc(source->ranks, ((size_t)source->rank_count + 1) * sizeof *source->ranks);
+    if (source->ranks == NULL)
+        bc_abort("no memory for %d ranks", source->rank_count + 1);
+    source->ranks[source->rank_count++] = rank;
+}
+
+/* Moves a mean over n - 1 values to one over n, the last of which is `next`. */
+static void average(double *mean, double next, int n) { *mean += (next - *mean) / n; }
+
+static void average_interval(struct bc_interval *mean, const struct bc_interval *next, int n)
+{
+    average(&mean->lo, next->lo, n);
+    average(&mean->hi, next->hi, n);
+}
+
+static void average_summary(struct bc_summary *mean, const struct bc_summary *next, int n)
+{
+    average(&mean->value, next->value, n);
+    average_interval(&mean->interval, &next->interval, n);
+}
+
+static bool has_same_period(const struct noise_period *a, const struct noise_period *b)
+{
+    const double known_ns =
+        (a->interval_ns.hi - a->interval_ns.lo + b->interval_ns.hi - b->interval_ns.lo) / 2.0;
+    const double apart_ns = fabs(a->period_ns - b->period_ns);
+    return apart_ns <= SAME_PERIOD * b->period_ns ||
+           (apart_ns <= known_ns && apart_ns <= 0.1 * b->period_ns);
+}
+
+static bool is_same(const struct noise_source *source, const struct own_source *own)
+{
+    const double factor = source->length_ns.value / own->length_ns.value;
+    return source->is_periodic == own->is_periodic && factor < SAME_LENGTH &&
+           factor > 1.0 / SAME_LENGTH && source->ranks[source->rank_count - 1] != own->rank &&
+           (!own->is_periodic || has_same_period(&source->period, &own->period));
+}
+
+/* Adds a source of one rank, to that of other ranks if it is the same. */
+static void merge(struct noise_sources *sources, const struct own_source *own)
+{
+    struct noise_source *source = NULL;
+    for (int i = 0; source == NULL && i < sources->count; i++)
+        if (is_same(&sources->source[i], own))
+            source = &sources->source[i];
+    if (source == NULL) {
+        source = add(sources);
+        source->is_periodic = own->is_periodic;
+        source->period = own->period;
+        source->per_s = own->per_s;
+        source->length_ns = own->length_ns;
+        source->stopped_pct = own->stopped_pct;
+    }
+    add_rank(source, own->rank);
+    average(&source->period.period_ns, own->period.period_ns, source->rank_count);
+    average_interval(&source->period.interval_ns, &own->period.interval_ns, source->rank_count);
+    average_summary(&source->per_s, &own->per_s, source->rank_count);
+    average_summary(&source->length_ns, &own->length_ns, source->rank_count);
+    average_summary(&source->stopped_pct, &own->stopped_pct, source->rank_count);
+}
+
+/* Sources that stop ranks for longest first. */
+static int by_stopped(const void *a, const void *b)
+{
+    const struct noise_source *const left = a, *const right = b;
+    const double left_pct = left->stopped_pct.value * left->rank_count;
+    const double right_pct = right->stopped_pct.value * right->rank_count;
+    return (left_pct < right_pct) - (left_pct > right_pct);
+}
+
+/* ---- collective ------------------------------------------------------------------------------ */
+
+static void gather_periods(const struct bc_run *run, const struct noise_stops *stops, double alpha,
+                           signed char *source, struct noise_sources *sources)
+{
+    struct noise_period found[NOISE_PERIODS_MAX];
+    struct own_source own[NOISE_PERIODS_MAX];
+    struct own_source *all = NULL;
+    const int count = noise_periods_find(stops, alpha / run->job.ranks, found, source);
+    memset(own, 0, sizeof own);
+    for (int i = 0; i < NOISE_PERIODS_MAX; i++) {
+        own[i].rank = -1;
+        if (i < count) {
+            own[i].period = found[i];
+            summarize_period(run, stops, source, i, &own[i]);
+        }
+    }
+    if (run->job.rank == 0)
+        all = bc_allocate((size_t)run->job.ranks, sizeof own, "no memory for %d ranks",
+                          run->job.ranks);
+    BC_MPI(MPI_Gather(own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
+                      MPI_COMM_WORLD));
+    for (int i = 0; run->job.rank == 0 && i < run->job.ranks * NOISE_PERIODS_MAX; i++)
+        if (all[i].rank >= 0)
+            merge(sources, &all[i]);
+    free(all);
+}
+
+static void gather_uneven(const struct bc_run *run, const struct noise_stops *stops,
+                          const struct noise_limits *limits, const signed char *source,
+                          struct noise_sources *sources)
+{
+    const size_t count = (size_t)stops->visit_count * NOISE_CLASSES;
+    const int bytes = (int)(count * sizeof(struct noise_rate));
+    struct noise_rate *const own = bc_allocate(count, sizeof *own, "no memory for rates");
+    struct noise_rate *all = NULL;
+    count_classes(stops, source, own);
+    if (run->job.rank == 0)
+        all = bc_allocate((size_t)run->job.ranks, (size_t)bytes, "no memory for %d ranks",
+                          run->job.ranks);
+    BC_MPI(MPI_Gather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, MPI_COMM_WORLD));
+    if (run->job.rank == 0) {
+        const struct noise_rates rates = {all, run->job.ranks, stops->visit_count};
+        struct noise_uneven *found;
+        const int found_count = noise_uneven_find(&rates, limits, &found);
+        for (int i = 0; i < found_count; i++)
+            merge(sources, &(struct own_source){.period = {NAN, {NAN, NAN}},
+                                                .per_s = found[i].per_s,
+                                                .length_ns = found[i].length_ns,
+                                                .stopped_pct = found[i].stopped_pct,
+                                                .rank = found[i].rank});
+        free(found);
+    }
+    free(all);
+    free(own);
+}
+
+void noise_sources_find(const struct bc_run *run, const struct noise_stops *stops,
+                        const struct noise_limits *limits, struct noise_sources *sources)
+{
+    signed char *const source =
+        bc_allocate(stops->count, 1, "no memory for %zu stops", stops->count);
+    *sources = (struct noise_sources){0};
+    gather_periods(run, stops, limits->alpha, source, sources);
+    gather_uneven(run, stops, limits, source, sources);
+    if (sources->count > 0)
+        qsort(sources->source, (size_t)sources->count, sizeof *sources->source, by_stopped);
+    free(source);
+}
+
+void noise_sources_free(struct noise_sources *sources)
+{
+    for (int i = 0; i < sources->count; i++)
+        free(sources->source[i].ranks);
+    free(sources->source);
+    *sources = (struct noise_sources){0};
+}

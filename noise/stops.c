@@ -1,0 +1,87 @@
+#include "noise/stops.h"
+
+#include "common/mpi/mpi_check.h"
+#include "common/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Makes room for one more element. */
+static void *grow(void *array, size_t count, size_t *capacity, size_t element_bytes)
+{
+    if (count < *capacity)
+        return array;
+    *capacity = *capacity > 0 ? 2 * *capacity : 64;
+    array = realloc(array, *capacity * element_bytes);
+    if (array == NULL)
+        bc_abort("no memory for %zu stops", *capacity);
+    return array;
+}
+
+void noise_stops_begin_visit(struct noise_stops *stops)
+{
+    size_t capacity = (size_t)stops->visit_capacity;
+    stops->visits =
+        grow(stops->visits, (size_t)stops->visit_count, &capacity, sizeof *stops->visits);
+    stops->visit_capacity = (int)capacity;
+    stops->visits[stops->visit_count++] = (struct noise_watch){0};
+}
+
+double noise_usual_ns(const int64_t *readings_ns, int count)
+{
+    enum { LOOKED_AT = 256 };
+    double lengths_ns[LOOKED_AT];
+    const int each = (count + LOOKED_AT - 1) / LOOKED_AT;
+    size_t looked_at = 0;
+    for (int i = 0; i < count; i += each)
+        lengths_ns[looked_at++] = (double)(readings_ns[i + 1] - readings_ns[i]);
+    return bc_median(lengths_ns, looked_at);
+}
+
+static void add_stop(struct noise_stops *stops, int64_t begin_ns, int64_t length_ns)
+{
+    struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
+    watch->stops++;
+    watch->stopped_ns += length_ns;
+    if (stops->count >= NOISE_STOPS_MAX) {
+        stops->left_out++;
+        return;
+    }
+    stops->stop = grow(stops->stop, stops->count, &stops->capacity, sizeof *stops->stop);
+    stops->stop[stops->count++] = (struct noise_stop){begin_ns, length_ns};
+}
+
+void noise_stops_add(struct noise_stops *stops, const int64_t *readings_ns, int count,
+                     double min_stop_ns)
+{
+    struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
+    const double usual_ns = noise_usual_ns(readings_ns, count);
+    const int64_t whole_ns = llround(usual_ns);
+    const int64_t long_ns = (int64_t)ceil(usual_ns + min_stop_ns);
+    for (int i = 0; i < count; i++) {
+        const int64_t length_ns = readings_ns[i + 1] - readings_ns[i];
+        if (length_ns > long_ns)
+            add_stop(stops, readings_ns[i] + whole_ns / 2, length_ns - whole_ns);
+    }
+    if (watch->quanta == 0)
+        watch->begin_ns = readings_ns[0];
+    watch->end_ns = readings_ns[count];
+    watch->watched_ns += readings_ns[count] - readings_ns[0];
+    watch->quanta += count;
+}
+
+int noise_visit_of(const struct noise_stops *stops, int64_t begin_ns, int from)
+{
+    int visit = from;
+    while (visit < stops->visit_count - 1 &&
+           (stops->visits[visit].quanta == 0 || begin_ns >= stops->visits[visit].end_ns))
+        visit++;
+    return visit;
+}
+
+void noise_stops_free(struct noise_stops *stops)
+{
+    free(stops->stop);
+    free(stops->visits);
+    *stops = (struct noise_stops){0};
+}

@@ -1,0 +1,210 @@
+#include "noise/uneven.h"
+
+#include "common/mpi/mpi_check.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A source is named if a rank has more of it than the background by this factor of the latter, and
+   by so many robust standard deviations of ranks from each other. */
+#define MORE_MIN 0.5
+#define DEVIATIONS_MIN 5.0
+
+int noise_class_of(int64_t length_ns)
+{
+    int class = 0;
+    while (class < NOISE_CLASSES - 1 && length_ns >> (class + 1) != 0)
+        class ++;
+    return class;
+}
+
+static const struct noise_rate *rate_of(const struct noise_rates *rates, int rank, int visit,
+                                        int class)
+{
+    return &rates->rates[((size_t)rank * (size_t)rates->visits + (size_t)visit) * NOISE_CLASSES +
+                         (size_t) class];
+}
+
+/* ---- the background -------------------------------------------------------------------------- */
+
+struct background {
+    bool *has;                /* the ranks that stand for it */
+    struct noise_rate *rates; /* their mean, by visit and class */
+};
+
+struct load {
+    int rank;
+    double stopped_ns;
+};
+
+static int ascending(const void *a, const void *b)
+{
+    const struct load *const left = a, *const right = b;
+    if (left->stopped_ns != right->stopped_ns)
+        return left->stopped_ns < right->stopped_ns ? -1 : 1;
+    return left->rank - right->rank;
+}
+
+static void choose_ranks(const struct noise_rates *rates, struct background *background)
+{
+    struct load *const loads =
+        bc_allocate((size_t)rates->ranks, sizeof *loads, "no memory for %d ranks", rates->ranks);
+    for (int rank = 0; rank < rates->ranks; rank++) {
+        loads[rank].rank = rank;
+        for (int visit = 0; visit < rates->visits; visit++)
+            for (int class = 0; class < NOISE_CLASSES; class ++)
+                loads[rank].stopped_ns += rate_of(rates, rank, visit, class)->stopped_ns_per_s;
+    }
+    qsort(loads, (size_t)rates->ranks, sizeof *loads, ascending);
+    for (int i = 0; i < (rates->ranks + 1) / 2; i++)
+        background->has[loads[i].rank] = true;
+    free(loads);
+}
+
+static void find_background(const struct noise_rates *rates, struct background *background)
+{
+    const size_t cells = (size_t)rates->visits * NOISE_CLASSES;
+    const double share = 1.0 / ((rates->ranks + 1) / 2);
+    background->has = bc_allocate((size_t)rates->ranks, sizeof *background->has,
+                                  "no memory for %d ranks", rates->ranks);
+    background->rates =
+        bc_allocate(cells, sizeof *background->rates, "no memory for the background");
+    choose_ranks(rates, background);
+    for (int rank = 0; rank < rates->ranks; rank++)
+        for (size_t i = 0; background->has[rank] && i < cells; i++) {
+            const struct noise_rate *const own = rate_of(rates, rank, 0, 0) + i;
+            background->rates[i].per_s += share * own->per_s;
+            background->rates[i].stopped_ns_per_s += share * own->stopped_ns_per_s;
+        }
+}
+
+/* ---- a rank against it ----------------------------------------------------------------------- */
+
+/* What is summed up over classes of a visit. */
+struct excess {
+    double per_s, stopped_ns_per_s;      /* of the rank */
+    double others_per_s, others_stopped; /* of the background */
+};
+
+static struct excess excess_of(const struct noise_rates *rates, const struct background *background,
+                               int rank, int visit, int first, int last)
+{
+    struct excess sum = {0};
+    for (int class = first; class <= last; class ++) {
+        const struct noise_rate *const own = rate_of(rates, rank, visit, class);
+        const struct noise_rate *const others =
+            &background->rates[(size_t)visit * NOISE_CLASSES + (size_t) class];
+        sum.per_s += own->per_s;
+        sum.stopped_ns_per_s += own->stopped_ns_per_s;
+        sum.others_per_s += others->per_s;
+        sum.others_stopped += others->stopped_ns_per_s;
+    }
+    return sum;
+}
+
+/* Fills in what visits say of a rank's stops beyond the background. False if some visit has too few
+   stops for that, or the source is too weak. `values` has room for 3 values a visit. */
+static bool summarize(const struct noise_rates *rates, const struct background *background,
+                      const struct noise_limits *limits, struct noise_uneven *made, double *values)
+{
+    const size_t visits = (size_t)rates->visits;
+    double *const per_s = values, *const length = values + visits, *const pct = length + visits;
+    double background_pct = 0.0;
+    size_t with_stops = 0;
+    for (size_t i = 0; i < visits; i++) {
+        const struct excess e =
+            excess_of(rates, background, made->rank, (int)i, made->first_class, made->last_class);
+        per_s[i] = e.per_s - e.others_per_s;
+        pct[i] = (e.stopped_ns_per_s - e.others_stopped) * 1e-7;
+        background_pct += e.others_stopped * 1e-7 / (double)visits;
+        if (per_s[i] > 0.0)
+            length[with_stops++] = (e.stopped_ns_per_s - e.others_stopped) / per_s[i];
+    }
+    made->per_s = bc_mean_of_visits(per_s, visits, limits->confidence);
+    made->length_ns = bc_mean_of_visits(length, with_stops, limits->confidence);
+    made->stopped_pct = bc_mean_of_visits(pct, visits, limits->confidence);
+    return made->stopped_pct.value >= limits->threshold_pct &&
+           made->stopped_pct.value >= MORE_MIN * background_pct;
+}
+
+/* How far ranks lie from each other in a class, as a robust standard deviation of their means over
+   visits; 0 with fewer than 4 ranks, which tell nothing of that. */
+static double spread_of(const struct noise_rates *rates, int class)
+{
+    if (rates->ranks < 4)
+        return 0.0;
+    double *const means =
+        bc_allocate((size_t)rates->ranks, sizeof *means, "no memory for %d ranks", rates->ranks);
+    for (int rank = 0; rank < rates->ranks; rank++)
+        for (int visit = 0; visit < rates->visits; visit++)
+            means[rank] += rate_of(rates, rank, visit, class)->per_s / rates->visits;
+    bc_sort(means, (size_t)rates->ranks);
+    const double sigma = bc_mad_sigma(means, (size_t)rates->ranks);
+    free(means);
+    return sigma;
+}
+
+/* Whether a rank surely has more stops of a class than the background: Student's interval of the
+   visits' differences. `values` has room for a value a visit. */
+static bool has_more(const struct noise_rates *rates, const struct background *background,
+                     double confidence, double spread, int rank, int class, double *values)
+{
+    double mean = 0.0;
+    for (int visit = 0; visit < rates->visits; visit++) {
+        const struct excess e = excess_of(rates, background, rank, visit, class, class);
+        values[visit] = e.per_s - e.others_per_s;
+        mean += values[visit] / rates->visits;
+    }
+    return bc_mean_interval(values, (size_t)rates->visits, confidence).lo > 0.0 &&
+           mean > DEVIATIONS_MIN * spread;
+}
+
+static void add(struct noise_uneven **found, int *count, const struct noise_uneven *made)
+{
+    *found = realloc(*found, ((size_t)*count + 1) * sizeof **found);
+    if (*found == NULL)
+        bc_abort("no memory for %d sources", *count + 1);
+    (*found)[(*count)++] = *made;
+}
+
+int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits *limits,
+                      struct noise_uneven **found)
+{
+    int count = 0;
+    *found = NULL;
+    if (rates->ranks < 2 || rates->visits < 2)
+        return 0;
+    /* Half of the ranks are compared, in all classes; an interval is wrong at either end. */
+    const double confidence =
+        1.0 - 2.0 * limits->alpha / ((double)rates->ranks * (double)NOISE_CLASSES);
+    double spreads[NOISE_CLASSES];
+    double *const values = bc_allocate(3 * (size_t)rates->visits, sizeof *values,
+                                       "no memory for %d visits", rates->visits);
+    struct background background;
+    find_background(rates, &background);
+    for (int class = 0; class < NOISE_CLASSES; class ++)
+        spreads[class] = spread_of(rates, class);
+    for (int rank = 0; rank < rates->ranks; rank++) {
+        int first = NOISE_CLASSES;
+        for (int class = 0; !background.has[rank] && class <= NOISE_CLASSES; class ++) {
+            const bool more =
+                class < NOISE_CLASSES &&
+                has_more(rates, &background, confidence, spreads[class], rank, class, values);
+            if (more && first == NOISE_CLASSES)
+                first = class;
+            if (more || first == NOISE_CLASSES)
+                continue;
+            struct noise_uneven made = {
+                .rank = rank, .first_class = first, .last_class = class - 1};
+            if (summarize(rates, &background, limits, &made, values))
+                add(found, &count, &made);
+            first = NOISE_CLASSES;
+        }
+    }
+    free(background.has);
+    free(background.rates);
+    free(values);
+    return count;
+}
