@@ -12,20 +12,38 @@
    k down to 0. */
 enum { OCTAVES = 40, OCTAVES_TOGETHER = 2 };
 
-/* A search looks at the first stops only: its time grows with the square of their number. */
-enum { SEARCHED_MAX = 2048, STOPS_MIN = 6 };
+/* A search looks at the first stops only, since its time grows with the square of their number: at
+   few of them first, as a clock that drifts is in step with itself for a while only, then at more,
+   as the tick of a clock may be one stop of many. */
+enum { SEARCHES = 2, SEARCHED_MAX = 1024, STOPS_MIN = 6 };
+static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
 
 /* Harmonics that are looked at; frequencies in the width 1 / span of a peak. */
 enum { HARMONICS = 4, STEPS_A_PEAK = 8 };
 
 /* Of a source: at least so many periods were watched, and most of them have a stop within this
    part of a period on either side of when it is due. */
-#define PERIODS_MIN 5
+enum { PERIODS_MIN = 6 };
 #define COVERED_MIN 0.7
 #define BESIDE 0.05
 
 /* Stops just before and after, beyond what comes at other times, against those when one is due. */
 #define BLUR_MAX 0.5
+
+/* The power of a clock's own frequency against those of its multiples. */
+#define FIRST_MIN 0.3
+
+/* Cells of time in a turn of the highest harmonic of the highest frequency. */
+enum { CELLS_A_TURN = 3 };
+
+/* Stops that come in bursts, or oftener at some times, show more than chance would at most
+   frequencies of some width: how many of them are looked at together. */
+enum { STEPS_A_LEVEL = 128 };
+
+/* How far a clock follows one of its stops that is early or late; and after how many periods
+   without a stop, as between two visits, it has drifted and follows the next one whole. */
+#define FOLLOWED 0.25
+#define LOST 3.0
 
 /* Peaks that are looked at more closely. */
 enum { PEAKS_MAX = 16 };
@@ -69,15 +87,15 @@ static bool watched_of(const struct search *search, int visit, double *begin_s, 
     return stops->visits[visit].quanta > 0 && *begin_s < *end_s;
 }
 
-static struct search begin_search(const struct train *train)
+static struct search begin_search(const struct train *train, size_t max)
 {
     const struct noise_stops *const stops = train->stops;
     struct search search = {.train = train, .count = train->count};
     double begin_s, end_s;
     search.end_s = seconds_at(stops, stops->visits[stops->visit_count - 1].end_ns);
-    if (search.count > SEARCHED_MAX) {
-        search.count = SEARCHED_MAX;
-        search.end_s = train->events[SEARCHED_MAX - 1].time_s;
+    if (search.count > max) {
+        search.count = max;
+        search.end_s = train->events[max - 1].time_s;
     }
     for (int i = 0; i < stops->visit_count; i++)
         if (watched_of(&search, i, &begin_s, &end_s))
@@ -96,23 +114,37 @@ static double complex window_at(const struct search *search, double frequency)
     return sum / (I * TURN * frequency * search->watched_s);
 }
 
-/* The H statistic of harmonics' sums over the events. */
-static double h_of_sums(const struct search *search, double frequency,
-                        const double complex sums[HARMONICS])
+/* Twice the power of each harmonic beyond what the gaps in the watched time show: 2 on average for
+   events at random. */
+struct powers {
+    double of[HARMONICS];
+};
+
+static struct powers powers_of_sums(const struct search *search, double frequency,
+                                    const double complex sums[HARMONICS])
 {
     const double n = (double)search->count;
+    struct powers powers;
+    for (int m = 0; m < HARMONICS; m++) {
+        const double complex window = window_at(search, (m + 1) * frequency);
+        const double by_window = cabs(window) * cabs(window);
+        const double excess = cabs(sums[m] - n * window);
+        powers.of[m] = 2.0 * excess * excess / (n * fmax(1e-3, 1.0 - by_window));
+    }
+    return powers;
+}
+
+static double h_of(const struct powers *powers, double level)
+{
     double z = 0.0, h = 0.0;
     for (int m = 1; m <= HARMONICS; m++) {
-        const double complex window = window_at(search, m * frequency);
-        const double by_window = cabs(window) * cabs(window);
-        const double excess = cabs(sums[m - 1] - n * window);
-        z += 2.0 * excess * excess / (n * fmax(1e-3, 1.0 - by_window));
+        z += powers->of[m - 1] / level;
         h = fmax(h, z - 4.0 * m + 4.0);
     }
     return h;
 }
 
-static double h_at(const struct search *search, double frequency)
+static struct powers powers_at(const struct search *search, double frequency)
 {
     double complex sums[HARMONICS] = {0};
     for (size_t i = 0; i < search->count; i++) {
@@ -121,43 +153,18 @@ static double h_at(const struct search *search, double frequency)
         for (int m = 0; m < HARMONICS; m++)
             sums[m] += power *= one;
     }
-    return h_of_sums(search, frequency, sums);
+    return powers_of_sums(search, frequency, sums);
 }
 
-/* Each event as a unit vector at the frequency in hand, and what turns it to the next one. */
-struct vectors {
-    double re[SEARCHED_MAX], im[SEARCHED_MAX];
-    double turn_re[SEARCHED_MAX], turn_im[SEARCHED_MAX];
-};
-
-/* Adds up the vectors' powers, and turns the vectors. */
-static void add_and_turn(struct vectors *v, size_t count, double complex sums[HARMONICS])
+static double h_at(const struct search *search, double frequency, double level)
 {
-    double re1 = 0.0, im1 = 0.0, re2 = 0.0, im2 = 0.0;
-    double re3 = 0.0, im3 = 0.0, re4 = 0.0, im4 = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        const double re = v->re[i], im = v->im[i];
-        const double square_re = re * re - im * im, square_im = 2.0 * re * im;
-        re1 += re;
-        im1 += im;
-        re2 += square_re;
-        im2 += square_im;
-        re3 += square_re * re - square_im * im;
-        im3 += square_re * im + square_im * re;
-        re4 += square_re * square_re - square_im * square_im;
-        im4 += 2.0 * square_re * square_im;
-        v->re[i] = re * v->turn_re[i] - im * v->turn_im[i];
-        v->im[i] = re * v->turn_im[i] + im * v->turn_re[i];
-    }
-    sums[0] = re1 + I * im1;
-    sums[1] = re2 + I * im2;
-    sums[2] = re3 + I * im3;
-    sums[3] = re4 + I * im4;
+    const struct powers powers = powers_at(search, frequency);
+    return h_of(&powers, level);
 }
-_Static_assert(HARMONICS == 4, "add_and_turn has one sum for each");
 
 struct peak {
     double frequency, h;
+    double level; /* by which the powers were divided */
 };
 
 /* Keeps the highest peaks, descending. */
@@ -171,53 +178,131 @@ static void keep_peak(struct peak peaks[PEAKS_MAX], int *count, struct peak peak
     peaks[place] = peak;
 }
 
-/* Lists the peaks that stops at random exceed with a chance of less than alpha. */
-static int find_peaks(const struct search *search, double alpha, struct peak peaks[PEAKS_MAX])
+struct point {
+    double re, im;
+};
+
+/* The discrete Fourier transform of 2^k points, in place (Cooley and Tukey, "An Algorithm for the
+   Machine Calculation of Complex Fourier Series", Mathematics of Computation 19 (1965)). */
+static void transform(struct point *x, size_t count)
+{
+    for (size_t i = 1, reversed = 0; i < count; i++) {
+        size_t bit = count / 2;
+        for (; (reversed & bit) != 0; bit /= 2)
+            reversed ^= bit;
+        reversed ^= bit;
+        if (i < reversed) {
+            const struct point swapped = x[i];
+            x[i] = x[reversed];
+            x[reversed] = swapped;
+        }
+    }
+    for (size_t half = 1; half < count; half *= 2)
+        for (size_t k = 0; k < half; k++) {
+            const double angle = TURN * (double)k / (2.0 * (double)half);
+            const double re = cos(angle), im = sin(angle);
+            for (size_t i = k; i < count; i += 2 * half) {
+                struct point *const even = &x[i], *const odd = &x[i + half];
+                const struct point turned = {odd->re * re - odd->im * im,
+                                             odd->re * im + odd->im * re};
+                *odd = (struct point){even->re - turned.re, even->im - turned.im};
+                *even = (struct point){even->re + turned.re, even->im + turned.im};
+            }
+        }
+}
+
+/* Puts the events into cells of time, and takes off what events at random would be on average: as
+   many, spread over the time that was watched. */
+static void fill_cells(const struct search *search, double cell_s, struct point *cells)
+{
+    const double each_s = (double)search->count / search->watched_s;
+    double begin_s, end_s;
+    for (size_t i = 0; i < search->count; i++)
+        cells[(size_t)(search->train->events[i].time_s / cell_s)].re += 1.0;
+    for (int i = 0; i < search->train->stops->visit_count; i++) {
+        if (!watched_of(search, i, &begin_s, &end_s))
+            continue;
+        for (size_t cell = (size_t)(begin_s / cell_s); (double)cell * cell_s < end_s; cell++)
+            cells[cell].re -= each_s * (fmin(end_s, (double)(cell + 1) * cell_s) -
+                                        fmax(begin_s, (double)cell * cell_s));
+    }
+}
+
+/* Fills in the powers at the frequencies `first` * step to `last` * step, with
+   step = 1 / (STEPS_A_PEAK * search->end_s). */
+static void find_powers(const struct search *search, size_t first, size_t last,
+                        struct powers *powers)
+{
+    size_t count = 2;
+    while (count < CELLS_A_TURN * HARMONICS * last)
+        count *= 2;
+    struct point *const cells = bc_allocate(count, sizeof *cells, "no memory for periods");
+    fill_cells(search, STEPS_A_PEAK * search->end_s / (double)count, cells);
+    transform(cells, count);
+    for (size_t i = first; i <= last; i++)
+        for (size_t m = 1; m <= HARMONICS; m++) {
+            const struct point *const sum = &cells[m * i];
+            powers[i - first].of[m - 1] =
+                2.0 * (sum->re * sum->re + sum->im * sum->im) / (double)search->count;
+        }
+    free(cells);
+}
+
+/* By how much the powers of frequencies next to each other are higher than those of events at
+   random, whose median is 2 log 2; a clock's few do not show in the median. */
+static double level_of(const struct powers *powers, size_t count)
+{
+    double first[STEPS_A_LEVEL];
+    for (size_t i = 0; i < count; i++)
+        first[i] = powers[i].of[0];
+    return fmax(1.0, bc_median(first, count) / (2.0 * log(2.0)));
+}
+
+/* Lists the peaks that stops at random exceed with a chance of less than alpha: those above
+ *height. */
+static int find_peaks(const struct search *search, double alpha, struct peak peaks[PEAKS_MAX],
+                      double *height)
 {
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s);
-    const double first = PERIODS_MIN / search->end_s;
+    const size_t first = STEPS_A_PEAK * PERIODS_MIN;
     /* A source has at most all events. */
-    const double last = 1.2 * (double)search->count / search->watched_s;
-    const int64_t steps = last > first ? (int64_t)((last - first) / step) + 1 : 0;
-    const double h_min = log((double)(steps + 1) / alpha) / 0.4;
-    struct vectors *const vectors = bc_allocate(1, sizeof *vectors, "no memory for periods");
-    struct peak before = {first, 0.0}, last_peak = {first, 0.0};
+    const size_t last = (size_t)(1.2 * (double)search->count / search->watched_s / step);
+    const size_t steps = last > first ? last - first + 1 : 0;
+    const double h_min = *height = log((double)(steps + 1) / alpha) / 0.4;
     int count = 0;
-    for (size_t i = 0; i < search->count; i++) {
-        const double time_s = search->train->events[i].time_s;
-        vectors->re[i] = cos(TURN * first * time_s);
-        vectors->im[i] = sin(TURN * first * time_s);
-        vectors->turn_re[i] = cos(TURN * step * time_s);
-        vectors->turn_im[i] = sin(TURN * step * time_s);
+    if (steps == 0)
+        return 0;
+    struct powers *const powers = bc_allocate(steps, sizeof *powers, "no memory for periods");
+    struct peak *const h = bc_allocate(steps + 2, sizeof *h, "no memory for periods");
+    find_powers(search, first, last, powers);
+    for (size_t next = 0; next < steps;) {
+        /* The last ones share their level with some before them. */
+        const size_t together = steps < STEPS_A_LEVEL ? steps : STEPS_A_LEVEL;
+        const size_t from = steps - next < together ? steps - together : next;
+        const double level = level_of(powers + from, together);
+        for (; next < from + together; next++)
+            h[next + 1] =
+                (struct peak){(double)(first + next) * step, h_of(&powers[next], level), level};
     }
-    for (int64_t i = 0; i < steps; i++) {
-        double complex sums[HARMONICS];
-        add_and_turn(vectors, search->count, sums);
-        const double frequency = first + (double)i * step;
-        const struct peak here = {frequency, h_of_sums(search, frequency, sums)};
-        if (last_peak.h > h_min && last_peak.h >= before.h && last_peak.h > here.h)
-            keep_peak(peaks, &count, last_peak);
-        before = last_peak;
-        last_peak = here;
-    }
-    if (last_peak.h > h_min && last_peak.h >= before.h)
-        keep_peak(peaks, &count, last_peak);
-    free(vectors);
+    for (size_t i = 1; i <= steps; i++)
+        if (h[i].h > h_min && h[i].h >= h[i - 1].h && h[i].h > h[i + 1].h)
+            keep_peak(peaks, &count, h[i]);
+    free(h);
+    free(powers);
     return count;
 }
 
-/* The frequency near a peak of the search at which it is highest. */
-static double refine(const struct search *search, double frequency)
+/* Moves a peak to where it is highest between the frequencies of the search. */
+static void refine(const struct search *search, struct peak *peak)
 {
     enum { FINER = 16 };
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s) / FINER;
-    struct peak best = {frequency, 0.0};
+    const double middle = peak->frequency;
     for (int i = -FINER; i <= FINER; i++) {
-        const struct peak tried = {frequency + i * step, h_at(search, frequency + i * step)};
-        if (tried.h > best.h)
-            best = tried;
+        const double h = h_at(search, middle + i * step, peak->level);
+        if (h > peak->h)
+            *peak = (struct peak){middle + i * step, h, peak->level};
     }
-    return best.frequency;
 }
 
 /* ---- whether it is a clock ------------------------------------------------------------------- */
@@ -310,6 +395,33 @@ static bool is_clock(const struct search *search, const struct clock *clock)
            on - other_on >= COVERED_MIN * due && near - other_near <= BLUR_MAX * (on - other_on);
 }
 
+/* Whether the powers are those of short stops, which have all harmonics alike; a multiple of the
+   period of something else has that one's only. */
+static bool is_pulse(const struct powers *powers)
+{
+    double max = 0.0;
+    for (int m = 0; m < HARMONICS; m++)
+        max = fmax(max, powers->of[m]);
+    return powers->of[0] >= FIRST_MIN * max;
+}
+
+/* Makes the clock of a peak; true if it is one. The stops of a clock are in step with multiples of
+   its period, too: the shortest that is a clock counts. */
+static bool make_clock(const struct search *search, const struct peak *peak, double h_min,
+                       struct clock *clock)
+{
+    enum { PARTS_MAX = 4 };
+    for (int parts = PARTS_MAX; parts >= 1; parts--) {
+        const double frequency = parts * peak->frequency;
+        const struct powers powers = powers_at(search, frequency);
+        clock->period_s = 1.0 / frequency;
+        clock->origin_s = find_origin(search, clock->period_s);
+        if (h_of(&powers, peak->level) > h_min && is_pulse(&powers) && is_clock(search, clock))
+            return true;
+    }
+    return false;
+}
+
 /* ---- its stops ------------------------------------------------------------------------------- */
 
 /* The stops of a clock, one a period: that which is nearest to when it is due. */
@@ -319,25 +431,31 @@ struct members {
     size_t count;
 };
 
+/* Lists them from the first on, until end_s. Each moves the time when the next one is due a little,
+   so that a clock may drift; `clock` stays as it is. */
 static void list_members(const struct train *train, const struct clock *clock, double end_s,
                          struct members *members)
 {
+    struct clock now = *clock;
     double last_off = 0.0, off;
     members->count = 0;
     for (size_t i = 0; i < train->count && train->events[i].time_s <= end_s; i++) {
-        const double number = period_of(clock, train->events[i].time_s, &off);
-        const bool again = members->count > 0 && members->number[members->count - 1] == number;
-        if (fabs(off) > BESIDE || (again && fabs(off) >= fabs(last_off)))
+        const double number = period_of(&now, train->events[i].time_s, &off);
+        const double since =
+            members->count > 0 ? number - members->number[members->count - 1] : 1.0;
+        const bool again = since <= 0.0, lost = since > LOST;
+        if (fabs(off) > (lost ? 3.0 * BESIDE : BESIDE) || (again && fabs(off) >= fabs(last_off)))
             continue;
         members->count += !again;
         members->event[members->count - 1] = i;
         members->number[members->count - 1] = number;
+        now.origin_s += (lost ? 1.0 : FOLLOWED) * (again ? off - last_off : off) * now.period_s;
         last_off = off;
     }
 }
 
-/* The line through the members' times over their numbers, by least squares. */
-static struct clock fit(const struct train *train, const struct members *members)
+/* The period by the line through the members' times over their numbers, by least squares. */
+static double fit_period(const struct train *train, const struct members *members)
 {
     const double n = (double)members->count;
     double mean_number = 0.0, mean_s = 0.0, squares = 0.0, products = 0.0;
@@ -350,8 +468,7 @@ static struct clock fit(const struct train *train, const struct members *members
         squares += number * number;
         products += number * (train->events[members->event[i]].time_s - mean_s);
     }
-    const double period_s = products / squares;
-    return (struct clock){period_s, mean_s - period_s * mean_number};
+    return products / squares;
 }
 
 /* The interval of the period: Student's, of the periods in eight parts of the time. Stops that
@@ -374,27 +491,26 @@ static struct bc_interval period_interval(const struct train *train, const struc
     return (struct bc_interval){(period_s - half_s) * 1e9, (period_s + half_s) * 1e9};
 }
 
-/* Finds the stops of a clock in all the time, starting with the part that was searched: the period
-   is known the better the more of them are used, so that each step can go twice as far. False if
+/* Finds the stops of a clock in all the time, starting with the part that was searched: the more of
+   them are used the better the period is known, so that each step can go twice as far. False if
    most are missing. */
 static bool follow_clock(const struct search *search, struct clock *clock, struct members *members)
 {
     const struct train *const train = search->train;
     const struct noise_stops *const stops = train->stops;
     const double all_s = seconds_at(stops, stops->visits[stops->visit_count - 1].end_ns);
-    double end_s = search->end_s;
-    for (;;) {
-        list_members(train, clock, end_s, members);
-        if ((double)members->count < COVERED_MIN * (double)times_due(train, clock, end_s) ||
-            members->count < PERIODS_MIN)
+    double end_s = search->end_s, done_s;
+    do {
+        done_s = fmin(end_s, all_s);
+        list_members(train, clock, done_s, members);
+        if (members->count < PERIODS_MIN ||
+            (double)members->count < COVERED_MIN * (double)times_due(train, clock, done_s))
             return false;
-        *clock = fit(train, members);
-        if (end_s >= all_s)
-            break;
-        end_s = fmin(2.0 * end_s, all_s);
-    }
-    list_members(train, clock, all_s, members);
-    return members->count >= PERIODS_MIN;
+        *clock =
+            (struct clock){fit_period(train, members), train->events[members->event[0]].time_s};
+        end_s *= 2.0;
+    } while (done_s < all_s);
+    return true;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -403,32 +519,40 @@ static bool follow_clock(const struct search *search, struct clock *clock, struc
 static bool find_clock(const struct train *train, double alpha, struct clock *clock,
                        struct members *members)
 {
-    const struct search search = begin_search(train);
-    struct peak peaks[PEAKS_MAX];
-    if (search.count < STOPS_MIN || !(search.watched_s > 0.0))
-        return false;
-    const int count = find_peaks(&search, alpha, peaks);
-    for (int i = 0; i < count; i++) {
-        clock->period_s = 1.0 / refine(&search, peaks[i].frequency);
-        clock->origin_s = find_origin(&search, clock->period_s);
-        if (is_clock(&search, clock) && follow_clock(&search, clock, members))
-            return true;
+    for (int k = 0; k < SEARCHES && (k == 0 || train->count > searched[k - 1]); k++) {
+        const struct search search = begin_search(train, searched[k]);
+        struct peak peaks[PEAKS_MAX];
+        double h_min;
+        if (search.count < STOPS_MIN || !(search.watched_s > 0.0))
+            return false;
+        const int count = find_peaks(&search, alpha / SEARCHES, peaks, &h_min);
+        for (int i = 0; i < count; i++) {
+            refine(&search, &peaks[i]);
+            if (make_clock(&search, &peaks[i], h_min, clock) &&
+                follow_clock(&search, clock, members))
+                return true;
+        }
     }
     return false;
 }
 
-/* The stops of about one length that have no period yet. */
-static void fill_train(struct train *train, int octave, const signed char *source)
+/* Fills in the stops of about one length that have no period yet. False if none of them is of the
+   lower half of these lengths: then all were looked at among longer ones. */
+static bool fill_train(struct train *train, int octave, const signed char *source)
 {
+    bool has_shorter = false;
     const struct noise_stops *const stops = train->stops;
     const double min_ns = ldexp(1.0, octave), max_ns = ldexp(1.0, octave + OCTAVES_TOGETHER);
     train->count = 0;
     for (size_t i = 0; i < stops->count; i++) {
         const struct noise_stop *const stop = &stops->stop[i];
         if (source[i] == NOISE_NO_PERIOD && (double)stop->length_ns >= min_ns &&
-            (double)stop->length_ns < max_ns)
+            (double)stop->length_ns < max_ns) {
             train->events[train->count++] = (struct event){seconds_at(stops, stop->begin_ns), i};
+            has_shorter = has_shorter || (double)stop->length_ns < 2.0 * min_ns;
+        }
     }
+    return has_shorter;
 }
 
 int noise_periods_find(const struct noise_stops *stops, double alpha,
@@ -443,8 +567,8 @@ int noise_periods_find(const struct noise_stops *stops, double alpha,
     members.number = bc_allocate(stops->count, sizeof *members.number, "no memory for periods");
     for (int octave = OCTAVES - 1; octave >= 0 && periods < NOISE_PERIODS_MAX;) {
         struct clock clock;
-        fill_train(&train, octave, source);
-        if (!find_clock(&train, alpha / OCTAVES, &clock, &members)) {
+        if (!fill_train(&train, octave, source) ||
+            !find_clock(&train, alpha / OCTAVES, &clock, &members)) {
             octave--;
             continue;
         }

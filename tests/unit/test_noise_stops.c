@@ -1,0 +1,124 @@
+/* What is made of readings of the clock: stops, their lengths, and the time that is lost in cells.
+ */
+#include "helpers.h"
+#include "noise/lengths.h"
+#include "noise/prediction.h"
+#include "noise/stops.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { QUANTA = 1000, QUANTUM_NS = 1000 };
+
+/* Readings around quanta that take as long as asked. */
+static void read_quanta(int64_t readings[QUANTA + 1], int64_t from_ns, const int64_t *longer_ns)
+{
+    readings[0] = from_ns;
+    for (int i = 0; i < QUANTA; i++)
+        readings[i + 1] = readings[i] + QUANTUM_NS + i % 3 + longer_ns[i];
+}
+
+static void stops_are_what_takes_longer(void **state)
+{
+    (void)state;
+    int64_t readings[QUANTA + 1], longer_ns[QUANTA] = {0};
+    struct noise_stops stops = {0};
+    longer_ns[10] = 5000;
+    longer_ns[11] = 400; /* too short */
+    longer_ns[999] = 2000000;
+    noise_stops_begin_visit(&stops);
+    read_quanta(readings, 70000, longer_ns);
+    noise_stops_add(&stops, readings, QUANTA, 500.0);
+    assert_int_equal(stops.count, 2);
+    assert_in_range(stops.stop[0].length_ns, 4998, 5002);
+    assert_in_range(stops.stop[0].begin_ns, readings[10], readings[10] + QUANTUM_NS);
+    assert_in_range(stops.stop[1].length_ns, 1999998, 2000002);
+    const struct noise_watch *const watch = &stops.visits[0];
+    assert_int_equal(watch->stops, 2);
+    assert_int_equal(watch->stopped_ns, stops.stop[0].length_ns + stops.stop[1].length_ns);
+    assert_int_equal(watch->watched_ns, readings[QUANTA] - readings[0]);
+    assert_int_equal(watch->quanta, QUANTA);
+    assert_int_equal(watch->begin_ns, readings[0]);
+    assert_int_equal(watch->end_ns, readings[QUANTA]);
+    noise_stops_free(&stops);
+}
+
+/* A processor that gets slower isn't stopped. */
+static void slower_quanta(void **state)
+{
+    (void)state;
+    int64_t readings[QUANTA + 1], longer_ns[QUANTA];
+    struct noise_stops stops = {0};
+    noise_stops_begin_visit(&stops);
+    for (int block = 0; block < 4; block++) {
+        for (int i = 0; i < QUANTA; i++)
+            longer_ns[i] = 700 * block;
+        read_quanta(readings, block * 10000000, longer_ns);
+        noise_stops_add(&stops, readings, QUANTA, 500.0);
+    }
+    assert_int_equal(stops.count, 0);
+    assert_int_equal(stops.visits[0].quanta, 4 * QUANTA);
+    noise_stops_free(&stops);
+}
+
+static void visits_of_stops(void **state)
+{
+    (void)state;
+    struct noise_watch visits[3] = {{.begin_ns = 0, .end_ns = 10, .quanta = 1},
+                                    {.quanta = 0},
+                                    {.begin_ns = 20, .end_ns = 30, .quanta = 1}};
+    const struct noise_stops stops = {.visits = visits, .visit_count = 3};
+    assert_int_equal(noise_visit_of(&stops, 0, 0), 0);
+    assert_int_equal(noise_visit_of(&stops, 9, 0), 0);
+    assert_int_equal(noise_visit_of(&stops, 25, 0), 2);
+    assert_int_equal(noise_visit_of(&stops, 99, 0), 2);
+}
+
+static void quantiles_of_lengths(void **state)
+{
+    (void)state;
+    struct noise_lengths lengths = {0};
+    assert_true(isnan(noise_lengths_quantile(&lengths, 0.5)));
+    for (int i = 1; i <= 10000; i++)
+        noise_lengths_add(&lengths, 100 * i);
+    for (double p = 0.01; p < 1.0; p += 0.01)
+        assert_true(fabs(noise_lengths_quantile(&lengths, p) / (1e6 * p) - 1.0) < 0.025);
+    noise_lengths_add(&lengths, 0);
+    noise_lengths_add(&lengths, INT64_MAX);
+    assert_true(noise_lengths_quantile(&lengths, 0.0) < 2.0);
+    assert_true(noise_lengths_quantile(&lengths, 1.0) > 1e12);
+}
+
+/* Each ns of a stop is in one cell, and no stop before or after the cells is. */
+static void cells_of_stops(void **state)
+{
+    (void)state;
+    struct noise_stop made[] = {{-50, 20}, {-10, 30}, {55, 10}, {95, 230}, {398, 500}, {950, 10}};
+    const struct noise_stops stops = {.stop = made, .count = 6};
+    const float wanted[4] = {20.0F + 10.0F + 5.0F, 100.0F, 100.0F, 25.0F + 2.0F};
+    float cells[4] = {0};
+    assert_int_equal(noise_fill_cells(&stops, 0, 0, 0.0, 100.0, cells, 4), 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(fabsf(cells[i] - wanted[i]) < 1e-3F);
+    /* The next cells go on with the stop that isn't over. */
+    memset(cells, 0, sizeof cells);
+    assert_int_equal(noise_fill_cells(&stops, 4, 0, 400.0, 100.0, cells, 4), 4);
+    assert_true(fabsf(cells[0] - 100.0F) < 1e-3F);
+    /* Moved by what the clock is behind. */
+    memset(cells, 0, sizeof cells);
+    noise_fill_cells(&stops, 0, 1000, 1000.0, 100.0, cells, 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(fabsf(cells[i] - wanted[i]) < 1e-3F);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stops_are_what_takes_longer),
+        cmocka_unit_test(slower_quanta),
+        cmocka_unit_test(visits_of_stops),
+        cmocka_unit_test(quantiles_of_lengths),
+        cmocka_unit_test(cells_of_stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
