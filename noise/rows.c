@@ -297,55 +297,92 @@ static void conclude_steps(const struct noise_state *noise, const struct noise_r
 
 enum { TAG_STOPS = 1 };
 
-/* Brings a rank's stops to rank 0; the caller frees them. Collective over both. */
-static struct noise_stop *fetch_stops(const struct noise_stops *stops, int own, int rank,
-                                      int64_t *count)
+/* Moves what a rank saw to the clock that ranks share. */
+static void move_to_shared_clock(struct noise_stops *stops, const int64_t *ahead_ns)
 {
-    struct noise_stop *fetched = NULL;
-    *count = (int64_t)stops->count;
-    if (own == 0 && rank != 0) {
-        BC_MPI(MPI_Recv(count, 1, MPI_INT64_T, rank, TAG_STOPS, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        fetched = bc_allocate((size_t)*count, sizeof *fetched, "no memory for %lld stops",
-                              (long long)*count);
-        BC_MPI(MPI_Recv(fetched, (int)(2 * *count), MPI_INT64_T, rank, TAG_STOPS, MPI_COMM_WORLD,
-                        MPI_STATUS_IGNORE));
-    } else if (own == 0) {
-        fetched = bc_allocate(stops->count, sizeof *fetched, "no memory for stops");
-        memcpy(fetched, stops->stop, stops->count * sizeof *fetched);
-    } else if (own == rank) {
-        BC_MPI(MPI_Send(count, 1, MPI_INT64_T, 0, TAG_STOPS, MPI_COMM_WORLD));
-        BC_MPI(MPI_Send(stops->stop, (int)(2 * *count), MPI_INT64_T, 0, TAG_STOPS, MPI_COMM_WORLD));
+    int visit = 0;
+    for (size_t i = 0; i < stops->count; i++) {
+        visit = noise_visit_of(stops, stops->stop[i].begin_ns, visit);
+        stops->stop[i].begin_ns += ahead_ns[visit];
     }
-    return fetched;
+    for (int i = 0; i < stops->visit_count; i++) {
+        stops->visits[i].begin_ns += ahead_ns[i];
+        stops->visits[i].end_ns += ahead_ns[i];
+    }
 }
-_Static_assert(sizeof(struct noise_stop) == 2 * sizeof(int64_t), "sent as two numbers");
 
-/* Writes when stops began, on their rank's clock, and how long they took, all ranks in turn.
-   Collective. */
-static void dump(const struct noise_state *noise, const struct noise_row *row)
+/* Sends what this rank saw to rank 0. */
+static void send_stops(const struct noise_stops *stops)
+{
+    const int64_t count = (int64_t)stops->count;
+    BC_MPI(MPI_Send(&count, 1, MPI_INT64_T, 0, TAG_STOPS, MPI_COMM_WORLD));
+    BC_MPI(MPI_Send(stops->stop, (int)(stops->count * sizeof *stops->stop), MPI_BYTE, 0, TAG_STOPS,
+                    MPI_COMM_WORLD));
+    BC_MPI(MPI_Send(stops->visits, (int)((size_t)stops->visit_count * sizeof *stops->visits),
+                    MPI_BYTE, 0, TAG_STOPS, MPI_COMM_WORLD));
+}
+
+/* What another rank sends: as many visits as this one's. Free it with noise_stops_free. */
+static struct noise_stops receive_stops(int rank, int visits)
+{
+    struct noise_stops stops = {.visit_count = visits};
+    int64_t count;
+    BC_MPI(MPI_Recv(&count, 1, MPI_INT64_T, rank, TAG_STOPS, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    stops.count = (size_t)count;
+    stops.stop = bc_allocate(stops.count, sizeof *stops.stop, "no memory for stops");
+    stops.visits = bc_allocate((size_t)visits, sizeof *stops.visits, "no memory for visits");
+    BC_MPI(MPI_Recv(stops.stop, (int)(stops.count * sizeof *stops.stop), MPI_BYTE, rank, TAG_STOPS,
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(stops.visits, (int)((size_t)visits * sizeof *stops.visits), MPI_BYTE, rank,
+                    TAG_STOPS, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    return stops;
+}
+
+/* Writes when a rank was watched, when its stops began and how long they took; rank 0. */
+static void dump_rank(const struct bc_run *run, const struct noise_stops *stops, int rank)
+{
+    static const char *const names[] = {"watch_begin_ns", "watch_end_ns", "stop_begin_ns",
+                                        "stop_ns"};
+    struct bc_samples watched = {0}, stopped = {0};
+    char name[64];
+    size_t next = 0;
+    for (int visit = 0; visit < stops->visit_count; visit++) {
+        const struct noise_watch *const watch = &stops->visits[visit];
+        bc_samples_begin_visit(&watched);
+        bc_samples_begin_visit(&stopped);
+        bc_samples_append(&watched, (double[]){(double)watch->begin_ns, (double)watch->end_ns}, 2,
+                          rank);
+        for (; next < stops->count && stops->stop[next].begin_ns < watch->end_ns; next++)
+            bc_samples_append(
+                &stopped,
+                (double[]){(double)stops->stop[next].begin_ns, (double)stops->stop[next].length_ns},
+                2, rank);
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "rank%d_%s", rank, names[i]);
+        bc_run_dump(run, name, i < 2 ? &watched : &stopped, i % 2);
+    }
+    bc_samples_free(&watched);
+    bc_samples_free(&stopped);
+}
+
+/* Dumps all ranks in turn, so that rank 0 has the stops of one at a time. Collective; last, since
+   it moves the times of this rank's stops. */
+static void dump(const struct noise_state *noise, struct noise_row *row)
 {
     const struct bc_run *const run = noise->run;
-    for (int rank = 0; run->settings.dump_samples != NULL && rank < run->job.ranks; rank++) {
-        struct bc_samples samples = {0};
-        char begin[32], length[32];
-        int64_t count;
-        struct noise_stop *const stop = fetch_stops(&row->stops, run->job.rank, rank, &count);
-        snprintf(begin, sizeof begin, "rank%d_begin_ns", rank);
-        snprintf(length, sizeof length, "rank%d_stop_ns", rank);
-        int visit = -1;
-        for (int64_t i = 0; run->job.rank == 0 && i < count; i++) {
-            /* Visits of other ranks end at about the same time; those of their stops are told by
-               rank 0's. */
-            const int of = noise_visit_of(&row->stops, stop[i].begin_ns, visit < 0 ? 0 : visit);
-            for (; visit < of; visit++)
-                bc_samples_begin_visit(&samples);
-            bc_samples_append(
-                &samples, (double[]){(double)stop[i].begin_ns, (double)stop[i].length_ns}, 2, rank);
-        }
-        bc_run_dump(run, begin, &samples, 0);
-        bc_run_dump(run, length, &samples, 1);
-        bc_samples_free(&samples);
-        free(stop);
+    if (run->settings.dump_samples == NULL)
+        return;
+    move_to_shared_clock(&row->stops, row->ahead_ns);
+    if (run->job.rank != 0) {
+        send_stops(&row->stops);
+        return;
+    }
+    dump_rank(run, &row->stops, 0);
+    for (int rank = 1; rank < run->job.ranks; rank++) {
+        struct noise_stops stops = receive_stops(rank, row->stops.visit_count);
+        dump_rank(run, &stops, rank);
+        noise_stops_free(&stops);
     }
 }
 
@@ -376,27 +413,28 @@ void noise_conclude(void *state, const void *key, void *memory, void *result)
     const struct noise_state *const noise = state;
     struct noise_row *const row = memory;
     const struct bc_run *const run = noise->run;
+    const struct noise_result *const of_job = result;
+    const bool reports = run->job.rank == 0;
     const struct noise_limits limits = {noise->parameters.alpha_pct / 100.0,
                                         noise->parameters.threshold_pct,
                                         run->settings.confidence_pct / 100.0};
     struct noise_sources sources;
-    dump(noise, row);
     warn_of_left_out(noise, row);
     conclude_job(noise, row, result);
     noise_sources_find(run, &row->stops, &limits, &sources);
     row->count = noise->groups + sources.count + noise->step_kinds;
     bc_harness_bcast(&row->count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    row->results = bc_allocate(run->job.rank == 0 ? (size_t)row->count : 0, sizeof *row->results,
+    row->results = bc_allocate(reports ? (size_t)row->count : 0, sizeof *row->results,
                                "no memory for %lld rows", (long long)row->count);
-    struct noise_result *next = row->results;
-    conclude_groups(noise, row, next);
-    next += noise->groups;
+    /* Only rank 0 has results, sources and the quanta of all. */
+    int64_t next = noise->groups;
+    conclude_groups(noise, row, row->results);
     for (int i = 0; i < sources.count; i++)
-        *next++ = source_result(noise, &sources.source[i],
-                                ((const struct noise_result *)result)->outcome.samples);
+        row->results[next++] = source_result(noise, &sources.source[i], of_job->outcome.samples);
     for (int i = 0; i < noise->step_kinds; i++)
-        conclude_steps(noise, row, &noise->steps[i], next++);
+        conclude_steps(noise, row, &noise->steps[i], reports ? &row->results[next++] : NULL);
     noise_sources_free(&sources);
+    dump(noise, row);
 }
 
 bool noise_follow(void *state, const void *key, void *memory, void *result)

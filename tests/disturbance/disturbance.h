@@ -11,6 +11,8 @@
  *                   computed since the last stop, once that is 20 ns: what lies between any two
  *                   readings is slowed down alike, to within about a reading. When this begins is
  *                   random, but the same on all ranks of a launch.
+ *   DISTURB_TURNS   "ON_S:PERIOD_S": streams stop a rank only in the first ON_S of every PERIOD_S
+ *                   seconds of CLOCK_MONOTONIC; what is due at other times is left out.
  *   DISTURB_BY      "timer" or "readings": how streams stop a rank; see below. Unset, stops of
  *                   40 us or more are a timer's.
  *   DISTURB_RANKS   "0,3": only these ranks, as the launcher counts them. Unset: all.

@@ -80,6 +80,18 @@ static void read_jumps(struct settings *settings)
         refuse(name, "ON_S:PERIOD_S:FACTOR, 0 < ON_S <= PERIOD_S, 1 <= FACTOR <= 10");
 }
 
+static void read_turns(struct settings *settings)
+{
+    static const char name[] = "DISTURB_TURNS";
+    const char *text = getenv(name);
+    if (text == NULL || *text == '\0')
+        return;
+    if (!read_number(&text, &settings->turn_s, ':') ||
+        !read_number(&text, &settings->turns_period_s, '\0') || *text != '\0' ||
+        settings->turn_s <= 0.0 || settings->turn_s > settings->turns_period_s)
+        refuse(name, "ON_S:PERIOD_S, 0 < ON_S <= PERIOD_S");
+}
+
 static void read_ranks(struct settings *settings)
 {
     static const char name[] = "DISTURB_RANKS";
@@ -117,6 +129,7 @@ bool settings_read(struct settings *settings)
     read_streams(settings);
     read_how(settings);
     read_jumps(settings);
+    read_turns(settings);
     read_ranks(settings);
     read_seed(settings);
     settings->log = getenv("DISTURB_LOG");

@@ -20,6 +20,7 @@ struct settings {
     int streams;
     struct stream_settings stream[STREAMS_MAX];
     double on_s, period_s, factor; /* of jumps; without them factor is 1 */
+    double turn_s, turns_period_s; /* in which streams stop the rank; 0: always */
     uint64_t seed;
     const char *log; /* NULL: none */
 };

@@ -50,6 +50,11 @@ static struct {
 static volatile int64_t timer_end_ns;
 static volatile int64_t timer_stopped_ns;
 
+/* When streams stop the rank; all zeros: always. */
+static struct {
+    int64_t on_ns, period_ns;
+} turns;
+
 static struct {
     double factor; /* 1: no jumps */
     int64_t first_ns, on_ns, period_ns;
@@ -74,11 +79,18 @@ static uint64_t next_random(uint64_t *state)
 /* In [0, 1). */
 static double next_uniform(uint64_t *state) { return (double)(next_random(state) >> 11) * 0x1p-53; }
 
+static bool is_in_turn(int64_t at_ns)
+{
+    return turns.period_ns == 0 || at_ns % turns.period_ns < turns.on_ns;
+}
+
 /* Moves to the next stop: the gap counts from when this one was due, so that the rate holds. */
 static void plan_next(struct stream *stream)
 {
-    const double gaps = stream->is_periodic ? 1.0 : -log1p(-next_uniform(&stream->random));
-    stream->planned_ns += llround(gaps * stream->gap_ns);
+    do {
+        const double gaps = stream->is_periodic ? 1.0 : -log1p(-next_uniform(&stream->random));
+        stream->planned_ns += llround(gaps * stream->gap_ns);
+    } while (!is_in_turn(stream->planned_ns));
 }
 
 /* What was stopped isn't work. */
@@ -385,6 +397,8 @@ void stops_begin(const struct settings *settings)
     catch_signal();
     if (settings->is_chosen)
         stream_count = settings->streams;
+    turns.on_ns = llround(settings->turn_s * 1e9);
+    turns.period_ns = llround(settings->turns_period_s * 1e9);
     for (int i = 0; i < stream_count; i++) {
         const struct stream_settings *const asked = &settings->stream[i];
         uint64_t random = settings->seed;
