@@ -54,14 +54,16 @@ static void count_classes(const struct noise_stops *stops, const signed char *so
     }
 }
 
-/* What visits say of one of this rank's periods. */
+/* What visits say of one of this rank's periods, and how long its stops are: their median, since
+   another stop may have come just when one was due. */
 static void summarize_period(const struct bc_run *run, const struct noise_stops *stops,
                              const signed char *source, int number, struct own_source *own)
 {
     const size_t visits = (size_t)stops->visit_count;
-    double *const per_s = bc_allocate(3 * visits, sizeof *per_s, "no memory for a period");
-    double *const pct = per_s + visits, *const length = pct + visits;
-    size_t with_stops = 0;
+    double *const per_s = bc_allocate(2 * visits, sizeof *per_s, "no memory for a period");
+    double *const pct = per_s + visits;
+    double *const lengths = bc_allocate(stops->count, sizeof *lengths, "no memory for a period");
+    size_t members = 0;
     int visit = 0;
     for (size_t i = 0; i < stops->count; i++) {
         visit = noise_visit_of(stops, stops->stop[i].begin_ns, visit);
@@ -69,15 +71,15 @@ static void summarize_period(const struct bc_run *run, const struct noise_stops 
             continue;
         per_s[visit] += 1.0 / watched_s(stops, visit);
         pct[visit] += (double)stops->stop[i].length_ns * 1e-7 / watched_s(stops, visit);
+        lengths[members++] = (double)stops->stop[i].length_ns;
     }
-    for (size_t i = 0; i < visits; i++)
-        if (per_s[i] > 0.0)
-            length[with_stops++] = pct[i] * 1e7 / per_s[i];
     own->per_s = noise_over_visits(run, per_s, visits);
     own->stopped_pct = noise_over_visits(run, pct, visits);
-    own->length_ns = noise_over_visits(run, length, with_stops);
+    own->length_ns =
+        bc_summarize(lengths, members, BC_MEDIAN, run->settings.confidence_pct / 100.0);
     own->is_periodic = true;
     own->rank = run->job.rank;
+    free(lengths);
     free(per_s);
 }
 

@@ -13,8 +13,8 @@
 struct noise_source {
     bool is_periodic;
     struct noise_period period;
-    struct bc_summary per_s;       /* over visits; the mean over the ranks below */
-    struct bc_summary length_ns;   /* mean length, likewise */
+    struct bc_summary per_s;     /* over visits; the mean over the ranks below */
+    struct bc_summary length_ns; /* of a stop: the median with a period, else the mean; likewise */
     struct bc_summary stopped_pct; /* of a rank's time, likewise */
     int *ranks;                    /* that have it, ascending */
     int rank_count;

@@ -28,6 +28,7 @@ PROGRAMS = {
     "syncbench": [],
     "halo": [],
     "linkmap": [],
+    "noise": [],
 }
 
 

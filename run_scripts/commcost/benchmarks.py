@@ -464,6 +464,22 @@ explain, in company and alone.""",
          Quantity("alone_pct", "longer alone (%)", optional=True)),
         lambda _, __: [], (("verdict", "verdict"), ("group", "group"))),
     Benchmark(
+        "noise", "What stops processes, and what that costs",
+        """How often and for how long the processes of the job, of each host or each by itself are
+stopped by whatever else their processors do; where that comes from; and what steps of work and an
+operation take, how much of that is lost to stops, and how much by the stops of all processes
+together. Less is better.""",
+        (("scope", "of"), ("host", "host"), ("ranks", "processes"), ("source", "source"),
+         ("operation", "operation"), ("grain_us", "work (µs)")),
+        (time_of("stops", "stops a second", "per_s", optional=True),
+         time_of("stop", "length (µs)", optional=True),
+         time_of("stopped", "stopped (%)", "pct", optional=True),
+         time_of("period", "period (ms)", "ms", optional=True),
+         time_of("step", "step (µs)", optional=True),
+         time_of("slowdown", "slowdown (%)", "pct", optional=True),
+         time_of("predicted", "predicted (%)", "pct", optional=True)),
+        lambda _, __: []),
+    Benchmark(
         "monitor_overhead", "What monitoring adds to a call",
         """The nanoseconds that libmpirtmon adds to a call while it is only loaded (off) and with
 everything monitored (on). Less is better.""",

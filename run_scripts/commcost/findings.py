@@ -405,6 +405,44 @@ def slow_links(facts):
     return [Finding(texts[0].upper() + texts[1:] + ".", tuple(row for row, _ in named))]
 
 
+# ---- noise ---------------------------------------------------------------------------------------
+
+def what_stops_ranks(facts):
+    """For how much of the time ranks are stopped, and by what."""
+    whole = facts.measured("noise", "stopped_pct", scope="job")
+    if not whole:
+        return []
+    row, stopped = whole[0]
+    sources = facts.measured("noise", "stopped_pct", scope="source")
+    sources.sort(key=lambda pair: -pair[1].value)
+    named = listed([source_text(source) for source, _ in sources], NAMES)
+    return [Finding(f"Processes are stopped for {stopped.told('%')} of the time"
+                    + (f": {named}." if named else "; no source stands out."),
+                    (row, *(source for source, _ in sources)))]
+
+
+def source_text(row):
+    """A source of noise in words."""
+    often, length = (rank_test.median(sorted(map(float, row.texts(column))))
+                     for column in ("stops_per_s", "stop_us"))
+    periods = sorted(map(float, row.texts("period_ms")))
+    how = (f"every {short(rank_test.median(periods))} ms" if periods
+           else f"{short(often)} times a second more often than others")
+    return f"rank {row.keys['ranks']} {how} for {short(length)} µs"
+
+
+def slowed_down(facts):
+    """The operation that noise slows down most."""
+    pairs = facts.measured("noise", "slowdown_pct", scope="collective")
+    if not pairs:
+        return []
+    row, most = max(pairs, key=lambda pair: pair[1].value)
+    work = row.keys["grain_us"]
+    step = f"{work} µs of work and a" if work != "0" else "a"
+    return [Finding(f"Noise slows down {step}{'n' if row.keys['operation'][0] == 'a' else ''} "
+                    f"{row.keys['operation']} by {most.told('%')}.", (row,))]
+
+
 # ---- the monitor, and what matters for all -------------------------------------------------------
 
 def monitor_cost(facts):
@@ -501,7 +539,8 @@ def row_name(row):
 
 RULES = (wrong_data, lost_time, slow_links, gains.what_pays, gains.tests_that_help,
          gains.persistent_requests, hidden_work, sizes_that_hide, message_cost, put_against_send, cheapest_halo,
-         cheapest_overlapped_halo, barrier_cost, message_rate, monitor_cost, time_inside_mpi,
+         cheapest_overlapped_halo, barrier_cost, what_stops_ranks, slowed_down, message_rate,
+         monitor_cost, time_inside_mpi,
          monitored_time)
 FIRST = 2  # rules that hold for settings, too
 # What a person is told of how sure all this is.

@@ -43,6 +43,8 @@ PROGRAMS = {
                   (["--methods=shared window"], "note: shared window: ")),
     "linkmap/linkmap": (["--sizes=8", "--samples=5"], ["--per=node", "--alpha=0"],
                         ([], "note: 1 link between 2 ranks")),
+    "noise/noise": (["--samples=2000"], ["--quantum=0", "--grain=x"],
+                    ([], "note: ranks' stops are put together ")),
     "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
                                  ([], "warning: oversubscribed: ")),
 }
@@ -104,12 +106,19 @@ HEADERS = {
         sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check visits lost_pct samples status slowest_rank""",
     "halo": """method sync dims local ndata nrep time_s latency_us latency_lo_us latency_hi_us
         latency_p99_us latency_max_us bwidth_mbs check visits lost_pct samples status slowest_rank""",
+    "noise": """scope host ranks source operation grain_us stops_per_s stops_lo_per_s
+        stops_hi_per_s stop_us stop_lo_us stop_hi_us stop_p99_us stop_max_us stopped_pct
+        stopped_lo_pct stopped_hi_pct period_ms period_lo_ms period_hi_ms step_us step_lo_us
+        step_hi_us step_p99_us step_max_us usual_us slowdown_pct slowdown_lo_pct slowdown_hi_pct
+        predicted_pct predicted_lo_pct predicted_hi_pct visits lost_pct samples status
+        slowest_rank""",
     "linkmap": """scope a b nbytes time_us time_lo_us time_hi_us out_mbs out_lo_mbs out_hi_mbs
         in_mbs in_lo_mbs in_hi_mbs alone_pct verdict group visits lost_pct samples status
         slowest_rank""",
 }
 OWN_OPTIONS = {
     "linkmap": "per sizes pairs alpha threshold exclude",
+    "noise": "quantum min-stop per operations grain alpha threshold",
     "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
         validation-steps default-tdm-n-iters max-tdm-iters root test-calls form plenty threshold
         no-blocking""",

@@ -126,6 +126,9 @@ class Benchmarks:
         counts = check("halo/halo", "--local=2", "--max-time=0.01", "--check", expect=(0, 1))
         assert counts[0]["window"]["made"] >= 3
 
+    def test_noise(self, check):
+        check("noise/noise", "--samples=5000", "--visits=2", "--per=rank")
+
     def test_linkmap(self, check):
         check("linkmap/linkmap", "--sizes=8,4K", "--pairs=all", "--max-time=0.02", "--check")
 

@@ -29,6 +29,7 @@ RUNS = {
     "syncbench": ["syncbench"],
     "halo": ["halo"],
     "linkmap": ["linkmap"],
+    "noise": ["noise"],
 }
 NO_NEIGHBOURS = ("SMPI 3.32 ends a program that calls a neighbourhood collective "
                  "(neighbor_collectives.c)")
@@ -52,6 +53,7 @@ OPTIONS = {
     "syncbench": ["--inner=8", "--max-neighbours=4"],
     "halo": ["--local=2"],
     "linkmap": ["--sizes=8", "--check"],
+    "noise": ["--per=rank"],
     "msgrate": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "msgrate_rma": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "mpi_overhead": ["--msgsize=8,128K", "--both", "--check"],

@@ -30,6 +30,7 @@ PAGES = {
     "syncbench/README.md": ["syncbench/syncbench"],
     "halo/README.md": ["halo/halo"],
     "linkmap/README.md": ["linkmap/linkmap"],
+    "noise/README.md": ["noise/noise"],
     "monitor/README.md": ["monitor/monitor_overhead"],
     "docs/compare.md": ["run_scripts/bench_compare"],
 }
@@ -51,6 +52,7 @@ QUICK = {
     "syncbench/syncbench": (2, ["--types=MPI barrier", "--max-time=0.01"]),
     "halo/halo": (2, ["--local=2", "--methods=persistent", "--max-time=0.01"]),
     "linkmap/linkmap": (2, ["--sizes=8", "--max-time=0.01"]),
+    "noise/noise": (2, ["--samples=2000"]),
     "monitor/monitor_overhead": (1, ["--max-time=0.01"]),
 }
 

@@ -59,6 +59,10 @@ checked_linkmap() {
         --max-time=0.05
 }
 
+checked_noise() {
+    run_program 2 "$build/noise/noise" --samples=20000 --per=rank --visits=2
+}
+
 checked_monitor_overhead() {
     run_program 1 "$build/monitor/monitor_overhead" --max-time=0.02
 }
@@ -72,6 +76,7 @@ checked_runs() {
     checked_pingpong
     checked_syncbench
     checked_linkmap
+    checked_noise
     checked_monitor_overhead
     checked_halo
 }

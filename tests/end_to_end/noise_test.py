@@ -1,0 +1,196 @@
+"""noise against a library that stops ranks and writes down how often and for how long
+(tests/disturbance): does it see these stops, name their source and say what they cost?
+
+The machine stops ranks, too. What it does is measured in the same run: while the library is idle in
+turn, or on the rank that it leaves alone.
+"""
+
+import statistics
+
+import pytest
+
+from disturbance import read_log
+from mpi_run import number, read, read_tsv
+
+PROGRAM = "noise/noise"
+# Of what the library itself says.
+TARGET = 0.05
+
+
+@pytest.mark.parametrize("option, values", [
+    ("--quantum", ("0", "-1", "x")), ("--min-stop", ("0", "x")), ("--per", ("node",)),
+    ("--operations", ("bcast",)), ("--grain", ("", "-1", "2000000")),
+    ("--alpha", ("0", "51")), ("--threshold", ("-1", "101"))])
+def test_wrong_values(refused, option, values):
+    for value in values:
+        refused(PROGRAM, f"{option}={value}", named=option)
+
+
+def of_scope(rows, scope, **keys):
+    return [row for row in rows if row["scope"] == scope and
+            all(row[name] == value for name, value in keys.items())]
+
+
+def test_rows(rows_of):
+    """One for the job, one a host or rank, one an operation and amount of work."""
+    rows = rows_of(PROGRAM, "--samples=20000", "--grain=0,20,50", "--operations=barrier")
+    assert [row["scope"] for row in rows if row["scope"] != "source"] == \
+        ["job", "host"] + ["collective"] * 3
+    host, = of_scope(rows, "host")
+    assert host["ranks"] == "0-1"
+    assert [row["grain_us"] for row in of_scope(rows, "collective")] == ["0", "20", "50"]
+    for grain, row in zip((0, 20, 50), of_scope(rows, "collective")):
+        assert float(row["usual_us"]) > 0.9 * grain
+        assert float(row["step_max_us"]) >= float(row["step_us"]) >= 0.9 * float(row["usual_us"])
+        assert row["samples"] == "20004"  # divided among six visits
+    job, = of_scope(rows, "job")
+    assert job["samples"] == str(2 * 20004)
+    rows = rows_of(PROGRAM, "--samples=2000", "--per=rank", ranks=1)
+    assert [row["ranks"] for row in of_scope(rows, "rank")] == ["0"]
+
+
+# ---- stops that are known ------------------------------------------------------------------------
+
+class Dump:
+    """What --dump-samples says of a rank, in seconds."""
+
+    def __init__(self, path, rank):
+        values = {}
+        for row in read_tsv(read(path)):
+            values.setdefault(row["quantity"], []).append(float(row["value_ns"]) * 1e-9)
+        self.watched = list(zip(*(values[f"rank{rank}_watch_{end}_ns"] for end in ("begin", "end"))))
+        self.stops = list(zip(values.get(f"rank{rank}_stop_begin_ns", []),
+                              values.get(f"rank{rank}_stop_ns", [])))
+
+    def of_turns(self, on_s, period_s, shortest_s, longest_s):
+        """The stops of these lengths in turns of the library and between them: rate and seconds
+        stopped in each second, as (on, off)."""
+        found = []
+        for wanted in (True, False):
+            watched_s = sum(overlap(span, on_s, period_s, wanted) for span in self.watched)
+            lengths = [length for begin, length in self.stops
+                       if (begin % period_s < on_s) == wanted and shortest_s < length < longest_s]
+            found.append((len(lengths) / watched_s, sum(lengths) / watched_s))
+        return found
+
+
+def overlap(span, on_s, period_s, wanted):
+    """For how long of a span of time the library's turn is on (or off)."""
+    step_s = 1e-3
+    steps = int((span[1] - span[0]) / step_s)
+    hits = sum(((span[0] + (i + 0.5) * step_s) % period_s < on_s) == wanted for i in range(steps))
+    return hits * step_s
+
+
+def disturbed_launch(start, disturbed, *options, **variables):
+    """The rows of a launch whose rank 1 is stopped."""
+    done = start(PROGRAM, *options, **disturbed("quiet", DISTURB_RANKS=1, **variables))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return read_tsv(done.stdout)
+
+
+@pytest.mark.parametrize("rate, length_us", [(1000, 5), (500, 60), (50, 1000)])
+def test_rate_and_length(start, disturbed, tmp_path, say, rate, length_us):
+    """By turns of the library within one run: what is more in them than between them is what the
+    library says that it did. The best of three launches counts: the machine changes between turns,
+    too."""
+    errors = []
+    for _ in range(3):
+        disturbed_launch(start, disturbed, "--max-time=0.3", "--operations=barrier", "--grain=100",
+                         f"--dump-samples={tmp_path}/dump", DISTURB=f"{rate}:{length_us}",
+                         DISTURB_PERIODIC=1, DISTURB_TURNS="0.25:0.5", DISTURB_LOG=tmp_path / "log")
+        log = read_log(tmp_path / "log", 1)["all"]
+        on, off = Dump(tmp_path / "dump", 1).of_turns(0.25, 0.5, 0.5e-6 * length_us,
+                                                      2e-6 * length_us)
+        per_s, stopped = on[0] - off[0], on[1] - off[1]
+        said = log.stopped_s / log.stops
+        errors.append((per_s / rate - 1, stopped / per_s / said - 1))
+        if all(abs(error) <= TARGET for error in errors[-1]):
+            break
+    say(f"{rate} stops of {length_us} us a second: errors of rate and length "
+        + ", ".join(f"{100 * rate_error:+.2f} % {100 * length_error:+.2f} %"
+                    for rate_error, length_error in errors))
+    assert any(abs(a) <= TARGET and abs(b) <= TARGET for a, b in errors), errors
+
+
+def source_of(rows, kind, length_us):
+    """The source of rank 1 with about this length, if it is named."""
+    found = [row for row in of_scope(rows, "source", source=kind, ranks="1")
+             if 0.5 * length_us < float(row["stop_us"]) < 2 * length_us]
+    return max(found, key=lambda row: float(row["stopped_pct"])) if found else None
+
+
+@pytest.mark.parametrize("rate, length_us, options", [
+    (100, 200, ["--max-time=0.3"]),
+    (1, 2000, [])])
+def test_clock(start, disturbed, tmp_path, say, rate, length_us, options):
+    """A source with a period: the rank, the period, and what it takes. One that comes once a second
+    is found in a run with defaults, which watches for 10 seconds."""
+    errors = []
+    for _ in range(3):
+        rows = disturbed_launch(start, disturbed, *options, DISTURB=f"{rate}:{length_us}",
+                                DISTURB_PERIODIC=1, DISTURB_LOG=tmp_path / "log")
+        log = read_log(tmp_path / "log", 1)["all"]
+        source = source_of(rows, "periodic", length_us)
+        if source is None:
+            continue
+        # How many of a few stops fall into what is watched is chance: one more or fewer.
+        slack = 1.0 / (rate * 10.0)
+        errors.append([float(source["period_ms"]) / (1000 / rate) - 1,
+                       float(source["stop_us"]) / (1e6 * log.stopped_s / log.stops) - 1,
+                       max(0, abs(float(source["stops_per_s"]) / rate - 1) - slack)])
+        if all(abs(error) <= TARGET for error in errors[-1]):
+            break
+    say(f"{rate} stops of {length_us} us a second: errors of period, length and rate "
+        + "; ".join(" ".join(f"{100 * error:+.2f} %" for error in launch) for launch in errors))
+    assert any(all(abs(error) <= TARGET for error in launch) for launch in errors), errors
+
+
+def test_rank_that_is_stopped(start, disturbed, tmp_path, say):
+    """A source at random: the rank, and what it has beyond the other one."""
+    errors = []
+    for _ in range(3):
+        rows = disturbed_launch(start, disturbed, "--max-time=0.3", DISTURB="300:100",
+                                DISTURB_LOG=tmp_path / "log")
+        log = read_log(tmp_path / "log", 1)["all"]
+        source = source_of(rows, "irregular", 100)
+        assert not [row for row in of_scope(rows, "source", source="irregular")
+                    if row["ranks"] == "0" and float(row["stop_us"]) > 50]
+        if source is None:
+            continue
+        errors.append([float(source["stops_per_s"]) / (log.stops / log.awake_s) - 1,
+                       float(source["stop_us"]) / (1e6 * log.stopped_s / log.stops) - 1])
+        # Stops at random: how many of 900 fall into what is watched has an error of its own.
+        if abs(errors[-1][0]) <= TARGET + 2 / 30 and abs(errors[-1][1]) <= TARGET:
+            break
+    say("300 stops of 100 us a second at random: errors of rate and length "
+        + "; ".join(" ".join(f"{100 * error:+.2f} %" for error in launch) for launch in errors))
+    assert any(abs(rate) <= TARGET + 2 / 30 and abs(length) <= TARGET for rate, length in errors), \
+        errors
+
+
+# ---- what they cost ------------------------------------------------------------------------------
+
+def slowdown(start, disturbed, column, operation, **variables):
+    rows = disturbed_launch(start, disturbed, "--max-time=0.15", f"--operations={operation}",
+                            "--grain=100", "--visits=2", **variables)
+    row, = of_scope(rows, "collective")
+    return number(row["step_us"]), number(row[column])
+
+
+@pytest.mark.parametrize("operation", ["barrier", "allreduce"])
+def test_slowdown(start, disturbed, say, operation):
+    """What is predicted for rank 1's stops beyond what the machine itself does, against steps with
+    the stops and without, in turn."""
+    stops = {"DISTURB": "400:300"}
+    measured, predicted, seen = [], [], []
+    for _ in range(5):
+        without_us, background = slowdown(start, disturbed, "predicted_pct", operation)
+        with_us, all_of_it = slowdown(start, disturbed, "predicted_pct", operation, **stops)
+        measured.append(100 * (with_us / without_us - 1))
+        predicted.append(all_of_it - background)
+    found, truth = statistics.median(predicted), statistics.median(measured)
+    say(f"{operation}: predicted {found:.2f} %, measured {truth:.2f} %, of each pair "
+        + ", ".join(f"{a:.1f}/{b:.1f}" for a, b in zip(predicted, measured)))
+    assert abs(found - truth) <= 0.1 * truth + statistics.median(
+        abs(value - truth) for value in measured)
