@@ -90,6 +90,7 @@ if(COMMCOST_MPI_IS_SMPI)
   set(COMMCOST_MAN OFF)
 endif()
 function(commcost_mpi_settings target)
+  target_compile_definitions(${target} INTERFACE COMMCOST_PREADY_LIST_CONST=${COMMCOST_PREADY_LIST_CONST})
   if(COMMCOST_MPI_IS_SMPI)
     target_compile_options(${target} INTERFACE -fPIC "SHELL:-include smpi/smpi_helpers.h")
     target_link_options(${target} INTERFACE -shared)
@@ -111,3 +112,12 @@ endif()
 if(NOT COMMCOST_PARTITIONED)
   message(STATUS "Partitioned communication: not in this MPI library: no overlap_partitioned")
 endif()
+
+# What wraps MPI_Pready_list declares it as mpi.h does: MPI 4.0 has const there, MPICH 4.0.2 hasn't.
+set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+check_c_source_compiles("
+#include <mpi.h>
+int MPI_Pready_list(int length, const int partitions[], MPI_Request request);
+int main(void) { return 0; }" COMMCOST_PREADY_LIST_IS_STANDARD)
+unset(CMAKE_REQUIRED_INCLUDES)
+set(COMMCOST_PREADY_LIST_CONST $<$<BOOL:${COMMCOST_PREADY_LIST_IS_STANDARD}>:const>)

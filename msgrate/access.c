@@ -72,9 +72,9 @@ static bool writes_ahead(const struct msgrate_exchange *x)
 /* Brings what is got in this iteration into the caches again, as writing it would have done. */
 static void read_data(const struct msgrate_exchange *x)
 {
-    enum { LINE_BYTES = 64 };
+    const size_t line_bytes = x->bench->flush.line_bytes;
     const volatile unsigned char *const start = x->window_memory + half_offset(x, x->iteration);
-    for (size_t i = 0; i < msgrate_block_bytes(&x->messages) * (size_t)x->npeers; i += LINE_BYTES)
+    for (size_t i = 0; i < msgrate_block_bytes(&x->messages) * (size_t)x->npeers; i += line_bytes)
         (void)start[i];
 }
 

@@ -51,11 +51,20 @@ size_t bc_cache_llc_bytes(void)
     return bytes > 0 ? bytes : llc_bytes_from_sysconf();
 }
 
+size_t bc_cache_line_bytes(void)
+{
+    long bytes = 0;
+#ifdef _SC_LEVEL1_DCACHE_LINESIZE
+    bytes = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
+#endif
+    return bytes >= (long)sizeof(double) ? (size_t)bytes : 64;
+}
+
 size_t bc_cache_llc_flush_bytes(void) { return bc_cache_llc_bytes() * 3 / 2; }
 
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
 {
-    *flush = (struct bc_cache_flush){0};
+    *flush = (struct bc_cache_flush){.line_bytes = bc_cache_line_bytes()};
     if (bytes < sizeof *flush->values)
         return true;
     flush->values = malloc(bytes);
@@ -71,8 +80,8 @@ bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
    the next power of two (Hull and Dobell, "Random Number Generators", SIAM Review 4 (1962)). */
 static double read_scattered(const struct bc_cache_flush *flush)
 {
-    enum { LINE_VALUES = 64 / sizeof(double) };
-    const size_t lines = flush->count / LINE_VALUES;
+    const size_t line_values = flush->line_bytes / sizeof *flush->values;
+    const size_t lines = flush->count / line_values;
     size_t period = 1;
     while (period < lines)
         period *= 2;
@@ -81,7 +90,7 @@ static double read_scattered(const struct bc_cache_flush *flush)
     for (size_t i = 0; i < period; i++) {
         line = (line * 1664525 + 1013904223) & (period - 1);
         if (line < lines)
-            sum += flush->values[line * LINE_VALUES];
+            sum += flush->values[line * line_values];
     }
     return sum;
 }
@@ -95,6 +104,8 @@ static double read_scattered(const struct bc_cache_flush *flush)
 void bc_cache_flush_run(struct bc_cache_flush *flush)
 {
     double *const values = flush->values;
+    if (flush->count == 0)
+        return;
     double sum = read_scattered(flush);
     for (size_t i = 1; i < flush->count; i++)
         values[i] = values[i - 1] + 1.0;

@@ -7,12 +7,17 @@
 
 struct bc_cache_flush {
     double *values;
-    size_t count; /* of values; 0: bc_cache_flush_run does nothing */
+    size_t count;      /* of values; 0: bc_cache_flush_run does nothing */
+    size_t line_bytes; /* of a line of the level-1 cache */
 };
 
 /* The bytes of this processor's last-level cache, by hwloc (if built in) or sysconf; 0: not known.
  */
 size_t bc_cache_llc_bytes(void);
+
+/* The bytes of a line of this processor's level-1 data cache, which no other level's lines are
+   smaller than; 64 where it isn't known. */
+size_t bc_cache_line_bytes(void);
 
 /* The bytes that flush the last-level cache, too: one and a half times its size, since pages don't
    spread evenly over the sets of a cache; 0 where that isn't known. */

@@ -227,8 +227,9 @@ void bc_mutex_unlock(struct bc_mutex *mutex) { BC_MPI(MPI_Win_unlock(MUTEX_HOME,
 
 /* ---- mutual exclusion by a queue ------------------------------------------------------------- */
 
-/* The values in each rank's part of the window, a cache line apart, so that accesses to one don't
-   disturb a rank that polls another.
+/* The values in each rank's part of the window, so far apart that no two are in a cache line of any
+   processor (256 bytes on A64FX), and accesses to one don't disturb a rank that polls another. A
+   constant, since all ranks must agree on it.
 
    The part begins with zeros and is only ever swapped or added to. A rank may load a value while
    another rank changes it, but not store it: a library may write a value twice (Open MPI 4.1.4
@@ -238,10 +239,10 @@ void bc_mutex_unlock(struct bc_mutex *mutex) { BC_MPI(MPI_Win_unlock(MUTEX_HOME,
    atomics do. */
 #define NOBODY 0
 enum {
-    NEXT = 0,    /* an entry: this rank's turn, and the rank that follows it in the queue */
-    GRANTED = 8, /* how often other ranks have handed over to this rank */
-    LAST = 16,   /* an entry, at MUTEX_HOME: the last rank in the queue, with its turn */
-    QUEUE_VALUES = 24
+    NEXT = 0,     /* an entry: this rank's turn, and the rank that follows it in the queue */
+    GRANTED = 32, /* how often other ranks have handed over to this rank */
+    LAST = 64,    /* an entry, at MUTEX_HOME: the last rank in the queue, with its turn */
+    QUEUE_VALUES = 96
 };
 
 /* An entry counts ranks from 1, so that no rank's entry is NOBODY. */

@@ -43,7 +43,7 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
 
 static const char *thread_level_name(int level)
 {
-    static const struct {
+    const struct {
         int level;
         const char *name;
     } levels[] = {{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},

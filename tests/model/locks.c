@@ -8,8 +8,8 @@ struct lock {
     _Alignas(64) _Atomic int64_t held_until_ns;
 };
 
-static MPI_Comm node = MPI_COMM_NULL;
-static MPI_Win memory = MPI_WIN_NULL;
+static MPI_Comm node;
+static MPI_Win memory; /* of the locks, where there are any */
 static struct lock *locks;
 
 void locks_start(void)
@@ -41,7 +41,7 @@ void locks_start(void)
 
 void locks_finish(void)
 {
-    if (memory != MPI_WIN_NULL)
+    if (locks != NULL)
         PMPI_Win_free(&memory);
     PMPI_Comm_free(&node);
 }

@@ -117,8 +117,11 @@ bool operation_progress(struct operation *operation, int64_t since_ns, int64_t n
     return data_arrived(&operation->data) && (done || operation->data.leaves_early);
 }
 
-static const MPI_Status empty_status = {
-    .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};
+static MPI_Status empty_status(void)
+{
+    return (MPI_Status){
+        .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};
+}
 
 void operation_set_status(MPI_Status *status, const struct operation *operation)
 {
@@ -129,7 +132,7 @@ void operation_set_status(MPI_Status *status, const struct operation *operation)
         *status = operation->data.status;
         return;
     }
-    *status = empty_status;
+    *status = empty_status();
     status->MPI_SOURCE = envelope->source;
     status->MPI_TAG = envelope->tag;
     if (envelope->bytes > 0)
@@ -140,7 +143,7 @@ void operation_set_status(MPI_Status *status, const struct operation *operation)
 void operation_set_empty(MPI_Status *status)
 {
     if (status != MPI_STATUS_IGNORE)
-        *status = empty_status;
+        *status = empty_status();
 }
 
 int operation_finish(struct operation *operation, MPI_Request *request, MPI_Status *status,

@@ -32,7 +32,6 @@ static bool moves;
 static long wrong_every; /* 0: none */
 static long receives;    /* so far, in the order of their posts, into buffers of some bytes */
 static unsigned char payload[BYTES];
-static unsigned char attached[16 * (BYTES + MPI_BSEND_OVERHEAD)];
 
 static void clear(struct received *received)
 {
@@ -456,7 +455,9 @@ int main(int argc, char **argv)
         MPI_Start(&request);
     }
 
-    MPI_Buffer_attach(attached, (int)sizeof attached);
+    const int attached_bytes = 16 * (BYTES + MPI_BSEND_OVERHEAD);
+    void *const attached = malloc((size_t)attached_bytes);
+    MPI_Buffer_attach(attached, attached_bytes);
     for (int i = 0; i < COMPLETION_CALLS; i++) {
         static const char *const names[] = {"Waitall", "Testall",  "Waitany",
                                             "Testany", "Waitsome", "Testsome"};
@@ -483,6 +484,7 @@ int main(int argc, char **argv)
     void *detached;
     int detached_bytes;
     MPI_Buffer_detach(&detached, &detached_bytes);
+    free(attached);
     MPI_Finalize();
     return check_end();
 }

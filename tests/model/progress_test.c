@@ -37,15 +37,17 @@ static void post_allreduce(MPI_Request *request)
 }
 
 #if HAS_PERSISTENT
-static MPI_Request started = MPI_REQUEST_NULL;
+static MPI_Request started;
+static bool is_made;
 
 static void start_allreduce(MPI_Request *request)
 {
     static double sent;
     static double received;
-    if (started == MPI_REQUEST_NULL)
+    if (!is_made)
         PERSISTENT(Allreduce_init)
     (&sent, &received, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &started);
+    is_made = true;
     *request = started;
     MPI_Start(request);
 }

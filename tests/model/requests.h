@@ -112,20 +112,7 @@ int requests_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]);
 
 extern struct operation operations[OPERATIONS_MAX];
 
-#if defined(OPEN_MPI)
-
-/* A request is a pointer, and only ours point into our array. */
-static inline MPI_Request request_of(struct operation *operation) { return (MPI_Request)operation; }
-
-/* NULL if the request isn't modelled. */
-static inline struct operation *operation_of(MPI_Request request)
-{
-    const uintptr_t offset_bytes = (uintptr_t)request - (uintptr_t)operations;
-    return offset_bytes < sizeof operations ? &operations[offset_bytes / sizeof operations[0]]
-                                            : NULL;
-}
-
-#elif defined(MPICH_VERSION)
+#if defined(MPICH_VERSION)
 
 /* A request is an integer whose top two bits say where the object lies; 00 stands for an invalid
    handle, so no object has such a one. The null handles have 00 too, so the bits below are none of
@@ -148,8 +135,19 @@ static inline struct operation *operation_of(MPI_Request request)
 }
 
 #else
-#error                                                                                             \
-    "what does MPI_Request look like in this MPI? MPICH, Open MPI and their descendants are known"
+
+/* A request is a pointer, as in Open MPI and in MPI 5.0's ABI, and only ours point into our array.
+ */
+static inline MPI_Request request_of(struct operation *operation) { return (MPI_Request)operation; }
+
+/* NULL if the request isn't modelled. */
+static inline struct operation *operation_of(MPI_Request request)
+{
+    const uintptr_t offset_bytes = (uintptr_t)request - (uintptr_t)operations;
+    return offset_bytes < sizeof operations ? &operations[offset_bytes / sizeof operations[0]]
+                                            : NULL;
+}
+
 #endif
 
 #endif

@@ -8,13 +8,14 @@
 
 int me, partner;
 char buffer[BUFFER_BYTES];
-MPI_Status *no_statuses = MPI_STATUSES_IGNORE;
+MPI_Status *no_statuses;
 static int failures;
 static char about[256] = "start";
 
 void test_begin(int *argc, char ***argv, bool multiple)
 {
     int ranks, provided = 0;
+    no_statuses = MPI_STATUSES_IGNORE;
     multiple = multiple || (*argc > 1 && strcmp((*argv)[1], "multiple") == 0);
     if (multiple)
         MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);

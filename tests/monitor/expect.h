@@ -20,7 +20,8 @@ extern int me, partner;
 /* What is sent, or where it is received. */
 extern char buffer[BUFFER_BYTES];
 
-/* MPI_STATUSES_IGNORE; gcc believes that MPICH writes to the constant (-Wstringop-overflow). */
+/* MPI_STATUSES_IGNORE, from test_begin on; gcc believes that MPICH writes to the constant
+ * (-Wstringop-overflow). */
 extern MPI_Status *no_statuses;
 
 /* Counts of an operation on a communicator. Messages count where they are sent. */

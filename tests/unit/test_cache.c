@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void flush_writes_the_recurrence(void **state)
 {
@@ -81,6 +82,14 @@ static void last_level_is_a_size(void **state)
     assert_int_equal(bc_cache_llc_flush_bytes(), bytes + bytes / 2);
 }
 
+static void lines_are_whole_values(void **state)
+{
+    (void)state;
+    const size_t bytes = bc_cache_line_bytes();
+    assert_true(bytes >= sizeof(double) && bytes <= (size_t)sysconf(_SC_PAGESIZE));
+    assert_int_equal(bytes & (bytes - 1), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flush_writes_the_recurrence),
     cmocka_unit_test(new_buffer_is_touched),
@@ -88,5 +97,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_value),
     cmocka_unit_test(memory_that_there_is_not),
     cmocka_unit_test(last_level_is_a_size),
+    cmocka_unit_test(lines_are_whole_values),
 };
 const struct test_program test_program = {.name = "cache", .tests = tests, .count = COUNT(tests)};

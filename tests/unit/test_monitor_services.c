@@ -37,7 +37,7 @@ static int inits, handles;
 static bool starts = true;
 static const char *plug_in; /* loaded when the interface is started */
 
-enum { PROGRAM_LEVEL = MPI_THREAD_FUNNELED };
+#define PROGRAM_LEVEL MPI_THREAD_FUNNELED
 
 int PMPI_Query_thread(int *provided)
 {
@@ -229,17 +229,21 @@ static void only_variables_of_the_process(void **state)
 
 /* Plug-ins that only the tools interface has loaded are not in use: their variables must not be
    touched. */
-static const struct made_up of_plug_ins[] = {
-    {.name = "mtl_psm2_rx", .class = COUNTER, .values = 1, .type = 'l'},
-    {.name = "test_part_a", .class = COUNTER, .values = 1, .type = 'l'},
-    {.name = "test_particle_a", .class = COUNTER, .values = 1, .type = 'l'},
-};
+static void start_with_plug_ins(void)
+{
+    const struct made_up variables[] = {
+        {.name = "mtl_psm2_rx", .class = COUNTER, .values = 1, .type = 'l'},
+        {.name = "test_part_a", .class = COUNTER, .values = 1, .type = 'l'},
+        {.name = "test_particle_a", .class = COUNTER, .values = 1, .type = 'l'},
+    };
+    start_with(variables, COUNT(variables));
+}
 
 static void variables_of_plug_ins_in_use(void **state)
 {
     (void)state;
     assert_non_null(dlopen(PLUG_IN, RTLD_NOW));
-    start_with(of_plug_ins, 3);
+    start_with_plug_ins();
     assert_int_equal(before.count, SERVICES_OF_SYSTEM + 2);
     assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_part_a");
     assert_string_equal(before.service[SERVICES_OF_SYSTEM + 1].name, "test_particle_a");
@@ -249,7 +253,7 @@ static void variables_of_other_plug_ins_are_left_out(void **state)
 {
     (void)state;
     plug_in = PLUG_IN;
-    start_with(of_plug_ins, 3);
+    start_with_plug_ins();
     assert_int_equal(handles, 1);
     assert_int_equal(before.count, SERVICES_OF_SYSTEM + 1);
     assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_particle_a");
@@ -261,7 +265,7 @@ static void variables_when_the_program_has_started_the_interface(void **state)
     (void)state;
     assert_non_null(dlopen(PLUG_IN, RTLD_NOW));
     inits = 1;
-    start_with(of_plug_ins, 3);
+    start_with_plug_ins();
     assert_int_equal(before.count, SERVICES_OF_SYSTEM + 1);
     assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_particle_a");
 }
