@@ -30,9 +30,9 @@ struct linkmap_map {
 
 /* Makes the map of all links timed so far. There are two groups only where each has a quarter of
    the points and two or more, links within and between them differ by more than `threshold` (0.2: a
-   fifth) of the min, and that isn't explained by a minority of points that are slow with all. Free
-   it with linkmap_map_free. Collective over points->comm, which has LINKMAP_POINTS_MIN ranks or
-   more. */
+   fifth) of the min, and that isn't explained by a minority of points that are slow with all, or by
+   one slow link. Free it with linkmap_map_free. Collective over points->comm, which has
+   LINKMAP_POINTS_MIN ranks or more. */
 void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
                       const struct linkmap_points *points, double threshold);
 
