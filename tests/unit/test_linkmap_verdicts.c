@@ -239,6 +239,34 @@ static void what_is_quick_once_is_even(void **state)
     assert_near(found.link_pct[1][3], 50.0, 8.0);
 }
 
+/* Each of its times alone is longer than half of the threshold, and their median than no more. */
+static void what_is_little_slower_alone_is_even(void **state)
+{
+    (void)state;
+    made_up.together_ns[1][3] *= 1.5;
+    made_up.alone_ns[1][3] *= 1.15;
+    judge(true, usual_limits);
+    check_others(NONE, NONE, NONE);
+    assert_near(found.link_pct[1][3], 15.0, 5.0);
+}
+
+/* Alone, too, it takes no longer than its points' other links do. */
+static void what_its_points_explain_is_even(void **state)
+{
+    (void)state;
+    slow_point(2, LINKMAP_IN, 1.5);
+    made_up.together_ns[0][2] *= 1.6;
+    judge(true, usual_limits);
+    check_others(2, NONE, NONE);
+    assert_int_equal(found.point[2], LINKMAP_SLOW_IN);
+    make_links_alike(NULL);
+    slow_point(2, LINKMAP_OUT, 1.5);
+    made_up.together_ns[2][0] *= 1.6;
+    judge(true, usual_limits);
+    check_others(2, NONE, NONE);
+    assert_int_equal(found.point[2], LINKMAP_SLOW_OUT);
+}
+
 /* It takes longer than its threshold asks, and than chance makes it. */
 static void the_threshold_decides(void **state)
 {
@@ -451,6 +479,8 @@ static const struct CMUnitTest tests[] = {
     VERDICTS_TEST(what_is_quick_alone_is_even),
     VERDICTS_TEST(a_point_that_is_quick_alone_is_even),
     VERDICTS_TEST(what_is_quick_once_is_even),
+    VERDICTS_TEST(what_is_little_slower_alone_is_even),
+    VERDICTS_TEST(what_its_points_explain_is_even),
     VERDICTS_TEST(the_threshold_decides),
     VERDICTS_TEST(chance_is_suspected_as_seldom_as_alpha_says),
     VERDICTS_TEST(without_time_suspects_have_no_verdict),
