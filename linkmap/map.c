@@ -15,8 +15,8 @@
    than to what is expected of others. */
 #define CONSISTENT_SHARE 0.9
 
-/* How much smaller residuals of a polish are than what they estimate, times the points: of normal
-   noise, simulated, 0.69 of it with 8 points, 0.85 with 16, 0.96 with 64. */
+/* The share of a deviation that a polish takes from residuals, times the points: of normal noise,
+   simulated, 0.69 is left with 8 points, 0.85 with 16, 0.96 with 64. */
 #define POLISHED_AWAY 2.5
 
 /* Turns of the median polish; each makes the parts more independent of each other. */
@@ -272,7 +272,8 @@ static void find_sigma(struct linkmap_map *map, const struct own_links *own)
         residuals_ns[i] =
             fabs(own->times_ns[LINKMAP_OUT][i] - linkmap_explained(map, own->points->own, i));
     allgather_value(own->points, 1.4826 * median_of(residuals_ns, map->points, own->scratch), all);
-    map->sigma_ns = median_of(all, map->points, own->scratch) / (1.0 - POLISHED_AWAY / map->points);
+    const double polished_away = POLISHED_AWAY / fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
+    map->sigma_ns = median_of(all, map->points, own->scratch) / (1.0 - polished_away);
     free(residuals_ns);
     free(all);
 }

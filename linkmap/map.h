@@ -18,6 +18,10 @@ enum { LINKMAP_GROUPS_MAX = 2 };
 /* Min points for verdicts: below that a slow one has no majority to differ from. */
 enum { LINKMAP_POINTS_MIN = 4 };
 
+/* As fewer points than this don't tell how much their links vary, they are taken to tell as much:
+   chance makes more of them suspected, and what is named must be slow alone, too. */
+enum { LINKMAP_POINTS_FOR_SIGMA = 8 };
+
 struct linkmap_map {
     int points;
     int groups; /* 1, or 2 */

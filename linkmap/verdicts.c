@@ -34,12 +34,12 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
 /* ---- suspects -------------------------------------------------------------------------------- */
 
 /* How many standard deviations are too many for chance among so many. What is known of a deviation
-   from so many points varies itself: simulated, Student's quantile of as many degrees makes it no
-   more than alpha from 8 points on; with fewer it is more, the least bad that still finds a fault.
- */
+   from so many points varies itself: simulated, Student's quantile of as many degrees makes the
+   chance no more than alpha. */
 static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
-    return bc_student_quantile(1.0 - fmin(0.25, alpha / among), map->points);
+    const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
+    return bc_student_quantile(1.0 - fmin(0.25, alpha / among), degrees);
 }
 
 /* The median of what a point's links take by their groups alone. */

@@ -11,9 +11,6 @@
 /* How far medians of few links may be off: a few jitters. */
 #define NEAR_NS 20.0
 
-/* Points whose links tell how much they vary: of 4, each has three, which the polish follows. */
-enum { POINTS_FOR_SIGMA = 8 };
-
 static struct linkmap_map map;
 static bool same; /* it is on all ranks */
 
@@ -46,7 +43,7 @@ static void check_others(int but)
     assert_int_equal(map.points, ranks);
     assert_int_equal(map.groups, 1);
     assert_near(map.expected_ns[0][0], USUAL_NS, NEAR_NS);
-    if (ranks >= POINTS_FOR_SIGMA)
+    if (ranks >= LINKMAP_POINTS_FOR_SIGMA)
         assert_true(map.sigma_ns < 2.0 * JITTER_NS);
     for (int i = 0; i < ranks; i++) {
         assert_int_equal(map.group[i], 0);
@@ -62,7 +59,7 @@ static void links_that_are_alike_have_no_effects(void **state)
     (void)state;
     make_map(true);
     check_others(NONE);
-    if (ranks >= POINTS_FOR_SIGMA)
+    if (ranks >= LINKMAP_POINTS_FOR_SIGMA)
         assert_true(map.sigma_ns > JITTER_NS / 2.0);
     assert_near(linkmap_expected(&map, 0, 1), map.expected_ns[0][0], 0.0);
 }

@@ -272,6 +272,10 @@ static void the_threshold_decides(void **state)
 {
     (void)state;
     struct linkmap_limits limits = usual_limits;
+    slow_point(0, LINKMAP_OUT, 1.15);
+    judge(true, limits);
+    assert_int_equal(found.suspects, 0);
+    make_links_alike(NULL);
     slow_pair(1, 3, 1.3);
     limits.threshold = 0.5;
     judge(true, limits);
@@ -300,12 +304,14 @@ static int suspected_by_chance(double alpha)
     return suspected;
 }
 
-/* As alpha says; the few links of four points don't tell how much they vary. */
+/* As alpha says; the links of few points don't tell how much they vary. */
 static void chance_is_suspected_as_seldom_as_alpha_says(void **state)
 {
     (void)state;
     const int strict = suspected_by_chance(0.05), lax = suspected_by_chance(0.5);
-    assert_in_range(strict, 0, ranks < 8 ? DRAWS / 2 : DRAWS / 10);
+    if (ranks < LINKMAP_POINTS_FOR_SIGMA)
+        return;
+    assert_in_range(strict, 0, DRAWS / 10);
     assert_in_range(lax, DRAWS / 20, DRAWS / 2);
 }
 
