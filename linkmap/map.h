@@ -18,6 +18,10 @@ enum { LINKMAP_GROUPS_MAX = 2 };
 /* Min points for verdicts: below that a slow one has no majority to differ from. */
 enum { LINKMAP_POINTS_MIN = 4 };
 
+/* As fewer points than this don't tell how much their links vary, they are taken to tell as much:
+   chance makes more of them suspected, and what is named must be slow alone, too. */
+enum { LINKMAP_POINTS_FOR_SIGMA = 8 };
+
 struct linkmap_map {
     int points;
     int groups; /* 1, or 2 */
@@ -30,9 +34,9 @@ struct linkmap_map {
 
 /* Makes the map of all links timed so far. There are two groups only where each has a quarter of
    the points and two or more, links within and between them differ by more than `threshold` (0.2: a
-   fifth) of the min, and that isn't explained by a minority of points that are slow with all. Free
-   it with linkmap_map_free. Collective over points->comm, which has LINKMAP_POINTS_MIN ranks or
-   more. */
+   fifth) of the min, and that isn't explained by a minority of points that are slow with all, or by
+   one slow link. Free it with linkmap_map_free. Collective over points->comm, which has
+   LINKMAP_POINTS_MIN ranks or more. */
 void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
                       const struct linkmap_points *points, double threshold);
 

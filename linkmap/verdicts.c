@@ -33,11 +33,13 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
 
 /* ---- suspects -------------------------------------------------------------------------------- */
 
-/* How many standard deviations are too many for chance among so many. */
-static double deviations(double alpha, double among)
+/* How many standard deviations are too many for chance among so many. What is known of a deviation
+   from so many points varies itself: simulated, Student's quantile of as many degrees makes the
+   chance no more than alpha. */
+static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
-    /* Student's with so many degrees is normal. */
-    return bc_student_quantile(1.0 - fmin(0.25, alpha / among), 1e6);
+    const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
+    return bc_student_quantile(1.0 - fmin(0.25, alpha / among), degrees);
 }
 
 /* The median of what a point's links take by their groups alone. */
@@ -58,7 +60,7 @@ static void suspect_points(struct linkmap_verdicts *verdicts, const struct linkm
                            const struct linkmap_limits *limits)
 {
     const int ways = verdicts->one_way ? LINKMAP_WAYS : 1;
-    const double beyond = deviations(limits->alpha / 2.0, (double)ways * map->points);
+    const double beyond = deviations(map, limits->alpha / 2.0, (double)ways * map->points);
     for (int point = 0; point < map->points; point++)
         for (int way = 0; way < ways; way++) {
             /* The residuals of a point's links vary the median of them, too. */
@@ -86,7 +88,7 @@ static int own_suspects(const struct linkmap_map *map, const struct linkmap_link
                         struct linkmap_suspect *own)
 {
     const double among = (links->one_way ? 1.0 : 0.5) * map->points * (map->points - 1.0);
-    const double beyond = deviations(limits->alpha / 2.0, among);
+    const double beyond = deviations(map, limits->alpha / 2.0, among);
     struct linkmap_suspect *const all =
         bc_allocate((size_t)map->points, sizeof *all, "no memory for suspects");
     int count = 0;

@@ -106,6 +106,7 @@ class Panel(typing.NamedTuple):
     gap        least distance of two labels, as a share of the panel's height
     most       at most so many series
     largest    a column: series with its largest numbers are taken first
+    smallest   the same with its smallest
     threshold  key of the metadata: lines are drawn at 0 and, where it is known, at its number above
                and below
     """
@@ -126,7 +127,26 @@ class Panel(typing.NamedTuple):
     gap: float = 0.06
     most: int = 10
     largest: str = ""
+    smallest: str = ""
     threshold: str = ""
+
+
+class HeatMap(typing.NamedTuple):
+    """A panel of a picture: a square of cells, one for each two names.
+
+    name         of its table; the picture's program has it
+    ends         the columns of a row's two names
+    there, back  the columns of what goes from the first to the second, and of the way back
+    keep         as a Panel's
+    most         at most so many names
+    """
+
+    name: str
+    ends: tuple
+    there: str
+    back: str
+    keep: dict = {}
+    most: int = 512
 
 
 class Picture(typing.NamedTuple):
@@ -315,6 +335,55 @@ def halo_pictures(_, rows):
                     {"over_sizes": int(over_sizes)})]
 
 
+# Of a node's links: its columns' names, the unit, the title, and whether the slowest is the largest.
+_LINK_QUANTITIES = (("time", "us", "half of a round trip (µs)", True),
+                    ("out", "mbs", "bandwidth out of the node (MB/s; MB = 2^20 bytes)", False),
+                    ("in", "mbs", "bandwidth into the node (MB/s; MB = 2^20 bytes)", False))
+
+
+def link_pictures(_, rows):
+    """What the links of each node take, the slowest first; and of each pair where all have a row."""
+    made = []
+    nodes = [row for row in rows if row.get("scope") in ("node", "rank")]
+    for name, unit, title, slow_is_large in _LINK_QUANTITIES:
+        column = f"{name}_{unit}"
+        sizes = sizes_with(nodes, column)
+        if sizes:
+            made.append(Picture(
+                f"linkmap_{name}", "linkmap", f"links of each node: {title}",
+                (Panel("nodes", column, f"{name}_lo_{unit}", f"{name}_hi_{unit}", (Key("a"),),
+                       (Key("nbytes", "messages of % bytes"),),
+                       keep={"scope": ("node", "rank"), "nbytes": sizes}, most=60,
+                       **{"largest" if slow_is_large else "smallest": column}),),
+                {"quantity_title": title}))
+    for size in sizes_with([row for row in rows if row.get("scope") == "pair"], "nbytes"):
+        of_size = [row for row in rows if row.get("nbytes") == size]
+        if has_all_pairs(of_size):
+            is_time = has_numbers(of_size, "time_us")
+            there, back = ("time_us", "time_us") if is_time else ("out_mbs", "in_mbs")
+            made.append(Picture(
+                f"linkmap_{size}", "linkmap_pairs", f"links between all nodes, {size} bytes",
+                (HeatMap("pairs", ("a", "b"), there, back,
+                         {"scope": ("pair",), "nbytes": (size,)}),),
+                {"title_of": f"Links between all nodes, messages of {size} bytes",
+                 "quantity_title": ("half of a round trip (µs)" if is_time else
+                                    "bandwidth (MB/s; MB = 2^20 bytes)"),
+                 "slow_is_low": int(not is_time)}))
+    return made
+
+
+def sizes_with(rows, column):
+    """The message sizes of rows that have numbers in a column, in their order."""
+    return tuple(dict.fromkeys(row["nbytes"] for row in rows if row.get(column, "NA") != "NA"))
+
+
+def has_all_pairs(rows):
+    """Whether the rows of a size have every pair of nodes."""
+    nodes = len({row["a"] for row in rows if row.get("scope") in ("node", "rank")})
+    pairs = len({(row["a"], row["b"]) for row in rows if row.get("scope") == "pair"})
+    return 1 < nodes and pairs == nodes * (nodes - 1) // 2
+
+
 def monitor_pictures(_, __):
     panel = Panel("added", "added_ns", "added_lo_ns", "added_hi_ns", (Key("call"),),
                   (Key("mode", "monitor %"),), most=60)
@@ -462,7 +531,7 @@ explain, in company and alone.""",
          time_of("out", "out (MB/s)", "mbs", optional=True),
          time_of("in", "in (MB/s)", "mbs", optional=True),
          Quantity("alone_pct", "longer alone (%)", optional=True)),
-        lambda _, __: [], (("verdict", "verdict"), ("group", "group"))),
+        link_pictures, (("verdict", "verdict"), ("group", "group"))),
     Benchmark(
         "noise", "What stops processes, and what that costs",
         """How often and for how long the processes of the job, of each host or each by itself are

@@ -68,6 +68,8 @@ class PanelData:
         used = self._preferred(self._kept(used))
         if panel.largest:
             used.sort(key=lambda pair: -self._number(pair[1], panel.largest))
+        elif panel.smallest:
+            used.sort(key=lambda pair: self._number(pair[1], panel.smallest))
         self._group(used)
 
     @property
@@ -149,3 +151,43 @@ class PanelData:
     def find(self, side, page, series):
         """The points of a side's line or dot; none: an empty list."""
         return self.points.get((side, page, series), [])
+
+
+class HeatData:
+    """What a heat map shows of rows.
+
+    names    in the order of the rows
+    cells    by pair of names: the values of several launches, as texts
+    missing  rows without values
+    left     names that would be too many
+    """
+
+    def __init__(self, panel, rows):
+        self.panel, self.missing, self.cells = panel, 0, {}
+        self.no_column = [name for name in (*panel.ends, panel.there, panel.back)
+                          if rows and name not in rows[0]]
+        kept = [row for row in rows if all(row.get(column) in values
+                                           for column, values in panel.keep.items())]
+        ends = [[row[column] for column in panel.ends] for row in kept]
+        names = list(dict.fromkeys(name for side in zip(*ends) for name in side))
+        self.names, self.left = names[:panel.most], len(names[panel.most:])
+        for row, (first, second) in zip(kept, ends):
+            self._add(row, first, second)
+
+    def _add(self, row, first, second):
+        values = [row.get(column, "NA") for column in (self.panel.there, self.panel.back)]
+        if row.get("status") == "FAIL" or not all(map(is_number, values)):
+            self.missing += 1
+            return
+        for pair, value in zip(((first, second), (second, first)), values):
+            self.cells.setdefault(pair, []).append(value)
+
+    @property
+    def launches(self):
+        """The most that a cell has."""
+        return max(map(len, self.cells.values()), default=1)
+
+    def value(self, source, target):
+        """The median over launches; "NaN", gnuplot's word, if there is none."""
+        several = self.cells.get((source, target))
+        return median_text(in_number_order(several)) if several else "NaN"

@@ -14,9 +14,9 @@ import typing
 
 from commcost import benchmarks, command
 from commcost.command import UsageError, complain
-from commcost.panels import PanelData
+from commcost.panels import HeatData, PanelData
 from commcost.results import PATH_SHOWN
-from commcost.tables import BASE, NEW, read_tables, threshold_of
+from commcost.tables import BASE, NEW, median_text, read_tables, threshold_of
 from commcost.words import number_text, short, size_text
 
 PROGRAM = "plot.sh"
@@ -335,6 +335,43 @@ class PanelText:
         return bottom, top * 1.05 if top > 0 else 1
 
 
+class HeatText:
+    """A heat map's table and settings, as texts."""
+
+    TICS = 32  # at most so many names beside the cells
+
+    def __init__(self, data):
+        self.data, self.settings = data, Settings()
+        values = [float(median_text(several)) for several in data.cells.values()]
+        settings = self.settings
+        settings.set("rows", len(values))
+        settings.set("cells", len(data.names))
+        settings.set("missing", data.missing)
+        settings.set("left_out", data.left)
+        settings.set("new_runs", data.launches)
+        settings.set("base_runs", 1)
+        settings.set("others", quoted(""))
+        for name in ("at_or_below_0", "cut", "beyond"):
+            settings.set(name, 0)
+        settings.set("lowest", number_text(min(values, default=0)))
+        settings.set("highest", number_text(max(values, default=1)))
+        settings.set("widest", max(map(len, data.names), default=0))
+        step = -(-len(data.names) // self.TICS)
+        shown = list(enumerate(data.names))[::step or 1]
+        settings.set("tics", len(shown))
+        settings.set_array("tic_at", [place for place, _ in shown] or [0])
+        settings.set_array("tic_name", [quoted(name) for _, name in shown] or [quoted("")])
+
+    @property
+    def table(self):
+        """A row for each cell, gnuplot's image: those between a node and itself, too."""
+        names = list(enumerate(self.data.names))
+        lines = ["# from\tto\tcolumn\trow\tvalue"]
+        lines += [f"{source}\t{target}\t{column}\t{row}\t{self.data.value(source, target)}"
+                  for row, source in names for column, target in names]
+        return "\n".join(lines) + "\n"
+
+
 def pushed_apart(shares, gap):
     """Places from 0 to 1, at least a gap apart, near those given."""
     order = sorted(range(len(shares)), key=shares.__getitem__)
@@ -379,6 +416,15 @@ class Drawing(typing.NamedTuple):
     with_data: bool = False
 
 
+def text_of(panel, rows, threshold):
+    """What gnuplot gets of a panel. A heat map shows the result and no base."""
+    if isinstance(panel, benchmarks.HeatMap):
+        return HeatText(HeatData(panel, rows[NEW]))
+    setting = benchmarks.Key("setting", "%", optional=True)
+    return PanelText(PanelData(panel._replace(series=(*panel.series, setting)), rows),
+                     read_colours(), threshold)
+
+
 def draw_kind(tables, kind, drawing, say):
     """Draws the pictures of a kind; returns the paths of those that were drawn, and whether all
     were. `say` gets a line about each that can't be."""
@@ -389,11 +435,7 @@ def draw_kind(tables, kind, drawing, say):
     rows = {side: tables.rows(side, kind) for side in shown}
     threshold = threshold_of(tables.of(NEW, kind))
     for picture in benchmarks.entry_of(kind).pictures(kind, rows[NEW]):
-        setting = benchmarks.Key("setting", "%", optional=True)
-        texts = {panel.name: PanelText(
-            PanelData(panel._replace(series=(*panel.series, setting)), rows), read_colours(),
-            threshold)
-                 for panel in picture.panels}
+        texts = {panel.name: text_of(panel, rows, threshold) for panel in picture.panels}
         for text in texts.values():
             for column in text.data.no_column:
                 say(f"{picture.name}: no column {column}")
@@ -401,7 +443,8 @@ def draw_kind(tables, kind, drawing, say):
         if empty:
             say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
             continue
-        heads = {side: head_of(tables.labels[side], tables.of(side, kind)) for side in shown}
+        in_picture = [NEW] if isinstance(picture.panels[0], benchmarks.HeatMap) else shown
+        heads = {side: head_of(tables.labels[side], tables.of(side, kind)) for side in in_picture}
         for made, error in draw(picture, texts, heads, drawing):
             if error:
                 say(f"gnuplot could not draw {os.path.basename(made)}: {error}")

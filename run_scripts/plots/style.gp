@@ -35,7 +35,8 @@ do for [t in tables] {
 }
 array foot[6]
 feet = 1
-foot[1] = new_launches == 1 && base_launches == 1 ? 'Bars: the interval of one launch. Launches differ by more.' \
+foot[1] = exists('cells') ? 'The slower the darker.'.(new_launches > 1 ? ' Medians over launches.' : '') \
+    : new_launches == 1 && base_launches == 1 ? 'Bars: the interval of one launch. Launches differ by more.' \
     : 'Points: medians over launches. Bars: from the lowest launch to the highest'.(new_launches == 1 || (names == 2 && base_launches == 1) ? '; of one launch its interval.' : '.')
 if (sums_cut > 0) { foot[1] = foot[1].' At the edge: cut.' }
 if (sums_below > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of a logarithmic axis: 0 or less, which it can''t show ('.sums_below.').' }

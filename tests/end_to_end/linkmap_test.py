@@ -1,6 +1,8 @@
 """linkmap as its users run it, and on four made-up nodes whose links take known times
 (slow_links.c): does it name what is slow?"""
 
+import re
+import signal
 import statistics
 
 import pytest
@@ -55,6 +57,53 @@ def test_data(start, built):
                  LD_PRELOAD=built("tests/end_to_end/libslowlinks.so"))
     assert done.returncode == 1
     assert [row["status"] for row in read_tsv(done.stdout) if row["scope"] == "whole"] == ["FAIL"] * 2
+
+
+# ---- a run that ends in the middle ---------------------------------------------------------------
+
+def test_a_rank_that_dies(start, built, tmp_path):
+    """What was written stays, and says how far the run came: with 20 ms a message, a visit of both
+    sizes takes 0.84 s or longer, and a rank dies with a message that is sent after 6 s, a second after
+    the first note at the latest."""
+    output = tmp_path / "linkmap.tsv"
+    done = start(PROGRAM, "--sizes=8,4K", "--visits=20", "--max-time=100", f"--output={output}",
+                 SIGNAL=int(signal.SIGKILL), SIGNAL_AT=150, LINK_US=20000,
+                 LD_PRELOAD=built("tests/end_to_end/libslowlinks.so"))
+    assert done.returncode != 0
+    text = output.read_text()
+    assert "# end: " not in text
+    assert text.startswith("# benchmark: linkmap\n")
+    size, visit, rounds, of, medians = re.search(
+        r"^# note: (\d+) bytes, visit (\d+), (\d+) of (\d+) rounds?, us a link: (.*)$", text, re.M).groups()
+    assert size in ("8", "4096")
+    assert 1 <= int(visit) <= 7
+    assert (rounds, of) == ("1", "1")
+    medians = [float(named.split()[1]) for named in medians.split(", ")]
+    # Half a round trip, or a way and its answer.
+    expected_us = 20000 if size == "8" else 40000
+    assert len(medians) == 2
+    assert all(expected_us <= us < 1.5 * expected_us for us in medians)
+
+
+@pytest.mark.many
+def test_a_signal_while_suspects_are_timed(start, built, tmp_path):
+    """All rows are written, without verdicts of what was suspected, and nothing is excluded. Rank 1
+    sends nine messages in the three rounds of the tournament, and later ones to be timed again."""
+    exclude = tmp_path / "exclude"
+    slow = ",".join(f"{a}>{b}" for a, b in both_ways((0, 1), (1, 2), (1, 3)))
+    done = start(PROGRAM, "--sizes=8", "--visits=1", "--samples=2", f"--exclude={exclude}", ranks=4,
+                 NODES="0123", LINK_US=5000, EXTRA_US=10000, SLOW_LINKS=slow,
+                 SIGNAL=int(signal.SIGTERM), SIGNAL_AT=14,
+                 LD_PRELOAD=built("tests/end_to_end/libslowlinks.so"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    rows = read_tsv(done.stdout)
+    assert [row["scope"] for row in rows] == ["whole"] + 4 * ["node"]
+    verdicts = {row["a"]: row["verdict"] for row in rows}
+    assert verdicts == {"NA": "NA", "host0": "even", "host1": "NA", "host2": "even", "host3": "even"}
+    assert number(rows[2]["time_us"]) >= 15000
+    assert "were not timed again" in done.stdout
+    assert "# warning: interrupted by SIGTERM\n" in done.stdout
+    assert not exclude.exists()
 
 
 # ---- four nodes ----------------------------------------------------------------------------------

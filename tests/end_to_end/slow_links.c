@@ -1,12 +1,13 @@
 /*
  * Links of known times between made-up nodes: preloaded, each MPI_Send of a rank first sleeps for
  * LINK_US, and a message of EXTRA_BYTES or more for EXTRA_US longer if SLOW_LINKS has that link:
- * "0>2,2>0". A rank's node has the name
- * "host" and the character of NODES at its place ("0123": each rank has a node of its own). The
- * data of each message is wrong at its end with CORRUPT set.
+ * "0>2,2>0". A rank's node has the name "host" and the character of NODES at its place ("0123":
+ * each rank has a node of its own). The data of each message is wrong at its end with CORRUPT set.
+ * The signal SIGNAL (a number) comes to rank 1 with its message number SIGNAL_AT, counted from 1.
  */
 #include <mpi.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +60,17 @@ static int node(void)
     return nodes != NULL ? nodes[world_rank()] : '0';
 }
 
+static void signal_in_time(void)
+{
+    static int messages;
+    if (world_rank() == 1 && ++messages == (int)number_of("SIGNAL_AT"))
+        (void)raise((int)number_of("SIGNAL"));
+}
+
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     const int to = world_rank_of(comm, dest);
+    signal_in_time();
     const int is_long = (double)count >= number_of("EXTRA_BYTES");
     sleep_us(number_of("LINK_US") +
              (is_long && is_slow(world_rank(), to) ? number_of("EXTRA_US") : 0.0));

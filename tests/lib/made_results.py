@@ -78,6 +78,27 @@ MONITOR = ("call mode direct_ns monitored_ns added_ns added_lo_ns added_hi_ns "
 MONITOR_ROWS = [["MPI_Send", "off", 47.5, 48.7, 1.32, 1.27, 1.34, "ok"],
                 ["MPI_Send", "on", 47.3, 80.1, 32.8, 32.7, 33.4, "ok"]]
 
+LINKMAP = ("scope a b nbytes time_us time_lo_us time_hi_us out_mbs out_lo_mbs out_hi_mbs in_mbs "
+           "in_lo_mbs in_hi_mbs alone_pct verdict group status").split()
+
+
+def linkmap_row(scope, ends, size, *values, verdict="even"):
+    """A time, or the bandwidths out and in."""
+    cells = [cell for value in values for cell in (value, value * 0.5, value * 2)]
+    cells = [*cells, *["NA"] * 6] if len(values) == 1 else ["NA", "NA", "NA", *cells]
+    return [scope, *ends, size, *cells, "NA", verdict, "NA", "ok"]
+
+
+# Three nodes, with a row for each pair of 8 bytes; of 1 MiB for one that is out of line.
+LINKMAP_ROWS = [
+    linkmap_row("whole", ("NA", "NA"), 8, 2.0),
+    *(linkmap_row("node", (f"n{i}", "NA"), 8, time) for i, time in enumerate((2.5, 2.0, 3.0))),
+    linkmap_row("pair", ("n0", "n1"), 8, 2.0), linkmap_row("pair", ("n0", "n2"), 8, 4.0),
+    linkmap_row("pair", ("n1", "n2"), 8, 2.25),
+    linkmap_row("whole", ("NA", "NA"), 1048576, 9000, 9100, verdict="out of line"),
+    *(linkmap_row("node", (f"n{i}", "NA"), 1048576, out, 9100) for i, out in enumerate((9000, 8000, 8500))),
+    linkmap_row("pair", ("n0", "n2"), 1048576, 4000, 9100, verdict="slow out")]
+
 REPORT = ("kind comm operation ranks calls completed timeouts total_s mean_us max_us bytes members "
           "rank").split()
 REPORT_ROWS = [["pttopt", "grid", "MPI_Isend", 2, 1600, 1600, 0, 0.002, 1.3, 84.5, 3200, "0-1", "NA"],
@@ -96,6 +117,7 @@ ALL = {"overlap_iallreduce": ("overlap_iallreduce", OVERLAP, OVERLAP_ROWS),
        "pingpong": ("pingpong", PINGPONG, PINGPONG_ROWS),
        "syncbench": ("syncbench", SYNC, SYNC_ROWS),
        "halo": ("halo", HALO, HALO_ROWS),
+       "linkmap": ("linkmap", LINKMAP, LINKMAP_ROWS),
        "monitor_overhead": ("monitor_overhead", MONITOR, MONITOR_ROWS),
        "mpirtmon": ("mpirtmon", REPORT, REPORT_ROWS)}
 

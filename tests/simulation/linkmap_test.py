@@ -1,15 +1,20 @@
 """Does linkmap name what is slow in a simulated network, and nothing else?
 
 Networks, faults and noise are drawn at random (networks.py). With --full 100 of each fault, of which
-95 must be named right, and 100 without one, in 99 of which nothing may be named; and a torus and a
-fat tree of 256 hosts with one slow cable, over which 90 % of the named pairs must go."""
+95 must be named right, and 100 without one, in 99 of which nothing may be named; these trials are in
+BUILD/trials/linkmap.tsv, and a run that was interrupted goes on there, unless the program was built
+anew. And a torus and a fat tree of 256 hosts with one slow cable, over which 90 % of the named pairs
+must go."""
 
+import os
 import random
+import typing
 
 import pytest
 
 import networks
 from networks import DIRECTION, FAULTS, GROUPS, MINORITY, NODE, NONE, PAIR
+from trials import Record
 
 PROGRAM = "linkmap/linkmap"
 TRIALS, MIN_RIGHT, MIN_QUIET = 100, 95, 99
@@ -77,24 +82,47 @@ def run(simulator, network, noise, options=("--visits=6",)):
                          variables={"SIMULATION_NOISE": noise})
 
 
-def trials_of(fault, full):
-    if full:
-        return [networks.draw(fault, seed) for seed in range(TRIALS)]
-    return [networks.draw(fault, random.randrange(1 << 20)) for _ in range(QUICK_TRIALS)]
+class Judged(typing.NamedTuple):
+    """A trial that was made."""
+
+    __test__ = False
+    fault: str
+    seed: float
+    right: float  # 0 or 1
+    found: str
+
+
+@pytest.fixture(scope="module")
+def record(build, full, tmp_path_factory):
+    """The trials so far."""
+    folder = os.path.join(build, "trials") if full else tmp_path_factory.mktemp("trials")
+    os.makedirs(folder, exist_ok=True)
+    kept = Record(os.path.join(folder, "linkmap.tsv"), Judged)
+    kept.forget_older_than([os.path.join(build, "simulation", PROGRAM), networks.__file__])
+    return kept
+
+
+def judge(simulator, fault, seed):
+    trial = networks.draw(fault, seed)
+    rows = run(simulator, trial.network, trial.noise).rows
+    verdicts = [Verdict(rows, size) for size in (SMALL, LARGE)]
+    return Judged(fault, seed, int(are_right(verdicts, trial)),
+                  f"{trial}: {verdicts[0]}; {verdicts[1]}")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_fault(simulator, say, full, fault):
-    trials = trials_of(fault, full)
-    right = 0
-    for trial in trials:
-        rows = run(simulator, trial.network, trial.noise).rows
-        verdicts = [Verdict(rows, size) for size in (SMALL, LARGE)]
-        good = are_right(verdicts, trial)
-        right += good
-        if not good:
-            say(f"{trial}: {verdicts[0]}; {verdicts[1]}")
-    say(f"{fault}: {right} of {len(trials)} right")
+def test_fault(simulator, say, full, record, fault):
+    judged = [trial for trial in record.launches if trial.fault == fault]
+    seeds = (range(len(judged), TRIALS) if full else
+             [random.randrange(TRIALS, 1 << 20) for _ in range(QUICK_TRIALS)])
+    for seed in seeds:
+        judged.append(judge(simulator, fault, seed))
+        record.append(judged[-1])
+    for trial in judged:
+        if not trial.right:
+            say(f"seed {trial.seed:g}: {trial.found}")
+    right = int(sum(trial.right for trial in judged))
+    say(f"{fault}: {right} of {len(judged)} right")
     assert right >= ((MIN_QUIET if fault == NONE else MIN_RIGHT) if full else QUICK_RIGHT)
 
 

@@ -12,8 +12,9 @@ import xml.dom.minidom
 
 import pytest
 
-from made_results import (ALL, GAIN, HALO_ROWS, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, RATE_ROWS, SYNC,
-                          SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells, text_of, tsv)
+from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, LINKMAP_ROWS, MPI_OVERHEAD,
+                          MPI_OVERHEAD_ROWS, OVERLAP, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS,
+                          MadeResults, gain_cells, linkmap_row, text_of, tsv)
 from pretended_suite import SCRIPTS
 
 # picture: its tables, axis titles, and labels of lines or rows.
@@ -45,6 +46,12 @@ PICTURES = {
     "halo": (["halo"], ["time of a swap (µs)"],
              ["put, all", "put, images", "persistent",
               "box of 10x10x10 doubles, 600 values sent"]),
+    "linkmap_time": (["nodes"], ["half of a round trip (µs)"], ["n0", "n1", "messages of 8 bytes"]),
+    "linkmap_out": (["nodes"], ["bandwidth out of the node (MB/s; MB = 2^20 bytes)"],
+                    ["n0", "messages of 1048576 bytes"]),
+    "linkmap_in": (["nodes"], ["bandwidth into the node (MB/s; MB = 2^20 bytes)"], ["n2"]),
+    "linkmap_8": (["pairs"], ["half of a round trip (µs)",
+                              "from the node of a row to that of a column"], ["n0", "n1", "n2"]),
     "monitor_overhead": (["added"], ["added (ns)"],
                          ["MPI_Send", "monitor off", "monitor on"]),
     "mpirtmon": (["operations"], ["time from start to completion, all calls of all processes (s)"],
@@ -237,6 +244,45 @@ class Tables:
             ["pttopt operations|MPI_Isend|1|0.002", "pttopt operations|MPI_Irecv|2|0.021"],
             ["coll operations|MPI_Allreduce|1|0.0011"]]
 
+    def test_slowest_nodes_come_first(self, results):
+        results.add("result", "linkmap")
+        results.plot("result")
+        assert results.table("linkmap_time.nodes", 1, 2, 3, 4, 5, 6)[0] == [
+            f"messages of 8 bytes|{name}|{row}|{time}|{time / 2}|{time * 2}"
+            for row, (name, time) in enumerate((("n2", 3.0), ("n0", 2.5), ("n1", 2.0)), 1)]
+        assert results.table("linkmap_out.nodes", 2, 4)[0] == ["n1|8000", "n2|8500", "n0|9000"]
+        # Rows of another size have no time, and aren't missing.
+        assert results.setting("linkmap_time.nodes", "missing") == "0"
+
+    def test_heat_map(self, results):
+        """A cell for each two nodes, with their names, where each pair has a row."""
+        results.add("result", "linkmap")
+        results.plot("result")
+        assert results.table("linkmap_8.pairs")[0] == [
+            "n0|n0|0|0|NaN", "n0|n1|1|0|2.0", "n0|n2|2|0|4.0",
+            "n1|n0|0|1|2.0", "n1|n1|1|1|NaN", "n1|n2|2|1|2.25",
+            "n2|n0|0|2|4.0", "n2|n1|1|2|2.25", "n2|n2|2|2|NaN"]
+        assert results.setting("linkmap_8.pairs", "lowest") == "2"
+        assert results.setting("linkmap_8.pairs", "highest") == "4"
+        assert not os.path.exists(results.pictures / "linkmap_1048576.svg")
+
+    def test_heat_map_of_ways(self, results):
+        """From the first node out, to it in; the median over launches; what failed has none."""
+        rows = [row for row in LINKMAP_ROWS if row[3] == 1048576 and row[0] != "pair"]
+        ways = {("n0", "n1"): (1, 2), ("n0", "n2"): (3, 4), ("n1", "n2"): (5, 6)}
+        pairs = [linkmap_row("pair", ends, 1048576, *values) for ends, values in ways.items()]
+        pairs[1][-1] = "FAIL"
+        columns, rows = launches(LINKMAP, rows + pairs, {
+            "out_mbs": lambda value, run: value * (10, 1, 20)[run - 1]})
+        results.write("result", "linkmap", tsv("linkmap", columns, rows))
+        results.plot("result")
+        assert results.table("linkmap_1048576.pairs", 0, 1, 4)[0] == [
+            "n0|n0|NaN", "n0|n1|10", "n0|n2|NaN", "n1|n0|2", "n1|n1|NaN", "n1|n2|50",
+            "n2|n0|NaN", "n2|n1|6", "n2|n2|NaN"]
+        texts = svg_texts(results.read("linkmap_1048576.svg"))
+        assert "The slower the darker. Medians over launches." in texts
+        assert "Not drawn, for they have no value (NA): 3 rows." in texts
+
     def test_axes(self, results):
         """Logarithmic where the range asks for it, 0 on a size axis apart."""
         results.add("result", *ALL)
@@ -291,14 +337,15 @@ class Pictures:
             svg = results.read(name + ".svg")
             heads = [text for text in svg_texts(svg)
                      if text.startswith(("new one: 2 processes", "old one: 2 processes"))]
-            assert len(heads) == (1 if name == "halo" else 2), name
+            without_base = name in ("halo", "linkmap_8")
+            assert len(heads) == (1 if without_base else 2), name
             # The head's sample, and the base's lines.
             lines = svg.count("stroke-dasharray")
             if "x_from" in results.read(f"{name}.{PICTURES[name][0][0]}.set"):
                 assert lines > 1, name
             else:
                 assert lines == 0, name
-                assert (results.drawn(name + ".svg", 13) > 1) == (name != "halo"), name
+                assert (results.drawn(name + ".svg", 13) > 1) == (not without_base), name
 
     def test_zero_and_below_on_logarithmic_axes(self, results):
         rows = [list(row) for row in MPI_OVERHEAD_ROWS]

@@ -29,6 +29,8 @@ static struct {
     int sleeps_from;
     int budget_ends; /* the visit, counted from 1, in which the budget ends; 0: none */
     int signalled;   /* the visit in which SIGTERM comes to the last rank; 0: none */
+    int further_row; /* the number of one with further results; 0: none */
+    int further;     /* how many */
 } script;
 
 /* What it noted. */
@@ -44,6 +46,8 @@ struct noted {
 };
 static struct noted visits[VISITS_MAX];
 static int visit_count, renew_count;
+static int ended_count;     /* rows of which there is nothing more to say */
+static int64_t follow_hash; /* of calls of `follow` in their order, with the rows before each */
 static double start_s;
 static struct bc_run run;
 
@@ -54,6 +58,7 @@ struct state {
 /* What a row remembers. */
 struct row {
     int visits;
+    int further;               /* results after the first one */
     struct bc_samples samples; /* their number alone: as many as each plan allows */
 };
 
@@ -125,6 +130,24 @@ static void conclude(void *state, const void *key, void *memory, void *filled)
                                                run.presence.visits, run.presence.lost_pct};
 }
 
+/* Further results have the row's number and a hundred for each. */
+static bool follow(void *state, const void *key, void *memory, void *filled)
+{
+    (void)state;
+    struct row *const row = memory;
+    struct result *const result = filled;
+    const int64_t number = *(const int64_t *)key;
+    const bool is_clear = result->number == 0 && result->visits == 0 && result->lost_pct == 0.0;
+    follow_hash = (31 * follow_hash + 7 * number + 3 * run.rows + is_clear) % 1000003;
+    if (row->further == (number == script.further_row ? script.further : 0)) {
+        ended_count++;
+        return false;
+    }
+    *result = (struct result){number + 100 * ++row->further, row->visits, run.presence.visits,
+                              is_clear ? run.presence.lost_pct : NAN};
+    return true;
+}
+
 static const struct bc_benchmark fake = {
     .name = "fake",
     .summary = "Measures nothing.",
@@ -176,7 +199,8 @@ static void run_with(const struct bc_benchmark *benchmark, double default_max_s,
     run.job.rank = rank;
     run.job.shares_processors = true; /* No warnings of what else runs here. */
     run.table = benchmark->table;
-    visit_count = renew_count = 0;
+    visit_count = renew_count = ended_count = 0;
+    follow_hash = 0;
     const bool opened = rank != 0 || bc_files_open(&run, &error);
     bc_contention_begin(&run.contention, NULL);
     run.start_s = start_s = bc_elapsed_s();
@@ -302,6 +326,51 @@ static void long_runs_are_written_in_groups(void **state)
     }
     assert_in_range(before_last, 6, 8);
     assert_true(rows_are_written(9));
+}
+
+/* ---- further results ------------------------------------------------------------------------- */
+
+static const struct bc_benchmark *following(void)
+{
+    static struct bc_benchmark benchmark;
+    benchmark = fake;
+    benchmark.follow = follow;
+    return &benchmark;
+}
+
+/* A row's further results stand behind it, before the next row, and count as rows. */
+static void further_results_follow_their_row(void **state)
+{
+    (void)state;
+    static const int64_t numbers[] = {1, 2, 102, 202, 302, 3};
+    script.rows = 3;
+    script.further_row = 2;
+    script.further = 3;
+    run_with(following(), 0.0, WORDS("--max-time=0.02"));
+    const bool same = same_visits(), same_calls = same_everywhere(follow_hash);
+    const bool same_rows = same_everywhere(run.rows);
+    read_rows();
+    assert_true(same && same_calls && same_rows);
+    assert_int_equal(run.rows, COUNT(numbers));
+    assert_int_equal(ended_count, 3);
+    assert_int_equal(visit_count, 3 * BC_VISITS);
+    assert_int_equal(written_count, rank == 0 ? COUNT(numbers) : 0);
+    for (int i = 0; i < written_count; i++) {
+        assert_int_equal(written[i].number, numbers[i]);
+        assert_int_equal(written[i].visits, BC_VISITS);
+        assert_int_equal(written[i].presence, BC_VISITS);
+        assert_in_range(written[i].lost_pct, 0, 100);
+    }
+}
+
+static void a_row_may_have_no_further_result(void **state)
+{
+    (void)state;
+    script.rows = 5;
+    run_with(following(), 0.0, WORDS("--visits=1"));
+    assert_int_equal(ended_count, 5);
+    assert_int_equal(run.rows, 5);
+    assert_true(rows_are_written(5));
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -620,6 +689,8 @@ static const struct CMUnitTest tests[] = {
     VISITS_TEST(one_visit_is_written_at_once),
     VISITS_TEST(turns_are_spread),
     VISITS_TEST(long_runs_are_written_in_groups),
+    VISITS_TEST(further_results_follow_their_row),
+    VISITS_TEST(a_row_may_have_no_further_result),
     VISITS_TEST(asked_samples_are_divided),
     VISITS_TEST(no_asked_sample_is_lost),
     VISITS_TEST(limits_of_samples_are_divided),
