@@ -112,9 +112,10 @@ int requests_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]);
 
 extern struct operation operations[OPERATIONS_MAX];
 
-#if defined(OPEN_MPI)
+#if defined(OPEN_MPI) || MPI_ABI_VERSION > 0
 
-/* A request is a pointer, and only ours point into our array. */
+/* A request is a pointer, in the standard's ABI to nothing that has an address of ours: only ours
+   point into our array. */
 static inline MPI_Request request_of(struct operation *operation) { return (MPI_Request)operation; }
 
 /* NULL if the request isn't modelled. */
@@ -149,7 +150,7 @@ static inline struct operation *operation_of(MPI_Request request)
 
 #else
 #error                                                                                             \
-    "what does MPI_Request look like in this MPI? MPICH, Open MPI and their descendants are known"
+    "what does MPI_Request look like in this MPI? MPICH, Open MPI and their descendants are known, and the standard's ABI"
 #endif
 
 #endif
