@@ -235,6 +235,25 @@ class Launch:
             f"mpirtmon: this library was built for {built_for}, the program for {is_for} "
             f"({named}, not really): use the one that was built for that"]
 
+    @pytest.mark.parametrize("other, fits", [
+        ("abi_1", True), ("abi_2", False), ("abi_0", False), (None, False)])
+    def test_monitor_of_the_abi(self, start, built, built_for, tmp_path, other, fits):
+        """One that was built for the standard's ABI takes what says that it is Open MPI's library of
+        this ABI, and no other."""
+        if built_for == ABI.format(1):
+            pytest.skip("all of these tests are of one")
+        report = tmp_path / "report.tsv"
+        libraries = [built("tests/end_to_end/libmpirtmon_abi.so")]
+        if other:
+            libraries.append(built(f"tests/end_to_end/libother_{other}.so"))
+        done = start(*SMALL_STENCIL, LD_PRELOAD=":".join(libraries),
+                     MPIRT_MONITOR=f"all,output={report}")
+        assert done.returncode == (0 if fits else 2), done.stderr
+        if fits:
+            assert "\n# mpi_library: Open MPI v9.9.9, not really\n" in report.read_text()
+        else:
+            assert f"mpirtmon: this library was built for {ABI.format(1)}, the program" in done.stderr
+
     def test_library_beside(self, under_monitor, built, built_for):
         """A library of the standard's ABI is in the process, but the program's calls don't reach it."""
         if built_for == ABI.format(1):
