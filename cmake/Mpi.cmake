@@ -9,6 +9,11 @@
 # ABI) and COMMCOST_MPIRUN (a list: the launcher and the flags it needs to run on any
 # machine, root included).
 
+# -DMPI_C_COMPILER="mpicc -mpi-abi": the wrapper and its options.
+if(MPI_C_COMPILER MATCHES "^([^ ]+) +(-.*)$")
+  set(MPI_C_COMPILER "${CMAKE_MATCH_1}" CACHE STRING "The MPI library's compiler wrapper" FORCE)
+  set(MPI_C_COMPILER_FLAGS "${CMAKE_MATCH_2}" CACHE STRING "Options of the MPI library's compiler wrapper" FORCE)
+endif()
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
 find_package(MPI 3.1 REQUIRED COMPONENTS C)
 
