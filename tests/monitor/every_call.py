@@ -80,14 +80,14 @@ int {name}({parameters})
         next_{name} = next_definition("P{name}");
     const int is_outermost = depth++ == 0;
     const int64_t start_ticks = ticks_now();
-    const int error = next_{name}({arguments});
+    const int returned = next_{name}({arguments});
     const int64_t ticks = ticks_now() - start_ticks;
     depth--;
     if (is_outermost) {{
         of_{name}.calls++;
         of_{name}.ticks += ticks;
     }}
-    return error;
+    return returned;
 }}
 """
 
