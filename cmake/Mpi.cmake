@@ -107,12 +107,22 @@ if(NOT COMMCOST_MPI_STANDARD_TYPES)
   message(STATUS "Monitor: not built: mpi.h declares functions otherwise than the standard")
 endif()
 
+# MPI 4.0 has const there, MPICH 4.0.2 declares it without.
+commcost_mpi_compiles(COMMCOST_PREADY_LIST_HAS_CONST "
+int MPI_Pready_list(int length, const int partitions[], MPI_Request request);")
+if(COMMCOST_PREADY_LIST_HAS_CONST)
+  set(COMMCOST_PREADY_LIST_CONST const)
+else()
+  set(COMMCOST_PREADY_LIST_CONST)
+endif()
+
 # A program for SMPI is a library that smpirun loads once for each rank, with
 # SMPI's functions in place of those that take time. It can't be run by itself.
 if(COMMCOST_MPI_IS_SMPI)
   set(COMMCOST_MAN OFF)
 endif()
 function(commcost_mpi_settings target)
+  target_compile_definitions(${target} INTERFACE COMMCOST_PREADY_LIST_CONST=${COMMCOST_PREADY_LIST_CONST})
   if(COMMCOST_MPI_IS_SMPI)
     target_compile_options(${target} INTERFACE -fPIC "SHELL:-include smpi/smpi_helpers.h")
     target_link_options(${target} INTERFACE -shared)

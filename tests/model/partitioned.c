@@ -167,7 +167,7 @@ INTERPOSED int MPI_Pready_range(int low, int high, MPI_Request request)
     return error;
 }
 
-INTERPOSED int MPI_Pready_list(int length, MODEL_PREADY_LIST_CONST int partitions[],
+INTERPOSED int MPI_Pready_list(int length, COMMCOST_PREADY_LIST_CONST int partitions[],
                                MPI_Request request)
 {
     struct operation *operation = operation_of(request);
