@@ -1,4 +1,4 @@
-# build_info.h: version, commit and compiler, for --version and the metadata of
+# build_info.h: version, commit, compiler and MPI library, for --version and the metadata of
 # every result. Written anew at each build, touched only when it changes, so
 # that the commit is the one that was built.
 
@@ -8,12 +8,15 @@ set(_flags "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${_build_type}} -std=c11")
 string(REGEX REPLACE "[ ]+" " " _flags "${_flags}")
 string(STRIP "${_flags}" _flags)
 
+string(REGEX REPLACE "[;\"\\]" "," _mpi_library "${COMMCOST_MPI_LIBRARY}")
+
 set(_write_build_info
   ${CMAKE_COMMAND}
   "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
   "-DCOMMCOST_VERSION=${PROJECT_VERSION}"
   "-DCOMMCOST_COMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
   "-DCOMMCOST_COMPILER_FLAGS=${_flags}"
+  "-DCOMMCOST_MPI_LIBRARY=${_mpi_library}"
   "-DTEMPLATE=${PROJECT_SOURCE_DIR}/common/build_info.h.in"
   "-DRESULT=${COMMCOST_GENERATED_DIR}/build_info.h"
   -P "${PROJECT_SOURCE_DIR}/cmake/WriteBuildInfo.cmake")

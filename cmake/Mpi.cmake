@@ -4,25 +4,50 @@
 # installed, so the launcher is looked up beside the compiler wrapper and under
 # the library's own name.
 #
-# Sets COMMCOST_MPI_NAME (mpich, openmpi, smpi or other) and COMMCOST_MPIRUN (a
-# list: the launcher and the flags it needs to run on any machine, root included).
+# Sets COMMCOST_MPI_NAME (mpich, openmpi, smpi or other), COMMCOST_MPI_LIBRARY (its
+# name and version; empty if it can't be run here), COMMCOST_MPI_ABI (whether programs are built for the standard's
+# ABI) and COMMCOST_MPIRUN (a list: the launcher and the flags it needs to run on any
+# machine, root included).
 
+# -DMPI_C_COMPILER="mpicc -mpi-abi": the wrapper and its options.
+if(MPI_C_COMPILER MATCHES "^([^ ]+) +(-.*)$")
+  set(MPI_C_COMPILER "${CMAKE_MATCH_1}" CACHE STRING "The MPI library's compiler wrapper" FORCE)
+  set(MPI_C_COMPILER_FLAGS "${CMAKE_MATCH_2}" CACHE STRING "Options of the MPI library's compiler wrapper" FORCE)
+endif()
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
 find_package(MPI 3.1 REQUIRED COMPONENTS C)
 
-# SimGrid's SMPI, an MPI on a simulated machine.
+# commcost_mpi_compiles(VARIABLE SOURCE [FLAG]): whether MPI's header and this source
+# compile, with the definitions of the compiler wrapper.
 include(CheckCSourceCompiles)
-set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
-check_c_source_compiles("
+function(commcost_mpi_compiles variable source)
+  set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+  set(CMAKE_REQUIRED_DEFINITIONS ${MPI_C_COMPILE_DEFINITIONS})
+  list(TRANSFORM CMAKE_REQUIRED_DEFINITIONS PREPEND -D)
+  set(CMAKE_REQUIRED_FLAGS ${ARGN})
+  check_c_source_compiles("
 #include <mpi.h>
+${source}
+int main(void) { return 0; }" ${variable})
+  set(${variable} "${${variable}}" PARENT_SCOPE)
+endfunction()
+
+# SimGrid's SMPI, an MPI on a simulated machine.
+commcost_mpi_compiles(COMMCOST_MPI_IS_SMPI "
 #ifndef SMPI_H
 #error
-#endif
-int main(void) { return 0; }" COMMCOST_MPI_IS_SMPI)
-unset(CMAKE_REQUIRED_INCLUDES)
+#endif")
+
+# The ABI of the MPI standard (MPI 5.0, chapter 20): one binary for every library that has
+# it. The header of a library's own ABI has no version of it, or -1.
+commcost_mpi_compiles(COMMCOST_MPI_ABI "
+#if !defined(MPI_ABI_VERSION) || MPI_ABI_VERSION < 1
+#error
+#endif")
 
 string(REGEX REPLACE "[\n\r].*" "" _mpi_library "${MPI_C_LIBRARY_VERSION_STRING}")
 string(REGEX REPLACE "[ \t]+" " " _mpi_library "${_mpi_library}")
+set(COMMCOST_MPI_LIBRARY "${_mpi_library}")
 if(COMMCOST_MPI_IS_SMPI)
   set(COMMCOST_MPI_NAME smpi)
   set(_mpi_library "SMPI")
@@ -54,6 +79,9 @@ endif()
 set(COMMCOST_MPIRUN "${COMMCOST_MPIRUN_PROGRAM}" ${_flags})
 
 message(STATUS "MPI library: ${_mpi_library} (${MPI_C_COMPILER})")
+if(COMMCOST_MPI_ABI)
+  message(STATUS "MPI ABI: the standard's, so the programs run with every MPI library that has it")
+endif()
 list(JOIN COMMCOST_MPIRUN " " _words)
 message(STATUS "MPI launcher: ${_words}")
 
@@ -71,17 +99,21 @@ endif()
 
 # Whether functions are declared as the standard does, which what wraps them all
 # needs. SMPI 3.32 declares some otherwise.
-set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
-set(CMAKE_REQUIRED_FLAGS -Werror)
-check_c_source_compiles("
-#include <mpi.h>
+commcost_mpi_compiles(COMMCOST_MPI_STANDARD_TYPES "
 int MPI_Compare_and_swap(const void *, const void *, void *, MPI_Datatype, int, MPI_Aint, MPI_Win);
-int MPI_Comm_spawn_multiple(int, char *[], char **[], const int[], const MPI_Info[], int, MPI_Comm, MPI_Comm *, int[]);
-int main(void) { return 0; }" COMMCOST_MPI_STANDARD_TYPES)
-unset(CMAKE_REQUIRED_FLAGS)
-unset(CMAKE_REQUIRED_INCLUDES)
+int MPI_Comm_spawn_multiple(int, char *[], char **[], const int[], const MPI_Info[], int, MPI_Comm, MPI_Comm *, int[]);"
+  -Werror)
 if(NOT COMMCOST_MPI_STANDARD_TYPES)
   message(STATUS "Monitor: not built: mpi.h declares functions otherwise than the standard")
+endif()
+
+# What wraps MPI_Pready_list declares it as mpi.h does: MPI 4.0 has const there, MPICH 4.0.2 hasn't.
+commcost_mpi_compiles(COMMCOST_PREADY_LIST_HAS_CONST "
+int MPI_Pready_list(int length, const int partitions[], MPI_Request request);")
+if(COMMCOST_PREADY_LIST_HAS_CONST)
+  set(COMMCOST_PREADY_LIST_CONST const)
+else()
+  set(COMMCOST_PREADY_LIST_CONST)
 endif()
 
 # A program for SMPI is a library that smpirun loads once for each rank, with
@@ -98,13 +130,10 @@ function(commcost_mpi_settings target)
 endfunction()
 
 # Partitioned communication (MPI-4).
-set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
-set(CMAKE_REQUIRED_FLAGS -Werror=implicit-function-declaration)
-check_c_source_compiles("
-#include <mpi.h>
-int main(void) { (void)MPI_Psend_init; (void)MPI_Precv_init; (void)MPI_Pready; return 0; }" COMMCOST_PARTITIONED_COMPILES)
-unset(CMAKE_REQUIRED_FLAGS)
-unset(CMAKE_REQUIRED_INCLUDES)
+commcost_mpi_compiles(COMMCOST_PARTITIONED_COMPILES "
+void use(void);
+void use(void) { (void)MPI_Psend_init; (void)MPI_Precv_init; (void)MPI_Pready; }"
+  -Werror=implicit-function-declaration)
 set(COMMCOST_PARTITIONED ${COMMCOST_PARTITIONED_COMPILES})
 if(COMMCOST_MPI_IS_SMPI)
   set(COMMCOST_PARTITIONED OFF)
@@ -112,12 +141,3 @@ endif()
 if(NOT COMMCOST_PARTITIONED)
   message(STATUS "Partitioned communication: not in this MPI library: no overlap_partitioned")
 endif()
-
-# What wraps MPI_Pready_list declares it as mpi.h does: MPI 4.0 has const there, MPICH 4.0.2 hasn't.
-set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
-check_c_source_compiles("
-#include <mpi.h>
-int MPI_Pready_list(int length, const int partitions[], MPI_Request request);
-int main(void) { return 0; }" COMMCOST_PREADY_LIST_IS_STANDARD)
-unset(CMAKE_REQUIRED_INCLUDES)
-set(COMMCOST_PREADY_LIST_CONST $<$<BOOL:${COMMCOST_PREADY_LIST_IS_STANDARD}>:const>)

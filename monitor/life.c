@@ -1,5 +1,6 @@
 /* Wrappers of the functions that start and end MPI. */
 #include "common/machine/job.h"
+#include "monitor/abi.h"
 #include "monitor/calls.h"
 #include "monitor/environment.h"
 
@@ -32,33 +33,23 @@ __attribute__((destructor)) static void say_if_nothing_was_seen(void)
                 stderr);
 }
 
-/* Handles are numbers in MPICH and its derivatives, and pointers in Open MPI: a library built for
-   one can't even pass a call on to the other. */
+/* Ends the program if its MPI library can't take the calls of this one. */
 static void refuse_other_library(void)
 {
-#if defined(OPEN_MPI)
-    static const char built_for[] = "Open MPI";
-    static const char *const others[] = {"MPICH", "MVAPICH", "Intel(R) MPI"};
-#elif defined(MPICH_VERSION)
-    static const char built_for[] = "MPICH";
-    static const char *const others[] = {"Open MPI"};
-#else
-    static const char built_for[] = "another one";
-    static const char *const others[] = {"Open MPI"};
-#endif
-    static char version[65536]; /* MPI_MAX_LIBRARY_VERSION_STRING is another one in each library */
-    int length;
-    PMPI_Get_library_version(version, &length);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strstr(version, others[i]) != NULL) {
-            if (bc_launcher_is_first())
-                (void)fprintf(
-                    stderr,
-                    "mpirtmon: this library was built for %s, the program uses another MPI: %.60s: "
-                    "use the one that was built for that\n",
-                    built_for, version);
-            exit(2);
-        }
+    enum { NAME_SIZE = 64 };
+    char built_for[NAME_SIZE], used[NAME_SIZE];
+    const char *library;
+    const struct abi built = abi_of_build(), program = abi_of_program(&library);
+    if (abi_fits(built, program))
+        return;
+    if (bc_launcher_is_first())
+        (void)fprintf(
+            stderr,
+            "mpirtmon: this library was built for %s, the program for %s (%.60s): use the "
+            "one that was built for that\n",
+            abi_name(built, built_for, sizeof built_for), abi_name(program, used, sizeof used),
+            library);
+    exit(2);
 }
 
 INTERPOSED int MPI_Init(int *argc, char ***argv)

@@ -72,8 +72,27 @@ static void write_processor(struct bc_output *output)
         fclose(cpuinfo);
 }
 
-/* MPICH's version text has many lines: the first names the library, the one about the device says
-   how the library communicates. */
+/* Whether two lines have the same words; blanks between words don't matter. */
+static bool has_same_words(const char *line, const char *other)
+{
+    static const char blanks[] = " \t";
+    for (;;) {
+        line += strspn(line, blanks);
+        other += strspn(other, blanks);
+        const size_t length = strcspn(line, blanks);
+        if (length != strcspn(other, blanks) || strncmp(line, other, length) != 0)
+            return false;
+        if (length == 0)
+            return true;
+        line += length;
+        other += length;
+    }
+}
+
+/* The library that runs, and the one that the program was built with if that is another: a program
+   that was built for the standard's ABI runs with any library that has it, and others with other
+   versions of their library. MPICH's version text has many lines: the first names the library, the
+   one about the device says how the library communicates. */
 static void write_library(struct bc_output *output)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -81,9 +100,16 @@ static void write_library(struct bc_output *output)
     BC_MPI(MPI_Get_library_version(text, &length));
     int version, subversion;
     BC_MPI(MPI_Get_version(&version, &subversion));
-    bc_output_meta(output, "mpi_library", "%.*s", (int)strcspn(text, "\n"), text);
+    char *const rest = text + strcspn(text, "\n");
+    const char *const device = strstr(rest, "MPICH Device:");
+    *rest = '\0';
+    bc_output_meta(output, "mpi_library", "%s", text);
+    if (COMMCOST_MPI_LIBRARY[0] != '\0' && !has_same_words(text, COMMCOST_MPI_LIBRARY))
+        bc_output_meta(output, "mpi_built_with", "%s", COMMCOST_MPI_LIBRARY);
     bc_output_meta(output, "mpi_standard", "%d.%d", version, subversion);
-    const char *const device = strstr(text, "MPICH Device:");
+#if MPI_ABI_VERSION > 0
+    bc_output_meta(output, "mpi_abi", "%d.%d", MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+#endif
     if (device != NULL) {
         const char *const name = device + 13 + strspn(device + 13, " \t");
         bc_output_meta(output, "mpi_device", "%.*s", (int)strcspn(name, "\n"), name);

@@ -32,7 +32,8 @@ MACHINE = {
     "processor": "processor", "processors": "logical processors", "cores": "cores",
     "kernel": "system", "nodes": "nodes", "ranks": "processes",
     "ranks_per_node": "processes per node", "hosts": "hosts: processes", "binding": "binding",
-    "mpi_library": "MPI library", "mpi_device": "MPI device", "mpi_standard": "MPI standard",
+    "mpi_library": "MPI library", "mpi_built_with": "built with", "mpi_device": "MPI device",
+    "mpi_standard": "MPI standard", "mpi_abi": "standard ABI of MPI",
     "thread_level": "thread level", "mpi_variable": "MPI variables set", "compiler": "compiler",
     "compiler_flags": "compiler flags", "version": "commcost version", "commit": "commcost commit",
     "clock": "clock", "job_id": "job", "date": "measured"}

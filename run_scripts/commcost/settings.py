@@ -15,8 +15,8 @@ OF_A_LAUNCH = {"date", "last_date", "command", "hosts", "job_id", "clock_cost_ns
 # What was measured: a machine, a library, a build. A comparison may be about it, so it is named
 # where it differs.
 OF_THE_SYSTEM = {"version", "commit", "compiler", "compiler_flags", "processor", "processors",
-                 "cores", "kernel", "mpi_library", "mpi_standard", "mpi_device", "mpi_variable",
-                 "thread_level", "binding", "clock", "timer"}
+                 "cores", "kernel", "mpi_library", "mpi_built_with", "mpi_standard", "mpi_abi", "mpi_device",
+                 "mpi_variable", "thread_level", "binding", "clock", "timer"}
 
 # How well it was measured: named, too.
 OF_THE_SAMPLING = {"precision", "confidence", "min-samples", "max-samples", "samples", "max-time",

@@ -311,6 +311,21 @@ def test_roles(text, program, options, expected):
     assert {roles[name] for name in ("ref_max_us", "gain_us", "gain_pct", "verdict")} == {"info"}
 
 
+@pytest.mark.parametrize("program", [ONE])
+def test_library(text, built):
+    """The library that ran is named, and the one that the program was built with if it's another.
+    A library that says that it is Open MPI stands in for it."""
+    def named(environment=None):
+        keys = dict(line[2:].split(": ", 1) for line in split(text(environment=environment))[0]
+                    if line.startswith("# mpi_"))
+        return keys["mpi_library"], keys.get("mpi_built_with")
+    library, built_with = named()
+    assert built_with is None
+    stand_in = built("tests/end_to_end/libother_open_mpi.so")
+    assert named({"LD_PRELOAD": stand_in}) == ("Open MPI v9.9.9, not really",
+                                               re.sub(r"[ \t]+", " ", library))
+
+
 @pytest.mark.parametrize("program, short", [
     ("mpi_overhead/mpi_overhead", ["--samples=1", "-b", "1.5", "-i", "1"])])
 def test_lists_in_full(text):

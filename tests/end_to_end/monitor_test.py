@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from mpi_run import assert_refused, number, read_if_there, read_tsv
+from mpi_run import assert_refused, number, read, read_if_there, read_tsv
 
 COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us max_us max_rank
     bytes small large small_per_s large_per_s small_bytes large_bytes members rank slowest_s
@@ -21,11 +21,21 @@ STEPS = 30
 STENCIL = ["tests/monitor/stencil", 200, STEPS]
 SMALL_STENCIL = ["tests/monitor/stencil", 50, 1]
 RING = "tests/monitor/ring"
+ABI = "the MPI standard's ABI, version {}"
 
 
 @pytest.fixture
 def monitor(built):
     return built("monitor/libmpirtmon.so")
+
+
+@pytest.fixture
+def built_for(build, launcher):
+    """What the monitor calls the library that it was built for."""
+    cache = read(os.path.join(build, "CMakeCache.txt"))
+    if "COMMCOST_MPI_ABI:INTERNAL=1" in cache.splitlines():
+        return ABI.format(1)
+    return "Open MPI" if launcher.is_openmpi else "MPICH"
 
 
 @pytest.fixture
@@ -208,15 +218,49 @@ class Launch:
         assert ("# warning: 2 processes were started, but each is a job of its own"
                 in path.read_text())
 
-    def test_other_library(self, launcher, under_monitor, built):
-        """A library that says that it is another one stands in for it."""
-        if launcher.is_openmpi:
-            pytest.skip("the stand-in is for MPICH")
-        other = built("tests/end_to_end/libothermpi.so")
-        done = under_monitor(SMALL_STENCIL, "all", beside=[other])
+    @pytest.mark.parametrize("other, is_for", [
+        ("open_mpi", "Open MPI"), ("mpich", "MPICH"), ("abi_0", "Open MPI"), ("abi_1", ABI.format(1)),
+        ("abi_2", ABI.format(2))])
+    def test_other_library(self, under_monitor, built, built_for, other, is_for):
+        """A library that says that it is another one stands in for the program's."""
+        stand_in = built(f"tests/end_to_end/libother_{other}.so")
+        done = under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
+        if is_for == built_for:
+            assert (done.returncode, done.stdout.split()[0]) == (0, "after"), done.stderr
+            return
         assert (done.returncode, done.stdout) == (2, "")
-        assert ("mpirtmon: this library was built for MPICH, the program uses another MPI: Open MPI"
-                in done.stderr)
+        ours = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
+        named = "MPICH Version: 9.9.9" if other == "mpich" else "Open MPI v9.9.9"
+        assert ours == [
+            f"mpirtmon: this library was built for {built_for}, the program for {is_for} "
+            f"({named}, not really): use the one that was built for that"]
+
+    @pytest.mark.parametrize("other, fits", [
+        ("abi_1", True), ("abi_2", False), ("abi_0", False), (None, False)])
+    def test_monitor_of_the_abi(self, start, built, built_for, tmp_path, other, fits):
+        """One that was built for the standard's ABI takes what says that it is Open MPI's library of
+        this ABI, and no other."""
+        if built_for == ABI.format(1):
+            pytest.skip("all of these tests are of one")
+        report = tmp_path / "report.tsv"
+        libraries = [built("tests/end_to_end/libmpirtmon_abi.so")]
+        if other:
+            libraries.append(built(f"tests/end_to_end/libother_{other}.so"))
+        done = start(*SMALL_STENCIL, LD_PRELOAD=":".join(libraries),
+                     MPIRT_MONITOR=f"all,output={report}")
+        assert done.returncode == (0 if fits else 2), done.stderr
+        if fits:
+            assert "\n# mpi_library: Open MPI v9.9.9, not really\n" in report.read_text()
+        else:
+            assert f"mpirtmon: this library was built for {ABI.format(1)}, the program" in done.stderr
+
+    def test_library_beside(self, under_monitor, built, built_for):
+        """A library of the standard's ABI is in the process, but the program's calls don't reach it."""
+        if built_for == ABI.format(1):
+            pytest.skip("the program's library has this ABI")
+        stand_in = built("tests/end_to_end/libother_beside.so")
+        done = under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
+        assert (done.returncode, done.stdout.split()[0]) == (0, "after"), done.stderr
 
 
 class Fortran:

@@ -112,7 +112,7 @@ int requests_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]);
 
 extern struct operation operations[OPERATIONS_MAX];
 
-#if defined(MPICH_VERSION)
+#if defined(MPICH_VERSION) && !(MPI_ABI_VERSION > 0)
 
 /* A request is an integer whose top two bits say where the object lies; 00 stands for an invalid
    handle, so no object has such a one. The null handles have 00 too, so the bits below are none of

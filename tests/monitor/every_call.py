@@ -8,7 +8,7 @@ each call here takes what its caller sees: what lies between the readings, and w
 empty call takes besides, which is measured when the library is loaded. It is a few hundredths of a
 microsecond, as long as a test that finds nothing takes itself.
 
-usage: every_call.py COMPILER OUTPUT.c
+usage: every_call.py OUTPUT.c COMPILER [OPTION...]
 """
 
 import re
@@ -80,14 +80,14 @@ int {name}({parameters})
         next_{name} = next_definition("P{name}");
     const int is_outermost = depth++ == 0;
     const int64_t start_ticks = ticks_now();
-    const int error = next_{name}({arguments});
+    const int returned = next_{name}({arguments});
     const int64_t ticks = ticks_now() - start_ticks;
     depth--;
     if (is_outermost) {{
         of_{name}.calls++;
         of_{name}.ticks += ticks;
     }}
-    return error;
+    return returned;
 }}
 """
 
@@ -149,8 +149,8 @@ int MPI_Finalize(void)
 
 
 def declarations(compiler):
-    """The names and parameters of the functions that mpi.h declares."""
-    text = subprocess.run([compiler, "-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n", check=True,
+    """The names and parameters of the functions that mpi.h declares, for these words of a compiler."""
+    text = subprocess.run([*compiler, "-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n", check=True,
                           capture_output=True, text=True).stdout
     text = re.sub(r"\s+", " ", text)
     found = {}
@@ -189,7 +189,7 @@ def wrapper(name, parameters):
 
 
 def main():
-    compiler, output = sys.argv[1:]
+    output, *compiler = sys.argv[1:]
     functions = declarations(compiler)
     with open(output, "w", encoding="utf-8") as file:
         file.write(HEAD)

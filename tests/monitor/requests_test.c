@@ -71,6 +71,33 @@ static void shared(const char *what)
         check_time(&rows[i], 0, PAUSE_US / 2);
 }
 
+/* Pairs of sends, each pair of a kind with a request of its own. */
+static void kinds(void)
+{
+    struct watch watch;
+    test_about("many kinds of sends that share a request each");
+    if (me == 1) {
+        for (int i = 0; i < 2 * SHARED_KINDS; i++)
+            receive_bytes(one);
+        return;
+    }
+    MPI_Request requests[SHARED_KINDS][2];
+    watch_begin(&watch);
+    for (int kind = 0; kind < SHARED_KINDS; kind++) {
+        shared_sends_use(kind);
+        for (int i = 0; i < 2; i++)
+            MPI_Isend(buffer, 1, MPI_BYTE, partner, TAG, one, &requests[kind][i]);
+    }
+    sleep_ms(PAUSE_MS);
+    for (int kind = SHARED_KINDS - 1; kind >= 0; kind--)
+        for (int i = 0; i < 2; i++)
+            MPI_Wait(&requests[kind][i], MPI_STATUS_IGNORE);
+    expect(&watch, PTTOPT, "one", "MPI_Isend", completed_messages(2 * SHARED_KINDS, 1));
+    watch_end(&watch);
+    const MPIX_Monitor_row row = row_of(&watch, "one", "MPI_Isend");
+    check_time(&row, 0, PAUSE_US / 2);
+}
+
 /* Ends the first operation unseen, so that its request is handed out again, and the others seen. */
 static void wait_for(MPI_Request *request, int operation)
 {
@@ -145,6 +172,8 @@ int main(int argc, char **argv)
     shared("sends that share a request which nobody knows");
     meet();
     shared("sends that share a request, once more");
+    meet();
+    kinds();
     meet();
     if (me == 0)
         shared_sends_end();

@@ -5,7 +5,9 @@
 #include <stddef.h>
 
 static bool is_shared;
-static MPI_Request shared; /* a generalized request, which stays complete until it is freed */
+/* Generalized requests, which stay complete until they are freed. */
+static MPI_Request shared[SHARED_KINDS];
+static int used; /* the kind of all sends from now on */
 
 static int query(void *unused, MPI_Status *status)
 {
@@ -29,15 +31,21 @@ static int cancel_nothing(void *unused, int complete)
 
 void shared_sends_begin(void)
 {
-    PMPI_Grequest_start(query, do_nothing, cancel_nothing, NULL, &shared);
-    PMPI_Grequest_complete(shared);
+    for (int i = 0; i < SHARED_KINDS; i++) {
+        PMPI_Grequest_start(query, do_nothing, cancel_nothing, NULL, &shared[i]);
+        PMPI_Grequest_complete(shared[i]);
+    }
+    used = 0;
     is_shared = true;
 }
+
+void shared_sends_use(int kind) { used = kind; }
 
 void shared_sends_end(void)
 {
     is_shared = false;
-    PMPI_Request_free(&shared);
+    for (int i = 0; i < SHARED_KINDS; i++)
+        PMPI_Request_free(&shared[i]);
 }
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -45,14 +53,22 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 {
     if (!is_shared)
         return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
-    *request = shared;
+    *request = shared[used];
     return PMPI_Send(buf, count, datatype, dest, tag, comm);
 }
 
-/* The shared request only seems to be freed. */
+static bool is_one_of_the_shared(MPI_Request request)
+{
+    for (int i = 0; is_shared && i < SHARED_KINDS; i++)
+        if (request == shared[i])
+            return true;
+    return false;
+}
+
+/* A shared request only seems to be freed. */
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    if (!is_shared || *request != shared)
+    if (!is_one_of_the_shared(*request))
         return PMPI_Wait(request, status);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;

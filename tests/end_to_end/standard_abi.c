@@ -1,0 +1,7 @@
+/* The part of the monitor that says what it was built for, in a header of the standard's ABI. */
+#include <mpi.h>
+
+#undef MPI_ABI_VERSION
+#define MPI_ABI_VERSION 1
+
+#include "monitor/abi.c" /* NOLINT(bugprone-suspicious-include) */

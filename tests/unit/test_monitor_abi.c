@@ -1,0 +1,77 @@
+/*
+ * Which MPI libraries the monitor can call, and which it must not.
+ */
+#include "helpers.h"
+
+#include "monitor/abi.h"
+
+static const char mpich[] = "MPICH Version: 4.0.2", open_mpi[] = "Open MPI v4.1.4",
+                  unnamed[] = "some library";
+
+static void libraries_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *library;
+        int standard_version;
+        struct abi abi;
+    } cases[] = {{mpich, 0, {ABI_MPICH, 0}},
+                 {mpich, -1, {ABI_MPICH, 0}},
+                 {mpich, 1, {ABI_STANDARD, 1}},
+                 {"MVAPICH2 Version: 2.3.7", 0, {ABI_MPICH, 0}},
+                 {"Intel(R) MPI Library 2021.10 for Linux* OS", 0, {ABI_MPICH, 0}},
+                 {open_mpi, 0, {ABI_OPEN_MPI, 0}},
+                 {open_mpi, 2, {ABI_STANDARD, 2}},
+                 {unnamed, 0, {ABI_OTHER, 0}}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct abi abi = abi_of_library(cases[i].library, cases[i].standard_version);
+        assert_int_equal(abi.family, cases[i].abi.family);
+        assert_int_equal(abi.version, cases[i].abi.version);
+    }
+}
+
+static void other_abis_are_refused(void **state)
+{
+    (void)state;
+    enum { KINDS = 5 };
+    static const struct abi kinds[KINDS] = {
+        {ABI_MPICH, 0}, {ABI_OPEN_MPI, 0}, {ABI_OTHER, 0}, {ABI_STANDARD, 1}, {ABI_STANDARD, 2}};
+    static const bool fits[KINDS][KINDS] = {
+        {true, false, true, false, false},  {false, true, true, false, false},
+        {true, false, true, false, false},  {false, false, false, true, false},
+        {false, false, false, false, true},
+    };
+    for (size_t built = 0; built < KINDS; built++)
+        for (size_t program = 0; program < KINDS; program++)
+            assert_int_equal(abi_fits(kinds[built], kinds[program]), fits[built][program]);
+}
+
+/* This program and the MPI library that it is linked with. */
+static void own_library_fits(void **state)
+{
+    (void)state;
+    const char *library;
+    const struct abi program = abi_of_program(&library);
+    assert_true(strlen(library) > 0);
+    assert_null(strchr(library, '\n'));
+    assert_true(abi_fits(abi_of_build(), program));
+    assert_int_equal(abi_of_build().family, program.family);
+}
+
+static void versions_are_named(void **state)
+{
+    (void)state;
+    char name[64];
+    assert_string_equal(abi_name((struct abi){ABI_STANDARD, 1}, name, sizeof name),
+                        "the MPI standard's ABI, version 1");
+    assert_string_equal(abi_name((struct abi){ABI_OPEN_MPI, 0}, name, sizeof name), "Open MPI");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(libraries_are_told_apart),
+    cmocka_unit_test(other_abis_are_refused),
+    cmocka_unit_test(own_library_fits),
+    cmocka_unit_test(versions_are_named),
+};
+const struct test_program test_program = {
+    .name = "monitor's ABI", .tests = tests, .count = COUNT(tests)};
