@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stops that are looked at together are at least 2^k ns long and shorter than 2^(k + 2) ns, for all
-   k down to 0. */
-enum { OCTAVES = 40, OCTAVES_TOGETHER = 2 };
+/* Lengths are looked at up to 2^OCTAVES ns: those of two octaves together, and where these are
+   rare, two fourths of an octave. */
+enum { OCTAVES = 40, OCTAVES_TOGETHER = 2, NARROW_AN_OCTAVE = 4 };
 
 /* A search looks at the first stops only, since its time grows with the square of their number: at
    few of them first, as a clock that drifts is in step with itself for a while only, then at more,
@@ -19,7 +19,7 @@ enum { SEARCHES = 2, SEARCHED_MAX = 1024, STOPS_MIN = 6 };
 static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
 
 /* Harmonics that are looked at; frequencies in the width 1 / span of a peak. */
-enum { HARMONICS = 4, STEPS_A_PEAK = 8 };
+enum { HARMONICS = 8, STEPS_A_PEAK = 8 };
 
 /* Of a source: at least so many periods were watched, and most of them have a stop within this
    part of a period on either side of when it is due. */
@@ -536,28 +536,50 @@ static bool find_clock(const struct train *train, double alpha, struct clock *cl
     return false;
 }
 
-/* Fills in the stops of about one length that have no period yet. False if none of them is of the
-   lower half of these lengths: then all were looked at among longer ones. */
-static bool fill_train(struct train *train, int octave, const signed char *source)
+/* Lengths that are looked at together, and the step to the next shorter ones. */
+struct lengths {
+    double min_ns, max_ns, step;
+};
+
+/* All of them, the longest first: in each octave those of two octaves, then, as stops of one length
+   may be rare among others, narrower ones. */
+static struct lengths lengths_of(int number)
 {
-    bool has_shorter = false;
+    const int octave = OCTAVES - 1 - number / (1 + NARROW_AN_OCTAVE);
+    const int narrow = number % (1 + NARROW_AN_OCTAVE);
+    if (narrow == 0)
+        return (struct lengths){ldexp(1.0, octave), ldexp(1.0, octave + OCTAVES_TOGETHER), 2.0};
+    const double step = exp2(1.0 / NARROW_AN_OCTAVE);
+    const double min_ns = exp2(octave + 1.0 - (double)narrow / NARROW_AN_OCTAVE);
+    return (struct lengths){min_ns, min_ns * step * step, step};
+}
+
+static bool is_narrow(const struct lengths *lengths) { return lengths->step < 2.0; }
+
+/* Fills in the stops of some lengths that have no period yet. False if there is nothing to search:
+   all of them were looked at among longer ones, or they are many and narrow. */
+static bool fill_train(struct train *train, const struct lengths *lengths,
+                       const signed char *source)
+{
     const struct noise_stops *const stops = train->stops;
-    const double min_ns = ldexp(1.0, octave), max_ns = ldexp(1.0, octave + OCTAVES_TOGETHER);
+    bool has_shorter = false;
     train->count = 0;
     for (size_t i = 0; i < stops->count; i++) {
-        const struct noise_stop *const stop = &stops->stop[i];
-        if (source[i] == NOISE_NO_PERIOD && (double)stop->length_ns >= min_ns &&
-            (double)stop->length_ns < max_ns) {
-            train->events[train->count++] = (struct event){seconds_at(stops, stop->begin_ns), i};
-            has_shorter = has_shorter || (double)stop->length_ns < 2.0 * min_ns;
-        }
+        const double length_ns = (double)stops->stop[i].length_ns;
+        if (source[i] != NOISE_NO_PERIOD || length_ns < lengths->min_ns ||
+            length_ns >= lengths->max_ns)
+            continue;
+        train->events[train->count++] =
+            (struct event){seconds_at(stops, stops->stop[i].begin_ns), i};
+        has_shorter = has_shorter || length_ns < lengths->step * lengths->min_ns;
     }
-    return has_shorter;
+    return has_shorter && (!is_narrow(lengths) || train->count <= searched[0]);
 }
 
 int noise_periods_find(const struct noise_stops *stops, double alpha,
                        struct noise_period found[NOISE_PERIODS_MAX], signed char *source)
 {
+    enum { SETS = OCTAVES * (1 + NARROW_AN_OCTAVE) };
     struct train train = {.stops = stops};
     struct members members = {0};
     int periods = 0;
@@ -565,11 +587,12 @@ int noise_periods_find(const struct noise_stops *stops, double alpha,
     train.events = bc_allocate(stops->count, sizeof *train.events, "no memory for periods");
     members.event = bc_allocate(stops->count, sizeof *members.event, "no memory for periods");
     members.number = bc_allocate(stops->count, sizeof *members.number, "no memory for periods");
-    for (int octave = OCTAVES - 1; octave >= 0 && periods < NOISE_PERIODS_MAX;) {
+    for (int set = 0; set < SETS && periods < NOISE_PERIODS_MAX;) {
+        const struct lengths lengths = lengths_of(set);
         struct clock clock;
-        if (!fill_train(&train, octave, source) ||
-            !find_clock(&train, alpha / OCTAVES, &clock, &members)) {
-            octave--;
+        if (!fill_train(&train, &lengths, source) ||
+            !find_clock(&train, alpha / SETS, &clock, &members)) {
+            set++;
             continue;
         }
         for (size_t i = 0; i < members.count; i++)

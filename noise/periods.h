@@ -2,7 +2,8 @@
  * Which stops of a rank come periodically: timer ticks, daemons that look after something once a
  * second.
  *
- * Stops of about the same length (within a factor of 4) are looked at together, the longest first.
+ * Stops of about the same length (within a factor of 4; rare ones within 1.4, too) are looked at
+ * together, the longest first.
  * At each frequency that such stops may have, the H test tells whether their phases could be those
  * of stops which come at random: it looks at several harmonics, since stops are short against their
  * period. What it finds must look like a clock besides, since stops may also come in bursts, or
@@ -21,7 +22,7 @@
 #include "noise/stops.h"
 
 /* A rank has at most so many sources that are found. */
-enum { NOISE_PERIODS_MAX = 8 };
+enum { NOISE_PERIODS_MAX = 16 };
 
 struct noise_period {
     double period_ns;

@@ -22,19 +22,20 @@ static void print_rows(FILE *file, const struct settings *settings)
         char what[64];
         (void)snprintf(what, sizeof what, "%g:%g", stream->rate, stream->length_us);
         print_row(file, what, stream->by_timer ? "timer" : "readings", tally);
-        (void)fprintf(file, "%.3f\tNA\n", stream->by_timer ? cost_us : 0.0);
+        (void)fprintf(file, "%.3f\tNA\t%.3f\n", stream->by_timer ? cost_us : 0.0,
+                      (double)stops_usual_ns(i) * 1e-3);
         all.stops += tally.stops;
         all.stopped_ns += tally.stopped_ns;
     }
     if (settings->factor > 1.0) {
         const struct tally tally = stops_of_jumps();
         print_row(file, "jumps", "readings", tally);
-        (void)fprintf(file, "0.000\t%.9f\n", (double)stops_jumps_first_ns() * 1e-9);
+        (void)fprintf(file, "0.000\t%.9f\tNA\n", (double)stops_jumps_first_ns() * 1e-9);
         all.stops += tally.stops;
         all.stopped_ns += tally.stopped_ns;
     }
     print_row(file, "all", "NA", all);
-    (void)fprintf(file, "NA\tNA\n");
+    (void)fprintf(file, "NA\tNA\tNA\n");
 }
 
 void log_write(const struct settings *settings)
@@ -45,7 +46,8 @@ void log_write(const struct settings *settings)
     (void)snprintf(path, sizeof path, "%s.%d", settings->log, settings->rank);
     FILE *const file = fopen(path, "w");
     if (file != NULL) {
-        (void)fprintf(file, "what\tby\tstops\tstopped_s\tlife_s\tslept_s\tcost_us\tfirst_s\n");
+        (void)fprintf(file,
+                      "what\tby\tstops\tstopped_s\tlife_s\tslept_s\tcost_us\tfirst_s\tusual_us\n");
         print_rows(file, settings);
     }
     if (file == NULL || fclose(file) != 0)

@@ -10,6 +10,7 @@
  *   slept_s    the time asleep in it, without stops
  *   cost_us    the shortest that a stop can be
  *   first_s    of jumps: in CLOCK_MONOTONIC a moment at which they begin
+ *   usual_us   the median length of the stops (of the first 4096)
  *
  * What doesn't apply is NA.
  */

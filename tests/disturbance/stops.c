@@ -20,6 +20,9 @@
    looked at. */
 #define ELSEWHERE_NS 50000
 
+/* Stops of a stream whose lengths are kept. */
+enum { LENGTHS_MAX = 4096 };
+
 struct stream {
     bool by_timer;
     bool is_periodic;
@@ -29,6 +32,7 @@ struct stream {
     timer_t timer;
     volatile int64_t planned_ns; /* when its next stop is due */
     volatile struct tally tally;
+    int64_t lengths_ns[LENGTHS_MAX]; /* of its first stops */
 };
 
 static struct stream streams[STREAMS_MAX];
@@ -102,6 +106,13 @@ static void count(volatile struct tally *tally, int64_t from_ns, int64_t stopped
         jumps.mark_ns += stopped_ns;
 }
 
+/* After the stop was counted. */
+static void keep_length(struct stream *stream, int64_t length_ns)
+{
+    if (stream->tally.stops <= LENGTHS_MAX)
+        stream->lengths_ns[stream->tally.stops - 1] = length_ns;
+}
+
 /* ---- by a timer ------------------------------------------------------------------------------ */
 
 /* One that nobody else uses. */
@@ -147,6 +158,7 @@ static void stop_by_timer(struct stream *stream)
     timer_end_ns = now_ns + timer_costs.leave_ns;
     timer_stopped_ns += timer_end_ns - from_ns;
     count(&stream->tally, from_ns, timer_end_ns - from_ns);
+    keep_length(stream, timer_end_ns - from_ns);
 }
 
 static void on_timer(int signal, siginfo_t *info, void *context)
@@ -314,7 +326,9 @@ int64_t stops_make(int64_t now_ns)
     for (int i = 0; i < stream_count; i++) {
         struct stream *const stream = &streams[i];
         while (!stream->by_timer && stream->planned_ns <= now_ns) {
+            const int64_t before_ns = stream->tally.stopped_ns;
             now_ns = stop_by_reading(&stream->tally, now_ns, stream->length_ns);
+            keep_length(stream, stream->tally.stopped_ns - before_ns);
             plan_next(stream);
         }
     }
@@ -451,6 +465,16 @@ struct tally stops_of_stream(int stream)
     if (stream >= stream_count)
         return (struct tally){0, 0};
     return (struct tally){streams[stream].tally.stops, streams[stream].tally.stopped_ns};
+}
+
+int64_t stops_usual_ns(int stream)
+{
+    const int64_t stops = stream < stream_count ? streams[stream].tally.stops : 0;
+    const size_t kept = stops < LENGTHS_MAX ? (size_t)stops : LENGTHS_MAX;
+    if (kept == 0)
+        return 0;
+    qsort(streams[stream].lengths_ns, kept, sizeof(int64_t), compare);
+    return streams[stream].lengths_ns[kept / 2];
 }
 
 struct tally stops_of_jumps(void) { return jumps.tally; }

@@ -51,6 +51,9 @@ int64_t stops_timer_cost_ns(void);
 int64_t stops_life_ns(void);
 int64_t stops_slept_ns(void);
 
+/* The median length of a stream's first stops, up to 4096 of them; 0 without stops. */
+int64_t stops_usual_ns(int stream);
+
 /* When jumps begin, in CLOCK_MONOTONIC: this, and each PERIOD_S later. */
 int64_t stops_jumps_first_ns(void);
 

@@ -82,6 +82,24 @@ def overlap(span, on_s, period_s, wanted):
     return hits * step_s
 
 
+def of_stream(log):
+    """What the library says of the only stream of stops of rank 1."""
+    tally, = (tally for what, tally in read_log(log, 1).items() if what != "all")
+    return tally
+
+
+def of_others(rows):
+    """For what share of its time the machine stops the rank that the library leaves alone. A stop
+    that comes during another one can't be told from it."""
+    row, = of_scope(rows, "rank", ranks="0")
+    return float(row["stopped_pct"]) / 100
+
+
+def missed(error, share):
+    """The error of a rate without what may have come during other stops."""
+    return min(0, error + share) if error < 0 else error
+
+
 def disturbed_launch(start, disturbed, *options, **variables):
     """The rows of a launch whose rank 1 is stopped."""
     done = start(PROGRAM, *options, **disturbed("quiet", DISTURB_RANKS=1, **variables))
@@ -89,22 +107,23 @@ def disturbed_launch(start, disturbed, *options, **variables):
     return read_tsv(done.stdout)
 
 
-@pytest.mark.parametrize("rate, length_us", [(1000, 5), (500, 60), (50, 1000)])
+@pytest.mark.parametrize("rate, length_us", [(1030, 5), (470, 60), (47, 1000)])
 def test_rate_and_length(start, disturbed, tmp_path, say, rate, length_us):
     """By turns of the library within one run: what is more in them than between them is what the
     library says that it did. The best of three launches counts: the machine changes between turns,
     too."""
     errors = []
     for _ in range(3):
-        disturbed_launch(start, disturbed, "--max-time=0.3", "--operations=barrier", "--grain=100",
-                         f"--dump-samples={tmp_path}/dump", DISTURB=f"{rate}:{length_us}",
-                         DISTURB_PERIODIC=1, DISTURB_TURNS="0.25:0.5", DISTURB_LOG=tmp_path / "log")
-        log = read_log(tmp_path / "log", 1)["all"]
+        rows = disturbed_launch(
+            start, disturbed, "--max-time=0.3", "--operations=barrier", "--grain=100", "--per=rank",
+            f"--dump-samples={tmp_path}/dump", DISTURB=f"{rate}:{length_us}", DISTURB_PERIODIC=1,
+            DISTURB_TURNS="0.25:0.5", DISTURB_LOG=tmp_path / "log")
+        log = of_stream(tmp_path / "log")
         on, off = Dump(tmp_path / "dump", 1).of_turns(0.25, 0.5, 0.5e-6 * length_us,
                                                       2e-6 * length_us)
         per_s, stopped = on[0] - off[0], on[1] - off[1]
-        said = log.stopped_s / log.stops
-        errors.append((per_s / rate - 1, stopped / per_s / said - 1))
+        errors.append((missed(per_s / rate - 1, of_others(rows)),
+                       1e6 * stopped / per_s / log.usual_us - 1))
         if all(abs(error) <= TARGET for error in errors[-1]):
             break
     say(f"{rate} stops of {length_us} us a second: errors of rate and length "
@@ -128,17 +147,19 @@ def test_clock(start, disturbed, tmp_path, say, rate, length_us, options):
     is found in a run with defaults, which watches for 10 seconds."""
     errors = []
     for _ in range(3):
-        rows = disturbed_launch(start, disturbed, *options, DISTURB=f"{rate}:{length_us}",
-                                DISTURB_PERIODIC=1, DISTURB_LOG=tmp_path / "log")
-        log = read_log(tmp_path / "log", 1)["all"]
+        rows = disturbed_launch(start, disturbed, *options, "--per=rank",
+                                DISTURB=f"{rate}:{length_us}", DISTURB_PERIODIC=1,
+                                DISTURB_LOG=tmp_path / "log")
+        log = of_stream(tmp_path / "log")
         source = source_of(rows, "periodic", length_us)
         if source is None:
             continue
         # How many of a few stops fall into what is watched is chance: one more or fewer.
         slack = 1.0 / (rate * 10.0)
         errors.append([float(source["period_ms"]) / (1000 / rate) - 1,
-                       float(source["stop_us"]) / (1e6 * log.stopped_s / log.stops) - 1,
-                       max(0, abs(float(source["stops_per_s"]) / rate - 1) - slack)])
+                       float(source["stop_us"]) / log.usual_us - 1,
+                       max(0, abs(missed(float(source["stops_per_s"]) / rate - 1,
+                                         of_others(rows))) - slack)])
         if all(abs(error) <= TARGET for error in errors[-1]):
             break
     say(f"{rate} stops of {length_us} us a second: errors of period, length and rate "
@@ -150,16 +171,17 @@ def test_rank_that_is_stopped(start, disturbed, tmp_path, say):
     """A source at random: the rank, and what it has beyond the other one."""
     errors = []
     for _ in range(3):
-        rows = disturbed_launch(start, disturbed, "--max-time=0.3", DISTURB="300:100",
-                                DISTURB_LOG=tmp_path / "log")
-        log = read_log(tmp_path / "log", 1)["all"]
+        rows = disturbed_launch(start, disturbed, "--max-time=0.3", "--per=rank",
+                                DISTURB="300:100", DISTURB_LOG=tmp_path / "log")
+        log = of_stream(tmp_path / "log")
         source = source_of(rows, "irregular", 100)
         assert not [row for row in of_scope(rows, "source", source="irregular")
                     if row["ranks"] == "0" and float(row["stop_us"]) > 50]
         if source is None:
             continue
-        errors.append([float(source["stops_per_s"]) / (log.stops / log.awake_s) - 1,
-                       float(source["stop_us"]) / (1e6 * log.stopped_s / log.stops) - 1])
+        errors.append([missed(float(source["stops_per_s"]) / (log.stops / log.awake_s) - 1,
+                              of_others(rows)),
+                       float(source["stop_us"]) / log.usual_us - 1])
         # Stops at random: how many of 900 fall into what is watched has an error of its own.
         if abs(errors[-1][0]) <= TARGET + 2 / 30 and abs(errors[-1][1]) <= TARGET:
             break
@@ -171,24 +193,25 @@ def test_rank_that_is_stopped(start, disturbed, tmp_path, say):
 
 # ---- what they cost ------------------------------------------------------------------------------
 
-def slowdown(start, disturbed, column, operation, **variables):
+def steps_of(start, disturbed, operation, **variables):
+    """What a step takes, and what the stops of all ranks must add to it, as a factor."""
     rows = disturbed_launch(start, disturbed, "--max-time=0.15", f"--operations={operation}",
                             "--grain=100", "--visits=2", **variables)
     row, = of_scope(rows, "collective")
-    return number(row["step_us"]), number(row[column])
+    return number(row["step_us"]), 1 + number(row["predicted_pct"]) / 100
 
 
-@pytest.mark.parametrize("operation", ["barrier", "allreduce"])
+@pytest.mark.parametrize("operation", [
+    "barrier", pytest.param("allreduce", marks=pytest.mark.full)])
 def test_slowdown(start, disturbed, say, operation):
     """What is predicted for rank 1's stops beyond what the machine itself does, against steps with
     the stops and without, in turn."""
-    stops = {"DISTURB": "400:300"}
-    measured, predicted, seen = [], [], []
-    for _ in range(5):
-        without_us, background = slowdown(start, disturbed, "predicted_pct", operation)
-        with_us, all_of_it = slowdown(start, disturbed, "predicted_pct", operation, **stops)
+    measured, predicted = [], []
+    for _ in range(7):
+        without_us, background = steps_of(start, disturbed, operation)
+        with_us, with_background = steps_of(start, disturbed, operation, DISTURB="1000:200")
         measured.append(100 * (with_us / without_us - 1))
-        predicted.append(all_of_it - background)
+        predicted.append(100 * (with_background / background - 1))
     found, truth = statistics.median(predicted), statistics.median(measured)
     say(f"{operation}: predicted {found:.2f} %, measured {truth:.2f} %, of each pair "
         + ", ".join(f"{a:.1f}/{b:.1f}" for a, b in zip(predicted, measured)))

@@ -38,6 +38,7 @@ class Tally(typing.NamedTuple):
     slept_s: float
     cost_us: float
     first_s: float
+    usual_us: float
     by: str
 
     @property
@@ -55,7 +56,7 @@ def read_log(prefix, rank):
     """A rank's log: its rows by what they are of. The last one is "all"."""
     return {row["what"]: Tally(int(row["stops"]), float(row["stopped_s"]), float(row["life_s"]),
                                float(row["slept_s"]), number(row["cost_us"]),
-                               number(row["first_s"]), row["by"])
+                               number(row["first_s"]), number(row["usual_us"]), row["by"])
             for row in read_tsv(read(f"{prefix}.{rank}"))}
 
 
