@@ -234,7 +234,7 @@ static void find_powers(const struct search *search, size_t first, size_t last,
                         struct powers *powers)
 {
     size_t count = 2;
-    while (count < CELLS_A_TURN * HARMONICS * last)
+    while (count < (size_t)CELLS_A_TURN * HARMONICS * last)
         count *= 2;
     struct point *const cells = bc_allocate(count, sizeof *cells, "no memory for periods");
     fill_cells(search, STEPS_A_PEAK * search->end_s / (double)count, cells);
@@ -264,7 +264,7 @@ static int find_peaks(const struct search *search, double alpha, struct peak pea
                       double *height)
 {
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s);
-    const size_t first = STEPS_A_PEAK * PERIODS_MIN;
+    const size_t first = (size_t)STEPS_A_PEAK * PERIODS_MIN;
     /* A source has at most all events. */
     const size_t last = (size_t)(1.2 * (double)search->count / search->watched_s / step);
     const size_t steps = last > first ? last - first + 1 : 0;

@@ -22,12 +22,15 @@ size_t noise_fill_cells(const struct noise_stops *stops, size_t from, int64_t ah
             first_open = i;
         if (stop_ns >= end_ns)
             break;
-        const double last = fmin(count - 1, floor((over_ns - begin_ns) / cell_ns));
-        for (double cell = fmax(0.0, floor((stop_ns - begin_ns) / cell_ns)); cell <= last; cell++) {
+        if (over_ns <= begin_ns)
+            continue;
+        const int last = (int)fmin(count - 1, floor((over_ns - begin_ns) / cell_ns));
+        for (int cell = (int)fmax(0.0, floor((stop_ns - begin_ns) / cell_ns)); cell <= last;
+             cell++) {
             const double from_ns = fmax(stop_ns, begin_ns + cell * cell_ns);
-            const double to_ns = fmin(over_ns, begin_ns + (cell + 1.0) * cell_ns);
+            const double to_ns = fmin(over_ns, begin_ns + (cell + 1) * cell_ns);
             if (to_ns > from_ns)
-                cells[(size_t)cell] += (float)(to_ns - from_ns);
+                cells[cell] += (float)(to_ns - from_ns);
         }
     }
     return first_open;
@@ -36,7 +39,7 @@ size_t noise_fill_cells(const struct noise_stops *stops, size_t from, int64_t ah
 /* When all ranks watched, in a visit, on the shared clock. Collective. */
 static void common_span(const struct noise_watch *watch, int64_t ahead_ns, int64_t span_ns[2])
 {
-    /* The max of -begin is -min of... both ends by one reduction. */
+    /* The max of the begins, and by their opposites the min of the ends. */
     int64_t ends_ns[2] = {watch->begin_ns + ahead_ns, -(watch->end_ns + ahead_ns)};
     if (watch->quanta == 0)
         ends_ns[0] = ends_ns[1] = INT64_MAX / 2; /* an empty span */

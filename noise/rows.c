@@ -90,30 +90,32 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
 
 /* ---- stops of several ranks together --------------------------------------------------------- */
 
+/* A visit of several ranks. */
+struct visit_sums {
+    int64_t stops, stopped_ns, watched_ns;
+};
+enum { SUMS_A_VISIT = sizeof(struct visit_sums) / sizeof(int64_t) };
+
 /* What ranks saw, added up. */
 struct sums {
-    int64_t *visits; /* stops, ns stopped, ns watched: for each visit */
+    struct visit_sums *visits;
     struct noise_lengths lengths;
     int64_t max_ns, quanta;
     int ranks;
     struct bc_located most_stopped; /* share of the time, and its rank of MPI_COMM_WORLD */
 };
 
-enum { SUMS_A_VISIT = 3 };
-
 /* Adds up over the ranks of `comm`, on its rank 0; the caller frees result.visits. Collective. */
 static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_Comm comm)
 {
-    const int count = stops->visit_count * SUMS_A_VISIT;
+    const size_t visits = (size_t)stops->visit_count;
     struct sums own = {.most_stopped = {0.0, world_rank}}, all = {0};
     double stopped_ns = 0.0, watched_ns = 0.0;
-    own.visits = bc_allocate((size_t)count, sizeof *own.visits, "no memory for visits");
-    all.visits = bc_allocate((size_t)count, sizeof *all.visits, "no memory for visits");
+    own.visits = bc_allocate(visits, sizeof *own.visits, "no memory for visits");
+    all.visits = bc_allocate(visits, sizeof *all.visits, "no memory for visits");
     for (int i = 0; i < stops->visit_count; i++) {
         const struct noise_watch *const watch = &stops->visits[i];
-        own.visits[SUMS_A_VISIT * i] = watch->stops;
-        own.visits[SUMS_A_VISIT * i + 1] = watch->stopped_ns;
-        own.visits[SUMS_A_VISIT * i + 2] = watch->watched_ns;
+        own.visits[i] = (struct visit_sums){watch->stops, watch->stopped_ns, watch->watched_ns};
         own.quanta += watch->quanta;
         stopped_ns += (double)watch->stopped_ns;
         watched_ns += (double)watch->watched_ns;
@@ -124,7 +126,8 @@ static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_C
             own.max_ns = stops->stop[i].length_ns;
     }
     own.most_stopped.value = watched_ns > 0.0 ? stopped_ns / watched_ns : 0.0;
-    bc_harness_reduce(own.visits, all.visits, count, MPI_INT64_T, MPI_SUM, 0, comm);
+    bc_harness_reduce(own.visits, all.visits, stops->visit_count * SUMS_A_VISIT, MPI_INT64_T,
+                      MPI_SUM, 0, comm);
     bc_harness_reduce(own.lengths.count, all.lengths.count, NOISE_LENGTHS, MPI_INT64_T, MPI_SUM, 0,
                       comm);
     bc_harness_reduce(&own.max_ns, &all.max_ns, 1, MPI_INT64_T, MPI_MAX, 0, comm);
@@ -143,9 +146,9 @@ static void set_stops(const struct bc_run *run, const struct sums *sums, int vis
     double *const pct = per_s + visits, *const length_ns = pct + visits;
     size_t watched = 0, with_stops = 0;
     for (int i = 0; i < visits; i++) {
-        const double stops = (double)sums->visits[SUMS_A_VISIT * i];
-        const double stopped_ns = (double)sums->visits[SUMS_A_VISIT * i + 1];
-        const double watched_ns = (double)sums->visits[SUMS_A_VISIT * i + 2];
+        const double stops = (double)sums->visits[i].stops;
+        const double stopped_ns = (double)sums->visits[i].stopped_ns;
+        const double watched_ns = (double)sums->visits[i].watched_ns;
         if (!(watched_ns > 0.0))
             continue;
         per_s[watched] = stops / watched_ns * 1e9;

@@ -47,6 +47,8 @@ static int ascending(const void *a, const void *b)
     return left->rank - right->rank;
 }
 
+static int background_ranks(const struct noise_rates *rates) { return (rates->ranks + 1) / 2; }
+
 static void choose_ranks(const struct noise_rates *rates, struct background *background)
 {
     struct load *const loads =
@@ -58,7 +60,7 @@ static void choose_ranks(const struct noise_rates *rates, struct background *bac
                 loads[rank].stopped_ns += rate_of(rates, rank, visit, class)->stopped_ns_per_s;
     }
     qsort(loads, (size_t)rates->ranks, sizeof *loads, ascending);
-    for (int i = 0; i < (rates->ranks + 1) / 2; i++)
+    for (int i = 0; i < background_ranks(rates); i++)
         background->has[loads[i].rank] = true;
     free(loads);
 }
@@ -66,7 +68,7 @@ static void choose_ranks(const struct noise_rates *rates, struct background *bac
 static void find_background(const struct noise_rates *rates, struct background *background)
 {
     const size_t cells = (size_t)rates->visits * NOISE_CLASSES;
-    const double share = 1.0 / ((rates->ranks + 1) / 2);
+    const double share = 1.0 / background_ranks(rates);
     background->has = bc_allocate((size_t)rates->ranks, sizeof *background->has,
                                   "no memory for %d ranks", rates->ranks);
     background->rates =

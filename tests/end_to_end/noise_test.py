@@ -5,6 +5,7 @@ The machine stops ranks, too. What it does is measured in the same run: while th
 turn, or on the rank that it leaves alone.
 """
 
+import math
 import statistics
 
 import pytest
@@ -215,5 +216,10 @@ def test_slowdown(start, disturbed, say, operation):
     found, truth = statistics.median(predicted), statistics.median(measured)
     say(f"{operation}: predicted {found:.2f} %, measured {truth:.2f} %, of each pair "
         + ", ".join(f"{a:.1f}/{b:.1f}" for a, b in zip(predicted, measured)))
-    assert abs(found - truth) <= 0.1 * truth + statistics.median(
-        abs(value - truth) for value in measured)
+    assert abs(found - truth) <= 0.1 * truth + error_of_median(measured) + \
+        error_of_median(predicted)
+
+
+def error_of_median(values):
+    """Two standard errors of the median of a few values."""
+    return 2 * 1.25 * statistics.stdev(values) / math.sqrt(len(values))

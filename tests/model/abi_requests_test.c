@@ -3,6 +3,7 @@
  * ones, and from the values that the standard gives to requests? Takes from mpi.h what the model's
  * headers need, but the requests and the version from here. Calls no MPI function.
  */
+#include <string.h>
 #include <mpi.h>
 
 #undef OPEN_MPI
@@ -18,7 +19,14 @@ typedef struct abi_request *abi_request;
 struct operation operations[OPERATIONS_MAX];
 
 /* As MPICH's and Open MPI's: a small number, a number of 32 bits, an address. */
-static bool is_taken_for_ours(uintptr_t value) { return operation_of((MPI_Request)value) != NULL; }
+static bool is_taken_for_ours(uintptr_t value)
+{
+    const union {
+        uintptr_t value;
+        MPI_Request request;
+    } handle = {value};
+    return operation_of(handle.request) != NULL;
+}
 
 int main(void)
 {

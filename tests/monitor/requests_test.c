@@ -92,7 +92,7 @@ static void kinds(void)
     for (int kind = SHARED_KINDS - 1; kind >= 0; kind--)
         for (int i = 0; i < 2; i++)
             MPI_Wait(&requests[kind][i], MPI_STATUS_IGNORE);
-    expect(&watch, PTTOPT, "one", "MPI_Isend", completed_messages(2 * SHARED_KINDS, 1));
+    expect(&watch, PTTOPT, "one", "MPI_Isend", completed_messages(INT64_C(2) * SHARED_KINDS, 1));
     watch_end(&watch);
     const MPIX_Monitor_row row = row_of(&watch, "one", "MPI_Isend");
     check_time(&row, 0, PAUSE_US / 2);

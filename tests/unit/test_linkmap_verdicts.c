@@ -372,7 +372,7 @@ static struct linkmap_suspect suspect(int from, int to, enum linkmap_way way, in
 {
     return (struct linkmap_suspect){.from = from,
                                     .to = to,
-                                    .way = way,
+                                    .way = (int)way,
                                     .timed = outcome != NOT_TIMED,
                                     .named = outcome == NAMED,
                                     .alone_pct = alone_pct};
