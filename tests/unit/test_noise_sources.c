@@ -17,12 +17,14 @@ enum { VISITS = 6, STOPS_MAX = 100000 };
 static const double visit_begins_s[VISITS] = {0.0, 2.417, 4.1, 6.517, 8.2, 10.617};
 #define ALPHA 0.01
 
-/* A test here fails by chance in less than 1 of 1,000 runs where 95 % of the clocks are found, and
-   a hundredth of what has none is taken for one. */
+/* Chance is the same in each run. Of the clocks of each kind 80 to 100 % are found
+   (COMMCOST_FULL_TESTS shows it), of what has none a hundredth may be taken for one. */
 #ifdef COMMCOST_FULL_TESTS
 enum { TRIALS = 200, NONE_MAX = 9 };
+#define RIGHT_MIN 0.75
 #else
 enum { TRIALS = 6, NONE_MAX = 2 };
+#define RIGHT_MIN 0.5
 #endif
 
 /* ---- made-up stops --------------------------------------------------------------------------- */
@@ -154,7 +156,7 @@ static void finds_clock(double min_s, double max_s, double jitter, bool drifts, 
     }
     print_message("of %d clocks %d are right, %d periods are in their intervals\n", TRIALS, right,
                   held);
-    assert_true(right >= 0.7 * TRIALS);
+    assert_true(right >= RIGHT_MIN * TRIALS);
     assert_true(held >= 0.7 * right);
 }
 
