@@ -18,13 +18,17 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 
 /* The next definition of each MPI function that the monitor wraps, next.Wait of MPI_Wait.
    Interposers stack: each calls the next definition; the last one is the MPI library's. What the
-   monitor itself asks MPI goes to PMPI_. Filled when the library is loaded. */
+   monitor itself asks MPI goes to PMPI_. Filled when the library is loaded. Programs also call what
+   newer versions of MPI deprecate. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 extern struct next_mpi {
 /* A declarator can't be in parentheses here. NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define NEXT(Name) __typeof__(MPI_##Name) *Name;
 #include "monitor/next_functions.h"
 #undef NEXT
 } next;
+#pragma GCC diagnostic pop
 
 /* Whether MPI is initialised and not finalised. If so, the monitor is ready afterwards. */
 bool mpi_is_there(void);

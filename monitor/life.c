@@ -5,6 +5,7 @@
 #include "monitor/environment.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static bool saw_start;
 
@@ -49,7 +50,9 @@ static void refuse_other_library(void)
             "one that was built for that\n",
             abi_name(built, built_for, sizeof built_for), abi_name(program, used, sizeof used),
             library);
-    exit(2);
+    /* Not exit: with two MPI libraries in the process what they do there may crash. */
+    (void)fflush(NULL);
+    _exit(2);
 }
 
 INTERPOSED int MPI_Init(int *argc, char ***argv)

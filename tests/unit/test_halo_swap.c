@@ -149,14 +149,21 @@ static const struct way {
 
 /* ---- right data ------------------------------------------------------------------------------ */
 
-/* Whether it shows in this box when the sides of the halo are mixed up where both neighbours are
-   the same rank. */
-static bool shows_order(const struct halo_box *box, const struct halo_grid *grid)
+/* In how many directions both neighbours are the same rank, and in how many of these it shows in
+   this box when the sides of the halo are mixed up. */
+struct mirrored {
+    int directions, shown;
+};
+
+static struct mirrored mirrored(const struct halo_box *box, const struct halo_grid *grid)
 {
+    struct mirrored found = {0, 0};
     for (int d = 0; d < HALO_DIRECTIONS; d++)
-        if (grid->dims[d] <= 2 && box->extent[d] > 1)
-            return true;
-    return false;
+        if (grid->dims[d] <= 2) {
+            found.directions++;
+            found.shown += box->extent[d] > 1;
+        }
+    return found;
 }
 
 /* Whether it is true on all ranks; the answer is the same on all. Collective. */
@@ -169,23 +176,32 @@ static bool is_everywhere(bool here, MPI_Comm comm)
     return answer;
 }
 
-/* Whether the halo must be right; where the library brings faces to the wrong side it must not. */
-static bool must_be_right(const struct halo_method *method, const struct way *way,
-                          const struct halo_box *box, const struct halo_grid *grid, MPI_Comm comm)
+enum outcome { RIGHT, WRONG, EITHER };
+
+/* What the halo must be. Where the library brings faces to the wrong side it must not be right,
+   unless the box doesn't show all directions: MPICH 5.1 does so where a rank is its own neighbour,
+   but not between two ranks. */
+static enum outcome expected(const struct halo_method *method, const struct way *way,
+                             const struct halo_box *box, const struct halo_grid *grid,
+                             MPI_Comm comm)
 {
-    if (method->is_right == NULL || !shows_order(box, grid))
-        return true;
-    return way->in_parts ? method->is_right_in_parts(grid, comm) : method->is_right(grid, comm);
+    const struct mirrored found = mirrored(box, grid);
+    if (method->is_right == NULL || found.shown == 0)
+        return RIGHT;
+    if (way->in_parts ? method->is_right_in_parts(grid, comm) : method->is_right(grid, comm))
+        return RIGHT;
+    return found.shown == found.directions ? WRONG : EITHER;
 }
 
 static void complain(const struct halo_method *method, const struct way *way,
-                     const struct halo_box *box, const struct halo_grid *grid, bool right)
+                     const struct halo_box *box, const struct halo_grid *grid, bool must_be_right)
 {
     if (rank == 0)
         fprintf(stderr, "%s, %s: grid %dx%dx%d, box %dx%dx%d: %s\n", method->name, way->name,
                 grid->dims[0], grid->dims[1], grid->dims[2], (int)box->extent[0],
                 (int)box->extent[1], (int)box->extent[2],
-                right ? "wrong data" : "right, where the library brings faces to the wrong side");
+                must_be_right ? "wrong data"
+                              : "right, where the library brings faces to the wrong side");
 }
 
 /* Swaps by one method, in each way; returns the number of swaps that were not as expected, the same
@@ -201,13 +217,14 @@ static int swap_in_all_ways(const struct halo_method *method, const struct halo_
     for (size_t w = 0; w < COUNT(ways); w++) {
         if (ways[w].messages_only && method->is_right != NULL)
             continue;
-        const bool right = must_be_right(method, &ways[w], box, grid, comm);
+        const enum outcome outcome = expected(method, &ways[w], box, grid, comm);
         for (int swap = 0; swap < swaps; swap++) {
             halo_prepare(&x, swap);
             ways[w].swap(method, &x);
-            if (is_everywhere(halo_is_right(&x, swap), comm) != right) {
+            const bool right = is_everywhere(halo_is_right(&x, swap), comm);
+            if (outcome != EITHER && right != (outcome == RIGHT)) {
                 wrong++;
-                complain(method, &ways[w], box, grid, right);
+                complain(method, &ways[w], box, grid, outcome == RIGHT);
             }
         }
     }
