@@ -105,10 +105,17 @@ static void open_noise(void *state, struct bc_run *run)
     noise->run = run;
     noise->rate = bc_work_calibrate();
     noise->units = bc_work_units(&noise->rate, p->quantum_us * 1e3);
+    int still = noise->units == 0;
+    bc_harness_allreduce(MPI_IN_PLACE, &still, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (still)
+        noise->units = 0; /* the same on all ranks */
     noise->min_stop_ns = fmax(p->min_stop_us * 1e3, CLOCK_STEPS * run->max_clock.resolution_ns);
     noise->block = (int)fmax(BLOCK_MIN, fmin(BLOCK_MAX, BLOCK_NS / (p->quantum_us * 1e3)));
     noise->readings =
         bc_allocate((size_t)noise->block + 1, sizeof *noise->readings, "no memory for readings");
+    /* The first access to a page isn't to look like a stop. */
+    for (int i = 0; i <= noise->block; i++)
+        noise->readings[i] = -1;
     noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, false);
     make_groups(noise);
     list_steps(noise);
@@ -153,17 +160,19 @@ static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seco
 static void watch(struct noise_state *noise, double seconds, struct noise_row *row)
 {
     const int64_t asked = samples_of_visit(noise->run);
-    const int64_t block = asked > 0 && asked < noise->block ? asked : noise->block;
     noise_stops_begin_visit(&row->stops);
-    struct noise_watch *const visit = &row->stops.visits[row->stops.visit_count - 1];
     bc_harness_release(MPI_COMM_WORLD);
     if (noise->units == 0)
         return;
     const int64_t end_ns = end_of(seconds);
+    int64_t done = 0;
     do {
-        noise_quanta(noise->units, (int)block, noise->readings);
-        noise_stops_add(&row->stops, noise->readings, (int)block, noise->min_stop_ns);
-    } while (bc_now_ns() < end_ns && (asked == 0 || visit->quanta < asked));
+        const int count =
+            asked > 0 && asked - done < noise->block ? (int)(asked - done) : noise->block;
+        noise_quanta(noise->units, count, noise->readings);
+        noise_stops_add(&row->stops, noise->readings, count, noise->min_stop_ns);
+        done += count;
+    } while (bc_now_ns() < end_ns && (asked == 0 || done < asked));
 }
 
 /* What is known of a visit's steps so far; rank 0. */
@@ -198,11 +207,11 @@ static int64_t next_block(const struct noise_state *noise, const struct tally *t
 {
     const int64_t asked = samples_of_visit(noise->run);
     const double left_ns = (double)(end_ns - bc_now_ns());
-    int64_t next = BLOCK_MIN;
+    int64_t next = 1;
     if (tally->count > 0 && left_ns <= 0.0)
         next = 0;
     else if (tally->count > 0) /* No longer than the time that is left. */
-        next = (int64_t)fmax(BLOCK_MIN,
+        next = (int64_t)fmax(1.0,
                              fmin(noise->block, left_ns * (double)tally->count / tally->total_ns));
     if (asked > 0 && asked - tally->count < next)
         next = asked - tally->count;
@@ -241,17 +250,18 @@ static void step(struct noise_state *noise, struct noise_steps *steps, double se
     keep(&steps->slowdown_pct, visit, 100.0 * tally.excess_ns / tally.usual_ns);
 }
 
-/* By how much this rank's clock has to be moved to be the shared one. Collective. */
-static void keep_clock(const struct noise_state *noise, struct noise_row *row)
+/* Moves the times of the last visit to the clock that ranks share; its stops are those from `first`
+   on. Collective. */
+static void move_to_shared_clock(const struct noise_state *noise, struct noise_stops *stops,
+                                 size_t first)
 {
-    const int visit = row->stops.visit_count - 1;
-    const int64_t now_ns = bc_now_ns();
+    struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
     bc_global_clock_update(noise->clock);
-    row->ahead_ns = realloc(row->ahead_ns, ((size_t)visit + 1) * sizeof *row->ahead_ns);
-    if (row->ahead_ns == NULL)
-        bc_abort("no memory for %d visits", visit + 1);
-    row->ahead_ns[visit] =
-        bc_clock_model_reference(bc_global_clock_model(noise->clock), now_ns) - now_ns;
+    const struct bc_clock_model *const model = bc_global_clock_model(noise->clock);
+    for (size_t i = first; i < stops->count; i++)
+        stops->stop[i].begin_ns = bc_clock_model_reference(model, stops->stop[i].begin_ns);
+    watch->begin_ns = bc_clock_model_reference(model, watch->begin_ns);
+    watch->end_ns = bc_clock_model_reference(model, watch->end_ns);
 }
 
 static void visit(void *state, const void *key, double seconds, void *memory)
@@ -259,6 +269,7 @@ static void visit(void *state, const void *key, double seconds, void *memory)
     (void)key;
     struct noise_state *const noise = state;
     struct noise_row *const row = memory;
+    const size_t first = row->stops.count;
     bc_harness_bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     const double share_s = seconds / all_shares(&noise->parameters);
     /* Quanta of two visits follow each other, so that what comes once a second isn't missed each
@@ -270,7 +281,7 @@ static void visit(void *state, const void *key, double seconds, void *memory)
         step(noise, &noise->steps[i], STEPS_SHARES * share_s);
     if (!quanta_first)
         watch(noise, QUANTA_SHARES * share_s, row);
-    keep_clock(noise, row);
+    move_to_shared_clock(noise, &row->stops, first);
 }
 
 const struct bc_benchmark noise_benchmark = {

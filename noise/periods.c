@@ -33,8 +33,10 @@ enum { PERIODS_MIN = 6 };
 /* The power of a clock's own frequency against those of its multiples. */
 #define FIRST_MIN 0.3
 
-/* Cells of time in a turn of the highest harmonic of the highest frequency. */
-enum { CELLS_A_TURN = 3 };
+/* Cells of time in a turn of the highest harmonic of the highest frequency, and in all: where a
+   rank is watched for a small part of the time only, frequencies that need more are not looked at.
+ */
+enum { CELLS_A_TURN = 3, CELLS_MAX = 1 << 21 };
 
 /* Stops that come in bursts, or oftener at some times, show more than chance would at most
    frequencies of some width: how many of them are looked at together. */
@@ -266,7 +268,8 @@ static int find_peaks(const struct search *search, double alpha, struct peak pea
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s);
     const size_t first = (size_t)STEPS_A_PEAK * PERIODS_MIN;
     /* A source has at most all events. */
-    const size_t last = (size_t)(1.2 * (double)search->count / search->watched_s / step);
+    const size_t last = (size_t)fmin(1.2 * (double)search->count / search->watched_s / step,
+                                     CELLS_MAX / (CELLS_A_TURN * HARMONICS));
     const size_t steps = last > first ? last - first + 1 : 0;
     const double h_min = *height = log((double)(steps + 1) / alpha) / 0.4;
     int count = 0;

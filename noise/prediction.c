@@ -10,13 +10,13 @@
 /* Cells that are reduced at once, and in all visits together. */
 enum { CELLS_AT_ONCE = 1 << 15, CELLS_MAX = 1 << 22 };
 
-size_t noise_fill_cells(const struct noise_stops *stops, size_t from, int64_t ahead_ns,
-                        double begin_ns, double cell_ns, float *cells, int count)
+size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
+                        double cell_ns, float *cells, int count)
 {
     const double end_ns = begin_ns + count * cell_ns;
     size_t first_open = stops->count;
     for (size_t i = from; i < stops->count; i++) {
-        const double stop_ns = (double)(stops->stop[i].begin_ns + ahead_ns);
+        const double stop_ns = (double)stops->stop[i].begin_ns;
         const double over_ns = stop_ns + (double)stops->stop[i].length_ns;
         if (over_ns > end_ns && first_open == stops->count)
             first_open = i;
@@ -36,11 +36,11 @@ size_t noise_fill_cells(const struct noise_stops *stops, size_t from, int64_t ah
     return first_open;
 }
 
-/* When all ranks watched, in a visit, on the shared clock. Collective. */
-static void common_span(const struct noise_watch *watch, int64_t ahead_ns, int64_t span_ns[2])
+/* When all ranks watched, in a visit. Collective. */
+static void common_span(const struct noise_watch *watch, int64_t span_ns[2])
 {
     /* The max of the begins, and by their opposites the min of the ends. */
-    int64_t ends_ns[2] = {watch->begin_ns + ahead_ns, -(watch->end_ns + ahead_ns)};
+    int64_t ends_ns[2] = {watch->begin_ns, -watch->end_ns};
     if (watch->quanta == 0)
         ends_ns[0] = ends_ns[1] = INT64_MAX / 2; /* an empty span */
     bc_harness_allreduce(ends_ns, span_ns, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
@@ -49,35 +49,36 @@ static void common_span(const struct noise_watch *watch, int64_t ahead_ns, int64
 
 /* The slowdown in a visit; NAN where too little was watched; rank 0. Collective. */
 static double predict_visit(const struct noise_stops *stops, const struct noise_watch *watch,
-                            int64_t ahead_ns, double step_ns, int64_t cells_max)
+                            double step_ns, double cells_max)
 {
     int64_t span_ns[2];
-    common_span(watch, ahead_ns, span_ns);
+    common_span(watch, span_ns);
+    /* Cells are looked at in parts, which are spread evenly where there are too many. */
     const double cells_there = floor((double)(span_ns[1] - span_ns[0]) / step_ns);
-    const int64_t cells = cells_there > (double)cells_max ? cells_max : (int64_t)cells_there;
+    const int parts = (int)ceil(fmin(cells_there, cells_max) / CELLS_AT_ONCE);
     float *const own = bc_allocate(CELLS_AT_ONCE, sizeof *own, "no memory for cells");
     float *const max = bc_allocate(CELLS_AT_ONCE, sizeof *max, "no memory for cells");
-    double lost_ns = 0.0;
+    double lost_ns = 0.0, all_ns = 0.0;
     size_t from = 0;
-    for (int64_t first = 0; first < cells; first += CELLS_AT_ONCE) {
-        const int count = cells - first < CELLS_AT_ONCE ? (int)(cells - first) : CELLS_AT_ONCE;
+    for (int i = 0; i < parts; i++) {
+        const double first = floor(cells_there * i / parts);
+        const int count = (int)fmin(CELLS_AT_ONCE, cells_there - first);
         memset(own, 0, (size_t)count * sizeof *own);
-        from = noise_fill_cells(stops, from, ahead_ns, (double)span_ns[0] + (double)first * step_ns,
-                                step_ns, own, count);
+        from = noise_fill_cells(stops, from, (double)span_ns[0] + first * step_ns, step_ns, own,
+                                count);
         bc_harness_reduce(own, max, count, MPI_FLOAT, MPI_MAX, 0, MPI_COMM_WORLD);
-        for (int i = 0; i < count; i++)
-            lost_ns += fmin((double)max[i], step_ns);
+        for (int cell = 0; cell < count; cell++)
+            lost_ns += fmin((double)max[cell], step_ns);
+        all_ns += count * step_ns;
     }
     free(own);
     free(max);
-    const double all_ns = (double)cells * step_ns;
-    return cells > 0 ? 100.0 * lost_ns / fmax(all_ns - lost_ns, step_ns) : NAN;
+    return parts > 0 ? 100.0 * lost_ns / fmax(all_ns - lost_ns, step_ns) : NAN;
 }
 
-void noise_predict(const struct noise_stops *stops, const int64_t *ahead_ns, double step_ns,
-                   double *slowdown_pct)
+void noise_predict(const struct noise_stops *stops, double step_ns, double *slowdown_pct)
 {
     for (int i = 0; i < stops->visit_count; i++)
-        slowdown_pct[i] = predict_visit(stops, &stops->visits[i], ahead_ns[i], step_ns,
-                                        CELLS_MAX / stops->visit_count);
+        slowdown_pct[i] = predict_visit(stops, &stops->visits[i], step_ns,
+                                        (double)CELLS_MAX / stops->visit_count);
 }

@@ -18,17 +18,16 @@
 #include "noise/stops.h"
 
 /* Adds to cells[0] .. cells[count - 1] for how many ns stops fell into each: cell i begins at
-   begin_ns + i * cell_ns. Stops are those of `stops` from index `from` on; times are moved by
-   ahead_ns before. Returns the index of the first stop that isn't over when the last cell ends.
-   Local. */
-size_t noise_fill_cells(const struct noise_stops *stops, size_t from, int64_t ahead_ns,
-                        double begin_ns, double cell_ns, float *cells, int count);
+   begin_ns + i * cell_ns. Stops are those of `stops` from index `from` on. Returns the index of the
+   first stop that isn't over when the last cell ends. Local. */
+size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
+                        double cell_ns, float *cells, int count);
 
 /* By how many percent of the undisturbed time stops slow down steps of step_ns (above 0), in each
-   visit: slowdown_pct[0] .. [visits - 1] on rank 0. ahead_ns has for each visit what this rank's
-   clock is to be moved by to be the shared one. At most a few million cells are looked at.
-   Collective over MPI_COMM_WORLD, with the same number of visits and step_ns on all ranks. */
-void noise_predict(const struct noise_stops *stops, const int64_t *ahead_ns, double step_ns,
-                   double *slowdown_pct);
+   visit: slowdown_pct[0] .. [visits - 1] on rank 0, NAN where no rank or not all were watched. The
+   stops' times are by the clock that ranks share. At most a few million cells are looked at, spread
+   over each visit. Collective over MPI_COMM_WORLD, with the same number of visits and step_ns on
+   all ranks. */
+void noise_predict(const struct noise_stops *stops, double step_ns, double *slowdown_pct);
 
 #endif

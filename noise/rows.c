@@ -22,6 +22,7 @@ const struct bc_column noise_columns[NOISE_COLUMNS] = {
     {"host", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, host)},
     {"ranks", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, ranks)},
     BC_COLUMN("source", BC_KEY, 0, noise_result, source),
+    {"about", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, about)},
     BC_COLUMN("operation", BC_KEY, 0, noise_result, operation),
     BC_COLUMN("grain_us", BC_KEY, 0, noise_result, grain_us),
     BC_COLUMN("stops_per_s", BC_LESS, 3, noise_result, per_s.value),
@@ -49,27 +50,24 @@ static struct bc_summary no_summary(void)
         .value = NAN, .sd = NAN, .interval = {NAN, NAN}, .p99 = NAN, .max = NAN};
 }
 
-/* A result in which nothing is known yet. */
+/* A result in which nothing is known yet. Its padding is zeros, as it may be sent. */
 static struct noise_result begin_result(const struct noise_state *noise, const char *scope)
 {
     const struct bc_presence *const presence = &noise->run->presence;
-    const struct bc_summary none = no_summary();
-    struct noise_result result = {
-        .scope = scope,
-        .host = "NA",
-        .ranks = "NA",
-        .grain_us = BC_NO_INTEGER,
-        .per_s = none,
-        .stop = none,
-        .stopped_pct = none,
-        .period_ms = NAN,
-        .period_interval_ms = none.interval,
-        .step = none,
-        .usual_ns = NAN,
-        .slowdown_pct = none,
-        .predicted_pct = none,
-        .outcome = {presence->visits, presence->lost_pct, 0, BC_OK, BC_NO_INT},
-    };
+    struct noise_result result;
+    memset(&result, 0, sizeof result);
+    result.scope = scope;
+    snprintf(result.host, sizeof result.host, "NA");
+    snprintf(result.ranks, sizeof result.ranks, "NA");
+    snprintf(result.about, sizeof result.about, "NA");
+    result.grain_us = BC_NO_INTEGER;
+    result.per_s = result.stop = result.stopped_pct = no_summary();
+    result.step = result.slowdown_pct = result.predicted_pct = no_summary();
+    result.period_ms = result.usual_ns = NAN;
+    result.period_interval_ms = no_summary().interval;
+    result.outcome.visits = presence->visits;
+    result.outcome.lost_pct = presence->lost_pct;
+    result.outcome.slowest_rank = BC_NO_INT;
     return result;
 }
 
@@ -85,7 +83,7 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
     const size_t length =
         bc_format_ranks(ranks, (size_t)count, result->ranks, sizeof result->ranks);
     if (length >= sizeof result->ranks)
-        snprintf(result->ranks, sizeof result->ranks, "%d of them, from %d on", count, ranks[0]);
+        snprintf(result->ranks, sizeof result->ranks, "%d ranks, the first %d", count, ranks[0]);
 }
 
 /* ---- stops of several ranks together --------------------------------------------------------- */
@@ -220,12 +218,31 @@ static void conclude_groups(const struct noise_state *noise, const struct noise_
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
+/* A number rounded to two digits, so that launches agree on it. */
+static double two_digits(double value)
+{
+    const double unit = pow(10.0, floor(log10(value)) - 1.0);
+    return round(value / unit) * unit;
+}
+
+/* What tells sources of the same ranks apart: the rounded period and the class of length. */
+static void set_about(struct noise_result *result, const struct noise_source *source)
+{
+    const double length_us = exp2(floor(log2(source->length_ns.value))) * 1e-3;
+    if (source->is_periodic)
+        snprintf(result->about, sizeof result->about, "%gms:%.3gus",
+                 two_digits(source->period.period_ns * 1e-6), length_us);
+    else
+        snprintf(result->about, sizeof result->about, "%.3gus", length_us);
+}
+
 static struct noise_result source_result(const struct noise_state *noise,
                                          const struct noise_source *source, int64_t quanta)
 {
     struct noise_result result = begin_result(noise, "source");
     result.source = source->is_periodic ? "periodic" : "irregular";
     set_ranks(&result, source->ranks, source->rank_count);
+    set_about(&result, source);
     result.per_s = source->per_s;
     result.stop = source->length_ns;
     result.stop.p99 = result.stop.max = NAN;
@@ -234,7 +251,6 @@ static struct noise_result source_result(const struct noise_state *noise,
     result.period_interval_ms = (struct bc_interval){source->period.interval_ns.lo * 1e-6,
                                                      source->period.interval_ns.hi * 1e-6};
     result.outcome.samples = quanta;
-    result.outcome.slowest_rank = source->ranks[0];
     result.outcome.status = status_of(noise->run, &result.per_s);
     return result;
 }
@@ -261,7 +277,7 @@ static struct bc_summary predict(const struct noise_state *noise, const struct n
     if (noise->units == 0 || !(usual_ns > 0.0))
         return predicted;
     double *const pct = bc_allocate((size_t)visits, sizeof *pct, "no memory for visits");
-    noise_predict(&row->stops, row->ahead_ns, usual_ns, pct);
+    noise_predict(&row->stops, usual_ns, pct);
     size_t known = 0;
     for (int i = 0; i < visits; i++)
         if (!isnan(pct[i]))
@@ -299,20 +315,6 @@ static void conclude_steps(const struct noise_state *noise, const struct noise_r
 /* ---- --dump-samples -------------------------------------------------------------------------- */
 
 enum { TAG_STOPS = 1 };
-
-/* Moves what a rank saw to the clock that ranks share. */
-static void move_to_shared_clock(struct noise_stops *stops, const int64_t *ahead_ns)
-{
-    int visit = 0;
-    for (size_t i = 0; i < stops->count; i++) {
-        visit = noise_visit_of(stops, stops->stop[i].begin_ns, visit);
-        stops->stop[i].begin_ns += ahead_ns[visit];
-    }
-    for (int i = 0; i < stops->visit_count; i++) {
-        stops->visits[i].begin_ns += ahead_ns[i];
-        stops->visits[i].end_ns += ahead_ns[i];
-    }
-}
 
 /* Sends what this rank saw to rank 0. */
 static void send_stops(const struct noise_stops *stops)
@@ -369,14 +371,12 @@ static void dump_rank(const struct bc_run *run, const struct noise_stops *stops,
     bc_samples_free(&stopped);
 }
 
-/* Dumps all ranks in turn, so that rank 0 has the stops of one at a time. Collective; last, since
-   it moves the times of this rank's stops. */
-static void dump(const struct noise_state *noise, struct noise_row *row)
+/* Dumps all ranks in turn, so that rank 0 has the stops of one at a time. Collective. */
+static void dump(const struct noise_state *noise, const struct noise_row *row)
 {
     const struct bc_run *const run = noise->run;
     if (run->settings.dump_samples == NULL)
         return;
-    move_to_shared_clock(&row->stops, row->ahead_ns);
     if (run->job.rank != 0) {
         send_stops(&row->stops);
         return;
@@ -404,10 +404,11 @@ static void warn_of_left_out(const struct noise_state *noise, const struct noise
     int64_t own = (int64_t)row->stops.left_out, most = 0;
     bc_harness_reduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (most > 0)
-        bc_output_remark(noise->run->output, "warning",
-                         "a rank had %d stops and %lld more: sources and predictions are those of "
-                         "the first",
-                         NOISE_STOPS_MAX, (long long)most);
+        bc_output_remark(
+            noise->run->output, "warning",
+            "a rank had more than %d stops: what came after them, in up to %lld blocks "
+            "of quanta, isn't in its row",
+            NOISE_STOPS_MAX, (long long)most);
 }
 
 void noise_conclude(void *state, const void *key, void *memory, void *result)
@@ -452,7 +453,6 @@ bool noise_follow(void *state, const void *key, void *memory, void *result)
         return true;
     }
     noise_stops_free(&row->stops);
-    free(row->ahead_ns);
     free(row->results);
     return false;
 }

@@ -42,10 +42,9 @@ struct noise_state {
     int step_kinds;
 };
 
-/* What is kept of the job from visit to visit. */
+/* What a rank keeps from visit to visit. */
 struct noise_row {
-    struct noise_stops stops;
-    int64_t *ahead_ns; /* what this rank's clock is to be moved by to be the shared one, by visit */
+    struct noise_stops stops; /* by the clock that ranks share */
 
     /* From `conclude` to the last row. */
     struct noise_result *results; /* rows after the first; rank 0 */
@@ -55,7 +54,8 @@ struct noise_row {
 struct noise_result {
     const char *scope; /* job, host (or rank), source, collective */
     char host[BC_CELL_LENGTH], ranks[BC_CELL_LENGTH];
-    const char *source; /* periodic, irregular */
+    const char *source;         /* periodic, irregular */
+    char about[BC_CELL_LENGTH]; /* tells sources of the same ranks apart */
     const char *operation;
     int64_t grain_us;
     struct bc_summary per_s;       /* stops of a rank */
@@ -69,7 +69,7 @@ struct noise_result {
     struct bc_outcome outcome;
 };
 
-enum { NOISE_COLUMNS = 37 };
+enum { NOISE_COLUMNS = 38 };
 extern const struct bc_column noise_columns[NOISE_COLUMNS];
 
 /* Members of struct bc_benchmark. */

@@ -1,5 +1,6 @@
 #include "noise/sources.h"
 
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
@@ -10,6 +11,10 @@
    of them, and their lengths by less than this factor. */
 #define SAME_PERIOD 0.002
 #define SAME_LENGTH 1.5
+
+/* Ranks are compared in parts of visits: with more of them rarer stops are surely more than others
+   have. */
+enum { PARTS = 4 };
 
 /* A source of one rank. */
 struct own_source {
@@ -37,20 +42,25 @@ static double watched_s(const struct noise_stops *stops, int visit)
     return (double)stops->visits[visit].watched_ns * 1e-9;
 }
 
-/* The stops of each visit, by class, that have no period. */
+/* The stops of each part of each visit, by class, that have no period. */
 static void count_classes(const struct noise_stops *stops, const signed char *source,
                           struct noise_rate *rates)
 {
     int visit = 0;
     for (size_t i = 0; i < stops->count; i++) {
-        const int64_t length_ns = stops->stop[i].length_ns;
-        visit = noise_visit_of(stops, stops->stop[i].begin_ns, visit);
+        const struct noise_stop *const stop = &stops->stop[i];
+        visit = noise_visit_of(stops, stop->begin_ns, visit);
         if (source[i] != NOISE_NO_PERIOD)
             continue;
+        const struct noise_watch *const watch = &stops->visits[visit];
+        const int64_t part =
+            PARTS * (stop->begin_ns - watch->begin_ns) / (watch->end_ns - watch->begin_ns);
+        const size_t row = (size_t)visit * PARTS + (size_t)(part < PARTS ? part : PARTS - 1);
+        const double each_per_s = PARTS / watched_s(stops, visit);
         struct noise_rate *const rate =
-            &rates[(size_t)visit * NOISE_CLASSES + (size_t)noise_class_of(length_ns)];
-        rate->per_s += 1.0 / watched_s(stops, visit);
-        rate->stopped_ns_per_s += (double)length_ns / watched_s(stops, visit);
+            &rates[row * NOISE_CLASSES + (size_t)noise_class_of(stop->length_ns)];
+        rate->per_s += each_per_s;
+        rate->stopped_ns_per_s += (double)stop->length_ns * each_per_s;
     }
 }
 
@@ -73,8 +83,14 @@ static void summarize_period(const struct bc_run *run, const struct noise_stops 
         pct[visit] += (double)stops->stop[i].length_ns * 1e-7 / watched_s(stops, visit);
         lengths[members++] = (double)stops->stop[i].length_ns;
     }
-    own->per_s = noise_over_visits(run, per_s, visits);
-    own->stopped_pct = noise_over_visits(run, pct, visits);
+    size_t watched = 0;
+    for (size_t i = 0; i < visits; i++)
+        if (stops->visits[i].quanta > 0) {
+            per_s[watched] = per_s[i];
+            pct[watched++] = pct[i];
+        }
+    own->per_s = noise_over_visits(run, per_s, watched);
+    own->stopped_pct = noise_over_visits(run, pct, watched);
     own->length_ns =
         bc_summarize(lengths, members, BC_MEDIAN, run->settings.confidence_pct / 100.0);
     own->is_periodic = true;
@@ -189,6 +205,8 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
     if (run->job.rank == 0)
         all = bc_allocate((size_t)run->job.ranks, sizeof own, "no memory for %d ranks",
                           run->job.ranks);
+    /* A search may take seconds, on some ranks more than on others. */
+    bc_harness_barrier(MPI_COMM_WORLD);
     BC_MPI(MPI_Gather(own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
                       MPI_COMM_WORLD));
     for (int i = 0; run->job.rank == 0 && i < run->job.ranks * NOISE_PERIODS_MAX; i++)
@@ -201,7 +219,7 @@ static void gather_uneven(const struct bc_run *run, const struct noise_stops *st
                           const struct noise_limits *limits, const signed char *source,
                           struct noise_sources *sources)
 {
-    const size_t count = (size_t)stops->visit_count * NOISE_CLASSES;
+    const size_t count = (size_t)stops->visit_count * PARTS * NOISE_CLASSES;
     const int bytes = (int)(count * sizeof(struct noise_rate));
     struct noise_rate *const own = bc_allocate(count, sizeof *own, "no memory for rates");
     struct noise_rate *all = NULL;
@@ -211,7 +229,7 @@ static void gather_uneven(const struct bc_run *run, const struct noise_stops *st
                           run->job.ranks);
     BC_MPI(MPI_Gather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, MPI_COMM_WORLD));
     if (run->job.rank == 0) {
-        const struct noise_rates rates = {all, run->job.ranks, stops->visit_count};
+        const struct noise_rates rates = {all, run->job.ranks, PARTS * stops->visit_count};
         struct noise_uneven *found;
         const int found_count = noise_uneven_find(&rates, limits, &found);
         for (int i = 0; i < found_count; i++)
@@ -231,9 +249,12 @@ void noise_sources_find(const struct bc_run *run, const struct noise_stops *stop
 {
     signed char *const source =
         bc_allocate(stops->count, 1, "no memory for %zu stops", stops->count);
+    /* Either kind may be found by chance. */
+    struct noise_limits half = *limits;
+    half.alpha /= 2.0;
     *sources = (struct noise_sources){0};
-    gather_periods(run, stops, limits->alpha, source, sources);
-    gather_uneven(run, stops, limits, source, sources);
+    gather_periods(run, stops, half.alpha, source, sources);
+    gather_uneven(run, stops, &half, source, sources);
     if (sources->count > 0)
         qsort(sources->source, (size_t)sources->count, sizeof *sources->source, by_stopped);
     free(source);

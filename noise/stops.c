@@ -43,10 +43,6 @@ static void add_stop(struct noise_stops *stops, int64_t begin_ns, int64_t length
     struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
     watch->stops++;
     watch->stopped_ns += length_ns;
-    if (stops->count >= NOISE_STOPS_MAX) {
-        stops->left_out++;
-        return;
-    }
     stops->stop = grow(stops->stop, stops->count, &stops->capacity, sizeof *stops->stop);
     stops->stop[stops->count++] = (struct noise_stop){begin_ns, length_ns};
 }
@@ -56,6 +52,10 @@ void noise_stops_add(struct noise_stops *stops, const int64_t *readings_ns, int 
 {
     struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
     const double usual_ns = noise_usual_ns(readings_ns, count);
+    if (stops->count >= NOISE_STOPS_MAX) {
+        stops->left_out++;
+        return;
+    }
     const int64_t whole_ns = llround(usual_ns);
     const int64_t long_ns = (int64_t)ceil(usual_ns + min_stop_ns);
     for (int i = 0; i < count; i++) {

@@ -28,12 +28,12 @@ struct noise_watch {
 struct noise_stops {
     struct noise_stop *stop; /* ascending by begin_ns */
     size_t count, capacity;
-    size_t left_out; /* stops that are counted in visits, and aren't in the list */
+    size_t left_out; /* blocks that were left out since the list is full */
     struct noise_watch *visits;
     int visit_count, visit_capacity;
 };
 
-/* At most so many stops are listed, 16 bytes each; further ones are only counted. */
+/* The max length of the list, at 16 bytes a stop. What comes after that isn't watched. */
 enum { NOISE_STOPS_MAX = 1 << 20 };
 
 void noise_stops_begin_visit(struct noise_stops *stops);

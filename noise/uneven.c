@@ -113,7 +113,7 @@ static bool summarize(const struct noise_rates *rates, const struct background *
 {
     const size_t visits = (size_t)rates->visits;
     double *const per_s = values, *const length = values + visits, *const pct = length + visits;
-    double background_pct = 0.0;
+    double background_pct = 0.0, all_per_s = 0.0, all_pct = 0.0;
     size_t with_stops = 0;
     for (size_t i = 0; i < visits; i++) {
         const struct excess e =
@@ -121,11 +121,18 @@ static bool summarize(const struct noise_rates *rates, const struct background *
         per_s[i] = e.per_s - e.others_per_s;
         pct[i] = (e.stopped_ns_per_s - e.others_stopped) * 1e-7;
         background_pct += e.others_stopped * 1e-7 / (double)visits;
+        all_per_s += per_s[i];
+        all_pct += pct[i];
         if (per_s[i] > 0.0)
             length[with_stops++] = (e.stopped_ns_per_s - e.others_stopped) / per_s[i];
     }
     made->per_s = bc_mean_of_visits(per_s, visits, limits->confidence);
     made->length_ns = bc_mean_of_visits(length, with_stops, limits->confidence);
+    /* Visits with few stops count for less. */
+    const double moved_ns = all_pct * 1e7 / all_per_s - made->length_ns.value;
+    made->length_ns.value += moved_ns;
+    made->length_ns.interval.lo += moved_ns;
+    made->length_ns.interval.hi += moved_ns;
     made->stopped_pct = bc_mean_of_visits(pct, visits, limits->confidence);
     return made->stopped_pct.value >= limits->threshold_pct &&
            made->stopped_pct.value >= MORE_MIN * background_pct;

@@ -18,7 +18,7 @@ enum { NOISE_CLASSES = 40 };
 
 int noise_class_of(int64_t length_ns);
 
-/* The stops of one class in a visit, for each second that was watched. */
+/* The stops of one class in a visit, or a part of one, for each second that was watched. */
 struct noise_rate {
     double per_s;
     double stopped_ns_per_s;

@@ -538,7 +538,7 @@ explain, in company and alone.""",
 stopped by whatever else their processors do; where that comes from; and what steps of work and an
 operation take, how much of that is lost to stops, and how much by the stops of all processes
 together. Less is better.""",
-        (("scope", "of"), ("host", "host"), ("ranks", "processes"), ("source", "source"),
+        (("scope", "of"), ("host", "host"), ("ranks", "processes"), ("source", "source"), ("about", "about"),
          ("operation", "operation"), ("grain_us", "work (µs)")),
         (time_of("stops", "stops a second", "per_s", optional=True),
          time_of("stop", "length (µs)", optional=True),

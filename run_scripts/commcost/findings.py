@@ -428,19 +428,20 @@ def source_text(row):
     periods = sorted(map(float, row.texts("period_ms")))
     how = (f"every {short(rank_test.median(periods))} ms" if periods
            else f"{short(often)} times a second more often than others")
-    return f"rank {row.keys['ranks']} {how} for {short(length)} µs"
+    ranks = row.keys["ranks"]
+    return f"rank{'' if ranks.isdigit() else 's'} {ranks} {how} for {short(length)} µs"
 
 
 def slowed_down(facts):
-    """The operation that noise slows down most."""
-    pairs = facts.measured("noise", "slowdown_pct", scope="collective")
+    """The operation that the stops of all ranks slow down most."""
+    pairs = facts.measured("noise", "predicted_pct", scope="collective")
     if not pairs:
         return []
     row, most = max(pairs, key=lambda pair: pair[1].value)
-    work = row.keys["grain_us"]
-    step = f"{work} µs of work and a" if work != "0" else "a"
-    return [Finding(f"Noise slows down {step}{'n' if row.keys['operation'][0] == 'a' else ''} "
-                    f"{row.keys['operation']} by {most.told('%')}.", (row,))]
+    work, operation = row.keys["grain_us"], row.keys["operation"]
+    article = "an" if operation[0] == "a" else "a"
+    step = f"{work} µs of work and {article} {operation}" if work != "0" else f"{article} {operation}"
+    return [Finding(f"These stops slow down {step} by {most.told('%')}.", (row,))]
 
 
 # ---- the monitor, and what matters for all -------------------------------------------------------

@@ -106,7 +106,7 @@ HEADERS = {
         sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check visits lost_pct samples status slowest_rank""",
     "halo": """method sync dims local ndata nrep time_s latency_us latency_lo_us latency_hi_us
         latency_p99_us latency_max_us bwidth_mbs check visits lost_pct samples status slowest_rank""",
-    "noise": """scope host ranks source operation grain_us stops_per_s stops_lo_per_s
+    "noise": """scope host ranks source about operation grain_us stops_per_s stops_lo_per_s
         stops_hi_per_s stop_us stop_lo_us stop_hi_us stop_p99_us stop_max_us stopped_pct
         stopped_lo_pct stopped_hi_pct period_ms period_lo_ms period_hi_ms step_us step_lo_us
         step_hi_us step_p99_us step_max_us usual_us slowdown_pct slowdown_lo_pct slowdown_hi_pct

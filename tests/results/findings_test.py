@@ -191,6 +191,38 @@ def test_barrier_cost(facts):
     assert not findings.barrier_cost(facts(sync=("syncbench", SYNC, [rows[1:]])))
 
 
+NOISE = ("scope host ranks source about operation grain_us stops_per_s stop_us stopped_pct "
+         "period_ms predicted_pct status").split()
+
+
+def noise(scope, **cells):
+    return dict(dict.fromkeys(NOISE, "NA"), scope=scope, status="ok", **cells)
+
+
+def test_noise(facts):
+    """Two clocks of the same ranks stay two."""
+    rows = [noise("job", stopped_pct=1.5),
+            noise("source", ranks="0-1", source="periodic", about="4ms:16us", stops_per_s=250,
+                  stop_us=17, stopped_pct=0.4, period_ms=4),
+            noise("source", ranks="0-1", source="periodic", about="10ms:16us", stops_per_s=100,
+                  stop_us=20, stopped_pct=0.2, period_ms=10),
+            noise("source", ranks="1", source="irregular", about="66us", stops_per_s=30,
+                  stop_us=100, stopped_pct=0.3),
+            noise("collective", operation="barrier", grain_us=0, predicted_pct=2),
+            noise("collective", operation="allreduce", grain_us=100, predicted_pct=3)]
+    results = facts(noise=("noise", NOISE, [rows]))
+    assert said_of(findings.what_stops_ranks, results) == [
+        "Processes are stopped for 1.50 % of the time: ranks 0-1 every 4.00 ms for 17.0 µs, rank 1 "
+        "30.0 times a second more often than others for 100 µs and ranks 0-1 every 10.0 ms for "
+        "20.0 µs. One launch."]
+    assert said_of(findings.slowed_down, results) == [
+        "These stops slow down 100 µs of work and an allreduce by 3.00 %. One launch."]
+    quiet = facts(noise=("noise", NOISE, [rows[:1]]))
+    assert said_of(findings.what_stops_ranks, quiet) == [
+        "Processes are stopped for 1.50 % of the time; no source stands out. One launch."]
+    assert not findings.slowed_down(quiet)
+
+
 LINKS = ("scope a b nbytes time_us time_lo_us time_hi_us out_mbs in_mbs alone_pct verdict group "
          "status").split()
 
