@@ -37,6 +37,7 @@ enum { PERIODS_MIN = 6 };
    rank is watched for a small part of the time only, frequencies that need more are not looked at.
  */
 enum { CELLS_A_TURN = 3, CELLS_MAX = 1 << 21 };
+#define FREQUENCIES_MAX ((double)CELLS_MAX / (CELLS_A_TURN * HARMONICS))
 
 /* Stops that come in bursts, or oftener at some times, show more than chance would at most
    frequencies of some width: how many of them are looked at together. */
@@ -268,8 +269,8 @@ static int find_peaks(const struct search *search, double alpha, struct peak pea
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s);
     const size_t first = (size_t)STEPS_A_PEAK * PERIODS_MIN;
     /* A source has at most all events. */
-    const size_t last = (size_t)fmin(1.2 * (double)search->count / search->watched_s / step,
-                                     CELLS_MAX / (CELLS_A_TURN * HARMONICS));
+    const size_t last =
+        (size_t)fmin(1.2 * (double)search->count / search->watched_s / step, FREQUENCIES_MAX);
     const size_t steps = last > first ? last - first + 1 : 0;
     const double h_min = *height = log((double)(steps + 1) / alpha) / 0.4;
     int count = 0;

@@ -127,6 +127,7 @@ MPI_T_pvar_session stub_t_pvar_session(void);
 #define MPI_COUNT stub_datatype()
 #define MPI_PACKED stub_datatype()
 #define MPI_DOUBLE_INT stub_datatype()
+#define MPI_FLOAT stub_datatype()
 
 #define MPI_ERRHANDLER_NULL stub_errhandler()
 #define MPI_ERRORS_ARE_FATAL stub_errhandler()
@@ -170,6 +171,7 @@ MPI_T_pvar_session stub_t_pvar_session(void);
 #define MPI_ERR_IN_STATUS stub_integer()
 #define MPI_ERR_OTHER stub_integer()
 #define MPI_ERR_RANK stub_integer()
+#define MPI_ERR_UNSUPPORTED_OPERATION stub_integer()
 #define MPI_ERR_WIN stub_integer()
 #define MPI_UNDEFINED stub_integer()
 #define MPI_ANY_SOURCE stub_integer()
