@@ -23,7 +23,7 @@ static const double visit_begins_s[VISITS] = {0.0, 2.417, 4.1, 6.517, 8.2, 10.61
 enum { TRIALS = 200, NONE_MAX = 9 };
 #define RIGHT_MIN 0.75
 #else
-enum { TRIALS = 6, NONE_MAX = 2 };
+enum { TRIALS = 4, NONE_MAX = 2 };
 #define RIGHT_MIN 0.5
 #endif
 

@@ -160,7 +160,7 @@ arm64)
     # Left out are long simulations, in which nothing is the processor's, tests that want times as on a machine, and
     # those where ranks wait for each other by polling for long.
     run ctest --test-dir "$build" -L unit -j 3 --output-on-failure --repeat until-pass:2 \
-        -E '^unit_(stats|gain|many_ranks|contention|stops|(batch|start_window|coarray|run)_2|[a-z_]*_[3478]|work_.*_O[23])$'
+        -E '^unit_(stats|gain|many_ranks|noise_sources|contention|stops|(batch|start_window|coarray|run)_2|[a-z_]*_[3478]|work_.*_O[23])$'
     before="qemu-aarch64 -L $sysroot"
     run_program 2 "$build/syncbench/syncbench" --check --visits=2 --max-time=0.05 "--output=$build/syncbench.tsv"
     run_program 2 "$build/overlap/overlap_iallreduce" --check --data-driven --visits=1 --samples=5 \
