@@ -65,8 +65,9 @@ struct split {
 };
 
 /* The best way to tell this point's links apart by one limit, among those that leave both groups
-   large enough, with the point itself in either, and differ by enough: least squares within the two
-   (Fisher, "On Grouping for Maximum Homogeneity", JASA 53 (1958)). */
+   large enough, with the point itself in either (two that are slow with each other are but a slow
+   link), and differ by enough: least squares within the two (Fisher, "On Grouping for Maximum
+   Homogeneity", JASA 53 (1958)). */
 static struct split split_of(const struct own_links *own, int min_size, double threshold)
 {
     double *const sorted = own->scratch;
@@ -81,8 +82,8 @@ static struct split split_of(const struct own_links *own, int min_size, double t
     for (int low = 1; low < count; low++) {
         low_sum += sorted[low - 1];
         const int high = count - low;
-        const bool large_enough =
-            (low + 1 >= min_size && high >= min_size) || (low >= min_size && high + 1 >= min_size);
+        const bool large_enough = (low + 1 >= min_size && high >= min_size) ||
+                                  (low >= min_size && high + 1 >= min_size && high > 1);
         if (!large_enough || sorted[low - 1] == sorted[low])
             continue;
         const double low_mean = low_sum / low, high_mean = (sum - low_sum) / high;

@@ -109,6 +109,8 @@ def test_a_signal_while_suspects_are_timed(start, built, tmp_path):
 # ---- four nodes ----------------------------------------------------------------------------------
 
 LINK_US, EXTRA_US = 300, 600
+# Sleeps of four ranks on fewer processors take longer than they are meant to where others compute.
+ATTEMPTS = 3
 SIZES = "8,4K"
 
 
@@ -158,7 +160,7 @@ EVEN, OUT_OF_LINE = ["even"], "out of line"
                  marks=pytest.mark.full)],
     ids=["none", "node", "sends", "receives", "pair", "one way"])
 def test_four_nodes(found, slow, extra_bytes, small, large, excluded):
-    for _ in range(2):
+    for _ in range(ATTEMPTS):
         rows, listed = found(*slow, extra_bytes=extra_bytes)
         said = named(rows, "8"), named(rows, "4096"), listed
         if said == (small, large, excluded):
@@ -168,7 +170,7 @@ def test_four_nodes(found, slow, extra_bytes, small, large, excluded):
 
 @pytest.mark.many
 def test_two_groups(found):
-    for _ in range(2):
+    for _ in range(ATTEMPTS):
         rows, listed = found(*both_ways((0, 1), (0, 3), (2, 1), (2, 3)))
         groups = [row["group"] for row in rows if row["scope"] == "node"]
         whole = {row["verdict"] for row in rows if row["scope"] == "whole"}
@@ -181,7 +183,7 @@ def test_two_groups(found):
 @pytest.mark.many
 def test_times(found):
     """A link's time is half of both sleeps, and a slow one's as much longer as it is."""
-    for _ in range(2):
+    for _ in range(ATTEMPTS):
         rows, _ = found(*both_ways((1, 3)), options=["--pairs=all"])
         times = {(row["a"], row["b"]): number(row["time_us"]) for row in rows
                  if row["scope"] == "pair" and row["nbytes"] == "8"}
