@@ -4,8 +4,9 @@ Networks, faults and noise are drawn at random (networks.py). With --full 100 of
 95 must be named right, and 100 without one, in 99 of which nothing may be named; these trials are in
 BUILD/trials/linkmap.tsv, and a run that was interrupted goes on there, unless the program was built
 anew. And a torus and a fat tree of 256 hosts with one slow cable, over which 90 % of the named pairs
-must go."""
+must go; and 1,024 ranks, which must be at work soon."""
 
+import math
 import os
 import random
 import typing
@@ -13,6 +14,7 @@ import typing
 import pytest
 
 import networks
+import smpi
 from networks import DIRECTION, FAULTS, GROUPS, MINORITY, NODE, NONE, PAIR
 from trials import Record
 
@@ -21,7 +23,7 @@ TRIALS, MIN_RIGHT, MIN_QUIET = 100, 95, 99
 # Of a program that is right in 95 of 100, 14 in 1,000 such tests fail; of one that is in 60, half.
 QUICK_TRIALS, QUICK_RIGHT = 4, 3
 ROUTED_SHARE = 0.9
-LIMIT_S = 1800  # of the simulator
+LIMIT_S = 3000  # of the simulator, which takes 18 minutes for 256 hosts on a busy machine
 
 
 SMALL, LARGE = 8, 1 << 20
@@ -141,3 +143,33 @@ def test_a_cable_of_many_pairs(simulator, say, name, made, cable):
             if cable in network.routes[pair] or cable in network.routes[pair[::-1]]]
     say(f"{name}: {len(pairs)} pairs named, {len(over)} of them go over the slow cable")
     assert pairs and len(over) >= ROUTED_SHARE * len(pairs)
+
+
+# On the simulated clock; and how many more bytes a rank may keep for each rank more.
+START_S, RANK_BYTES = 5.0, 2048
+
+
+def messages_to_start(job):
+    """Of the largest rank, sent and received."""
+    return sum(max(numbers[0] + numbers[2] for numbers in job.of_phase(phase))
+               for phase in ("job", "begin"))
+
+
+@pytest.mark.full
+def test_many_ranks(simulator, say):
+    """The start's messages of the largest rank grow no faster than log2(P), and memory no faster than
+    P; a tournament of single messages, the first sample among them, is over on the simulated clock
+    within what the start may take."""
+    few, many = 64, 1024
+    jobs = [simulator.run(smpi.Torus(ranks), PROGRAM,
+                          ["--sizes=8", "--visits=1", "--samples=1"], timeout_s=LIMIT_S)
+            for ranks in (few, many)]
+    memory = [max(numbers[1] for numbers in job.of_phase("memory")) for job in jobs]
+    for job, bytes_at_most in zip(jobs, memory):
+        say(f"{len(job.rows) - 1} ranks: {job.ran_s:.3f} s simulated, {job.seconds:.0f} s; to start "
+            f"{messages_to_start(job)} messages of a rank; {bytes_at_most} bytes of a rank at most")
+        assert job.ran_s <= START_S
+    assert [len(job.rows) for job in jobs] == [1 + few, 1 + many]
+    before, after = map(messages_to_start, jobs)
+    assert after <= 1.1 * math.log2(many) / math.log2(few) * before
+    assert memory[1] - memory[0] <= RANK_BYTES * (many - few)
