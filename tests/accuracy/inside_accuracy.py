@@ -46,7 +46,7 @@ def launch(launcher, built, tmp_path):
         seen = {}
         for rank in range(RANKS):
             for line in read(f"{timer}.{rank}").splitlines():
-                name, calls, ns = line.split()
+                name, calls, ns, _ = line.split()
                 before = seen.get(name, (0, 0.0))
                 seen[name] = (before[0] + int(calls), before[1] + int(ns) * 1e-9)
         return read_tsv(read(report)), seen

@@ -4,7 +4,9 @@ builds with that library, and for machines where the packages are installed.
 
 While everything is monitored, a program's results are the same as without the monitor; the report's
 rows are the total time inside MPI; and that is within 1 % of what a timer around every call sees
-(tests/monitor/every_call.py).
+(tests/monitor/every_call.py), or within what this timer takes itself: it is known of calls that do
+nothing, one after another, and in hpcc, which tests for messages millions of times, each takes
+nearly twice as long.
 
 With --full also how much slower programs are: by their own clocks, in pairs of runs, one with and
 one without the monitor, in random order. Pairs go on until the median of their ratios is known to
@@ -158,9 +160,9 @@ def inside_s(rows, *kinds):
 
 
 def timed_s(prefix):
-    """The same, as the timer sees it."""
-    return sum(int(line.split()[2]) * 1e-9 for rank in range(RANKS)
-               for line in read(f"{prefix}.{rank}").splitlines())
+    """The same, as the timer sees it, and what the timer itself takes of that."""
+    rows = [line.split() for rank in range(RANKS) for line in read(f"{prefix}.{rank}").splitlines()]
+    return (sum(int(row[column]) * 1e-9 for row in rows) for column in (2, 3))
 
 
 def test_results_and_times(program, run, monitor, built, tmp_path, accuracy):
@@ -181,11 +183,14 @@ def test_results_and_times(program, run, monitor, built, tmp_path, accuracy):
         assert "# thread_level: MPI_THREAD_SINGLE\n" in said
         rows = read_tsv(said)
         total_s = inside_s(rows, "total")
+        seen_s, by_timer_s = timed_s(timer)
         return {"rows": inside_s(rows, "pttopt", "coll", "calls") / total_s - 1,
-                "total": total_s / timed_s(timer) - 1}
+                "total": total_s / seen_s - 1, "timer": by_timer_s / seen_s}
 
-    accuracy.check(f"time inside MPI of {program}", errors, launches=1,
-                   fixed=dict.fromkeys(["rows", "total"], TIMER_TARGET))
+    def allowed(found):
+        return {"rows": TIMER_TARGET, "total": max(TIMER_TARGET, found["timer"])}
+
+    accuracy.check(f"time inside MPI of {program}", errors, launches=1, fixed=allowed)
 
 
 # ---- how much slower -----------------------------------------------------------------------------

@@ -125,7 +125,8 @@ __attribute__((constructor)) static void start(void)
     loaded_ns = now_ns();
 }}
 
-/* One line for each function that was called, in the file EVERY_CALL.RANK. */
+/* One line for each function that was called, in the file EVERY_CALL.RANK: its name, calls, their
+   nanoseconds, and of these what the timing itself took. */
 int MPI_Finalize(void)
 {{
     static struct function *const functions[] = {{{functions}}};
@@ -137,10 +138,11 @@ int MPI_Finalize(void)
     (void)snprintf(path, sizeof path, "%s.%d", prefix != NULL ? prefix : "/dev/null", rank);
     FILE *const file = prefix != NULL ? fopen(path, "w") : NULL;
     for (unsigned i = 0; file != NULL && i < sizeof functions / sizeof *functions; i++)
-        if (functions[i]->calls > 0)
-            fprintf(file, "%s %ld %.0f\\n", functions[i]->name, functions[i]->calls,
-                    ((double)functions[i]->ticks + besides_ticks * (double)functions[i]->calls) *
-                        tick_ns);
+        if (functions[i]->calls > 0) {{
+            const double besides = besides_ticks * (double)functions[i]->calls;
+            fprintf(file, "%s %ld %.0f %.0f\\n", functions[i]->name, functions[i]->calls,
+                    ((double)functions[i]->ticks + besides) * tick_ns, besides * tick_ns);
+        }}
     if (file != NULL)
         fclose(file);
     return ((int (*)(void))next_definition("PMPI_Finalize"))();
