@@ -43,7 +43,7 @@ PROGRAMS = {
                   (["--methods=shared window"], "note: shared window: ")),
     "linkmap/linkmap": (["--sizes=8", "--samples=5"], ["--per=node", "--alpha=0"],
                         ([], "note: 1 link between 2 ranks")),
-    "noise/noise": (["--samples=2000"], ["--quantum=0", "--grain=x"],
+    "noise/noise": (["--samples=2000", "--visits=1", "--operations=barrier", "--grain=0"], ["--quantum=0", "--grain=x"],
                     ([], "note: ranks' stops are put together ")),
     "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
                                  ([], "warning: oversubscribed: ")),

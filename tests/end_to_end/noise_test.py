@@ -37,7 +37,8 @@ def of_scope(rows, scope, **keys):
 
 def test_rows(rows_of):
     """One for the job, one a host or rank, one an operation and amount of work."""
-    rows = rows_of(PROGRAM, "--samples=30000", "--grain=0,20,50", "--operations=barrier")
+    rows = rows_of(PROGRAM, "--samples=10000", "--grain=0,20,50", "--operations=barrier",
+                   "--visits=2")
     assert [row["scope"] for row in rows if row["scope"] != "source"] == \
         ["job", "host"] + ["collective"] * 3
     host, = of_scope(rows, "host")
@@ -46,10 +47,10 @@ def test_rows(rows_of):
     for grain, row in zip((0, 20, 50), of_scope(rows, "collective")):
         assert float(row["usual_us"]) > 0.9 * grain
         assert float(row["step_max_us"]) >= float(row["step_us"]) >= 0.9 * float(row["usual_us"])
-        assert row["samples"] == "30000"
+        assert row["samples"] == "10000"
     job, = of_scope(rows, "job")
-    assert job["samples"] == str(2 * 30000)
-    rows = rows_of(PROGRAM, "--samples=2000", "--per=rank", ranks=1)
+    assert job["samples"] == str(2 * 10000)
+    rows = rows_of(PROGRAM, "--samples=2000", "--per=rank", "--operations=barrier", "--visits=1", ranks=1)
     assert [row["ranks"] for row in of_scope(rows, "rank")] == ["0"]
 
 
@@ -180,7 +181,7 @@ def test_rank_that_is_stopped(start, disturbed, tmp_path, say):
     errors = []
     for _ in range(LAUNCHES):
         rows = disturbed_launch(start, disturbed, "--max-time=0.3", "--per=rank",
-                                DISTURB="300:100", DISTURB_LOG=tmp_path / "log")
+                                "--operations=barrier", "--grain=100", DISTURB="300:100", DISTURB_LOG=tmp_path / "log")
         log = of_stream(tmp_path / "log")
         source = source_of(rows, "irregular", 100)
         assert not [row for row in of_scope(rows, "source", source="irregular")
@@ -201,12 +202,16 @@ def test_rank_that_is_stopped(start, disturbed, tmp_path, say):
 
 # ---- what they cost ------------------------------------------------------------------------------
 
+GRAINS = (80, 100, 120, 140)
+PAIRS = 3
+
+
 def steps_of(start, disturbed, operation, **variables):
-    """What a step takes, and what the stops of all ranks must add to it, as a factor."""
+    """What steps take, by grain, and what the stops of all ranks must add to each, as a factor."""
     rows = disturbed_launch(start, disturbed, "--max-time=0.15", f"--operations={operation}",
-                            "--grain=100", "--visits=2", **variables)
-    row, = of_scope(rows, "collective")
-    return number(row["step_us"]), 1 + number(row["predicted_pct"]) / 100
+                            "--grain=" + ",".join(map(str, GRAINS)), "--visits=2", **variables)
+    return [(number(row["step_us"]), 1 + number(row["predicted_pct"]) / 100)
+            for row in of_scope(rows, "collective")]
 
 
 @pytest.mark.parametrize("operation", [
@@ -215,11 +220,12 @@ def test_slowdown(start, disturbed, say, operation):
     """What is predicted for rank 1's stops beyond what the machine itself does, against steps with
     the stops and without, in turn."""
     measured, predicted = [], []
-    for _ in range(5):
-        without_us, background = steps_of(start, disturbed, operation)
-        with_us, with_background = steps_of(start, disturbed, operation, DISTURB="1000:200")
-        measured.append(100 * (with_us / without_us - 1))
-        predicted.append(100 * (with_background / background - 1))
+    for _ in range(PAIRS):
+        without = steps_of(start, disturbed, operation)
+        with_stops = steps_of(start, disturbed, operation, DISTURB="1000:200")
+        for (without_us, background), (with_us, prediction) in zip(without, with_stops):
+            measured.append(100 * (with_us / without_us - 1))
+            predicted.append(100 * (prediction / background - 1))
     found, truth = statistics.median(predicted), statistics.median(measured)
     say(f"{operation}: predicted {found:.2f} %, measured {truth:.2f} %, of each pair "
         + ", ".join(f"{a:.1f}/{b:.1f}" for a, b in zip(predicted, measured)))

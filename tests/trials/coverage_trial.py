@@ -25,7 +25,7 @@ from exposed import blocking_us, operation_of, outside_us
 from mpi_run import number, read, read_tsv, run_on_model
 from trials import (Launch, Record, by_case, mean_error, rejected, share_inside, table, wider_by)
 
-FEW, MANY = 6, 500
+FEW, MANY = 4, 500
 ROW_SECONDS = 0.6
 # The visits of a row are spread over its time, and the machine's speed jumps every two or three
 # seconds: in a shorter time few launches would see both speeds.

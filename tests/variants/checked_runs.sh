@@ -60,7 +60,7 @@ checked_linkmap() {
 }
 
 checked_noise() {
-    run_program 2 "$build/noise/noise" --samples=20000 --per=rank --visits=2
+    run_program 2 "$build/noise/noise" --samples=20000 --grain=0,10 --per=rank --visits=2
 }
 
 checked_monitor_overhead() {
