@@ -7,8 +7,13 @@
 #
 # usage: cppcheck.sh SOURCE BUILD_FOLDER
 set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+. "$here/compiled_once.sh"
 cd "$1"
-cppcheck --project="$2/compile_commands.json" --enable=warning,performance,portability --std=c11 --quiet \
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+compiled_once "$2" "$scratch"
+cppcheck --project="$scratch/compile_commands.json" --enable=warning,performance,portability --std=c11 --quiet \
     --inline-suppr --library=tests/sources/cppcheck.cfg --suppress=unmatchedSuppression --suppress="*:/usr/*" \
     -DMPICH_VERSION -DMPI_VERSION=4 --suppress="internalAstError:*.def" --suppress="syntaxError:*.def" \
     --error-exitcode=1 -j "$(getconf _NPROCESSORS_ONLN)" --template=gcc
