@@ -568,6 +568,13 @@ class Forms:
         assert [row["form"] for row in read_tsv(said)] == ["nonblocking"]
 
 
+def is_near(row, name, truth_us):
+    """Whether the truth is within 5 % of what the interval says, which is wide where the machine
+    disturbs."""
+    low_us, high_us = (number(row[f"{name}_{end}_us"]) for end in ("lo", "hi"))
+    return low_us - 0.05 * truth_us <= truth_us <= high_us + 0.05 * truth_us
+
+
 class Gains:
     """Against the blocking sister, on a model whose operations take 200 us, half of them
     overlapped, so that about 100 us are exposed."""
@@ -590,8 +597,8 @@ class Gains:
     def test_verdict(self, gained, blocking_us, threshold, expected):
         row = gained(blocking_us, f"--threshold={threshold}")
         assert row["verdict"] == expected
-        assert number(row["blocking_us"]) == pytest.approx(blocking_us, rel=0.05)
-        assert number(row["exposed_us"]) == pytest.approx(100, rel=0.05)
+        assert is_near(row, "blocking", blocking_us), row
+        assert is_near(row, "exposed", 100), row
 
     def test_verdict_that_nobody_can_tell(self, gained):
         """The interval, which is of some width, lies on the threshold."""
@@ -623,9 +630,8 @@ class Gains:
     def test_messages(self, gained, collective, variables):
         """Of a sendrecv both messages need the host for a half, one after the other."""
         row = gained(300, collective=collective, **variables)
-        assert number(row["blocking_us"]) == pytest.approx(300, rel=0.05)
-        expected = 200 if collective == "sendrecv" else 100
-        assert number(row["exposed_us"]) == pytest.approx(expected, rel=0.05)
+        assert is_near(row, "blocking", 300), row
+        assert is_near(row, "exposed", 200 if collective == "sendrecv" else 100), row
         assert row["verdict"] == "pays"
 
     @pytest.mark.parametrize("estimator", ["median", "mean"])
