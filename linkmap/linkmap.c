@@ -27,7 +27,7 @@ enum { ROUND_TRIPS = 10, ONE_WAYS = 4 };
 enum { BLOCK_ROUNDS = 64 };
 
 /* Between two notes on how far a tournament is; and the points in a line of one. */
-#define NOTE_S 5.0
+#define NOTE_S 1.0
 enum { POINTS_A_LINE = 16 };
 
 /* Rounds of a tournament that a row's --max-time is for. */
@@ -120,25 +120,6 @@ static int shares(const void *state)
 
 /* ---- what all sizes share -------------------------------------------------------------------- */
 
-/* Brings what rank 0 is to know of the points there. Collective over the points. */
-static void gather_places(struct linkmap_state *linkmap)
-{
-    const struct linkmap_points *const points = &linkmap->points;
-    char processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
-    struct linkmap_place own = {.rank = linkmap->run->job.rank};
-    int length;
-    BC_MPI(MPI_Get_processor_name(processor, &length));
-    /* What Slurm calls the node. */
-    const char *const slurm = getenv("SLURMD_NODENAME");
-    snprintf(own.host, sizeof own.host, "%.*s", LINKMAP_HOST_LENGTH - 1,
-             slurm != NULL ? slurm : processor);
-    if (points->own == 0)
-        linkmap->places = bc_allocate((size_t)points->count, sizeof *linkmap->places,
-                                      "no memory for %d names", points->count);
-    BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, linkmap->places, (int)sizeof own, MPI_BYTE,
-                      0, points->comm));
-}
-
 static void note_points(const struct linkmap_state *linkmap)
 {
     const struct linkmap_points *const points = &linkmap->points;
@@ -179,7 +160,9 @@ static void open_linkmap(void *state, struct bc_run *run)
     BC_MPI(MPI_Comm_rank(points->comm, &points->own));
     points->sent = bc_allocate_pages(bytes, "no memory for messages");
     points->received = bc_allocate_pages(bytes, "no memory for messages");
-    gather_places(linkmap);
+    bool names_repeat = false;
+    linkmap->places = linkmap_places_gather(points, run->job.rank, &names_repeat);
+    linkmap->names_ranks = linkmap->per_rank || names_repeat;
     note_points(linkmap);
 }
 
@@ -279,8 +262,8 @@ static void gather_medians(struct block *block)
     }
 }
 
-/* Writes what is known of each point from time to time, so that a job that dies has said how far it
-   came. */
+/* Writes what is known of each point, at most every second, so that a job that dies has said how
+   far it came. */
 static void note_medians(const struct block *block, int rounds)
 {
     struct linkmap_state *const linkmap = block->linkmap;
@@ -296,10 +279,14 @@ static void note_medians(const struct block *block, int rounds)
             linkmap_point_name(linkmap, i, name);
             bc_text_append(&line, "%s%s %.3f", i > first ? ", " : "", name,
                            linkmap_medians(row, points, visit, LINKMAP_OUT)[i] * 1e-3);
+            if (row->links.one_way)
+                bc_text_append(&line, "/%.3f",
+                               linkmap_medians(row, points, visit, LINKMAP_IN)[i] * 1e-3);
         }
         bc_output_remark(linkmap->run->output, "note",
-                         "%d bytes, visit %d, %d of %d rounds, us a link: %s", row->links.bytes,
-                         row->links.visits, rounds, linkmap_rounds(points), line.start);
+                         "%d bytes, visit %d, %d of %d rounds, us a link%s: %s", row->links.bytes,
+                         row->links.visits, rounds, linkmap_rounds(points),
+                         row->links.one_way ? " out/in" : "", line.start != NULL ? line.start : "");
         free(line.start);
     }
 }

@@ -17,7 +17,7 @@ static double *times_of(const struct linkmap_links *links, int points, int visit
 }
 
 /* Room for one more visit, its times NAN. */
-static void begin_visit(struct linkmap_links *links, int points)
+static void begin_visit(struct linkmap_links *links, int points, bool checks)
 {
     const size_t of_visit = (size_t)LINKMAP_WAYS * (size_t)points;
     if (links->visits == links->capacity) {
@@ -30,6 +30,8 @@ static void begin_visit(struct linkmap_links *links, int points)
     double *const times_ns = times_of(links, points, links->visits++, LINKMAP_OUT);
     for (size_t i = 0; i < of_visit; i++)
         times_ns[i] = NAN;
+    if (checks && links->wrong == NULL)
+        links->wrong = bc_allocate((size_t)points, sizeof *links->wrong, "no memory for checks");
 }
 
 /* ---- one link -------------------------------------------------------------------------------- */
@@ -88,12 +90,12 @@ static unsigned char data_at(int from, int to, int place)
     return (unsigned char)(31 * from + 17 * to + place % 251 + 1);
 }
 
-/* Sends a message of known data each way, and counts what comes wrong. */
+/* Sends a message of known data each way. What came wrong to either end counts at both. */
 static void check_link(struct linkmap_links *links, const struct linkmap_points *points,
                        int partner)
 {
     unsigned char *const sent = points->sent, *const received = points->received;
-    bool right = true;
+    int wrong_here = 0, wrong_there;
     for (int i = 0; i < links->bytes; i++) {
         sent[i] = data_at(points->own, partner, i);
         received[i] = 0;
@@ -102,8 +104,10 @@ static void check_link(struct linkmap_links *links, const struct linkmap_points 
                         links->bytes, MPI_BYTE, partner, LINKMAP_TAG_CHECK, points->comm,
                         MPI_STATUS_IGNORE));
     for (int i = 0; i < links->bytes; i++)
-        right = right && received[i] == data_at(partner, points->own, i);
-    links->wrong += !right;
+        wrong_here = wrong_here || received[i] != data_at(partner, points->own, i);
+    BC_MPI(MPI_Sendrecv(&wrong_here, 1, MPI_INT, partner, LINKMAP_TAG_CHECK, &wrong_there, 1,
+                        MPI_INT, partner, LINKMAP_TAG_CHECK, points->comm, MPI_STATUS_IGNORE));
+    links->wrong[partner] += wrong_here || wrong_there;
 }
 
 /* ---- all links ------------------------------------------------------------------------------- */
@@ -112,7 +116,7 @@ void linkmap_visit(struct linkmap_links *links, const struct linkmap_points *poi
                    linkmap_between_fn *between, void *context)
 {
     const int rounds = linkmap_rounds(points->count);
-    begin_visit(links, points->count);
+    begin_visit(links, points->count, points->checks);
     for (int round = 0; round < rounds; round++) {
         const int partner = linkmap_partner(points->own, round, points->count);
         double times_ns[LINKMAP_WAYS];
@@ -172,6 +176,8 @@ double linkmap_visit_median(const struct linkmap_links *links, const struct link
 void linkmap_links_free(struct linkmap_links *links)
 {
     free(links->times_ns);
+    free(links->wrong);
     links->times_ns = NULL;
+    links->wrong = NULL;
     links->visits = links->capacity = 0;
 }

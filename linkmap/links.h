@@ -35,7 +35,8 @@ struct linkmap_links {
     int repetitions; /* of a message, in a visit */
     int visits, capacity;
     double *times_ns; /* by visit, way and the other point; NAN for the point itself */
-    int64_t wrong;    /* messages that came to this point with wrong data */
+    int *wrong;       /* by the other point: checks of the link that found wrong data at either end;
+                         NULL where data isn't verified */
 };
 
 /* The tags of all messages. */

@@ -24,5 +24,7 @@ const struct bc_option linkmap_options[LINKMAP_OPTIONS] = {
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .min = 1, .max = 1000,
      .help = "how much slower than the others is out of line"},
     {"exclude", BC_TEXT, AT(exclude), .argument = "FILE",
-     .help = "write the names of slow nodes to a file, one a line, for sbatch --exclude=./FILE"},
+     .help =
+         "write the names of slow nodes to a file, in one line with commas, as sbatch's --exclude "
+         "takes them; empty where there are none"},
 };

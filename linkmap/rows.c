@@ -2,13 +2,15 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "common/result/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What timing suspects again may take, as a share of the time since the run began, and at least. */
+/* What timing the suspects of all sizes again may take, as a share of the time until the first of
+   them, and at least. */
 #define AGAIN_SHARE 0.5
 #define AGAIN_MIN_S 20.0
 
@@ -38,7 +40,7 @@ static bool is_point(const struct linkmap_state *state) { return state->points.o
 void linkmap_point_name(const struct linkmap_state *state, int point, char name[BC_CELL_LENGTH])
 {
     const struct linkmap_place *const place = &state->places[point];
-    if (state->per_rank)
+    if (state->names_ranks)
         snprintf(name, BC_CELL_LENGTH, "%.50s:%d", place->host, place->rank);
     else
         snprintf(name, BC_CELL_LENGTH, "%.*s", BC_CELL_LENGTH - 1, place->host);
@@ -208,15 +210,26 @@ static int slowest_point(const struct linkmap_state *state, const struct linkmap
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
+/* For this size's suspects: an equal share of what is left for those of all sizes. Collective over
+   the points. */
+static double seconds_again(struct linkmap_state *state)
+{
+    const double now_s = bc_elapsed_s();
+    const size_t left = state->parameters.sizes.count - (size_t)state->judged;
+    if (state->judged++ == 0)
+        state->again_end_s = now_s + fmax(AGAIN_MIN_S, AGAIN_SHARE * (now_s - state->run->start_s));
+    double seconds = fmax(0.0, state->again_end_s - now_s) / (double)left;
+    BC_MPI(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, state->points.comm));
+    return seconds;
+}
+
 static void judge(struct linkmap_state *state, struct linkmap_row *row)
 {
     const struct linkmap_parameters *const p = &state->parameters;
-    double seconds = bc_elapsed_s() - state->run->start_s;
-    BC_MPI(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, state->points.comm));
     const struct linkmap_limits limits = {
         .alpha = p->alpha_pct / 100.0 / (double)p->sizes.count,
         .threshold = p->threshold_pct / 100.0,
-        .seconds = fmax(AGAIN_MIN_S, AGAIN_SHARE * seconds),
+        .seconds = seconds_again(state),
     };
     linkmap_map_make(&row->map, &row->links, &state->points, limits.threshold);
     linkmap_judge(&row->verdicts, &row->map, &row->links, &state->points, &limits);
@@ -255,6 +268,54 @@ static void note_verdicts(const struct linkmap_state *state, const struct linkma
                          "%d bytes: %d suspects were not timed again, for want of time or of links "
                          "that nobody suspects: they have no verdict",
                          row->links.bytes, left);
+}
+
+/* ---- wrong data ------------------------------------------------------------------------------ */
+
+/* Brings what is known of each point's wrong data to rank 0. Collective over the points. */
+static void gather_wrong(const struct linkmap_state *state, struct linkmap_row *row)
+{
+    const struct linkmap_points *const points = &state->points;
+    struct linkmap_wrong own = {0};
+    for (int i = 0; row->links.wrong != NULL && i < points->count; i++)
+        if (row->links.wrong[i] > 0 && own.links++ < LINKMAP_WRONG_SHOWN)
+            own.partners[own.links - 1] = i;
+    if (points->own == 0)
+        row->wrong = bc_allocate((size_t)points->count, sizeof *row->wrong, "no memory for checks");
+    BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, row->wrong, (int)sizeof own, MPI_BYTE, 0,
+                      points->comm));
+}
+
+/* Names the first links over which wrong data came. Rank 0. */
+static void warn_of_wrong(const struct linkmap_state *state, const struct linkmap_row *row)
+{
+    enum { SHOWN = 8 };
+    struct bc_text named = {0};
+    int64_t ends = 0;
+    int shown = 0;
+    for (int i = 0; i < state->points.count; i++) {
+        const struct linkmap_wrong *const wrong = &row->wrong[i];
+        ends += wrong->links;
+        for (int k = 0; k < wrong->links && k < LINKMAP_WRONG_SHOWN; k++) {
+            char a[BC_CELL_LENGTH], b[BC_CELL_LENGTH];
+            if (wrong->partners[k] < i || shown == SHOWN)
+                continue;
+            linkmap_point_name(state, i, a);
+            linkmap_point_name(state, wrong->partners[k], b);
+            bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", a, b);
+        }
+    }
+    if (ends > 0)
+        bc_output_remark(state->run->output, "warning",
+                         "%d bytes: wrong data over %lld link%s: %s%s", row->links.bytes,
+                         (long long)(ends / 2), ends == 2 ? "" : "s", named.start,
+                         ends / 2 > shown ? ", and others" : "");
+    free(named.start);
+}
+
+static bool has_wrong(const struct linkmap_row *row, int point)
+{
+    return row->wrong != NULL && row->wrong[point].links > 0;
 }
 
 /* ---- rows after the first -------------------------------------------------------------------- */
@@ -302,6 +363,8 @@ static void follow_point(struct linkmap_state *state, const struct linkmap_row *
     linkmap_point_name(state, point, result->a);
     set_of_point(state, row, point, result);
     result->outcome.slowest_rank = place->rank;
+    if (has_wrong(row, point))
+        result->outcome.status = BC_FAIL;
     if (!row->is_judged)
         return;
     const enum linkmap_fault fault =
@@ -317,20 +380,30 @@ static void fetch_links(const struct linkmap_state *state, struct linkmap_row *r
 {
     const struct linkmap_points *const points = &state->points;
     const int count = row->links.visits * LINKMAP_WAYS * points->count;
+    const int checks = row->links.wrong != NULL ? points->count : 0;
     if (points->own == 0) {
         free(row->fetched_ns);
+        free(row->fetched_wrong);
+        row->fetched_wrong =
+            bc_allocate((size_t)checks, sizeof *row->fetched_wrong, "no memory for links");
         row->fetched_ns =
             bc_allocate((size_t)count, sizeof *row->fetched_ns, "no memory for links");
     }
     if (row->from == 0 && points->own == 0) {
         memcpy(row->fetched_ns, row->links.times_ns, (size_t)count * sizeof *row->fetched_ns);
+        if (checks > 0)
+            memcpy(row->fetched_wrong, row->links.wrong,
+                   (size_t)checks * sizeof *row->fetched_wrong);
     } else if (points->own == 0) {
         BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, row->from, LINKMAP_TAG_ROW, points->comm));
         BC_MPI(MPI_Recv(row->fetched_ns, count, MPI_DOUBLE, row->from, LINKMAP_TAG_ROW,
                         points->comm, MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Recv(row->fetched_wrong, checks, MPI_INT, row->from, LINKMAP_TAG_ROW,
+                        points->comm, MPI_STATUS_IGNORE));
     } else if (points->own == row->from) {
         BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, LINKMAP_TAG_ROW, points->comm, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Send(row->links.times_ns, count, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
+        BC_MPI(MPI_Send(row->links.wrong, checks, MPI_INT, 0, LINKMAP_TAG_ROW, points->comm));
     }
 }
 
@@ -350,6 +423,8 @@ static void set_pair(const struct linkmap_state *state, const struct linkmap_row
     set_times(state, row, result, values);
     free_values(values);
     result->outcome.slowest_rank = state->places[row->from].rank;
+    if (row->links.wrong != NULL && row->fetched_wrong[row->to] > 0)
+        result->outcome.status = BC_FAIL;
     if (row->is_judged)
         result->verdict = linkmap_fault_name(
             linkmap_fault_of_link(&row->verdicts, row->from, row->to, &result->alone_pct));
@@ -362,6 +437,8 @@ static void free_row(struct linkmap_row *row)
     linkmap_verdicts_free(&row->verdicts);
     free(row->medians_ns);
     free(row->fetched_ns);
+    free(row->fetched_wrong);
+    free(row->wrong);
 }
 
 bool linkmap_follow(void *state, const void *key, void *memory, void *result)
@@ -392,14 +469,14 @@ bool linkmap_follow(void *state, const void *key, void *memory, void *result)
 
 /* ---- the first row --------------------------------------------------------------------------- */
 
-/* How the rows of the size ended; rank 0. */
-static enum bc_status status_of(const struct linkmap_state *state, const struct linkmap_row *row,
-                                int64_t wrong)
+/* How the rows of the size ended; rank 0. One visit is what was asked for, and has no interval that
+   could be precise. */
+static enum bc_status status_of(const struct linkmap_state *state, const struct linkmap_row *row)
 {
     const struct bc_run *const run = state->run;
-    if (wrong > 0)
-        return BC_FAIL;
-    return run->settings.samples > 0 || linkmap_is_precise(state, NULL, row) ? BC_OK : BC_BUDGET;
+    return run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(state, NULL, row)
+               ? BC_OK
+               : BC_BUDGET;
 }
 
 void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
@@ -409,22 +486,26 @@ void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
     struct linkmap_row *const row = memory;
     struct linkmap_result *const result = filled;
     const struct bc_run *const run = linkmap->run;
-    int64_t wrong = 0;
     row->is_judged =
         is_point(linkmap) && run->signal == 0 && linkmap->points.count >= LINKMAP_POINTS_MIN;
     if (row->is_judged)
         judge(linkmap, row);
-    if (run->settings.check)
-        bc_harness_reduce(&row->links.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (is_point(linkmap) && run->settings.check)
+        gather_wrong(linkmap, row);
     row->from = -1;
     row->to = linkmap->points.count;
     row->further = count_further(linkmap, row);
     if (linkmap->points.own != 0)
         return;
-    row->status = status_of(linkmap, row, wrong);
+    row->status = status_of(linkmap, row);
     begin_result(linkmap, row, "whole", result);
     set_of_all(linkmap, row, result);
     result->outcome.slowest_rank = linkmap->places[slowest_point(linkmap, row)].rank;
+    for (int i = 0; i < linkmap->points.count; i++)
+        if (has_wrong(row, i))
+            result->outcome.status = BC_FAIL;
+    if (row->wrong != NULL)
+        warn_of_wrong(linkmap, row);
     if (row->is_judged) {
         result->verdict = whole_verdict(row);
         note_verdicts(linkmap, row);

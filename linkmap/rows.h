@@ -6,24 +6,26 @@
 
 #include "common/run/benchmark.h"
 #include "linkmap/parameters.h"
+#include "linkmap/places.h"
 #include "linkmap/verdicts.h"
 
-enum { LINKMAP_HOST_LENGTH = 256 };
-
-/* What rank 0 knows of a point. */
-struct linkmap_place {
-    char host[LINKMAP_HOST_LENGTH];
-    int rank;     /* of MPI_COMM_WORLD */
-    bool is_slow; /* with some size */
+/* The links of a point over which wrong data came: how many, and the first of them. */
+enum { LINKMAP_WRONG_SHOWN = 4 };
+struct linkmap_wrong {
+    int links;
+    int partners[LINKMAP_WRONG_SHOWN];
 };
 
 struct linkmap_state {
     struct linkmap_parameters parameters;
     struct bc_run *run;
     bool per_rank;
+    bool names_ranks; /* points are named HOST:RANK */
     struct linkmap_points points;
     struct linkmap_place *places; /* NULL on all ranks but rank 0 */
     double noted_s;               /* when it was said last how far the tournament is */
+    int judged;                   /* sizes that have verdicts */
+    double again_end_s;           /* when the last suspects must have been timed again; rank 0 */
 };
 
 /* A message size. */
@@ -33,10 +35,12 @@ struct linkmap_row {
     bool is_judged;
     struct linkmap_map map;
     struct linkmap_verdicts verdicts;
-    enum bc_status status; /* of all its rows */
-    int64_t further, next; /* rows after the first one, and the next of them */
-    int from, to;          /* the pair of the last one */
-    double *fetched_ns;    /* the links of `from`, by visit, way and point; rank 0 */
+    struct linkmap_wrong *wrong; /* by point; rank 0, NULL where data isn't verified */
+    enum bc_status status;       /* of all its rows whose data isn't wrong */
+    int64_t further, next;       /* rows after the first one, and the next of them */
+    int from, to;                /* the pair of the last one */
+    double *fetched_ns;          /* the links of `from`, by visit, way and point; rank 0 */
+    int *fetched_wrong;          /* its wrong data, as links.wrong; rank 0 */
 };
 
 struct linkmap_result {

@@ -173,8 +173,8 @@ static double seconds_of(const struct linkmap_map *map, const struct linkmap_lin
 /* Adds links from one group to another that nobody suspects, from a place on that the state says.
  */
 static void plan_controls(struct plan *plan, const struct linkmap_verdicts *verdicts,
-                          const struct linkmap_map *map, int from_group, int to_group,
-                          uint64_t *state)
+                          const struct linkmap_map *map, const struct linkmap_links *links,
+                          int from_group, int to_group, uint64_t *state)
 {
     const uint64_t points = (uint64_t)map->points;
     const uint64_t first = bc_random_next(state) % (points * points);
@@ -187,6 +187,7 @@ static void plan_controls(struct plan *plan, const struct linkmap_verdicts *verd
         if (from == to || map->group[from] != from_group || map->group[to] != to_group ||
             is_suspected(verdicts, from, to, -1))
             continue;
+        plan->seconds += seconds_of(map, links, from, to, 0.0);
         plan->links[plan->count++] = (struct retimed_link){from, to, NO_SUSPECT};
         added++;
     }
@@ -217,8 +218,8 @@ static void plan_suspect(struct plan *plan, const struct linkmap_verdicts *verdi
     }
 }
 
-/* The same on all points. Suspects whose links would take longer than there is time for are left.
- */
+/* The same on all points. Suspects whose links would take longer than there is time for are left,
+   but for the first one while there is any. */
 static struct plan make_plan(const struct linkmap_verdicts *verdicts, const struct linkmap_map *map,
                              const struct linkmap_links *links, double seconds)
 {
@@ -231,8 +232,9 @@ static struct plan make_plan(const struct linkmap_verdicts *verdicts, const stru
         return plan;
     for (int from = 0; from < map->groups; from++)
         for (int to = 0; to < map->groups; to++)
-            plan_controls(&plan, verdicts, map, from, to, &state);
-    for (int i = 0; i < verdicts->count && plan.seconds < seconds; i++)
+            plan_controls(&plan, verdicts, map, links, from, to, &state);
+    for (int i = 0; i < verdicts->count && (plan.seconds < seconds || (i == 0 && seconds > 0.0));
+         i++)
         plan_suspect(&plan, verdicts, i, map, links, &state);
     return plan;
 }
@@ -307,7 +309,7 @@ static void decide(struct linkmap_suspect *suspect, int number, const struct lin
                                       : fmax(0.0, map->effect_ns[LINKMAP_OUT][link->from]) +
                                             fmax(0.0, map->effect_ns[LINKMAP_IN][link->to]);
         const double expected_ns = typical_alone(plan, map, link, medians_ns) + effects_ns;
-        if (isnan(expected_ns) || isnan(medians_ns[i]))
+        if (!isfinite(expected_ns) || !isfinite(medians_ns[i]))
             continue;
         more_pct[count++] = 100.0 * (medians_ns[i] / expected_ns - 1.0);
         slow += medians_ns[i] > (1.0 + threshold) * expected_ns &&

@@ -31,6 +31,41 @@ static void *gather_on_leader(const struct bc_job *job, const void *own, size_t 
     return all;
 }
 
+/* A number for a name (FNV-1a, Fowler, Noll and Vo); names that differ have different ones but for
+   a chance of 2^-64 a pair. */
+static uint64_t number_of_name(const char *name)
+{
+    uint64_t number = UINT64_C(14695981039346656037);
+    for (; *name != '\0'; name++)
+        number = (number ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return number;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* How many different names the ranks of `comm` have, on its rank 0; 0 elsewhere. Collective. */
+static int count_names(const char *name, MPI_Comm comm)
+{
+    int rank, size, names = 0;
+    BC_MPI(MPI_Comm_rank(comm, &rank));
+    BC_MPI(MPI_Comm_size(comm, &size));
+    const uint64_t own = number_of_name(name);
+    uint64_t *const numbers =
+        rank == 0 ? bc_allocate((size_t)size, sizeof *numbers, NO_MEMORY) : NULL;
+    BC_MPI(MPI_Gather(&own, 1, MPI_UINT64_T, numbers, 1, MPI_UINT64_T, 0, comm));
+    if (rank == 0) {
+        qsort(numbers, (size_t)size, sizeof *numbers, compare_numbers);
+        for (int i = 0; i < size; i++)
+            names += i == 0 || numbers[i] != numbers[i - 1];
+    }
+    free(numbers);
+    return names;
+}
+
 /* Collective. */
 static void find_nodes(struct bc_job *job)
 {
@@ -62,6 +97,7 @@ static void find_nodes(struct bc_job *job)
         if (job->rank == 0)
             job->hosts = bc_hosts_format(&hosts);
         bc_hosts_free(&hosts);
+        job->host_names = count_names(name, leaders);
         BC_MPI(MPI_Comm_free(&leaders));
     }
     free(ranks);

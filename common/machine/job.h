@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The same on every rank, but for `rank` and the members from `node` on. Texts, and `cores`, are on
-   rank 0; elsewhere they are NULL and 0. */
+/* The same on every rank, but for `rank` and the members from `node` on. Texts, `host_names`
+   and `cores` are on rank 0; elsewhere they are NULL and 0. */
 struct bc_job {
     int rank, ranks;
     int nodes; /* groups of ranks that share memory, as MPI_Comm_split_type finds them */
@@ -21,6 +21,8 @@ struct bc_job {
     int node_rank, node_ranks; /* in node_comm */
     MPI_Comm node_comm;        /* the ranks of this node */
     char *hosts;               /* each host with its ranks, as hosts.h writes them */
+    int host_names;            /* different names of the nodes' hosts, on rank 0: fewer than nodes
+                                  where MPI finds no memory that ranks of a host share */
     char *binding;             /* the processors that each rank of rank 0's node may run on */
     int cores;                 /* of rank 0's node, online; 0: not known */
     char *shared_cores; /* which ranks are on hardware threads of one core; NULL: none, not known */
@@ -36,7 +38,8 @@ struct bc_system {
 };
 
 /* Fills in all members, in O(log P) messages a rank and memory that grows with the ranks of the
-   node, not with P; only the list of hosts without numbers (hosts.h) grows with the nodes. Free
+   node, not with P; on rank 0 names of hosts (8 bytes each) and the list of those without numbers
+   (hosts.h) grow with the nodes. Free
    with bc_job_free. Collective over MPI_COMM_WORLD. */
 void bc_job_describe(struct bc_job *job);
 

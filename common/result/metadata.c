@@ -176,6 +176,13 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
                          "%ld processes were started, but each is a job of its own: mpirun is of "
                          "another MPI library than this program, or srun lacks the library's PMI",
                          launched);
+    if (job->host_names < job->nodes)
+        bc_output_remark(
+            output, "note",
+            "%d nodes have %d host name%s: ranks of a host count as nodes of their own "
+            "where the MPI library finds no memory that they share; what is said of "
+            "nodes, and whether ranks have a processor each, goes by that",
+            job->nodes, job->host_names, job->host_names == 1 ? "" : "s");
     if (job->shares_processors)
         bc_output_remark(output, "warning",
                          "oversubscribed: ranks share processors (up to %d ranks on a node, as few "

@@ -1,6 +1,6 @@
 """The programs of commcost as one check of ReFrame's (4.0 and newer), each quantity a figure of merit.
 
-    reframe -C SETTINGS -c commcost_check.py -r -S prefix=/opt/commcost/bin -S num_nodes=4
+    reframe -C SETTINGS -c commcost_check.py -r -S programs_folder=/opt/commcost/bin -S num_nodes=4
 
 A figure of merit has the name that --format=metrics gives it (pingpong/arrangement.single/.../latency),
 so references of a system can be written for those that matter:
@@ -37,7 +37,7 @@ class CommcostCheck(rfm.RunOnlyRegressionTest):
     """One program; all quantities that it prints."""
 
     program = parameter(list(PROGRAMS))
-    prefix = variable(str, value="")    # the folder of the programs; empty: they are on the PATH
+    programs_folder = variable(str, value="")    # empty: they are on the PATH
     num_nodes = variable(int, value=2)
     num_tasks_per_node = 1
     valid_systems = ["*"]
@@ -46,10 +46,11 @@ class CommcostCheck(rfm.RunOnlyRegressionTest):
 
     @run_before("run")
     def set_command(self):
-        folder = f"{self.prefix}/" if self.prefix else ""
-        self.executable = f"{folder}{self.program}"
-        self.executable_opts = [*PROGRAMS[self.program], "--format=metrics"]
         self.num_tasks = self.num_nodes * self.num_tasks_per_node
+        self.executable = os.path.join(self.programs_folder, self.program)
+        self.executable_opts = [*PROGRAMS[self.program], "--format=metrics"]
+        if self.program == "msgrate":
+            self.executable_opts.append(f"--peers={min(6, self.num_tasks - 1)}")
 
     @sanity_function
     def is_complete(self):

@@ -385,24 +385,35 @@ PAIR_FAULTS = {"slow": "the link of {a} and {b} is slow",
 
 
 def slow_links(facts):
-    """The nodes and pairs that linkmap names, in half of the launches or more; or that there are
-    none."""
-    named, verdicts = [], set()
+    """The nodes and pairs that linkmap names in half of the launches or more; or that there are none,
+    if each launch says so of every size."""
+    whole = [row for row in facts.rows("linkmap") if row.keys["scope"] == "whole"]
+    launches = {row.keys["nbytes"]: len(row.launches) for row in whole}
+    named, judged = [], set()
     for row in facts.rows("linkmap"):
         said = [cells.get("verdict", "NA") for cells in row.launches]
         verdict = max(sorted(set(said)), key=said.count)
-        verdicts.add(verdict)
-        if row.keys["scope"] == "whole" and verdict.startswith("two groups"):
-            named.append((row, "the nodes fall into two groups, of which links differ"))
-        elif verdict in NODE_FAULTS and 2 * said.count(verdict) >= len(said):
+        # A pair has a row in those launches alone that name it.
+        often = 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said))
+        if row.keys["scope"] == "whole":
+            judged.update(said)
+        if row.keys["scope"] == "whole" and verdict.startswith("two groups") and often:
+            named.append((row, "links between two groups of nodes take another time than those "
+                               "within them"))
+        elif verdict in NODE_FAULTS and often:
             texts = PAIR_FAULTS if row.keys["scope"] == "pair" else NODE_FAULTS
             named.append((row, texts[verdict].format(**row.keys)))
-    if not named:
-        rows = [row for row in facts.rows("linkmap") if row.keys["scope"] == "whole"]
-        return [Finding("No node and no link is out of line.", tuple(rows))] if "even" in verdicts \
-            else []
-    texts = listed([f"with {bytes_text(size_of(row, 'nbytes'))} {text}" for row, text in named], NAMES)
-    return [Finding(texts[0].upper() + texts[1:] + ".", tuple(row for row, _ in named))]
+    if named:
+        texts = listed([f"with {bytes_text(size_of(row, 'nbytes'))} {text}" for row, text in named],
+                       NAMES)
+        return [Finding(texts[0].upper() + texts[1:] + ".", tuple(row for row, _ in named))]
+    if judged == {"even"}:
+        return [Finding("No node and no link is out of line.", tuple(whole))]
+    if judged <= {"NA"}:
+        return []
+    why = ("not all that was suspected was timed again" if judged <= {"even", "NA"} else
+           "what launches name is another node or link each time")
+    return [can_not_tell("which node or link is out of line", why, whole)]
 
 
 # ---- noise ---------------------------------------------------------------------------------------

@@ -136,6 +136,7 @@ def test_two_nodes(run_halo, launcher):
     done = run_halo("--local=4x3x2", "--dims=2x2x1", "--check", "--methods=shared window", *ONCE,
                     ranks=4, environment=two_nodes)
     assert "# note: shared window: 8 of 24 faces cross nodes" in done.stdout
+    assert "# note: 2 nodes have 1 host name: " in done.stdout
     assert [row["check"] for row in read_tsv(done.stdout)] == ["ok"], done.stdout + done.stderr
     done = run_halo("--local=4", "--methods=shared window", *ONCE, environment=two_nodes)
     assert (done.returncode, read_tsv(done.stdout)) == (0, [])

@@ -2,8 +2,10 @@
  * Links of known times between made-up nodes: preloaded, each MPI_Send of a rank first sleeps for
  * LINK_US, and a message of EXTRA_BYTES or more for EXTRA_US longer if SLOW_LINKS has that link:
  * "0>2,2>0". A rank's node has the name "host" and the character of NODES at its place ("0123":
- * each rank has a node of its own). The data of each message is wrong at its end with CORRUPT set.
- * The signal SIGNAL (a number) comes to rank 1 with its message number SIGNAL_AT, counted from 1.
+ * each rank has a node of its own); with ALONE set no two ranks share memory. What MPI_Sendrecv
+ * brings is wrong at its end over the links that CORRUPT has, written as SLOW_LINKS; "all": over
+ * all. The signal SIGNAL (a number) comes to rank 1 with its message number SIGNAL_AT, counted
+ * from 1.
  */
 #include <mpi.h>
 
@@ -46,12 +48,12 @@ static void sleep_us(double us)
     (void)nanosleep(&left, NULL);
 }
 
-static int is_slow(int from, int to)
+static int has_link(const char *variable, int from, int to)
 {
-    const char *const links = getenv("SLOW_LINKS");
+    const char *const links = getenv(variable);
     char link[32];
     (void)snprintf(link, sizeof link, "%d>%d", from, to);
-    return links != NULL && strstr(links, link) != NULL;
+    return links != NULL && (strcmp(links, "all") == 0 || strstr(links, link) != NULL);
 }
 
 static int node(void)
@@ -73,7 +75,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int ta
     signal_in_time();
     const int is_long = (double)count >= number_of("EXTRA_BYTES");
     sleep_us(number_of("LINK_US") +
-             (is_long && is_slow(world_rank(), to) ? number_of("EXTRA_US") : 0.0));
+             (is_long && has_link("SLOW_LINKS", world_rank(), to) ? number_of("EXTRA_US") : 0.0));
     return PMPI_Send(buf, count, datatype, dest, tag, comm);
 }
 
@@ -83,7 +85,8 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 {
     const int code = PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                                    recvtype, source, recvtag, comm, status);
-    if (getenv("CORRUPT") != NULL && recvtype == MPI_BYTE && recvcount > 0)
+    if (recvtype == MPI_BYTE && recvcount > 0 &&
+        has_link("CORRUPT", world_rank_of(comm, source), world_rank()))
         ((unsigned char *)recvbuf)[recvcount - 1] ^= 1;
     return code;
 }
@@ -92,7 +95,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
 {
     if (getenv("NODES") == NULL || comm != MPI_COMM_WORLD || split_type != MPI_COMM_TYPE_SHARED)
         return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
-    return PMPI_Comm_split(comm, node(), key, newcomm);
+    return PMPI_Comm_split(comm, getenv("ALONE") != NULL ? world_rank() : node(), key, newcomm);
 }
 
 int MPI_Get_processor_name(char *name, int *resultlen)

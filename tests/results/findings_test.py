@@ -239,11 +239,29 @@ def link(scope, verdict, nbytes=8, a="NA", b="NA"):
       link("pair", "slow out", 1048576, "n2", "n3")],
      ["With 8 bytes n1 is slow and with 1MiB the way from n2 to n3 is slow. One launch."]),
     ([link("whole", "two groups"), link("node", "even", a="n1")],
-     ["With 8 bytes the nodes fall into two groups, of which links differ. One launch."]),
+     ["With 8 bytes links between two groups of nodes take another time than those within them. One "
+      "launch."]),
+    # Suspects that weren't timed again have no verdict, nor has the whole.
+    ([link("whole", "NA"), link("node", "NA", a="n1"), link("node", "even", a="n2"),
+      link("whole", "even", 1048576)],
+     ["It can't be told which node or link is out of line, because not all that was suspected was "
+      "timed again. One launch."]),
     # Too few nodes for a verdict.
     ([link("whole", "NA"), link("node", "NA", a="n1")], [])])
 def test_slow_links(facts, rows, said):
     assert said_of(findings.slow_links, facts(links=("linkmap", LINKS, [rows]))) == said
+
+
+def test_links_that_some_launches_name(facts):
+    """A pair has a row in the launches that name it, and so few say nothing of the next one."""
+    def launches(named, count):
+        return [[link("whole", "out of line" if i < named else "even"), link("node", "even", a="n1")] +
+                ([link("pair", "slow", a="n2", b="n3")] if i < named else []) for i in range(count)]
+    assert said_of(findings.slow_links, facts(links=("linkmap", LINKS, launches(1, 10)))) == [
+        "It can't be told which node or link is out of line, because what launches name is another "
+        "node or link each time."]
+    said, = said_of(findings.slow_links, facts(links=("linkmap", LINKS, launches(5, 10))))
+    assert said.startswith("With 8 bytes the link of n2 and n3 is slow.")
 
 
 def swaps(box, half_width, **methods):

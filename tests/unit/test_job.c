@@ -37,6 +37,7 @@ static void all_ranks_are_on_this_host(void **state)
     assert_int_equal(copy.rank, rank);
     assert_int_equal(copy.ranks, ranks);
     assert_int_equal(copy.nodes, 1);
+    assert_int_equal(copy.host_names, rank == 0);
     assert_int_equal(copy.node, 0);
     assert_int_equal(copy.min_per_node, ranks);
     assert_int_equal(copy.max_per_node, ranks);

@@ -288,7 +288,11 @@ static void the_threshold_decides(void **state)
 }
 
 /* In how many of DRAWS jobs anything is suspected whose links vary by a tenth. Collective. */
+#ifdef COMMCOST_FULL_TESTS
+enum { DRAWS = 5000 };
+#else
 enum { DRAWS = 50 };
+#endif
 static int suspected_by_chance(double alpha)
 {
     const struct linkmap_limits limits = {.alpha = alpha, .threshold = 0.01, .seconds = 0.0};
@@ -308,10 +312,14 @@ static int suspected_by_chance(double alpha)
 static void chance_is_suspected_as_seldom_as_alpha_says(void **state)
 {
     (void)state;
-    const int strict = suspected_by_chance(0.05), lax = suspected_by_chance(0.5);
+    const int usual = suspected_by_chance(0.01), lax = suspected_by_chance(0.5);
+    if (rank == 0)
+        print_message("of %d jobs of %d points alike, %d have suspects with 1 %%, %d with 50 %%\n",
+                      DRAWS, ranks, usual, lax);
     if (ranks < LINKMAP_POINTS_FOR_SIGMA)
         return;
-    assert_in_range(strict, 0, DRAWS / 10);
+    /* Of 50 at 1 % more than two are suspected once in 70 times. */
+    assert_in_range(usual, 0, DRAWS == 50 ? 2 : DRAWS / 100);
     assert_in_range(lax, DRAWS / 20, DRAWS / 2);
 }
 
@@ -348,13 +356,11 @@ static void what_there_is_time_for_has_a_verdict(void **state)
     assert_int_equal(found.link[1][3], LINKMAP_UNKNOWN);
 }
 
-/* Where each link is suspected, or has a suspected point, there is nothing to compare to. */
+/* Where what nobody suspects has no times alone, there is nothing to compare to. */
 static void without_controls_there_is_no_verdict(void **state)
 {
     (void)state;
     slow_point(0, LINKMAP_OUT, 1.5);
-    for (int from = 1; from < ranks; from++)
-        slow_point(from, LINKMAP_IN, 1.0);
     for (int a = 1; a < ranks; a++)
         for (int b = a + 1; b < ranks; b++)
             made_up.alone_ns[a][b] = made_up.alone_ns[b][a] = NAN;
