@@ -247,8 +247,8 @@ def test_the_list(start, built, tmp_path, nodes, slow, options, expected):
     exclude = tmp_path / "exclude"
     links = ",".join(f"{a}>{b},{b}>{a}" for a in slow for b in range(len(nodes)) if b != a)
     for _ in range(ATTEMPTS):
-        done = start(PROGRAM, "--sizes=8", "--visits=3", "--max-time=0.2", f"--exclude={exclude}", *options,
-                     ranks=len(nodes), NODES=nodes, LINK_US=3000, EXTRA_US=6000, SLOW_LINKS=links,
+        done = start(PROGRAM, "--sizes=8", "--visits=3", "--samples=6", f"--exclude={exclude}", *options,
+                     ranks=len(nodes), NODES=nodes, LINK_US=1000, EXTRA_US=3000, SLOW_LINKS=links,
                      LD_PRELOAD=built("tests/end_to_end/libslowlinks.so"))
         assert done.returncode == 0, done.stdout + done.stderr
         if exclude.read_text() == expected + "\n":
