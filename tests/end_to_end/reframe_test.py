@@ -1,0 +1,99 @@
+"""integrations/reframe/commcost_check.py with stand-ins for what it takes of ReFrame's: does it load, do its
+programs take the options that it gives them, and is each line of theirs a figure of merit?"""
+
+import importlib.util
+import os
+import sys
+import types
+
+import pytest
+
+from mpi_run import run_raw
+
+CHECK = "integrations/reframe/commcost_check.py"
+
+
+class RunOnlyRegressionTest:
+    """ReFrame refuses variables and parameters that have the name of a member."""
+
+    prefix = property(lambda self: "")
+    stagedir = property(lambda self: self.folder)
+    stdout = property(lambda self: Deferred(self.output))
+
+    def __init_subclass__(cls):
+        taken = [name for name, value in vars(cls).items()
+                 if isinstance(value, Declared) and hasattr(RunOnlyRegressionTest, name)]
+        assert not taken, f"{taken} already defined in one of base classes"
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, Declared):
+                setattr(cls, name, value.default)
+
+
+class Declared:
+    def __init__(self, default):
+        self.default = default
+
+
+class Deferred:
+    def __init__(self, value):
+        self.value = value
+
+    def evaluate(self):
+        return self.value
+
+
+def stand_ins():
+    """The modules of ReFrame's that the check imports."""
+    def as_is(made):
+        return made
+
+    core = types.ModuleType("reframe.core")
+    builtins = types.ModuleType("reframe.core.builtins")
+    builtins.parameter = Declared
+    builtins.variable = lambda kind, value: Declared(value)
+    builtins.run_before = lambda stage: as_is
+    builtins.sanity_function = as_is
+    utility = types.ModuleType("reframe.utility")
+    sanity = types.ModuleType("reframe.utility.sanity")
+    sanity.defer = Deferred
+    sanity.make_performance_function = lambda value, unit: (value.evaluate(), unit)
+    utility.sanity = sanity
+    reframe = types.ModuleType("reframe")
+    reframe.simple_test = as_is
+    reframe.RunOnlyRegressionTest = RunOnlyRegressionTest
+    reframe.utility, reframe.core = utility, core
+    return {made.__name__: made for made in (reframe, core, builtins, utility, sanity)}
+
+
+@pytest.fixture
+def module(source, monkeypatch):
+    for name, made in stand_ins().items():
+        monkeypatch.setitem(sys.modules, name, made)
+    spec = importlib.util.spec_from_file_location("commcost_check", os.path.join(source, CHECK))
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+FOLDERS = {"overlap_iallreduce": "overlap", "overlap_halo": "overlap"}
+
+
+def test_each_program(module, launcher, built, tmp_path):
+    """With the two nodes of the check's default, and few samples."""
+    for program in module.PROGRAMS:
+        check = module.CommcostCheck()
+        check.program, check.folder, check.output = program, str(tmp_path), "rfm_job.out"
+        check.programs_folder = os.path.dirname(built(f"{FOLDERS.get(program, program)}/{program}"))
+        check.set_command()
+        assert check.num_tasks == 2
+        done = run_raw(launcher, check.num_tasks, [check.executable, *check.executable_opts,
+                                                   "--max-time=0.01", "--visits=1"], {})
+        assert done.returncode == 0, done.stdout + done.stderr
+        (tmp_path / check.output).write_text(done.stdout)
+        check.set_quantities()
+        lines = [line for line in done.stdout.splitlines() if not line.startswith("#")]
+        assert len(check.perf_variables) == len(lines) > 0
+        for line in lines:
+            name, words = line.split("=")[0], line.split()
+            value, unit = check.perf_variables[name]
+            assert (f"{value:g}", unit) == (f"{float(words[0].split('=')[1]):g}", words[1])
