@@ -1,6 +1,7 @@
 #include "linkmap/links.h"
 
 #include "common/mpi/mpi_check.h"
+#include "common/stats/random.h"
 #include "common/stats/stats.h"
 #include "linkmap/kernel.h"
 #include "linkmap/tournament.h"
@@ -112,18 +113,38 @@ static void check_link(struct linkmap_links *links, const struct linkmap_points 
 
 /* ---- all links ------------------------------------------------------------------------------- */
 
+/* The points in the order in which a visit's tournament has them, the same on all points. Each
+   visit has one of its own, so that a link is busy together with others each time; the first one's
+   is their number's. The caller frees it. */
+static int *order_of_visit(int visit, int points)
+{
+    int *const order = bc_allocate((size_t)points, sizeof *order, "no memory for an order");
+    uint64_t state = (uint64_t)visit;
+    for (int place = 0; place < points; place++) {
+        const int other = visit > 0 ? (int)(bc_random_next(&state) % (uint64_t)(place + 1)) : place;
+        order[place] = order[other];
+        order[other] = place;
+    }
+    return order;
+}
+
 void linkmap_visit(struct linkmap_links *links, const struct linkmap_points *points, int block,
                    linkmap_between_fn *between, void *context)
 {
     const int rounds = linkmap_rounds(points->count);
+    int *const order = order_of_visit(links->visits, points->count);
+    int own_place = 0;
+    while (order[own_place] != points->own)
+        own_place++;
     begin_visit(links, points->count, points->checks);
     for (int round = 0; round < rounds; round++) {
-        const int partner = linkmap_partner(points->own, round, points->count);
+        const int place = linkmap_partner(own_place, round, points->count);
         double times_ns[LINKMAP_WAYS];
         if (between != NULL && round > 0 && round % block == 0)
             between(context, round);
-        if (partner < 0)
+        if (place < 0)
             continue;
+        const int partner = order[place];
         linkmap_time_link(links, points, partner, points->own < partner, times_ns);
         if (points->checks)
             check_link(links, points, partner);
@@ -131,6 +152,7 @@ void linkmap_visit(struct linkmap_links *links, const struct linkmap_points *poi
             times_of(links, points->count, links->visits - 1, (enum linkmap_way)way)[partner] =
                 times_ns[way];
     }
+    free(order);
 }
 
 struct bc_summary linkmap_over_visits(double *values, size_t visits, enum bc_estimator estimator,

@@ -140,15 +140,20 @@ static void expect_of_groups(struct linkmap_map *map, const struct own_links *ow
 }
 
 /* Whether a time is no nearer to what is expected of other groups than to what is expected of its
-   own, as far as these differ. */
+   own, as far as these differ by more than the threshold. What is expected to take longer may take
+   as little as that more than others: messages that meet between two groups take longer the more
+   there are. */
 static bool is_consistent(const struct linkmap_map *map, double time_ns, double expected_ns,
-                          double resolution_ns)
+                          double threshold)
 {
     for (int from = 0; from < map->groups; from++)
         for (int to = 0; to < map->groups; to++) {
             const double other_ns = map->expected_ns[from][to];
-            if (fabs(other_ns - expected_ns) > resolution_ns &&
-                fabs(time_ns - other_ns) < fabs(time_ns - expected_ns))
+            const double middle_ns = (other_ns + expected_ns) / 2.0;
+            const bool is_longer = expected_ns > (1.0 + threshold) * other_ns;
+            const bool is_shorter = other_ns > (1.0 + threshold) * expected_ns;
+            if ((is_longer && time_ns < fmin(middle_ns, (1.0 + threshold) * other_ns)) ||
+                (is_shorter && time_ns > middle_ns))
                 return false;
         }
     return true;
@@ -156,7 +161,7 @@ static bool is_consistent(const struct linkmap_map *map, double time_ns, double 
 
 /* Whether nearly all links are as their groups say. Collective over the points. */
 static bool are_consistent(const struct linkmap_map *map, const struct own_links *own,
-                           double resolution_ns)
+                           double threshold)
 {
     enum { CELLS = LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX };
     const struct linkmap_points *const points = own->points;
@@ -168,8 +173,7 @@ static bool are_consistent(const struct linkmap_map *map, const struct own_links
             continue;
         long *const cell = counts[map->group[points->own] * LINKMAP_GROUPS_MAX + map->group[i]];
         cell[0]++;
-        cell[1] +=
-            is_consistent(map, time_ns, linkmap_expected(map, points->own, i), resolution_ns);
+        cell[1] += is_consistent(map, time_ns, linkmap_expected(map, points->own, i), threshold);
     }
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts[0], 2 * CELLS, MPI_LONG, MPI_SUM, points->comm));
     for (int i = 0; i < CELLS; i++)
@@ -206,7 +210,7 @@ static bool are_groups(const struct linkmap_map *map, const struct own_links *ow
             max_ns = fmax(max_ns, map->expected_ns[from][to]);
         }
     const double resolution_ns = threshold * min_ns;
-    const bool consistent = are_consistent(map, own, resolution_ns);
+    const bool consistent = are_consistent(map, own, threshold);
     return consistent && size >= min_size && map->points - size >= min_size &&
            max_ns > min_ns + resolution_ns && !is_slow_minority(map, resolution_ns);
 }

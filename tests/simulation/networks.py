@@ -28,13 +28,14 @@ class Cable(typing.NamedTuple):
 
 class Network(Cluster):
     """Hosts with a route of cables between every two: `cables` by name, `routes` by (source, target)
-    a list of names. Cables carry any number of messages at full speed."""
+    a list of names. Cables that are shared divide their bandwidth between the messages on them; others
+    carry any number of messages at full speed."""
 
     __test__ = False
 
-    def __init__(self, name, hosts, cables, routes):
+    def __init__(self, name, hosts, cables, routes, shared=False):
         super().__init__(name, hosts, None, None)
-        self.cables, self.routes = cables, routes
+        self.cables, self.routes, self.policy = cables, routes, "SHARED" if shared else "FATPIPE"
 
     def xml(self):
         lines = ["<?xml version='1.0'?>",
@@ -42,7 +43,7 @@ class Network(Cluster):
                  '<platform version="4.1"><zone id="all" routing="Full">']
         lines += [f'<host id="node-{host}" speed="1Gf"/>' for host in range(self.hosts)]
         lines += [f'<link id="{name}" bandwidth="{cable.bytes_per_us:.6f}MBps" '
-                  f'latency="{cable.latency_us:.6f}us" sharing_policy="FATPIPE"/>'
+                  f'latency="{cable.latency_us:.6f}us" sharing_policy="{self.policy}"/>'
                   for name, cable in self.cables.items()]
         # What a rank sends to itself.
         lines += [f'<link id="self" bandwidth="{BYTES_PER_US}MBps" latency="0us" '
@@ -70,7 +71,7 @@ class Trial(typing.NamedTuple):
     noise: str
 
     def __str__(self):
-        return f"{self.network.name}, noise {self.noise}: {self.fault} {self.of}"
+        return f"{self.network.name}, {self.network.policy}, noise {self.noise}: {self.fault} {self.of}"
 
 
 def draw(fault, seed):
@@ -107,11 +108,18 @@ def draw(fault, seed):
         for source, target in routes:
             if of[source] != of[target]:
                 routes[source, target].insert(1, "between")
+    shared = chance.random() < 0.5
+    network, latency_us = Network(f"{hosts} hosts", hosts, cables, routes, shared), usual.latency_us
+    if fault == NONE and chance.random() < 0.5:
+        # Routes of several lengths, and cables on which messages of many pairs meet.
+        network = (torus((2, chance.randint(2, 4), 4), shared=shared) if chance.random() < 0.5
+                   else fat_tree(chance.randint(3, 5), shared=shared))
+        latency_us = USUAL.latency_us
     # 2 to 10 % of a latency is usual; stops are long against it.
     noise = ",".join(f"{value:g}" for value in (
-        seed + 1, 2 * usual.latency_us * chance.uniform(0.02, 0.1), chance.uniform(50, 500),
+        seed + 1, 2 * latency_us * chance.uniform(0.02, 0.1), chance.uniform(50, 500),
         chance.uniform(5, 100)))
-    return Trial(Network(f"{hosts} hosts", hosts, cables, routes), fault, of, noise)
+    return Trial(network, fault, of, noise)
 
 
 def draw_groups(chance, hosts):
@@ -127,7 +135,7 @@ def draw_groups(chance, hosts):
 USUAL = Cable(0.5, 10000)
 
 
-def torus(dims, slow=None, latency=1.0, bandwidth=1.0):
+def torus(dims, slow=None, latency=1.0, bandwidth=1.0, shared=False):
     """Messages go along the first dimension first, the shorter way; one cable, by its name, is
     slower."""
     hosts = 1
@@ -148,10 +156,10 @@ def torus(dims, slow=None, latency=1.0, bandwidth=1.0):
             stride *= dim
         return names
 
-    return network_of(f"torus of {hosts}", hosts, route, slow, latency, bandwidth)
+    return network_of(f"torus of {hosts}", hosts, route, slow, latency, bandwidth, shared)
 
 
-def fat_tree(leaf, slow=None, latency=1.0, bandwidth=1.0):
+def fat_tree(leaf, slow=None, latency=1.0, bandwidth=1.0, shared=False):
     """leaf * leaf hosts on leaf switches, which leaf other ones join: messages to a host go by the
     one that its number says."""
     def route(source, target):
@@ -162,17 +170,18 @@ def fat_tree(leaf, slow=None, latency=1.0, bandwidth=1.0):
         spine = target % leaf
         return [ends[0], f"up{leaves[0]}-{spine}", f"down{spine}-{leaves[1]}", ends[1]]
 
-    return network_of(f"fat tree of {leaf * leaf}", leaf * leaf, route, slow, latency, bandwidth)
+    return network_of(f"fat tree of {leaf * leaf}", leaf * leaf, route, slow, latency, bandwidth,
+                      shared)
 
 
 def cable_name(source, target):
     return f"cable{source}-{target}"
 
 
-def network_of(name, hosts, route, slow, latency, bandwidth):
+def network_of(name, hosts, route, slow, latency, bandwidth, shared):
     routes = {(source, target): route(source, target)
               for source in range(hosts) for target in range(hosts) if source != target}
     names = {cable for cables in routes.values() for cable in cables}
     cables = {cable: USUAL.slower(latency, bandwidth) if cable == slow else USUAL
               for cable in sorted(names)}
-    return Network(name, hosts, cables, routes)
+    return Network(name, hosts, cables, routes, shared)
