@@ -49,7 +49,8 @@ enum { LINKMAP_ONE_WAY_BYTES = 4096 };
 typedef void linkmap_between_fn(void *context, int rounds);
 
 /* Times every link once more: all pairs of points in a tournament, as many at a time as there can
-   be. A link's time is the median of the repetitions, or their mean. Calls `between` after each
+   be; each visit has its own order of points, so that links are busy together with others each
+   time. A link's time is the median of the repetitions, or their mean. Calls `between` after each
    `block` rounds but the last; NULL: never. */
 void linkmap_visit(struct linkmap_links *links, const struct linkmap_points *points, int block,
                    linkmap_between_fn *between, void *context);
