@@ -4,11 +4,27 @@
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Cells that are reduced at once, and in all visits together. */
 enum { CELLS_AT_ONCE = 1 << 15, CELLS_MAX = 1 << 22 };
+
+static bool all_fit(double cells, double max) { return cells <= fmax(max, CELLS_AT_ONCE); }
+
+int noise_cell_parts(double cells, double max)
+{
+    return all_fit(cells, max) ? (int)ceil(cells / CELLS_AT_ONCE)
+                               : (int)fmax(1.0, floor(max / CELLS_AT_ONCE));
+}
+
+int noise_cell_part(double cells, double max, int part, double *first)
+{
+    *first = all_fit(cells, max) ? (double)part * CELLS_AT_ONCE
+                                 : floor(cells * part / noise_cell_parts(cells, max));
+    return (int)fmin(CELLS_AT_ONCE, cells - *first);
+}
 
 size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
                         double cell_ns, float *cells, int count)
@@ -53,16 +69,17 @@ static double predict_visit(const struct noise_stops *stops, const struct noise_
 {
     int64_t span_ns[2];
     common_span(watch, span_ns);
-    /* Cells are looked at in parts, which are spread evenly where there are too many. */
     const double cells_there = floor((double)(span_ns[1] - span_ns[0]) / step_ns);
-    const int parts = (int)ceil(fmin(cells_there, cells_max) / CELLS_AT_ONCE);
+    if (cells_there < 1.0)
+        return NAN;
+    const int parts = noise_cell_parts(cells_there, cells_max);
     float *const own = bc_allocate(CELLS_AT_ONCE, sizeof *own, "no memory for cells");
     float *const max = bc_allocate(CELLS_AT_ONCE, sizeof *max, "no memory for cells");
     double lost_ns = 0.0, all_ns = 0.0;
     size_t from = 0;
     for (int i = 0; i < parts; i++) {
-        const double first = floor(cells_there * i / parts);
-        const int count = (int)fmin(CELLS_AT_ONCE, cells_there - first);
+        double first;
+        const int count = noise_cell_part(cells_there, cells_max, i, &first);
         memset(own, 0, (size_t)count * sizeof *own);
         from = noise_fill_cells(stops, from, (double)span_ns[0] + first * step_ns, step_ns, own,
                                 count);
@@ -73,7 +90,7 @@ static double predict_visit(const struct noise_stops *stops, const struct noise_
     }
     free(own);
     free(max);
-    return parts > 0 ? 100.0 * lost_ns / fmax(all_ns - lost_ns, step_ns) : NAN;
+    return 100.0 * lost_ns / fmax(all_ns - lost_ns, step_ns);
 }
 
 void noise_predict(const struct noise_stops *stops, double step_ns, double *slowdown_pct)

@@ -23,6 +23,13 @@
 size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
                         double cell_ns, float *cells, int count);
 
+/* Cells are looked at in parts: all of them, one part after the other, where there are at most
+   `max` or they fit into one part; else as many parts as `max` has room for, spread evenly. No cell
+   is in two parts. The number of parts; and the number of a part's cells, with its first one.
+   Local. */
+int noise_cell_parts(double cells, double max);
+int noise_cell_part(double cells, double max, int part, double *first);
+
 /* By how many percent of the undisturbed time stops slow down steps of step_ns (above 0), in each
    visit: slowdown_pct[0] .. [visits - 1] on rank 0, NAN where no rank or not all were watched. The
    stops' times are by the clock that ranks share. At most a few million cells are looked at, spread

@@ -106,6 +106,32 @@ static void cells_of_stops(void **state)
     assert_true(fabsf(cells[0] - 100.0F) < 1e-3F);
 }
 
+/* Cells that parts looked at, none of them twice. */
+static double cells_looked_at(double cells, double max)
+{
+    double sum = 0.0, next = 0.0, first;
+    for (int i = 0; i < noise_cell_parts(cells, max); i++) {
+        const int count = noise_cell_part(cells, max, i, &first);
+        assert_true(first >= next && count > 0 && first + count <= cells);
+        next = first + count;
+        sum += count;
+    }
+    return sum;
+}
+
+static void no_cell_counts_twice(void **state)
+{
+    (void)state;
+    static const double few[] = {1, 2, 9400, 32768, 32769, 33751, 40000, 75757, 166667, 400000};
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++)
+        assert_true(cells_looked_at(few[i], 699050) == few[i]);
+    assert_true(cells_looked_at(699051, 699050) == 21 * 32768);
+    assert_true(cells_looked_at(5e9, 699050) == 21 * 32768);
+    /* With very many visits. */
+    assert_true(cells_looked_at(30000, 4194) == 30000);
+    assert_true(cells_looked_at(50000, 4194) == 32768);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +140,7 @@ int main(void)
         cmocka_unit_test(visits_of_stops),
         cmocka_unit_test(quantiles_of_lengths),
         cmocka_unit_test(cells_of_stops),
+        cmocka_unit_test(no_cell_counts_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
